@@ -1,0 +1,257 @@
+"""A formula: one expression that is called, solved, shown, exported and differentiated.
+
+>>> from handful import quantities as q
+>>> drain = Formula(q.drain_time, q.memory_capacity.symbol / q.memory_bandwidth.symbol, name="doctest_drain",
+...                 meaning="time to read the whole memory", source="definition", register=False)
+>>> round(drain(memory_capacity=80e9, memory_bandwidth=3.35e12) * 1e3, 1)   # an H100: milliseconds
+23.9
+>>> drain.latex()
+'t_{\\\\mathrm{drain}} = \\\\frac{C_{\\\\mathrm{HBM}}}{\\\\mathrm{BW}}'
+>>> drain(memory_capacity=80e9, memory_bandwidth=0)
+Traceback (most recent call last):
+...
+handful.quantities.QuantityError: memory_bandwidth must be above 0 (in byte/(time·device)); got 0.
+"""
+from __future__ import annotations
+
+import difflib
+import random
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, reduce
+
+import sympy
+from sympy.printing.numpy import NumPyPrinter
+from sympy.printing.pycode import PythonCodePrinter
+
+from .dimensions import NONE, DimensionError, dimension_of
+from .quantities import Quantity, dimension_of_symbol, find, table
+from .tree import to_tree
+
+registry: dict[str, Formula] = {}
+
+
+class FormulaError(ValueError):
+    """A formula called, built or solved in a way that it does not allow."""
+
+
+class _NumPy(NumPyPrinter):
+    """np.maximum in a chain: SymPy's own amax((a, b)) stacks copies and will not broadcast."""
+
+    def _print_Max(self, expr):
+        return reduce(lambda a, b: f"numpy.maximum({a}, {b})", (self._print(a) for a in expr.args))
+
+    def _print_Min(self, expr):
+        return reduce(lambda a, b: f"numpy.minimum({a}, {b})", (self._print(a) for a in expr.args))
+
+
+class Formula:
+    """One quantity given by an expression in others.
+
+    Parameters
+    ----------
+    gives : Quantity
+        What the formula computes.
+    expression : sympy expression in the symbols of quantities
+        Checked for dimension when the formula is made: it must have that of `gives`.
+    meaning, source : str
+        One line each; the source is a time in the lecture ("3:20"), a paper, or "derived".
+    conventions : sequence of str
+        What has to hold for the number to mean what it says.
+    using : sequence of Formula
+        Formulas whose results stand in `expression` as symbols; `expanded` has them filled in.
+    derivation : callable, optional
+        Returns the Derivation; called when somebody asks, since algebra takes time.
+    """
+
+    def __init__(self, gives: Quantity, expression: sympy.Expr, *, meaning: str, source: str,
+                 name: str | None = None, conventions: Iterable[str] = (), using: Iterable[Formula] = (),
+                 derivation: Callable | None = None, register: bool = True) -> None:
+        self.name = name or gives.name
+        self.gives = gives
+        self.expression = sympy.sympify(expression)
+        self.meaning = meaning
+        self.source = source
+        self.conventions = tuple(conventions)
+        self.using = tuple(using)
+        self._derivation = derivation
+        if not meaning or not source:
+            raise FormulaError(f"{self.name} needs a meaning and a source.")
+        self.expanded = self.expression.xreplace({f.gives.symbol: f.expanded for f in self.using})
+        for expr in {self.expression, self.expanded}:
+            found = dimension_of(expr, dimension_of_symbol)
+            if found != gives.dimension and expr not in (0, sympy.oo):
+                raise DimensionError(f"{self.name} should be a {gives.dimension}, but {expr} is a {found}.")
+        self.inputs = tuple(q for q in table.values() if q.symbol in self.expanded.free_symbols)
+        if register:
+            if self.name in registry:
+                raise FormulaError(f"A formula named {self.name} exists already; give this one another name.")
+            registry[self.name] = self
+
+    def __repr__(self) -> str:
+        return f"<Formula {self.name}: {self.gives.name} = {self.expression}>"
+
+    # Numbers
+
+    def __call__(self, known: Mapping | None = None, /, **values):
+        """The value, in SI units, for scalars or arrays that broadcast.
+
+        `known` is a mapping such as a Scenario; what the formula does not use is passed over.  Keywords win over
+        it, and must be inputs of this formula.
+        """
+        merged = dict(known) if known else {}
+        if values:
+            names = {q.name for q in self.inputs}
+            for name in values:
+                if name not in names and name not in table:
+                    near = difflib.get_close_matches(name, names, n=2) or sorted(names)
+                    raise FormulaError(f"{self.name} has no input {name!r}; did you mean {' or '.join(near)}?")
+                if name not in names and not known:
+                    raise FormulaError(f"{self.name} does not depend on {name}; it takes {', '.join(sorted(names))}.")
+            merged.update(values)
+        arguments = []
+        for q in self.inputs:
+            value = merged.get(q.name, q.default)
+            if value is None:
+                raise FormulaError(f"{self.name} needs {q.name} ({q.meaning}).")
+            arguments.append(q.check(value))
+        if all(isinstance(a, (int, float)) for a in arguments):
+            return float(self._scalar(*map(float, arguments)))
+        import numpy as np
+
+        return self._array(*(np.asarray(a, dtype=float) for a in arguments))
+
+    @cached_property
+    def _scalar(self) -> Callable:
+        """For plain numbers: the math module, so that a first number need not wait for NumPy."""
+        printer = PythonCodePrinter({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
+        return sympy.lambdify([q.symbol for q in self.inputs], self.expanded, modules="math", printer=printer, cse=True)
+
+    @cached_property
+    def _array(self) -> Callable:
+        printer = _NumPy({"fully_qualified_modules": True, "inline": True, "allow_unknown_functions": True})
+        return sympy.lambdify([q.symbol for q in self.inputs], self.expanded, modules="numpy", printer=printer, cse=True)
+
+    # Looks
+
+    def latex(self, *, expanded: bool = False, plain: bool = True) -> str:
+        """`gives = expression`; `plain` fills in the constants (2 for a multiply-add, 1 token a step)."""
+        return f"{self.gives.latex} = {latex_of(self.expanded if expanded else self.expression, plain=plain)}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def tree(self) -> float | str | list:
+        """The JSON tree of the expanded expression; constants are filled in."""
+        return to_tree(fill_constants(self.expanded))
+
+    @cached_property
+    def derivation(self):
+        """The checked steps that lead to this formula."""
+        if self._derivation is None:
+            raise FormulaError(f"{self.name} has no derivation of its own: {self.source}.")
+        return self._derivation()
+
+    # Algebra
+
+    def solve(self, name: str) -> Formula:
+        """The same relation solved for one of the inputs; every solution is put back and checked.
+
+        Where the expression is a maximum of increasing functions of that input, the answer is the minimum of
+        the branches' solutions (and the other way round), which is how a roofline is inverted.
+        """
+        quantity = find(name)
+        if quantity not in self.inputs:
+            raise FormulaError(f"{self.name} does not depend on {name}; it can be solved for "
+                               f"{', '.join(q.name for q in self.inputs if not q.constant)}.")
+        solution = _invert(self.expanded, self.gives.symbol, quantity.symbol)
+        _verify(self, quantity, solution)
+        return Formula(quantity, solution, name=f"{self.name}_for_{name}", register=False,
+                       meaning=f"{quantity.meaning}, from {self.gives.meaning}",
+                       source=f"{self.name} solved for {name}", conventions=self.conventions)
+
+    def elasticity(self, name: str) -> Formula:
+        """d ln f / d ln x: the per cent by which the result moves when the input moves by one per cent."""
+        quantity = find(name)
+        if quantity not in self.inputs:
+            raise FormulaError(f"{self.name} does not depend on {name}, so its elasticity there is zero.")
+        x = quantity.symbol
+        expression = sympy.simplify(x * sympy.diff(self.expanded, x) / self.expanded)
+        return Formula(_elasticity, expression, name=f"{self.name}_elasticity_{name}", register=False,
+                       meaning=f"elasticity of {self.name} with respect to {name}", source="derived")
+
+    def uncertain(self, values: Mapping, spread: Mapping[str, float], **options):
+        """The distribution of the result when inputs are known to within factors; see handful.uncertainty."""
+        from .uncertainty import propagate
+
+        return propagate(self, values, spread, **options)
+
+
+_elasticity = Quantity("elasticity", r"\varepsilon", NONE, "1", "per cent out for a per cent in")
+
+
+def fill_constants(expression: sympy.Expr) -> sympy.Expr:
+    """Replace the constants that no reader changes by their values."""
+    return expression.xreplace({q.symbol: sympy.nsimplify(q.default) for q in table.values() if q.constant})
+
+
+def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
+    """LaTeX in the book's letters, factors in the order of quantities.py."""
+    if plain:
+        expression = expression.subs({q.symbol: sympy.nsimplify(q.default) for q in table.values()
+                                      if q.default is not None})
+    # Stand-ins whose names sort in table order, so that products print as the field writes them.
+    stand_in = {q.symbol: sympy.Symbol(f"{i:03d}", positive=True) for i, q in enumerate(table.values())}
+    names = {stand_in[q.symbol]: q.latex for q in table.values()}
+    return sympy.latex(expression.xreplace(stand_in), symbol_names=names)
+
+
+def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:
+    if isinstance(expr, (sympy.Max, sympy.Min)):
+        signs = {_slope_sign(arg, x) for arg in expr.args}
+        branches = [_invert(arg, y, x) for arg in expr.args if arg.has(x)]
+        if signs <= {1, 0}:
+            return (sympy.Min if isinstance(expr, sympy.Max) else sympy.Max)(*branches)
+        if signs <= {-1, 0}:
+            return type(expr)(*branches)
+        raise FormulaError(f"{expr} neither rises nor falls with {x}, so it has no single inverse.")
+    if expr.has(sympy.Max, sympy.Min):
+        # An increasing outer shell round one Max: peel it off with a placeholder.
+        inner = [node for node in expr.atoms(sympy.Max, sympy.Min) if node.has(x)]
+        if len(inner) == 1:
+            z = sympy.Symbol("_inner", positive=True)
+            shell = expr.xreplace({inner[0]: z})
+            if not shell.has(x):
+                return _invert(inner[0], _invert(shell, y, z), x)
+    solutions = [s for s in sympy.solve(sympy.Eq(expr, y), x) if s.is_negative is not True]
+    if len(solutions) != 1:
+        raise FormulaError(f"{expr} = {y} has {len(solutions)} positive solutions for {x}; exactly one is wanted.")
+    return solutions[0]
+
+
+def _slope_sign(expr: sympy.Expr, x: sympy.Symbol) -> int | None:
+    slope = sympy.simplify(sympy.diff(expr, x))
+    if slope == 0:
+        return 0
+    return 1 if slope.is_positive or slope.is_nonnegative else -1 if slope.is_negative or slope.is_nonpositive else None
+
+
+def _verify(formula: Formula, quantity: Quantity, solution: sympy.Expr) -> None:
+    """Put the solution back at random points: y = f(x), then x' = solution(y), then f(x') = y."""
+    draw = random.Random(formula.name + quantity.name)
+    forward = sympy.lambdify([q.symbol for q in formula.inputs], formula.expanded, "math")
+    others = [q for q in formula.inputs if q is not quantity]
+    back = sympy.lambdify([formula.gives.symbol, *(q.symbol for q in others)], solution, "math")
+    checked = 0
+    for _ in range(64):
+        point = {q: q.default or draw.uniform(0.2, 0.9 if q.upper == 1 else 5.0) for q in formula.inputs}
+        try:
+            y = forward(*(point[q] for q in formula.inputs))
+            x = back(y, *(point[q] for q in others))
+            again = forward(*(x if q is quantity else point[q] for q in formula.inputs))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            continue
+        if isinstance(again, complex) or not abs(again - y) <= 1e-9 * abs(y):
+            raise FormulaError(f"{quantity.name} = {solution} does not give {formula.gives.name} back: {again} for {y}.")
+        checked += 1
+    if checked < 16:
+        raise FormulaError(f"The solution of {formula.name} for {quantity.name} could be checked at {checked} points only.")

@@ -1,0 +1,215 @@
+"""Every symbol of the book, once: name, letter, dimension, unit, meaning.
+
+The API name (``total_parameters``) is the keyword that formulas take and the name of the SymPy symbol; the
+letter is what the equation shows.  Their order in this file is the order in which they print within a product.
+
+Conventions: FLOP counts a multiply-add as two; peaks are dense (no structured sparsity); capacities and
+bandwidths are decimal (GB = 1e9 bytes) and in one direction; ``batch`` counts sequences, each of which gets
+``tokens_per_step`` new tokens (one, unless tokens are speculated) in a decode step.
+"""
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy
+
+from .dimensions import NONE, Dimension
+
+
+class QuantityError(ValueError):
+    """A value that a quantity cannot take, or a name that no quantity has."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One physical or economic quantity.
+
+    ``unit`` is a key of ``handful.units``.  ``default`` is the value where the caller gives none; ``constant``
+    marks those that a reader never changes.  Quantities with a default are left out of displayed formulas, so
+    that the page shows B·N/(n·F) with a plain 2 while the dimensions still come out.
+    """
+
+    name: str
+    latex: str
+    dimension: Dimension
+    unit: str
+    meaning: str
+    default: float | None = None
+    constant: bool = False
+    zero: bool = False
+    upper: float | None = None
+
+    @cached_property
+    def symbol(self) -> sympy.Symbol:
+        return sympy.Symbol(self.name, nonnegative=True) if self.zero else sympy.Symbol(self.name, positive=True)
+
+    @property
+    def label(self) -> str:
+        """The name as words: 'kv bytes per token' reads 'KV bytes per token'."""
+        words = self.name.replace("_", " ").replace("kv ", "KV ").replace("flops", "FLOPs")
+        return words[0].upper() + words[1:]
+
+    def check(self, value):
+        """Return `value` (a number or an array), or raise one sentence that says what is allowed.
+
+        >>> batch.check(64)
+        64
+        >>> batch.check(-1)
+        Traceback (most recent call last):
+        ...
+        handful.quantities.QuantityError: batch must be above 0 (in sequence); got -1.
+        """
+        if isinstance(value, (int, float)):  # the common case, without importing NumPy
+            low, high = value, value
+        else:
+            import numpy as np
+
+            try:
+                array = np.asarray(value, dtype=float)
+            except (TypeError, ValueError):
+                raise QuantityError(f"{self.name} must be a number (in {self.dimension}); got {value!r}.") from None
+            if array.size == 0:
+                return value
+            low, high = array.min(), array.max() if self.upper is not None else 0.0
+        # `not (a > b)` rather than `a <= b`, so that NaN is refused too.
+        if not (low >= 0 if self.zero else low > 0) or math.isinf(low):
+            bound = "0 or above" if self.zero else "above 0"
+            raise QuantityError(f"{self.name} must be {bound} (in {self.dimension}); got {low}.")
+        if self.upper is not None and high > self.upper:
+            raise QuantityError(f"{self.name} must be at most {self.upper}; got {high}.")
+        return value
+
+
+table: dict[str, Quantity] = {}
+
+
+def quantity(name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more) -> Quantity:
+    """Define a quantity and enter it in `table`; a name can be defined once only."""
+    if name in table:
+        raise QuantityError(f"{name} is defined already, as: {table[name].meaning}.")
+    table[name] = Quantity(name, latex, dimension, unit, meaning, **more)
+    return table[name]
+
+
+def find(name: str) -> Quantity:
+    """The quantity of that API name.
+
+    >>> find("bach")
+    Traceback (most recent call last):
+    ...
+    handful.quantities.QuantityError: There is no quantity 'bach'; the nearest are: batch.
+    """
+    if name not in table:
+        near = difflib.get_close_matches(name, table, n=3) or sorted(table)
+        raise QuantityError(f"There is no quantity {name!r}; the nearest are: {', '.join(near)}.")
+    return table[name]
+
+
+def dimension_of_symbol(symbol: sympy.Symbol) -> Dimension:
+    return find(symbol.name).dimension
+
+
+_time = Dimension(time=1)
+_byte = Dimension(byte=1)
+_flop = Dimension(flop=1)
+_token = Dimension(token=1)
+_sequence = Dimension(sequence=1)
+_parameter = Dimension(parameter=1)
+_device = Dimension(device=1)
+_dollar = Dimension(dollar=1)
+
+# Constants and defaults
+flops_per_multiply_add = quantity(
+    "flops_per_multiply_add", "c", _flop / (_parameter * _token), "1",
+    "FLOPs that one weight costs for one token: a multiply and an add", default=2, constant=True)
+one_token = quantity("one_token", "u", _token, "token", "one token, to make a count of tokens a pure number",
+                     default=1, constant=True)
+tokens_per_step = quantity("tokens_per_step", "q", _token / _sequence, "token",
+                           "new tokens that each sequence gets in one step", default=1)
+
+# Hardware
+device_price = quantity("device_price", "p", _dollar / (_device * _time), "$/device/s", "price of one chip for a time")
+devices = quantity("devices", "n", _device, "device", "chips that work together on a step")
+# What is asked of them
+batch = quantity("batch", "B", _sequence, "sequence", "sequences served together in one step")
+sparsity = quantity("sparsity", "S", NONE, "1", "total over active parameters; 1 for a dense model")
+total_parameters = quantity("total_parameters", r"N_{\mathrm{total}}", _parameter, "parameter",
+                            "weights that the model has")
+active_parameters = quantity("active_parameters", r"N_{\mathrm{active}}", _parameter, "parameter",
+                             "weights that one token uses")
+routed_parameters = quantity("routed_parameters", r"N_{\mathrm{routed}}", _parameter, "parameter",
+                             "weights in routed experts; 0 for a dense model", zero=True)
+fetched_parameters = quantity("fetched_parameters", r"N_{\mathrm{fetched}}", _parameter, "parameter",
+                              "weights that a step has to read")
+bytes_per_parameter = quantity("bytes_per_parameter", "w", _byte / _parameter, "B/parameter",
+                               "bytes that store one weight")
+context = quantity("context", "L", _token / _sequence, "token", "tokens already in a sequence", zero=True)
+kv_bytes_per_token = quantity("kv_bytes_per_token", "b", _byte / _token, "B/token",
+                              "bytes of key-value cache that one token of context adds", zero=True)
+kv_window_bytes = quantity("kv_window_bytes", r"b_{0}", _byte / _sequence, "B",
+                           "bytes of cache in sliding-window layers, which stop growing", default=0, zero=True)
+attention_flops_per_pair = quantity(
+    "attention_flops_per_pair", "a", _flop * _sequence / _token**2, "FLOP",
+    "FLOPs to attend from one new token to one token of context, over all layers", zero=True)
+expert_coverage = quantity("expert_coverage", r"\gamma", NONE, "1", "share of the experts that a batch wakes", upper=1)
+active_experts = quantity("active_experts", "k", NONE, "1", "routed experts that one token uses; 1 for a dense model")
+experts = quantity("experts", "E", NONE, "1", "routed experts in a layer; 1 for a dense model")
+peak_flops = quantity("peak_flops", "F", _flop / (_device * _time), "FLOP/s", "dense peak arithmetic rate of one chip")
+memory_bandwidth = quantity("memory_bandwidth", r"\mathrm{BW}", _byte / (_device * _time), "B/s",
+                            "rate at which one chip reads its memory")
+memory_capacity = quantity("memory_capacity", r"C_{\mathrm{HBM}}", _byte / _device, "B", "memory of one chip")
+
+# Times
+step_time = quantity("step_time", "t", _time, "s", "time of one decode step")
+compute_time = quantity("compute_time", r"t_{\mathrm{compute}}", _time, "s", "time that the arithmetic takes")
+weight_time = quantity("weight_time", r"t_{\mathrm{weights}}", _time, "s", "time to read the weights once")
+kv_time = quantity("kv_time", r"t_{\mathrm{KV}}", _time, "s", "time to read every sequence's key-value cache")
+memory_time = quantity("memory_time", r"t_{\mathrm{memory}}", _time, "s", "time to read weights and caches")
+attention_time = quantity("attention_time", r"t_{\mathrm{attention}}", _time, "s",
+                          "time of the arithmetic of attention over the context")
+latency_floor = quantity("latency_floor", r"t_{\mathrm{floor}}", _time, "s",
+                         "shortest step, however small the batch")
+drain_time = quantity("drain_time", r"t_{\mathrm{drain}}", _time, "s", "time to read the whole memory once")
+speedup = quantity("speedup", "s", NONE, "1", "how many times faster the fast mode streams")
+
+# Rates, money
+throughput = quantity("throughput", "R", _token / _time, "token/s", "new tokens a second, over all sequences")
+service_throughput = quantity("service_throughput", r"R_{\mathrm{service}}", _token / _time, "token/s",
+                              "tokens a second of a whole service")
+share_of_service = quantity("share_of_service", r"\phi", NONE, "1", "share of a service that one system carries")
+tokens_per_user = quantity("tokens_per_user", r"r", _token / (_sequence * _time), "token/s",
+                           "tokens a second that one user sees")
+cost_per_token = quantity("cost_per_token", r"\$", _dollar / _token, "$/token", "cost of one new token")
+compute_cost = quantity("compute_cost", r"\$_{\mathrm{compute}}", _dollar / _token, "$/token", "arithmetic per token")
+weight_cost = quantity("weight_cost", r"\$_{\mathrm{weights}}", _dollar / _token, "$/token",
+                       "a token's share of reading the weights")
+kv_cost = quantity("kv_cost", r"\$_{\mathrm{KV}}", _dollar / _token, "$/token", "reading a token's own cache")
+cost_floor = quantity("cost_floor", r"\$_{\mathrm{floor}}", _dollar / _token, "$/token",
+                      "cost per token at the largest batch: the price of patience without end")
+price_ratio = quantity("price_ratio", r"\rho", NONE, "1", "how many times dearer one token becomes")
+
+# Balance
+arithmetic_intensity = quantity("arithmetic_intensity", "I", _flop / _byte, "FLOP/B", "FLOPs done per byte read")
+attainable_flops = quantity("attainable_flops", r"F_{\mathrm{attainable}}", _flop / (_device * _time), "FLOP/s",
+                            "arithmetic rate that the roofline allows")
+ridge_intensity = quantity("ridge_intensity", r"I^{*}", _flop / _byte, "FLOP/B",
+                           "intensity at which arithmetic and memory take equally long")
+machine_balance = quantity("machine_balance", "M", _token, "token",
+                           "tokens per weight read at which arithmetic and memory take equally long")
+balance_batch = quantity("balance_batch", r"B^{*}", _sequence, "sequence",
+                         "batch at which arithmetic takes as long as memory")
+balance_context = quantity("balance_context", r"L^{*}", _token / _sequence, "token",
+                           "context beyond which no batch is large enough to balance")
+attention_context = quantity("attention_context", r"L_{\mathrm{attention}}", _token / _sequence, "token",
+                             "context at which attention costs as many FLOPs as the weights")
+weight_memory = quantity("weight_memory", r"m_{\mathrm{weights}}", _byte, "B", "memory that the weights take")
+batch_that_fits = quantity("batch_that_fits", r"B_{\mathrm{fit}}", _sequence, "sequence",
+                           "sequences whose caches fit beside the weights")
+
+# The train: batches that leave on a schedule
+batch_interval = quantity("batch_interval", "T", _time, "s", "time between two departures")
+mean_delay = quantity("mean_delay", r"\bar{D}", _time, "s", "mean wait plus ride")
+worst_delay = quantity("worst_delay", r"D_{\max}", _time, "s", "longest wait plus ride when every train has a free seat")
