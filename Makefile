@@ -1,0 +1,66 @@
+# A Handful of Equations: `make serve` reads the book, `make test` checks all of it.  Both install what they need.
+PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3 python,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
+PORT ?= 8000
+NAME ?=
+ARGS ?=
+RUN = .venv/bin/python -P
+export PYTHONHASHSEED = 0
+
+.PHONY: help serve build bundle chapter test unit pages bench lock clean tools browser
+
+help:
+	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
+	@echo "make test              every test: units, doctests, the book, its notebooks, real browser"
+	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
+	@echo "make build             build the whole book into _build/html"
+	@echo "make unit ARGS=...     unit tests and doctests only"
+	@echo "make pages             browser tests only, on the book as last built"
+	@echo "make bench             measure the budgets: import, sweeps, page weight"
+	@echo "make lock              resolve requirements.lock again from pyproject.toml"
+	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
+
+tools:
+	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed and none is on the PATH; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
+	@$(PYTHON) -P lib/handful/page/bootstrap.py
+
+browser: tools
+	@$(PYTHON) -P lib/handful/page/bootstrap.py browser
+
+build: tools
+	@$(RUN) -m handful.page.build
+
+bundle: tools
+	@$(RUN) -m handful.page.build bundle
+
+chapter: tools
+	@$(RUN) -m handful.page.build chapter "$(NAME)"
+
+serve: build
+	@$(RUN) -m handful.page.serve --port $(PORT)
+
+unit: bundle
+	@$(RUN) -m pytest -m "not site" $(ARGS)
+
+pages: browser
+	@$(RUN) -m pytest -m site tests $(ARGS)
+
+# First what is quick and says most, then the book, then what reads the book.  One pytest run closes all:
+# its last line is the verdict.
+test: browser
+	@$(RUN) -m handful.page.build bundle
+	@echo "== unit tests and doctests"
+	@$(RUN) -m pytest -q -m "not site" $(ARGS)
+	@echo "== the book"
+	@$(RUN) -m handful.page.build
+	@echo "== notebooks and pages"
+	@$(RUN) -m pytest -m site tests $(ARGS)
+
+bench: build
+	@$(RUN) tests/bench.py
+
+lock: tools
+	@$(RUN) lib/handful/page/lock.py
+
+clean:
+	@rm -rf _build .pytest_cache .hypothesis
+	@if [ "$(ARGS)" = all ]; then rm -rf .venv node_modules; fi
