@@ -1,0 +1,135 @@
+// Numbers as a reader wants them; the twin of units.py, same text to the character.
+// Rounding works on decimal digits (toExponential rounds half up, as units.py does), never on a scaled float.
+
+const NBSP = "\u00a0", MINUS = "\u2212";
+const unit = (kind, one, many, { factor = 1, low = 0, hint = "" } = {}) => ({ kind, one, many, factor, low, hint });
+
+export const UNITS = {
+  "s": unit("si", "s", "s", { low: -12 }),
+  "B": unit("si", "B", "B"),
+  "bit": unit("si", "bit", "bit"),
+  "B/s": unit("si", "B/s", "B/s", { hint: "B/s" }),
+  "B/token": unit("si", "B/token", "B/token", { hint: "B per token" }),
+  "B/parameter": unit("si", "B/parameter", "B/parameter", { hint: "B per parameter" }),
+  "FLOP": unit("si", "FLOP", "FLOP", { hint: "FLOP" }),
+  "FLOP/s": unit("si", "FLOP/s", "FLOP/s", { hint: "FLOP/s" }),
+  "FLOP/B": unit("count", "FLOP/B", "FLOP/B", { hint: "FLOP/B" }),
+  "W": unit("si", "W", "W", { low: -3 }),
+  "$": unit("money", "", "", { hint: "$" }),
+  "$/token": unit("money", `per million${NBSP}tokens`, "", { factor: 1e6, hint: "$ per million tokens" }),
+  "$/device/s": unit("money", "per chip-hour", "", { factor: 3600, hint: "$ per chip-hour" }),
+  "token": unit("count", "token", "tokens", { hint: "tokens" }),
+  "token/s": unit("count", "token/s", "tokens/s", { hint: "tokens/s" }),
+  "sequence": unit("count", "sequence", "sequences", { hint: "sequences" }),
+  "parameter": unit("count", "parameter", "parameters", { hint: "parameters" }),
+  "device": unit("count", "chip", "chips", { hint: "chips" }),
+  "layer": unit("count", "layer", "layers", { hint: "layers" }),
+  "1": unit("count", "", ""),
+  "%": unit("count", "%", "%", { factor: 100, hint: "%" }),
+};
+
+const PREFIX = { "-12": "p", "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E", 21: "Z", 24: "Y" };
+const WORD = { 6: "million", 9: "billion", 12: "trillion", 15: "quadrillion" };
+const SHORT = { 3: "k", 6: "M", 9: "bn", 12: "tn", 15: "qn" };
+const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+const LONG_TIMES = [[172800, 86400, "days"], [7200, 3600, "h"], [120, 60, "min"]];
+
+function find(name) {
+  if (!Object.hasOwn(UNITS, name)) throw new Error(`There is no unit '${name}'; there are ${Object.keys(UNITS).join(", ")}.`);
+  return UNITS[name];
+}
+
+// The significant digits of a positive value and its decimal exponent: 0.0231 → ["231", -2].
+function round(value, digits) {
+  const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+  return [mantissa.replace(".", ""), Number(exponent)];
+}
+
+function place(figures, exponent, decimals = 0) {
+  let whole = "0", part;
+  if (exponent >= 0) {
+    figures = figures.padEnd(exponent + 1, "0");
+    whole = figures.slice(0, exponent + 1).replace(/^0+(?=\d)/, "");
+    part = figures.slice(exponent + 1);
+  } else {
+    part = "0".repeat(-exponent - 1) + figures;
+  }
+  part = part.replace(/0+$/, "").padEnd(decimals, "0");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? "." + part : "");
+}
+
+const power = (figures, exponent) => `${place(figures, 0)}${NBSP}×${NBSP}10${[...String(exponent)].map((c) => RAISED[c]).join("")}`;
+const thirds = (exponent) => Math.floor(exponent / 3) * 3;
+
+export function formatValue(value, name, digits = 3) {
+  const form = find(name);
+  if (Number.isNaN(value)) return "–";
+  const sign = value < 0 ? MINUS : "", size = Math.abs(value) * form.factor;
+  if (size === Infinity) return sign + "∞";
+  if (form.kind === "money") {
+    const text = sign + "$" + money(size, digits);
+    return form.one ? `${text} ${form.one}` : text;
+  }
+  let text, word;
+  if (size === 0) [text, word] = ["0", form.many];
+  else if (form.kind === "si") [text, word] = si(size, form, digits);
+  else {
+    [text, word] = count(size, digits);
+    word = word ? `${word} ${form.many}`.trim() : text === "1" ? form.one : form.many;
+  }
+  return sign + text + (word ? NBSP + word : "");
+}
+
+function si(size, form, digits) {
+  if (form.one === "s") {
+    for (const [start, length, word] of LONG_TIMES) if (size >= start) return [place(...round(size / length, digits)), word];
+  }
+  const [figures, exponent] = round(size, digits);
+  let step = Math.min(Math.max(thirds(exponent), form.low), 24);
+  if (form.one === "s") step = Math.min(step, 0);
+  if (exponent - step < -3) return [power(figures, exponent), form.one];
+  return [place(figures, exponent - step), PREFIX[step] + form.one];
+}
+
+function count(size, digits) {
+  const [figures, exponent] = round(size, digits);
+  if (exponent >= 18 || exponent < -4) return [power(figures, exponent), ""];
+  const step = thirds(exponent);
+  return step >= 6 ? [place(figures, exponent - step), WORD[step]] : [place(figures, exponent), ""];
+}
+
+function money(size, digits) {
+  if (size === 0) return "0";
+  let [figures, exponent] = round(size, 17);
+  const wanted = exponent > 1 ? digits : Math.max(2, exponent + 3) + Math.max(0, digits - 3);
+  [figures, exponent] = round(size, wanted);
+  if (exponent >= 6) {
+    const [text, word] = count(size, digits);
+    return word ? `${text}${NBSP}${word}` : text;
+  }
+  if (exponent < -4) return power(figures, exponent);
+  return place(figures, exponent, exponent >= -1 && exponent <= 1 ? 2 : 0);
+}
+
+export function formatTick(value, name) {
+  const form = find(name), isMoney = form.kind === "money";
+  const sign = value < 0 ? MINUS : "", size = Math.abs(value) * form.factor;
+  if (size === 0) return isMoney ? "$0" : "0";
+  if (form.kind === "si" && !form.hint) return sign + si(size, form, 3).join(NBSP);
+  const [figures, exponent] = round(size, 3);
+  const lowest = form.kind === "si" ? form.low : 0;
+  const step = exponent < 18 ? Math.max(thirds(exponent), lowest) : 15;
+  let text, word = "";
+  if (exponent < -4) text = power(figures, exponent);
+  else {
+    text = place(figures, exponent - step);
+    if (isMoney && (text.split(".")[1] || "").length === 1) text += "0";
+    word = (form.kind === "si" ? PREFIX : SHORT)[step] || "";
+  }
+  return sign + (isMoney ? "$" : "") + text + (word ? NBSP + word : "");
+}
+
+export function axisHint(name) {
+  const { hint } = find(name);
+  return hint ? ` (${hint})` : "";
+}
