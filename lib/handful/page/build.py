@@ -1,0 +1,207 @@
+"""Build the book: ``python -m handful.page.build [bundle | notebooks | chapter NAME]``; the whole of it by default.
+
+Steps: scenario rows and scripts (esbuild), pages (Jupyter Book, warnings are errors), notebooks for download,
+then the finish that sets the maths and leaves nothing inline.  Everything lands in ``_build``.
+
+jupyter-cache looks at a notebook's cells only, so a change in the package would publish stale mathematics.
+Hence pages and executed cells live in a folder named after a hash of the package and of the lock file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import yaml
+
+from . import bootstrap, finish, notebooks
+
+ROOT = bootstrap.ROOT
+BUILD = ROOT / "_build"
+SITE = BUILD / "html"
+SCRIPTS = BUILD / "js"
+NOTEBOOKS = BUILD / "notebooks"
+# Files of the package that leave the cells' output as it is.
+NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "sheets.py", "serve.py", "notebooks.py", "hatch_bundle.py", "lock.py",
+            "node.lock")
+KEEP = 2
+START = time.monotonic()
+
+
+def say(text: str) -> None:
+    """One line of progress."""
+    print(f"[{time.monotonic() - START:6.1f} s] {text}", flush=True)
+
+
+def stop(text: str) -> None:
+    print(f"\n{text}", file=sys.stderr)
+    raise SystemExit(1)
+
+
+def digest(paths) -> str:
+    """SHA-256 of names and contents, 16 digits."""
+    total = hashlib.sha256()
+    for path in sorted(paths):
+        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()[:16]
+
+
+def package_files(scripts: bool) -> list[Path]:
+    """The package's files: those that scripts are bundled from, or those that cells and pages depend on."""
+    files = [p for p in (ROOT / "lib" / "handful").rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    if scripts:
+        return [p for p in files if p.suffix in (".js", ".mjs", ".css", ".svg", ".json")]
+    return [p for p in files if p.suffix in (".py", ".csv", ".lock", ".json", ".toml") and p.name not in NO_MATHS]
+
+
+def node() -> list[str]:
+    return bootstrap.node_command() or stop("Node is missing; run `make tools`.")
+
+
+def bundle() -> None:
+    """Scenario rows, then scripts and sheets, into ``_build/js``; skipped while their sources stand."""
+    SCRIPTS.mkdir(parents=True, exist_ok=True)
+    rows = SCRIPTS / "rows.json"
+    try:
+        from handful.scenario import page_rows
+        text = json.dumps(page_rows(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("handful.scenario",):
+            raise
+        text = "{}"
+    if not rows.exists() or rows.read_text("utf-8") != text:
+        rows.write_text(text, "utf-8")
+    stamp, want = SCRIPTS / ".made-from", digest([*package_files(scripts=True), rows, ROOT / "package-lock.json"])
+    if stamp.exists() and stamp.read_text() == want:
+        return
+    say("scripts and style sheets (esbuild)")
+    script = Path(__file__).with_name("bundle.mjs")
+    done = subprocess.run([*node(), str(script), str(SCRIPTS)], cwd=ROOT, capture_output=True, text=True)
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        stop("The page's scripts could not be bundled; esbuild says why above.")
+    stamp.write_text(want)
+
+
+def chapters(toc: dict) -> list[str]:
+    """Page names in a table of contents, in reading order."""
+    found = [toc["root"]] if "root" in toc else []
+    for key in ("chapters", "sections", "parts"):
+        for entry in toc.get(key, ()):
+            found += [entry["file"]] if "file" in entry else []
+            found += chapters({k: v for k, v in entry.items() if k != "root"})
+    return found
+
+
+def fresh_folder() -> Path:
+    """The folder of Sphinx's work for the package as it is now; older ones are removed."""
+    state = digest([*package_files(scripts=False), ROOT / "requirements.lock"])
+    folder = BUILD / "book" / state
+    if not folder.exists():
+        say("the package has changed (or this is the first build): every cell runs again")
+        folder.mkdir(parents=True)
+    os.utime(folder)
+    for old in sorted(folder.parent.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)[KEEP:]:
+        shutil.rmtree(old)
+    return folder
+
+
+def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
+    """Run Jupyter Book with progress; returns the folder of raw pages."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    config["execute"]["cache"] = str(folder.parent / "cache" if not strict else folder / "cache")
+    (folder / "config.yml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), "utf-8")
+    (folder / "toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), "utf-8")
+    pages = chapters(toc)
+    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(ROOT / "book"),
+               "--path-output", str(folder), "--config", str(folder / "config.yml"), "--toc", str(folder / "toc.yml"),
+               *(["-W", "--keep-going"] if strict else [])]
+    # One hash seed and no colours: the same source gives the same pages.
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    log, done = [], 0
+    for line in process.stdout:
+        line = re.sub(r"\x1b\[[\d;]*m", "", line)
+        log.append(line)
+        if found := re.search(r"(reading sources|writing output)\.\.\. \[\s*\d+%\].*?([\w./-]+)\s*$", line):
+            done = done + 1 if found[1] == "reading sources" else done
+            if found[1] == "reading sources":
+                say(f"    page {done} of at most {len(pages)}: {found[2]}")
+        elif re.search(r"WARNING|ERROR|Error:|Exception", line) and "TCP without encryption" not in line:
+            print("    " + line.rstrip(), flush=True)
+    code = process.wait()
+    raw = folder / "_build" / "html"
+    (folder / "log.txt").write_text("".join(log), "utf-8")
+    if code or not raw.exists():
+        for report in sorted((raw / "reports").rglob("*.err.log")) if raw.exists() else ():
+            print(f"\n{report.name}:\n{report.read_text('utf-8')[-4000:]}", file=sys.stderr)
+        stop(f"The book did not build; the warnings and errors are above, the whole log in "
+             f"{(folder / 'log.txt').relative_to(ROOT)}.")
+    return raw
+
+
+def publish(raw: Path, site: Path) -> None:
+    """Finish the pages into `site`."""
+    say("maths, icons and policy: finishing the pages")
+    try:
+        pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS)
+    except finish.FinishError as error:
+        stop(str(error))
+    say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
+
+
+def book() -> None:
+    """The whole book, with warnings as errors."""
+    bundle()
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    folder = fresh_folder()
+    say(f"pages: {len(chapters(toc))} (Jupyter Book)")
+    raw = sphinx(folder, toc, strict=True)
+    made = notebooks.convert(ROOT / "book", NOTEBOOKS, chapters(toc))
+    say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+    publish(raw, SITE)
+
+
+def chapter(name: str) -> None:
+    """One chapter into ``_build/chapter``; links to other chapters go nowhere, so warnings do not stop it."""
+    known = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
+    if name not in known:
+        stop(f"There is no chapter {name!r}; make chapter NAME=… takes one of: {', '.join(known)}.")
+    bundle()
+    state = digest([*package_files(scripts=False), ROOT / "requirements.lock"])
+    folder = BUILD / "chapter-work" / f"{name}-{state}"
+    for old in folder.parent.glob(f"{name}-*"):
+        if old != folder:
+            shutil.rmtree(old)
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"{name} (Jupyter Book)")
+    raw = sphinx(folder, {"format": "jb-book", "root": name}, strict=False)
+    publish(raw, BUILD / "chapter")
+
+
+def main(arguments: list[str]) -> None:
+    match arguments:
+        case []:
+            book()
+        case ["bundle"]:
+            bundle()
+        case ["notebooks"]:
+            toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+            made = notebooks.convert(ROOT / "book", NOTEBOOKS, chapters(toc))
+            say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+        case ["chapter", name]:
+            chapter(name)
+        case _:
+            stop("Usage: python -m handful.page.build [bundle | notebooks | chapter NAME]")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

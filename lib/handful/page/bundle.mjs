@@ -1,0 +1,53 @@
+// Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
+//   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers, live numbers, bar)
+//   explorer.js, explorer.css  one module for anywidget: export default { render }
+//   katex/                     its style sheet and woff2 fonts
+// The scenario rows are imported as "handful-rows"; page/build.py writes them first.
+import { existsSync, mkdirSync, readFileSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
+
+const page = dirname(fileURLToPath(import.meta.url));
+const out = resolve(process.argv[2]);
+mkdirSync(out, { recursive: true });
+
+// A sheet beside a module of the same name belongs to it, imported there or not.
+const text = (name) => (existsSync(join(page, name)) ? readFileSync(join(page, name), "utf8") : "");
+const withStyle = (module, style) =>
+  [existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "",
+   existsSync(join(page, module)) ? `export { default } from "./${module}";` : "export default {};"].join("\n");
+const entries = {
+  handful: `import "./house.css"; import "./house.js";
+${existsSync(join(page, "site.css")) && !text("site.js").includes("site.css") ? 'import "./site.css";' : ""}
+${existsSync(join(page, "site.js")) ? 'import "./site.js";' : ""}`,
+  explorer: withStyle("explorer.js", "explorer.css"),
+};
+
+for (const [name, contents] of Object.entries(entries)) {
+  const result = await build({
+    stdin: { contents, resolveDir: page, sourcefile: `${name}.entry.js` },
+    outfile: join(out, `${name}.js`),
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: ["es2021", "chrome100", "firefox100", "safari15.4"],
+    alias: { "handful-rows": join(out, "rows.json") },
+    loader: { ".json": "json", ".svg": "file", ".woff2": "file" },
+    legalComments: "none",
+    logLevel: "warning",
+    metafile: true,
+  });
+  writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
+  if (!existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
+}
+
+// KaTeX's sheet with the one font format that every browser of the last ten years reads.
+const katex = dirname(createRequire(import.meta.url).resolve("katex"));
+const sheet = readFileSync(join(katex, "katex.min.css"), "utf8")
+  .replace(/,url\([^)]+\.(woff|ttf)\) format\("[^"]+"\)/g, "");
+mkdirSync(join(out, "katex", "fonts"), { recursive: true });
+writeFileSync(join(out, "katex", "katex.css"), (await transform(sheet, { loader: "css", minify: true })).code);
+for (const font of readdirSync(join(katex, "fonts")).filter((name) => name.endsWith(".woff2")))
+  copyFileSync(join(katex, "fonts", font), join(out, "katex", "fonts", font));

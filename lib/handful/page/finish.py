@@ -1,0 +1,271 @@
+"""From what Sphinx wrote to what a reader gets: maths set, nothing inline, nothing from elsewhere.
+
+``finish(raw, site, scripts)`` reads the folder that Sphinx made, writes the site beside it, and leaves the input
+as it was, so it can run again.  Every page then holds under POLICY, in which no ``unsafe-`` word stands.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bs4 import BeautifulSoup, Comment
+
+from . import sheets
+
+POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
+
+# Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses.
+UNWANTED_FILES = ("*.map", "*.LICENSE.txt", "sphinx-thebe.*", "fontawesome.js", "vendor", "*webpack-macros.html",
+                  ".buildinfo", ".doctrees", "plus.png", "minus.png", "file.png", "documentation_options.js.*")
+UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'link[href*="sphinx-thebe"]',
+                 'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
+                 'link[rel="preconnect"]', 'link[rel="dns-prefetch"]')
+UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax)\b")
+SEARCH_SCRIPTS = ('script[src*="searchtools.js"]', 'script[src*="language_data.js"]', 'script[src*="searchindex.js"]')
+HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
+STYLE = re.compile(r' style="([^"]*)"')
+
+
+class FinishError(RuntimeError):
+    """Something on a page that cannot be published: which page, and what."""
+
+
+class Styles:
+    """Style attributes of the whole site, each a class in one sheet."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.blocks: dict[str, str] = {}
+
+    def name(self, declarations: str) -> str:
+        rule = ";".join(part.strip() for part in declarations.split(";") if part.strip())
+        return self.names.setdefault(rule, f"s{len(self.names)}")
+
+    def in_text(self, html: str) -> str:
+        """The same markup with classes; for KaTeX's output, whose tags put class before style."""
+        html = re.sub(r' class="([^"]*)" style="([^"]*)"', lambda m: f' class="{m[1]} {self.name(m[2])}"', html)
+        return STYLE.sub(lambda m: f' class="{self.name(m[1])}"', html)
+
+    def sheet(self) -> str:
+        # :not(#_) lifts the class above every rule with classes only, which is where an attribute stood.
+        rules = [f".{name}:not(#_){{{rule}}}" for rule, name in self.names.items() if rule]
+        return "\n".join([*rules, *(f".{name}{{{body}}}" for body, name in self.blocks.items())])
+
+
+class Maths:
+    """Formulas of the whole site, typeset together; a page holds placeholders meanwhile."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[tuple[str, bool], list[str]] = {}
+        self.number: dict[tuple[str, bool], int] = {}
+
+    def want(self, tex: str, display: bool, page: str) -> str:
+        self.wanted.setdefault((tex, display), []).append(page)
+        return f"\ue000{self.number.setdefault((tex, display), len(self.number))}\ue001"
+
+    def typeset(self, node: list[str], root: Path, styles: Styles) -> list[str]:
+        jobs = [{"tex": tex, "display": display} for tex, display in self.wanted]
+        script = Path(__file__).with_name("typeset.mjs")
+        done = subprocess.run([*node, str(script)], input=json.dumps(jobs), capture_output=True, text=True, cwd=root)
+        if done.returncode:
+            raise FinishError(f"typeset.mjs stopped: {done.stderr.strip()[-2000:]}")
+        results = json.loads(done.stdout)
+        wrong = [f"{', '.join(dict.fromkeys(pages))}: {result['error']}\n    in {tex}"
+                 for ((tex, _), pages), result in zip(self.wanted.items(), results) if "error" in result]
+        if wrong:
+            raise FinishError("Formulas that KaTeX cannot set:\n  " + "\n  ".join(wrong))
+        return [styles.in_text(result["html"]) for result in results]
+
+
+def strip(soup: BeautifulSoup, page: str) -> None:
+    """Take out what the theme and its fixed extensions add for services that the book does not use."""
+    for selector in (*UNWANTED_TAGS, *(() if page == "search.html" else SEARCH_SCRIPTS)):
+        for tag in soup.select(selector):
+            tag.decompose()
+    for tag in soup.find_all("script", src=False):
+        if UNWANTED_SCRIPT.search(tag.string or ""):
+            tag.decompose()
+    if not soup.select_one(".sd-tab-set, [class*=' sd-'], [class^='sd-']"):
+        for tag in soup.select('[href*="sphinx-design"], [src*="design-tabs"]'):
+            tag.decompose()
+    seen: set[str] = set()
+    for tag in soup.find_all(["meta", "link", "script"]):
+        key = str(tag)
+        if (tag.name == "meta" and tag.get("name") == "viewport") or (tag.name == "script" and not tag.get("type")):
+            key = tag.get("name") or key
+            if key in seen:
+                tag.decompose()
+                continue
+        seen.add(key)
+    for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
+        comment.extract()
+
+
+def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
+    """Replace each formula by a placeholder: elements with data-tex, and "latex" within JSON blocks of ours."""
+    for tag in soup.select("[data-tex]"):
+        display = tag.name == "div" or tag.has_attr("data-display")
+        placeholder = maths.want(tag["data-tex"], display, page)
+        del tag["data-tex"]
+        tag.string = placeholder
+    for block in soup.select('script[type="application/json"].explorer-spec, script#live-numbers'):
+        data = json.loads(block.string or "null")
+        if _latex_in(data, page, maths):
+            block.string = _json(data)
+
+
+def _latex_in(data, page: str, maths: Maths) -> bool:
+    found = False
+    for value in list(data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()):
+        found |= _latex_in(value, page, maths)
+    if isinstance(data, dict) and isinstance(data.get("latex"), str):
+        data["latex_html"], found = "\ue002" + maths.want(data["latex"], False, page), True
+    return found
+
+
+def _json(data) -> str:
+    # "<" is written so that no string can end the script element that holds it.
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styles) -> None:
+    """Move scripts, style elements and style attributes of a page into files and classes."""
+    inline = static / "inline"
+    inline.mkdir(parents=True, exist_ok=True)
+
+    def store(text: str, suffix: str) -> str:
+        name = f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.{suffix}"
+        (inline / name).write_text(text, "utf-8")
+        return f"{up}_static/inline/{name}"
+
+    for tag in soup.find_all("script", src=False):
+        if tag.get("type", "text/javascript") in ("text/javascript", "module", "application/javascript"):
+            tag["src"] = store((tag.string or "").strip() + "\n", "js")
+            tag.string = ""
+    for tag in soup.find_all("style"):
+        figure = tag.find_parent("svg")
+        if figure is not None:
+            # A figure's own rules ("* {stroke-linejoin: round}") must not reach the page round it.
+            figure["class"] = [*_classes(figure), styles.blocks.setdefault(tag.string or "", f"b{len(styles.blocks)}")]
+            tag.decompose()
+        else:
+            tag.replace_with(soup.new_tag("link", rel="stylesheet", href=store(tag.string or "", "css")))
+    for tag in soup.select("[style]"):
+        tag["class"] = [*_classes(tag), styles.name(tag["style"])]
+        del tag["style"]
+    for tag in soup.find_all(lambda t: any(name.startswith("on") for name in t.attrs)):
+        for name in [name for name in tag.attrs if name.startswith("on")]:
+            if tag[name].strip() not in HANDLERS:
+                raise FinishError(f"{page}: {name}={tag[name]!r} is a script within a tag; put it into a module.")
+            tag["data-do"] = HANDLERS[tag[name].strip()]
+            del tag[name]
+
+
+def _classes(tag) -> list[str]:
+    found = tag.get("class", [])
+    return found.split() if isinstance(found, str) else list(found)
+
+
+def dress(soup: BeautifulSoup, up: str) -> None:
+    """Add the policy, our style sheets and our one script."""
+    head = soup.head
+    policy = soup.new_tag("meta", content=POLICY)
+    policy["http-equiv"] = "Content-Security-Policy"
+    charset = head.find("meta", charset=True)
+    charset.insert_after(policy) if charset else head.insert(0, policy)
+    wanted = ["handful/handful.css", "handful/styles.css"]
+    # Any formula wants KaTeX's sheet; one that scripts add later (a popover) is on the page in a template already.
+    if "\ue000" in str(soup):
+        wanted.insert(0, "handful/katex/katex.css")
+    for name in wanted:
+        head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
+    head.append(soup.new_tag("script", type="module", src=f"{up}_static/handful/handful.js"))
+
+
+def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str]) -> None:
+    """Put "notebook" into the page's download menu where a notebook was made of the page."""
+    name = page.removesuffix(".html")
+    menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
+    source = menu.select_one("a.btn-download-source-button") if menu else None
+    if source is None or name not in notebooks:
+        return
+    item = copy.copy(source.find_parent("li"))
+    link = item.a
+    link["href"], link["title"], link["download"] = f"{up}_sources/{name}.ipynb", "Download as a notebook", ""
+    link.select_one(".btn__text-container").string = ".ipynb"
+    source.find_parent("li").insert_before(item)
+
+
+def check_links(soup: BeautifulSoup, page: str) -> None:
+    """Refuse what would make a browser ask another host: the test in tests/pages is the second lock."""
+    for tag in soup.select("script[src], img[src], link[href], iframe[src], source[src], video[src], audio[src]"):
+        address = tag.get("src") or tag.get("href")
+        relation = tag.get("rel") or []
+        if (urlsplit(address).netloc or address.startswith("data:")) and "canonical" not in relation:
+            raise FinishError(f"{page}: <{tag.name}> asks for {address[:80]}; pages may load this site's files only.")
+
+
+def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
+           notebooks: Path | None = None) -> list[str]:
+    """Write the site; returns its pages.
+
+    Parameters
+    ----------
+    raw : Path
+        What Sphinx wrote.
+    site : Path
+        Where the site goes; replaced as a whole.
+    scripts : Path
+        What bundle.mjs wrote.
+    node : list of str
+        The command that runs Node.
+    root : Path
+        The folder that holds node_modules.
+    notebooks : Path, optional
+        Folder of .ipynb files to offer for download.
+    """
+    fresh = site.with_name(site.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(raw, fresh, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
+    static = fresh / "_static"
+    shutil.copytree(scripts, static / "handful", ignore=shutil.ignore_patterns("*.meta.json", "rows.json"))
+    made = {path.stem: path for path in notebooks.glob("*.ipynb")} if notebooks and notebooks.exists() else {}
+    for path in made.values():
+        shutil.copy(path, fresh / "_sources" / path.name)
+
+    styles, maths, pages, icons = Styles(), Maths(), {}, set()
+    for path in sorted(raw.rglob("*.html")):
+        page = path.relative_to(raw).as_posix()
+        if page.startswith("_static/"):
+            continue
+        up = "../" * page.count("/")
+        soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        strip(soup, page)
+        offer_notebook(soup, page, up, set(made))
+        mark_maths(soup, page, maths)
+        take_out(soup, page, up, static, styles)
+        dress(soup, up)
+        check_links(soup, page)
+        icons |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
+        pages[page] = str(soup)
+    formulas = maths.typeset(node, root, styles)
+    for page, html in pages.items():
+        # Within JSON (marked \ue002) the markup is a string and is escaped as one.
+        html = re.sub("\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], html)
+        html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
+        (fresh / page).parent.mkdir(parents=True, exist_ok=True)
+        (fresh / page).write_text(html, "utf-8")
+    (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
+    sheets.trim(static, raw / "_static", icons)
+    for script in static.rglob("*.js"):
+        script.write_text(re.sub(r"//# sourceMappingURL=\S+\s*$", "", script.read_text("utf-8")), "utf-8")
+    shutil.rmtree(site, ignore_errors=True)
+    fresh.rename(site)
+    return sorted(pages)

@@ -1,0 +1,122 @@
+"""The book's roles in Sphinx: {live}, {lecture}, {spoken} and {fact}.
+
+A page that holds live numbers or facts ends with one JSON block, ``<script type="application/json"
+id="live-numbers">``, and the templates that hold its maths.  Without scripts the numbers read as text.
+"""
+
+from __future__ import annotations
+
+import json
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxRole
+
+from . import roles
+
+
+class figure_in_text(nodes.Inline, nodes.TextElement):
+    """A number that the page's script knows: attributes `kind` ("live" or "fact") and `key`."""
+
+
+def visit_html(self, node: figure_in_text) -> None:
+    self.body.append(self.starttag(node, "span", "", CLASS=node["kind"], **{f"data-{node['kind']}": node["key"]}))
+
+
+def depart_html(self, node: figure_in_text) -> None:
+    self.body.append("</span>")
+
+
+def as_text(self, node: figure_in_text) -> None:
+    """Other formats show the text only."""
+
+
+class BookRole(SphinxRole):
+    """A role whose mistakes are errors of the build, with page and line."""
+
+    def run(self):
+        try:
+            return [self.resolve(" ".join(self.text.split()))], []
+        except roles.RoleError as error:
+            message = self.inliner.reporter.error(str(error), line=self.lineno)
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
+
+    def resolve(self, text: str) -> nodes.Node:
+        raise NotImplementedError
+
+    def remember(self, kind: str, entry: dict) -> str:
+        """Keep what the page's script needs; equal entries share a key."""
+        page = on_pages(self.env).setdefault(self.env.docname, {"live": {}, "fact": {}})[kind]
+        for key, known in page.items():
+            if known == entry:
+                return key
+        stem = entry["formula"] if kind == "live" else "fact"
+        key = f"{stem}-{sum(k.rpartition('-')[0] == stem for k in page) + 1}"
+        page[key] = entry
+        return key
+
+
+class LiveRole(BookRole):
+    def resolve(self, text: str) -> nodes.Node:
+        found = roles.live(text)
+        shown = found.pop("text")
+        return figure_in_text("", "", nodes.Text(shown), kind="live", key=self.remember("live", found))
+
+
+class FactRole(BookRole):
+    def resolve(self, text: str) -> nodes.Node:
+        found = roles.fact(text)
+        return figure_in_text("", "", nodes.Text(found["text"]), kind="fact", key=self.remember("fact", found))
+
+
+class LectureRole(BookRole):
+    def resolve(self, text: str) -> nodes.Node:
+        address, title = roles.lecture_address(text), roles.lecture_title(text)
+        return nodes.reference("", "", nodes.Text(text), refuri=address, reftitle=title, internal=False,
+                               classes=["lecture-time"])
+
+
+class SpokenRole(BookRole):
+    def resolve(self, text: str) -> nodes.Node:
+        return nodes.inline("", "", nodes.Text(text), classes=["spoken"])
+
+
+def on_pages(env) -> dict:
+    if not hasattr(env, "handful_on_pages"):
+        env.handful_on_pages = {}
+    return env.handful_on_pages
+
+
+def purge(app, env, docname: str) -> None:
+    on_pages(env).pop(docname, None)
+
+
+def merge(app, env, docnames, other) -> None:
+    on_pages(env).update({name: page for name, page in on_pages(other).items() if name in docnames})
+
+
+def block(page: dict) -> str:
+    """The JSON block and the templates of one page."""
+    names = sorted({entry["formula"] for entry in page["live"].values()})
+    data = {"formulas": {name: roles.formula_entry(name) for name in names}, "numbers": page["live"],
+            "facts": page["fact"]}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return f'<script type="application/json" id="live-numbers">{text}</script>{roles.templates(names)}'
+
+
+def add_block(app, pagename: str, templatename: str, context: dict, doctree) -> None:
+    page = on_pages(app.env).get(pagename)
+    if page and "body" in context:
+        context["body"] += block(page)
+
+
+def setup(app):
+    """Register roles, node and page data."""
+    text_only = (as_text, as_text)
+    app.add_node(figure_in_text, html=(visit_html, depart_html), latex=text_only, text=text_only, epub=text_only,
+                 man=text_only, texinfo=text_only)
+    for name, role in {"live": LiveRole, "lecture": LectureRole, "spoken": SpokenRole, "fact": FactRole}.items():
+        app.add_role(name, role())
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)
+    app.connect("html-page-context", add_block)
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
