@@ -1,0 +1,254 @@
+"""The words in which an explorer is declared, each checked when it is made.
+
+An error names what was wrong and what is allowed, in one sentence, so that a mistake in a declaration is found
+where it stands and not in a reader's browser.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..formula import Formula
+from ..quantities import find
+
+CHOICES = ("hardware", "model", "precision")
+# Inputs of the train that are no quantities of the book: label, unit.
+TRAIN = {"batch_interval": ("Time between departures", "s"), "seats": ("Seats in each train", "sequence"),
+         "load": ("Load: arrivals ÷ seats", "%")}
+
+
+class ExplorerError(ValueError):
+    """A declaration that cannot become an explorer, or a state that it cannot take."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The symbol along x: its range, how densely it is sampled, and where the cursor starts.
+
+    >>> Sweep("batch", 0, 4096)
+    Traceback (most recent call last):
+    ...
+    handful.page.declare.ExplorerError: The range of batch must rise from above 0 on a log axis; got 0 to 4096.
+    """
+
+    name: str
+    low: float
+    high: float
+    log: bool = True
+    points: int = 241
+    at: float | None = None
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        quantity = find(self.name)
+        if not self.low < self.high or (self.low <= 0 if self.log else self.low < 0):
+            bound = "above 0 on a log axis" if self.log else "0 or above"
+            raise ExplorerError(f"The range of {self.name} must rise from {bound}; got {self.low} to {self.high}.")
+        if not 3 <= self.points <= 2001:
+            raise ExplorerError(f"A sweep of {self.name} takes 3 to 2001 points; got {self.points}.")
+        if self.at is not None and not self.low <= self.at <= self.high:
+            raise ExplorerError(f"The cursor of {self.name} must start within {self.low} to {self.high}; got {self.at}.")
+        if self.title is None:
+            object.__setattr__(self, "title", quantity.label)
+
+    @property
+    def start(self) -> float:
+        middle = (self.low * self.high) ** 0.5 if self.log else (self.low + self.high) / 2
+        return float(middle if self.at is None else self.at)
+
+    def grid(self):
+        """The sampled values, the same to the last few bits as plot.js makes them."""
+        import numpy as np
+
+        t = np.arange(self.points) / (self.points - 1)
+        return self.low * (self.high / self.low) ** t if self.log else self.low + (self.high - self.low) * t
+
+    def stops(self) -> list[float]:
+        """A handful of round values for the data table: 1, 3, 10, 30, … or even steps."""
+        if not self.log:
+            return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
+        exponents = range(-30, 31)
+        for steps in ((1, 3), (1,)):
+            found = [float(f"{m}e{e}") for e in exponents for m in steps if self.low <= float(f"{m}e{e}") <= self.high]
+            if len(found) <= 10:
+                break
+        if len(found) < 4:
+            found = [self.low * (self.high / self.low) ** (i / 5) for i in range(6)]
+        return found
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis: title, unit (taken from the formula where None), and fixed ends where the plot should not fit itself."""
+
+    title: str
+    unit: str | None = None
+    log: bool = True
+    min: float | None = None
+    max: float | None = None
+
+    def __post_init__(self) -> None:
+        for end in (self.min, self.max):
+            if end is not None and self.log and not end > 0:
+                raise ExplorerError(f"The ends of the log axis “{self.title}” must be above 0; got {end}.")
+        if self.min is not None and self.max is not None and not self.min < self.max:
+            raise ExplorerError(f"The axis “{self.title}” must rise; got {self.min} to {self.max}.")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A formula drawn over the sweep.
+
+    role: "total" (drawn strong), "part", "reference" (dashed grey).  band: factors (low, high) that shade what lies
+    between low and high times the curve.  given: symbols held at a value; scenario: a hardware, model or precision of
+    its own, so that one plot can hold a curve a chip.
+    """
+
+    formula: Formula
+    label: str
+    role: str = "part"
+    band: tuple[float, float] | None = None
+    band_label: str = ""
+    given: Mapping[str, float] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.role not in ("total", "part", "reference"):
+            raise ExplorerError(f"The role of “{self.label}” must be total, part or reference; got {self.role!r}.")
+        if self.band is not None and not 0 < self.band[0] < self.band[1]:
+            raise ExplorerError(f"The band of “{self.label}” must be two rising factors above 0; got {self.band}.")
+        if self.id is None:
+            object.__setattr__(self, "id", re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-"))
+        check_given(self.label, self.given, self.scenario)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line across the plot where a formula of the symbols has its value: upright (axis "x") or level ("y").
+
+    band: factors (low, high); a shaded strip in place of a line.
+    """
+
+    formula: Formula
+    label: str
+    axis: str = "x"
+    band: tuple[float, float] | None = None
+    given: Mapping[str, float] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.axis not in ("x", "y"):
+            raise ExplorerError(f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}.")
+        check_given(self.label, self.given, self.scenario)
+
+
+@dataclass(frozen=True)
+class Dots:
+    """One labelled dot a row of hardware (or model): two formulas give its place.
+
+    `rows` names the rows to show; None shows all that the precision allows.
+    """
+
+    x: Formula
+    y: Formula
+    rows: tuple[str, ...] | None = None
+    over: str = "hardware"
+    given: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.over not in CHOICES:
+            raise ExplorerError(f"Dots run over hardware, model or precision; got {self.over!r}.")
+
+
+@dataclass(frozen=True)
+class Control:
+    """One of ipywidgets' own controls, tied to a symbol, to a choice of the scenario, or to a curve's id.
+
+    FloatLogSlider, FloatSlider and IntSlider drive a symbol; Dropdown a symbol or "hardware", "model", "precision";
+    Checkbox shows and hides the curve whose id is `name`.
+    """
+
+    widget: Any
+    name: str
+    label: str | None = None
+    unit: str | None = None
+
+    def kind(self) -> str:
+        """log, linear, int, choice or check.  Known by class name: ipywidgets is not imported for it."""
+        names = {cls.__name__ for cls in type(self.widget).__mro__}
+        for name, kind in (("FloatLogSlider", "log"), ("FloatSlider", "linear"), ("IntSlider", "int"),
+                           ("Dropdown", "choice"), ("Checkbox", "check")):
+            if name in names:
+                return kind
+        raise ExplorerError(f"The control of {self.name} must be a FloatLogSlider, FloatSlider, IntSlider, Dropdown or "
+                            f"Checkbox of ipywidgets; got {type(self.widget).__name__}.")
+
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest value of a slider; FloatLogSlider holds exponents."""
+        w = self.widget
+        return (float(w.base ** w.min), float(w.base ** w.max)) if self.kind() == "log" else (w.min, w.max)
+
+    def options(self) -> list[tuple[str, Any]]:
+        # Dropdown keeps (label, value) pairs here whichever way its options were given.
+        return [(str(label), value) for label, value in self.widget._options_full]
+
+    def value(self):
+        return self.widget.value
+
+    def check(self, value):
+        """Return `value` if the control can take it, or say what it can take."""
+        kind = self.kind()
+        if kind == "check":
+            if not isinstance(value, bool):
+                raise ExplorerError(f"{self.name} is on or off: True or False; got {value!r}.")
+        elif kind == "choice":
+            allowed = [option for _, option in self.options()]
+            if value not in allowed:
+                raise ExplorerError(f"{self.name} must be one of {', '.join(map(str, allowed))}; got {value!r}.")
+        else:
+            low, high = self.ends()
+            slack = 1e-9 * abs(high)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not low - slack <= value <= high + slack:
+                raise ExplorerError(f"{self.name} must be between {low:g} and {high:g}; got {value!r}.")
+        return value
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named state that reproduces a claim: what the lecture says, and when ("11:48", or "1:05:00")."""
+
+    label: str
+    set: Mapping[str, Any]
+    claim: str = ""
+    time: str = ""
+
+    def __post_init__(self) -> None:
+        if self.time and not re.fullmatch(r"(\d+:)?\d{1,2}:\d\d", self.time):
+            raise ExplorerError(f"The time of preset “{self.label}” is written 11:48 or 1:05:00; got {self.time!r}.")
+        if not self.set:
+            raise ExplorerError(f"The preset “{self.label}” sets nothing; give it a value for one control at least.")
+
+    @property
+    def seconds(self) -> int | None:
+        return sum(int(part) * 60**i for i, part in enumerate(reversed(self.time.split(":")))) if self.time else None
+
+
+@dataclass(frozen=True)
+class Readout:
+    """A formula shown as a number at the cursor."""
+
+    formula: Formula
+    label: str | None = None
+    digits: int = 3
+    given: Mapping[str, float] = field(default_factory=dict)
+
+
+def check_given(label: str, given: Mapping, scenario: Mapping) -> None:
+    for name, value in given.items():
+        find(name).check(value)
+    for name in scenario:
+        if name not in (*CHOICES, "context"):
+            raise ExplorerError(f"“{label}” may pin hardware, model, precision or context; got {name!r}.")

@@ -1,0 +1,212 @@
+"""The still picture of an explorer: matplotlib, in the colours and with the labels of the moving one.
+
+`inline_svg` makes markup that a strict Content-Security-Policy allows (no style attributes, no style element) and
+that follows the page's light or dark theme: explorer.css repaints the colours below by attribute.
+"""
+from __future__ import annotations
+
+import io
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..units import axis_hint, format_tick, format_value
+
+if TYPE_CHECKING:
+    from .explorer import Explorer
+
+# Dark enough for text on white; told apart by readers who do not see red and green (after Okabe and Ito).
+PALETTE = ("#0068a8", "#b34700", "#00755a", "#96407a", "#7d5a00", "#4a4fb0", "#5f6b1a", "#8c2f39")
+DASHES = ((), (7, 3), (2, 2), (10, 3, 2, 3), (5, 2, 1, 2, 1, 2), (12, 4), (4, 4), (1, 3))
+INK, SOFT, GRID = "#1f2328", "#57606a", "#dfe3e8"
+
+
+def ticks(low: float, high: float, log: bool, most: int = 6) -> list[float]:
+    """Few round values within [low, high]."""
+    if not log:
+        raw = (high - low) / most
+        step = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1
+        step *= next(m for m in (1, 2, 5, 10) if m * step >= raw * 0.999)
+        first = math.ceil(low / step - 1e-9)
+        return [round(i * step, 12) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first >= 2:
+        skip = math.ceil((last - first + 1) / most)
+        return [float(f"1e{e}") for e in range(first, last + 1, skip)]
+    return [float(f"{m}e{e}") for e in range(first - 1, last + 1) for m in (1, 2, 5)
+            if low * 0.999 <= float(f"{m}e{e}") <= high * 1.001]
+
+
+def extent(values, log: bool, low: float | None, high: float | None) -> tuple[float, float]:
+    """Where an axis begins and ends; the rule of plot.js."""
+    import numpy as np
+
+    kept = values[np.isfinite(values) & ((values > 0) if log else True)]
+    if kept.size == 0:
+        return (low or 1.0, high or 10.0)
+    a, b = float(kept.min()), float(kept.max())
+    if log:
+        a, b = a / 1.25, b * 1.25
+        if b / a < 10:
+            a, b = math.sqrt(a * b / 10), math.sqrt(a * b * 10)
+    else:
+        b += (b - min(a, 0)) * 0.06 or 1.0
+        a = min(a, 0.0)
+    return (a if low is None else low, b if high is None else high)
+
+
+def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout=None)
+    axes = figure.add_axes((0.115, 0.13, 0.66, 0.83))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(SOFT)
+    axes.tick_params(colors=SOFT, labelsize=9, length=3)
+    axes.grid(True, color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
+    if explorer.kind == "train":
+        _train(axes, explorer.values(**state))
+    else:
+        _curves(axes, explorer, state)
+    return figure
+
+
+def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
+    import numpy as np
+
+    from ..quantities import find
+
+    v = explorer.values(**state)
+    shown = [c for c in explorer.curves if c.id in v["curves"]]
+    x_unit, x_log = find(explorer.x.name).unit, explorer.x.log
+    ends = (explorer.x.low, explorer.x.high)
+    x_title = explorer.x.title
+    if explorer.across:
+        formula, scale = explorer.across
+        x_unit, x_log, x_title = scale.unit or formula.gives.unit, scale.log, scale.title
+        xs = np.concatenate([v["across"][c.id] for c in shown] + [[p[0] for p in v["dots"].values()]])
+        ends = extent(xs, x_log, scale.min, scale.max)
+    parts = [c for c in shown if c.role == "part"] if explorer.stack else []
+    total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.x.points))
+    everything = np.concatenate([v["curves"][c.id] for c in shown] + [total[total > 0]] + [[p[1] for p in v["dots"].values()]])
+    low, high = extent(everything, explorer.y.log, explorer.y.min, explorer.y.max)
+    axes.set(xscale="log" if x_log else "linear", yscale="log" if explorer.y.log else "linear",
+             xlim=ends, ylim=(low, high))
+    for axis, lo, hi, log, unit in ((axes.xaxis, *ends, x_log, x_unit), (axes.yaxis, low, high, explorer.y.log, explorer.y_unit)):
+        at = ticks(lo, hi, log)
+        axis.set_ticks(at, [format_tick(t, unit) for t in at])
+        axis.set_ticks([], minor=True)
+    axes.set_xlabel(x_title + axis_hint(x_unit), color=INK, fontsize=9.5)
+    axes.set_ylabel(explorer.y.title + axis_hint(explorer.y_unit), color=INK, fontsize=9.5)
+    base = np.zeros(explorer.x.points)
+    labels: list[tuple[float, str, str]] = []
+    for i, curve in enumerate(explorer.curves):
+        if curve not in shown:
+            continue
+        colour = SOFT if curve.role == "reference" else PALETTE[i % len(PALETTE)]
+        xs, ys = v["across"].get(curve.id, v["x"]), v["curves"][curve.id]
+        if curve in parts:
+            axes.fill_between(xs, base, base + ys, color=colour, alpha=0.22, linewidth=0)
+            ys = base = base + ys
+        if curve.band:
+            axes.fill_between(xs, ys * curve.band[0], ys * curve.band[1], color=colour, alpha=0.14, linewidth=0)
+        axes.plot(xs, ys, color=colour, linewidth=2.4 if curve.role == "total" else 1.6,
+                  dashes=DASHES[i % len(DASHES)] or (None, None))
+        inside = np.flatnonzero(np.isfinite(ys) & (ys >= low) & (ys <= high) & (xs >= ends[0]) & (xs <= ends[1]))
+        if inside.size:
+            labels.append((float(axes.transAxes.inverted().transform(axes.transData.transform(
+                (xs[inside[-1]], ys[inside[-1]])))[1]), curve.label, colour))
+    for mark in explorer.marks:
+        value = v["marks"][mark.label]
+        if math.isfinite(value):
+            line, span = (axes.axvline, axes.axvspan) if mark.axis == "x" else (axes.axhline, axes.axhspan)
+            line(value, color=SOFT, linewidth=1, dashes=(3, 3))
+            if mark.band:
+                span(value * mark.band[0], value * mark.band[1], color=SOFT, alpha=0.12, linewidth=0)
+            text = f"{mark.label} {format_value(value, mark.formula.gives.unit)}"
+            if mark.axis == "x" and ends[0] <= value <= ends[1]:
+                axes.annotate(text, (value, 1), xycoords=("data", "axes fraction"), xytext=(4, -3), rotation=90,
+                              textcoords="offset points", va="top", ha="left", color=SOFT, fontsize=8.5)
+            elif mark.axis == "y":
+                axes.annotate(text, (1, value), xycoords=("axes fraction", "data"), xytext=(-4, 3), ha="right",
+                              textcoords="offset points", color=SOFT, fontsize=8.5)
+    for label, (px, py) in v["dots"].items():
+        axes.plot([px], [py], "o", color=INK, markersize=4.5)
+        axes.annotate(label, (px, py), xytext=(5, 4), textcoords="offset points", color=INK, fontsize=8)
+    for place, (_, label, colour) in zip(spread([y for y, _, _ in labels], 0.058), labels):
+        axes.text(1.015, place, _wrap(label), transform=axes.transAxes, color=colour, fontsize=9, va="center",
+                  linespacing=0.95)
+
+
+def _train(axes, v: dict[str, Any]) -> None:
+    t, late = v["interval"], 9 * v["interval"]
+    seen = [(a, d) for a, d in zip(v["arrivals"], v["departures"]) if a < late]
+    seen = seen[:: max(1, len(seen) // 90)]
+    for i, (a, d) in enumerate(seen):
+        axes.plot([a, d], [i, i], color=PALETTE[1], linewidth=1.6)
+        axes.plot([d, d + t], [i, i], color=PALETTE[0], linewidth=1.6)
+    for k in range(1, 12):
+        axes.axvline(k * t, color=SOFT, linewidth=0.8, dashes=(3, 3))
+    axes.set(xlim=(0, late + 2 * t), ylim=(len(seen), -1))
+    at = ticks(0, late + 2 * t, False)
+    axes.set_xticks(at, [format_tick(x, "s") for x in at])
+    axes.set_yticks([])
+    axes.grid(False)
+    axes.set_xlabel("Time", color=INK, fontsize=9.5)
+    axes.set_ylabel("Requests, in order of arrival", color=INK, fontsize=9.5)
+    axes.text(1.015, 0.9, "waiting", transform=axes.transAxes, color=PALETTE[1], fontsize=9)
+    axes.text(1.015, 0.83, "riding", transform=axes.transAxes, color=PALETTE[0], fontsize=9)
+
+
+def spread(places: list[float], gap: float) -> list[float]:
+    """Move labels apart, downwards and then up, so that no two are nearer than `gap`."""
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    out, floor = list(places), -1e9
+    for i in order:
+        out[i] = floor = max(out[i], floor + gap)
+    ceiling = 1.0
+    for i in reversed(order):
+        out[i] = min(out[i], ceiling)
+        ceiling = out[i] - gap
+    return out
+
+
+def _wrap(label: str, width: int = 22) -> str:
+    import textwrap
+
+    return "\n".join(textwrap.wrap(label, width))
+
+
+_FONT = re.compile(r"(?:^|;)\s*font:\s*(?:[a-z0-9]+ )*?([\d.]+)px[^;]*")
+
+
+def inline_svg(explorer: Explorer) -> str:
+    """The figure as an SVG element: presentation attributes only, ids of its own, numbers to one decimal."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": explorer.name, "path.simplify": True}):
+        out = io.StringIO()
+        explorer.figure().savefig(out, format="svg", transparent=True,
+                                  metadata={k: None for k in ("Date", "Creator", "Format", "Type")})
+    text = out.getvalue()[out.getvalue().index("<svg"):]
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.S)
+    text = re.sub(r' style="([^"]*)"', lambda m: _attributes(m[1]), text)
+    # Only ids that are referred to; prefixed, since several figures share a page.
+    wanted = set(re.findall(r"(?:#)([\w-]+)(?=[\")])", text))
+    text = re.sub(r' id="([^"]*)"', lambda m: f' id="{explorer.name}-{m[1]}"' if m[1] in wanted else "", text)
+    text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{explorer.name}-", text)
+    text = re.sub(r"-?\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), text)
+    head = re.search(r'viewBox="[^"]*"', text)[0]
+    text = re.sub(r"<svg[^>]*>", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" {head} aria-hidden="true">', text, count=1)
+    return re.sub(r"\s*\n\s*", " ", text).strip().replace("> <", "><")
+
+
+def _attributes(style: str) -> str:
+    """A style attribute's declarations as presentation attributes, which no policy forbids."""
+    size = _FONT.search(style)  # `font` is shorthand, which no attribute takes; the page's own family will do
+    style = _FONT.sub("", style)
+    pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
+    if size:
+        pairs.append(["font-size", size[1]])
+    return "".join(f' {name.strip()}="{value.strip()}"' for name, value in pairs)

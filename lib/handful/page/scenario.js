@@ -1,0 +1,126 @@
+// Which chip, model, precision and context the page speaks of; the arithmetic of scenario.py.
+// One store a page: the bar writes it, explorers and live numbers follow it.
+import rows from "handful-rows";
+import { formatValue } from "./units.js";
+
+const KINDS = ["hardware", "model", "precision"];
+const NOUN = { hardware: "chip", model: "model", precision: "precision" };
+const KEY = "handful-scenario";
+export const CONTEXT = { min: 128, max: 1e6 };
+export { rows };
+
+const row = (kind, name) => rows[kind].find((entry) => entry.name === name);
+export const label = (kind, name) => row(kind, name)?.label ?? name;
+export const defaults = () => ({ ...rows.default });
+
+// Has this chip arithmetic of that precision?  If not, a sentence says what it has.
+export function lacks(hardware, precision) {
+  const chip = row("hardware", hardware), form = row("precision", precision);
+  if (chip.peak_flops[form.arithmetic]) return "";
+  return `${chip.label} has no ${form.arithmetic.toUpperCase()} arithmetic; it has ${Object.keys(chip.peak_flops).map((p) => p.toUpperCase()).join(", ")}.`;
+}
+
+export const offers = (hardware) => rows.precision.filter((p) => !lacks(hardware, p.name));
+
+// Symbol name → value.  A price that nobody has published stays absent, and formulas that want it say so.
+export function valuesOf(choice) {
+  const chip = row("hardware", choice.hardware), model = row("model", choice.model), form = row("precision", choice.precision);
+  const values = { ...chip.values, peak_flops: chip.peak_flops[form.arithmetic], ...model.values };
+  values.bytes_per_parameter = form.bytes_per_parameter;
+  values.kv_bytes_per_token = model.kv_elements_per_token * form.kv_bytes_per_element;
+  values.kv_window_bytes = (model.kv_window_elements || 0) * form.kv_bytes_per_element;
+  values.context = choice.context;
+  for (const name of Object.keys(values)) if (typeof values[name] !== "number") delete values[name];
+  return values;
+}
+
+// The names nearest to a mistyped one, by shared pairs of letters.
+export function nearest(kind, name) {
+  const pairs = (s) => { const t = s.toLowerCase(); return new Set([...t].map((_, i) => t.slice(i, i + 2))); };
+  const want = pairs(name);
+  const score = (s) => { const own = pairs(s); let n = 0; for (const p of own) n += want.has(p); return (2 * n) / (own.size + want.size); };
+  return rows[kind].map((r) => r.name).sort((a, b) => score(b) - score(a)).slice(0, 3);
+}
+
+// A choice out of untrusted strings: what is wrong is named, and the fallback's value stands.
+export function readChoice(given, fallback = defaults()) {
+  const choice = { ...fallback }, problems = [];
+  for (const kind of KINDS) {
+    const name = given[kind];
+    if (name === undefined || name === null) continue;
+    if (row(kind, name)) choice[kind] = name;
+    else problems.push(`There is no ${NOUN[kind]} “${String(name).slice(0, 60)}” in this book; the nearest are ${nearest(kind, String(name)).join(", ")}. ${label(kind, choice[kind])} is used.`);
+  }
+  if (given.context !== undefined && given.context !== null) {
+    const value = Number(given.context);
+    if (String(given.context).trim() !== "" && value >= CONTEXT.min && value <= CONTEXT.max) choice.context = value;
+    else problems.push(`The context must be a number from ${CONTEXT.min} to ${formatValue(CONTEXT.max, "token")}, and “${String(given.context).slice(0, 60)}” is not; ${formatValue(choice.context, "token", 6)} is used.`);
+  }
+  const missing = lacks(choice.hardware, choice.precision);
+  if (missing) {
+    choice.precision = offers(choice.hardware)[0].name;
+    problems.push(`${missing} ${label("precision", choice.precision)} is used.`);
+  }
+  return { choice, problems };
+}
+
+function notesOn(choice) {
+  const v = valuesOf(choice), notes = [], need = v.total_parameters * v.bytes_per_parameter, room = v.devices * v.memory_capacity;
+  const chips = `${formatValue(v.devices, "1", 5)} × ${label("hardware", choice.hardware)}`;
+  if (need > room) {
+    notes.push(`${label("model", choice.model)} needs ${formatValue(need, "B")} for its weights and ${chips} hold ${formatValue(room, "B")}: it does not fit, so read the numbers as if memory were larger.`);
+  } else if (need + choice.context * v.kv_bytes_per_token + v.kv_window_bytes > room) {
+    notes.push(`Beside the weights, ${chips} have no room for one sequence of ${formatValue(choice.context, "token")}.`);
+  }
+  const most = row("model", choice.model).max_context;
+  if (most && choice.context > most) notes.push(`${label("model", choice.model)} is made for up to ${formatValue(most, "token", 6)} of context.`);
+  if (row("hardware", choice.hardware).verified === false) notes.push(`The figures of ${label("hardware", choice.hardware)} are announced, not verified.`);
+  if (v.device_price === undefined) notes.push(`No price is known for ${label("hardware", choice.hardware)}, so costs stay blank.`);
+  return notes;
+}
+
+class Store {
+  constructor() {
+    this.choice = defaults();
+    this.problems = [];
+    this.listeners = new Set();
+  }
+
+  // From the address if it names a scenario, else from the reader's last visit.
+  load(search, storage) {
+    this.storage = storage;
+    const query = new URLSearchParams(search), given = {};
+    for (const key of [...KINDS, "context"]) if (query.has(key)) given[key] = query.get(key);
+    let saved = {};
+    try { saved = JSON.parse(storage?.getItem(KEY) || "{}") || {}; } catch { /* damaged or forbidden: start afresh */ }
+    const base = Object.keys(given).length ? defaults() : readChoice(saved).choice;
+    ({ choice: this.choice, problems: this.problems } = readChoice(given, base));
+  }
+
+  get isDefault() { return Object.entries(rows.default).every(([key, value]) => this.choice[key] === value); }
+  get notes() { return notesOn(this.choice); }
+  values(overrides) { return valuesOf(overrides ? { ...this.choice, ...overrides } : this.choice); }
+
+  set(patch) {
+    const before = this.choice;
+    const { choice, problems } = readChoice(patch, before);
+    this.problems = problems;
+    this.choice = choice;
+    try { this.storage?.setItem(KEY, JSON.stringify(choice)); } catch { /* private mode: not remembered */ }
+    for (const listener of this.listeners) listener(choice, before);
+  }
+
+  on(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  // Query parameters that give this scenario again.
+  query() {
+    const query = new URLSearchParams();
+    if (!this.isDefault) for (const key of [...KINDS, "context"]) query.set(key, String(this.choice[key]));
+    return query;
+  }
+}
+
+export const store = new Store();

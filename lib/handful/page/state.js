@@ -1,0 +1,70 @@
+// The state of explorers in the page's address.
+//
+//   ?hardware=H100+SXM&model=…&precision=fp8&context=32768    the page's scenario (scenario.js)
+//   &e.latency.context=100000&e.latency.batch=2000            explorer "latency": a control, and its cursor
+//   #explorer-latency                                         and where to scroll to
+//
+// Whatever does not fit is named in one sentence; the declared value is shown instead.
+import { formatValue } from "./units.js";
+
+const quote = (text) => `“${text.length > 40 ? text.slice(0, 40) + "…" : text}”`;
+
+function number(text, entry) {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value) && value >= entry.min * (1 - 1e-9) && value <= entry.max * (1 + 1e-9)) {
+    return { value: entry.type === "int" ? Math.round(value) : value };
+  }
+  return { allowed: `a number from ${formatValue(entry.min, entry.unit, 4)} to ${formatValue(entry.max, entry.unit, 4)}` };
+}
+
+function parse(text, entry) {
+  if (entry.type === "check") {
+    return text === "1" || text === "0" ? { value: text === "1" } : { allowed: "1 (shown) or 0 (hidden)" };
+  }
+  if (entry.type === "choice") {
+    const option = entry.options.find((o) => String(o.value) === text);
+    return option ? { value: option.value } : { allowed: entry.options.map((o) => o.label).join(", ") };
+  }
+  return number(text, entry);
+}
+
+// Everything of an explorer that can be set: its controls, and the cursor under the swept symbol's name.
+export function entries(spec) {
+  const cursor = spec.x ? [{ ...spec.x, label: spec.x.title, type: "log", value: spec.x.at }] : [];
+  return [...spec.controls, ...cursor];
+}
+
+export function readState(spec, search) {
+  const state = {}, problems = [], prefix = `e.${spec.name}.`, known = new Map(entries(spec).map((e) => [e.name, e]));
+  for (const [key, text] of new URLSearchParams(search)) {
+    if (!key.startsWith(prefix)) continue;
+    const name = key.slice(prefix.length), entry = known.get(name);
+    if (!entry) {
+      problems.push(`The address sets ${quote(name)}, which this plot does not have; it has ${[...known.keys()].join(", ")}.`);
+      continue;
+    }
+    const { value, allowed } = parse(text, entry);
+    if (allowed) problems.push(`The address asks for ${entry.label} = ${quote(text)}; allowed is ${allowed}, so the usual value is shown.`);
+    else state[name] = value;
+  }
+  return { state, problems };
+}
+
+// The parameters that differ from the declaration.
+export function writeState(spec, state, query = new URLSearchParams()) {
+  for (const entry of entries(spec)) {
+    const value = state[entry.name];
+    if (value !== entry.value) query.set(`e.${spec.name}.${entry.name}`, typeof value === "boolean" ? String(Number(value)) : String(value));
+  }
+  return query;
+}
+
+// Parameters that speak of explorers which this page does not have.
+export function strangers(search, names) {
+  const odd = new Set();
+  for (const key of new URLSearchParams(search).keys()) {
+    const found = /^e\.([^.]*)\./.exec(key);
+    if (found && !names.includes(found[1])) odd.add(found[1]);
+  }
+  return [...odd].map((name) => `The address speaks of a plot ${quote(name)}, which this page does not have.`);
+}

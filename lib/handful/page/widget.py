@@ -1,0 +1,54 @@
+"""An explorer where a kernel answers: ipywidgets drive an anywidget that draws with the page's own module."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .explorer import Explorer
+
+HERE = Path(__file__).resolve().parent
+
+
+def bundle(suffix: str) -> Path:
+    """The built explorer module or its style sheet: inside a wheel, or in a checkout's ``_build/js``."""
+    for path in (HERE / f"explorer.bundle.{suffix}", HERE.parents[2] / "_build" / "js" / f"explorer.{suffix}"):
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"The explorer's script (explorer.{suffix}) has not been built; run `make bundle` once.")
+
+
+def build(explorer: Explorer):
+    """A VBox: the declared controls, then the plot.  ``.plot`` is the anywidget; its traits are the state."""
+    import anywidget
+    import ipywidgets
+    import traitlets
+
+    state = explorer.state()
+    traits: dict = {"spec": traitlets.Dict().tag(sync=True), "driven": traitlets.List().tag(sync=True)}
+    for name, value in state.items():
+        kind = traitlets.Bool if isinstance(value, bool) else traitlets.Float if isinstance(value, (int, float)) else traitlets.Any
+        traits[_trait(name)] = kind().tag(sync=True)
+    try:
+        traits |= {"_esm": bundle("js"), "_css": bundle("css")}
+    except FileNotFoundError as error:
+        # Numbers and controls still work; the plot says in one sentence what is missing.
+        traits["_esm"] = f"export default {{ render({{ el }}) {{ el.textContent = {str(error)!r}; }} }};"
+    cls = type("ExplorerWidget", (anywidget.AnyWidget,), {**traits, "__module__": __name__})
+    plot = cls(spec=explorer.spec(), driven=[c.name for c in explorer.controls],
+               **{_trait(name): value for name, value in state.items()})
+    for control in explorer.controls:
+        widget = control.widget
+        if not widget.description:
+            widget.description = control.label or control.name.replace("_", " ")
+        widget.style.description_width = "14em"
+        widget.layout.width = "auto"
+        traitlets.link((widget, "value"), (plot, _trait(control.name)))
+    box = ipywidgets.VBox([*(c.widget for c in explorer.controls), plot])
+    box.plot = plot
+    return box
+
+
+def _trait(name: str) -> str:
+    """A curve's id may hold hyphens; a trait is a Python name."""
+    return name.replace("-", "_")
