@@ -43,6 +43,8 @@ for (const [name, contents] of Object.entries(entries)) {
   if (!existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
 }
 
+copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
+
 // KaTeX's sheet with the one font format that every browser of the last ten years reads.
 const katex = dirname(createRequire(import.meta.url).resolve("katex"));
 const sheet = readFileSync(join(katex, "katex.min.css"), "utf8")

@@ -26,9 +26,16 @@ UNWANTED_FILES = ("*.map", "*.LICENSE.txt", "sphinx-thebe.*", "fontawesome.js", 
                   ".buildinfo", ".doctrees", "plus.png", "minus.png", "file.png", "documentation_options.js.*")
 UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'link[href*="sphinx-thebe"]',
                  'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
-                 'link[rel="preconnect"]', 'link[rel="dns-prefetch"]')
+                 'link[rel="preconnect"]', 'link[rel="dns-prefetch"]',
+                 # The bar across the top holds a second search field and a second menu button, no more; the
+                 # theme's script measures the bar, so that it stays, empty.
+                 "#pst-header > *")
 UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax)\b")
 SEARCH_SCRIPTS = ('script[src*="searchtools.js"]', 'script[src*="language_data.js"]', 'script[src*="searchindex.js"]')
+# What the search page leaves out of the text that it quotes from a page: Sphinx's list, and ours.
+QUOTED_WITHOUT = ('[".headerlink", "script", "style"]',
+                  '[".headerlink", "script", "style", "annotation", ".katex-html", ".bd-header-article", "template", '
+                  '"#jb-print-docs-body", ".prev-next-footer", ".bd-footer-content"]')
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
 STYLE = re.compile(r' style="([^"]*)"')
 
@@ -186,6 +193,8 @@ def dress(soup: BeautifulSoup, up: str) -> None:
         wanted.insert(0, "handful/katex/katex.css")
     for name in wanted:
         head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
+    if not head.select_one('link[rel~="icon"]'):
+        head.append(soup.new_tag("link", rel="icon", type="image/svg+xml", href=f"{up}_static/handful/favicon.svg"))
     head.append(soup.new_tag("script", type="module", src=f"{up}_static/handful/handful.js"))
 
 
@@ -265,7 +274,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
     sheets.trim(static, raw / "_static", icons)
     for script in static.rglob("*.js"):
-        script.write_text(re.sub(r"//# sourceMappingURL=\S+\s*$", "", script.read_text("utf-8")), "utf-8")
+        text = re.sub(r"//# sourceMappingURL=\S+\s*$", "", script.read_text("utf-8"))
+        script.write_text(text.replace(*QUOTED_WITHOUT), "utf-8")
     shutil.rmtree(site, ignore_errors=True)
     fresh.rename(site)
     return sorted(pages)

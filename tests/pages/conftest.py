@@ -1,0 +1,155 @@
+"""The built book on a loopback server, and a browser that notes everything a page does wrong."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from handful.page import bootstrap
+from handful.page.build import ROOT, SITE
+from handful.page.serve import open_server
+
+# Nothing here may leave this machine, the browser's own housekeeping included.
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
+         "--disable-features=OptimizationHints,MediaRouter,Translate", "--no-default-browser-check"]
+
+BREACHES = """document.addEventListener("securitypolicyviolation", (event) =>
+  window.noteBreach(`${event.effectiveDirective} forbids ${event.blockedURI || "inline"} ${event.sample}`));"""
+
+
+class Watch:
+    """A tab together with its faults: requests elsewhere, statuses from 400, errors, breaches of the policy."""
+
+    def __init__(self, context, hosts=("127.0.0.1",)) -> None:
+        self.faults: list[str] = []
+        self.transferred: dict[str, int] = {}
+        context.expose_binding("noteBreach", lambda source, text: self.faults.append(f"policy: {text}"))
+        context.add_init_script(BREACHES)
+        context.route("**/*", self._gate)
+        self.hosts = hosts
+        self.page = context.new_page()
+        self.page.set_default_timeout(8000)
+        self.page.on("response", self._response)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
+        self.page.on("requestfailed", self._failed)
+
+    def _gate(self, route) -> None:
+        address = urlsplit(route.request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in self.hosts:
+            self.faults.append(f"elsewhere: {route.request.url}")
+            route.abort()
+        else:
+            route.continue_()
+
+    def _response(self, response) -> None:
+        if response.status >= 400:
+            self.faults.append(f"status {response.status}: {response.url}")
+
+    def _console(self, message) -> None:
+        if message.type == "error":
+            self.faults.append(f"console: {message.text}")
+
+    def _failed(self, request) -> None:
+        # A page that is left while a file loads drops the request; that is no fault.
+        if "ERR_ABORTED" not in (request.failure or ""):
+            self.faults.append(f"failed: {request.url} {request.failure}")
+
+    def open(self, address: str):
+        """Go there and wait until the page is at rest."""
+        self.page.goto(address, wait_until="load")
+        self.page.wait_for_load_state("networkidle")
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
+        return self.page
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One headless Chromium for all tests."""
+    from playwright.sync_api import sync_playwright
+
+    path = bootstrap.find_browser()
+    if path is None:
+        pytest.fail("No Chromium on this machine; run `make browser`, or set HANDFUL_BROWSER to one.", pytrace=False)
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def watch(browser):
+    """Make watched tabs: ``watch(width=375, color_scheme="dark")``; closed at the end of the test."""
+    contexts = []
+
+    def make(width: int = 1280, height: int = 900, **options) -> Watch:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        return Watch(context)
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+def _serving(server):
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Address of the built book, served as `make serve` serves it."""
+    if not (SITE / "index.html").exists():
+        pytest.fail("The book is not built; run `make build`.", pytrace=False)
+    yield from _serving(open_server(SITE, 0, quiet=True))
+
+
+@pytest.fixture
+def folder_server(tmp_path):
+    """A folder and its address, served with the policy."""
+    for address in _serving(open_server(tmp_path, 0, quiet=True)):
+        yield tmp_path, address
+
+
+@pytest.fixture
+def lax_server(tmp_path):
+    """A folder and its address, served with no policy at all."""
+    class Silent(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *values):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=str(tmp_path)))
+    for address in _serving(server):
+        yield tmp_path, address
+
+
+def built_pages() -> list[str]:
+    """Every page of the built book; a placeholder where nothing is built, so that collection goes on."""
+    found = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html")) if SITE.exists() else []
+    return found or ["index.html"]
+
+
+def pytest_generate_tests(metafunc):
+    if "page_name" in metafunc.fixturenames:
+        metafunc.parametrize("page_name", built_pages())
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.site)
+
+
+__all__ = ["ROOT", "SITE", "Watch", "built_pages"]

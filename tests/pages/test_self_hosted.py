@@ -1,0 +1,116 @@
+"""Every page in a real browser: nothing from elsewhere, nothing missing, no error, no breach of the policy."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+
+from handful.page.build import SITE
+from handful.page.finish import POLICY
+
+
+def test_page_is_clean(page_name, site, watch):
+    tab = watch()
+    page = tab.open(site + page_name)
+    # Scroll through, so that whatever waits to be seen is seen.
+    page.evaluate("""async () => { for (let y = 0; y < document.body.scrollHeight; y += 700) {
+        window.scrollTo(0, y); await new Promise((done) => setTimeout(done, 20)); } }""")
+    page.wait_for_load_state("networkidle")
+    assert tab.faults == []
+
+
+def test_policy_is_strict(page_name, site, watch):
+    assert "unsafe" not in POLICY
+    tab = watch()
+    tab.open(site + page_name)
+    soup = BeautifulSoup((SITE / page_name).read_text("utf-8"), "html.parser")
+    assert [tag["content"] for tag in soup.select('meta[http-equiv="Content-Security-Policy"]')] == [POLICY]
+    assert not soup.select("[style]") and not soup.select("style")
+    assert not [tag for tag in soup.find_all("script", src=False) if tag.get("type") != "application/json"]
+    assert not [tag for tag in soup.find_all(True) if any(name.startswith("on") for name in tag.attrs)]
+
+
+def test_maths_is_set(page_name):
+    """No TeX is left for a browser to set, and each formula carries MathML for screen readers."""
+    html = (SITE / page_name).read_text("utf-8")
+    soup = BeautifulSoup(html, "html.parser")
+    assert not soup.select("[data-tex]") and "\ue000" not in html
+    for formula in soup.select(".math"):
+        assert formula.select_one("math"), formula
+        assert not formula.select_one(".katex-error")
+    for hidden in soup.select("annotation, script, code, pre, .katex"):
+        hidden.decompose()
+    assert not re.search(r"\\(frac|text|mathrm|left|begin)\b", soup.get_text())
+
+
+@pytest.mark.parametrize("width", [375, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_sideways_scroll(page_name, site, watch, width, scheme):
+    tab = watch(width=width, color_scheme=scheme)
+    page = tab.open(site + page_name)
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    wide = page.evaluate("""() => [...document.querySelectorAll("main *")].filter((e) =>
+        e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".katex, pre, table, .math"))
+        .slice(0, 5).map((e) => e.outerHTML.slice(0, 120))""")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, wide
+    assert tab.faults == []
+
+
+def test_page_is_within_its_weight(page_name, site, watch):
+    """First visit, compressed: the whole page 600 kB, our own script and style 120 kB."""
+    page = watch().open(site + page_name)
+    sizes = dict(page.evaluate("""() => performance.getEntriesByType("resource")
+        .map((e) => [new URL(e.name).pathname, e.encodedBodySize])"""))
+    total = sum(sizes.values()) + page.evaluate("performance.getEntriesByType('navigation')[0].encodedBodySize")
+    ours = sum(size for name, size in sizes.items() if "/_static/handful/" in name and "/fonts/" not in name)
+    assert 0 < ours <= 120_000, sizes
+    assert 0 < total <= 600_000, sizes
+
+
+def test_readable_without_scripts(page_name, site, browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site + page_name)
+    assert page.locator("article h1").first.is_visible()
+    formula = page.locator("article .katex-html")
+    assert all(box and box["width"] > 0 for box in (f.bounding_box() for f in formula.all() if f.is_visible()))
+    context.close()
+
+
+BAD = {
+    "an image from elsewhere": ('<img src="http://example.org/x.png" alt="">', "policy: img-src"),
+    "a script from elsewhere": ('<script src="http://example.org/x.js"></script>', "policy: script-src"),
+    "an inline script": ("<script>window.a = 1</script>", "policy: script-src"),
+    "a handler in a tag": ('<img src="none.png" alt="" onerror="1">', "policy: script-src"),
+    "a style in a tag": ('<p style="color: red">a</p>', "policy: style-src"),
+    "a style element": ("<style>p { color: red }</style>", "policy: style-src"),
+    "a picture within the page": ('<img alt="" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', "policy: img-src"),
+    "eval": ('<script src="eval.js"></script>', "policy: script-src"),
+    "a missing file": ('<link rel="stylesheet" href="none.css">', "status 404"),
+    "an error": ('<script src="throw.js"></script>', "script: deliberate"),
+    "a complaint": ('<script src="complain.js"></script>', "console: deliberate"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_bad_page_is_caught(fault, folder_server, watch):
+    folder, address = folder_server
+    markup, wanted = BAD[fault]
+    (folder / "eval.js").write_text("try { eval('1') } catch {}")
+    (folder / "throw.js").write_text("throw new Error('deliberate')")
+    (folder / "complain.js").write_text("console.error('deliberate')")
+    (folder / "favicon.ico").write_bytes(b"")
+    (folder / "index.html").write_text(f"<!doctype html><title>a</title>{markup}")
+    tab = watch()
+    tab.open(address)
+    assert any(found.startswith(wanted) for found in tab.faults), tab.faults
+
+
+def test_a_request_elsewhere_is_caught_without_a_policy(lax_server, watch):
+    folder, address = lax_server
+    (folder / "index.html").write_text('<!doctype html><title>a</title><img src="http://example.org/x.png" alt="">')
+    tab = watch()
+    tab.open(address)
+    assert "elsewhere: http://example.org/x.png" in tab.faults
