@@ -21,10 +21,8 @@ def test_page_is_clean(page_name, site, watch):
     assert tab.faults == []
 
 
-def test_policy_is_strict(page_name, site, watch):
+def test_policy_is_strict(page_name):
     assert "unsafe" not in POLICY
-    tab = watch()
-    tab.open(site + page_name)
     soup = BeautifulSoup((SITE / page_name).read_text("utf-8"), "html.parser")
     assert [tag["content"] for tag in soup.select('meta[http-equiv="Content-Security-Policy"]')] == [POLICY]
     assert not soup.select("[style]") and not soup.select("style")
@@ -45,16 +43,21 @@ def test_maths_is_set(page_name):
     assert not re.search(r"\\(frac|text|mathrm|left|begin)\b", soup.get_text())
 
 
-@pytest.mark.parametrize("width", [375, 1280, 1920])
+WIDE = """() => [...document.querySelectorAll("main *")].filter((e) =>
+    e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".katex, pre, table, .math"))
+    .slice(0, 5).map((e) => e.outerHTML.slice(0, 120))"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_sideways_scroll(page_name, site, watch, width, scheme):
-    tab = watch(width=width, color_scheme=scheme)
+def test_no_sideways_scroll(page_name, site, watch, scheme):
+    """At the widths of a phone, a laptop and a wide screen, loaded at the first and then resized."""
+    tab = watch(width=375, color_scheme=scheme)
     page = tab.open(site + page_name)
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
-    wide = page.evaluate("""() => [...document.querySelectorAll("main *")].filter((e) =>
-        e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".katex, pre, table, .math"))
-        .slice(0, 5).map((e) => e.outerHTML.slice(0, 120))""")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width, wide
+    for width in (375, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(150)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, page.evaluate(WIDE))
     assert tab.faults == []
 
 
@@ -73,9 +76,10 @@ def test_readable_without_scripts(page_name, site, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(site + page_name)
-    assert page.locator("article h1").first.is_visible()
-    formula = page.locator("article .katex-html")
-    assert all(box and box["width"] > 0 for box in (f.bounding_box() for f in formula.all() if f.is_visible()))
+    assert len(page.locator("#main-content").inner_text().split()) > 3
+    for formula in page.locator("article .katex-html").all():
+        if formula.is_visible():
+            assert formula.bounding_box()["width"] > 0
     context.close()
 
 
@@ -88,7 +92,7 @@ BAD = {
     "a style element": ("<style>p { color: red }</style>", "policy: style-src"),
     "a picture within the page": ('<img alt="" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', "policy: img-src"),
     "eval": ('<script src="eval.js"></script>', "policy: script-src"),
-    "a missing file": ('<link rel="stylesheet" href="none.css">', "status 404"),
+    "a missing file": ('<img src="none.png" alt="">', "status 404"),
     "an error": ('<script src="throw.js"></script>', "script: deliberate"),
     "a complaint": ('<script src="complain.js"></script>', "console: deliberate"),
 }
