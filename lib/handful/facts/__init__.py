@@ -1,0 +1,255 @@
+"""Facts: numbers about chips, models, prices and measurements, each row with its source.
+
+A table is a CSV file beside this module, with units in its column names.  It is read and checked on first use;
+nothing is read at import.  `schema.py` declares what a table may hold.
+
+>>> h100 = get("accelerators", "H100 SXM")
+>>> h100["hbm_bandwidth_bytes_per_s"]
+3350000000000.0
+>>> h100.verified, h100.source.startswith("aiconfigurator-core")
+(True, True)
+"""
+from __future__ import annotations
+
+import csv
+import difflib
+import math
+from functools import cache
+from pathlib import Path
+
+from .schema import CHECKS, NO_SOURCE, TABLES
+
+__all__ = ["FactsError", "Row", "Table", "get", "load", "quoted", "tables"]
+
+HERE = Path(__file__).parent
+
+
+class FactsError(ValueError):
+    """A row that the table does not allow, or a name that it does not have."""
+
+
+def nearest(name: str, names, limit: int = 3) -> str:
+    """The known names most like `name`, comma-separated; all of them where none is alike.
+
+    >>> nearest("H100", ["H100 SXM", "TPU v5e"])
+    'H100 SXM'
+    """
+    names = list(names)
+    folded = {known.lower(): known for known in names}
+    wanted = str(name).lower()
+    near = [known for low, known in folded.items() if wanted and wanted in low][:limit]
+    near += [folded[low] for low in difflib.get_close_matches(wanted, folded, n=limit) if folded[low] not in near]
+    return ", ".join(near[:limit] or names)
+
+
+class Row(dict):
+    """One row: column name to value; None where the file is empty.
+
+    An unknown column raises with the nearest ones.
+
+    >>> get("accelerators", "H100 SXM")["hbm_bandwidth"]
+    Traceback (most recent call last):
+    ...
+    handful.facts.FactsError: The table accelerators has no column 'hbm_bandwidth'; the nearest are: hbm_bandwidth...
+    """
+
+    def __init__(self, values: dict, table: str, line: int):
+        super().__init__(values)
+        self.table, self.line = table, line
+
+    def __missing__(self, column):
+        raise FactsError(f"The table {self.table} has no column {column!r}; the nearest are: "
+                         f"{nearest(column, self)}.")
+
+    @property
+    def name(self) -> str:
+        return self["name"]
+
+    @property
+    def source(self) -> str:
+        return self["source"]
+
+    @property
+    def verified(self) -> bool:
+        """False where the row holds something that was not found in what was read."""
+        return self.get("verified", True)
+
+
+class Table(tuple):
+    """The rows of a table, in the order of the file.
+
+    >>> len(load("accelerators")) > 15
+    True
+    """
+
+    name: str
+
+    def get(self, name: str) -> Row:
+        """The row of that name, whatever its capitals; an unknown name raises with the nearest ones."""
+        wanted = str(name).strip().lower()
+        for row in self:
+            if row.name.lower() == wanted:
+                return row
+        raise FactsError(f"The table {self.name} has no row {name!r}; the nearest are: "
+                         f"{nearest(name, [row.name for row in self])}.")
+
+    @property
+    def names(self) -> list[str]:
+        return [row.name for row in self]
+
+
+def tables() -> list[str]:
+    """The tables there are.
+
+    >>> "accelerators" in tables()
+    True
+    """
+    return sorted(TABLES)
+
+
+def get(table: str, name: str) -> Row:
+    """The row of that name in that table.
+
+    >>> get("accelerators", "H100")
+    Traceback (most recent call last):
+    ...
+    handful.facts.FactsError: The table accelerators has no row 'H100'; the nearest are: H100 SXM...
+    """
+    return load(table).get(name)
+
+
+def load(table: str, path: str | Path | None = None) -> Table:
+    """The rows of a table, each checked; read from `path` instead of the book's own file where it is given.
+
+    Raises `FactsError`, naming file, line, row and column and what is allowed, at the first cell that is wrong.
+
+    >>> load("chips")
+    Traceback (most recent call last):
+    ...
+    handful.facts.FactsError: There is no table 'chips'; there are: accelerators, interconnects, lecture_vs_sources...
+    """
+    if table not in TABLES:
+        raise FactsError(f"There is no table {table!r}; there are: {', '.join(tables())}.")
+    return _own(table) if path is None else _read(table, Path(path))
+
+
+# What a column's name says of its unit: ending, unit (a key of ``handful.units``), and its size in that unit.
+ENDINGS = (
+    ("_usd_per_mtok", "$/token", 1e-6), ("usd_per_chip_hour", "$/device/s", 1 / 3600), ("bytes_per_s", "B/s", 1),
+    ("tokens_per_s_per_chip", "token/s", 1), ("_bytes", "B", 1), ("_dense_flops", "FLOP/s", 1), ("_ms", "s", 1e-3),
+    ("_tokens", "token", 1), ("max_context", "token", 1), ("_parameters", "parameter", 1),
+    ("_params_reported", "parameter", 1), ("_watts", "W", 1), ("chips", "device", 1), ("layers", "layer", 1),
+)
+
+
+def quoted(table: str, name: str, column: str) -> dict:
+    """One figure as a page shows it: its text, value, unit and source, and whether it was verified.
+
+    >>> figure = quoted("accelerators", "H100 SXM", "hbm_bandwidth_bytes_per_s")
+    >>> figure["text"], figure["unit"]
+    ('3.35\xa0TB/s', 'B/s')
+    """
+    from ..units import format_value  # a leaf; loaded here so that reading facts stays cheap
+
+    row = get(table, name)
+    value = row[column]
+    if value is None:
+        raise FactsError(f"The row {row.name!r} of {table} leaves {column} empty.")
+    unit = "1"
+    text = "yes" if value is True else "no" if value is False else value
+    if not isinstance(text, str):
+        for ending, unit_of, size in ENDINGS:
+            if column.endswith(ending) or (ending == "usd_per_chip_hour" and ending in column):
+                unit, value = unit_of, value * size
+                break
+        text = format_value(value, unit)
+    return {"text": text, "value": value, "unit": unit, "source": row.source, "verified": row.verified,
+            "table": table, "name": row.name, "column": column}
+
+
+@cache
+def _own(table: str) -> Table:
+    return _read(table, HERE / f"{table}.csv")
+
+
+def _read(table: str, path: Path) -> Table:
+    schema = TABLES[table]
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = csv.reader(file)
+        header = next(lines, [])
+        _check_header(path, schema, header)
+        rows, seen = [], {}
+        for cells in lines:
+            if not cells:
+                continue
+            row = _row(table, path, lines.line_num, header, cells)
+            if row.name in seen:
+                raise FactsError(f"{path.name}, line {lines.line_num}, row {row.name!r}, column name: this name "
+                                 f"stands on line {seen[row.name]} already; each name is allowed once.")
+            seen[row.name] = lines.line_num
+            rows.append(row)
+    result = Table(rows)
+    result.name = table
+    return result
+
+
+def _check_header(path: Path, schema: dict[str, str], header: list[str]) -> None:
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if twice:
+        raise FactsError(f"{path.name}, line 1: the column {twice[0]!r} stands there twice; once is allowed.")
+    unknown = [column for column in header if column not in schema]
+    if unknown:
+        raise FactsError(f"{path.name}, line 1: the column {unknown[0]!r} is not allowed; the nearest are: "
+                         f"{nearest(unknown[0], schema)}.")
+    missing = [column for column in schema if column not in header]
+    if missing:
+        raise FactsError(f"{path.name}, line 1: the column {missing[0]!r} is missing.")
+
+
+def _row(table: str, path: Path, line: int, header: list[str], cells: list[str]) -> Row:
+    name = dict(zip(header, cells)).get("name", "").strip()
+    where = f"{path.name}, line {line}, row {name!r}"
+    if len(cells) != len(header):
+        raise FactsError(f"{where}: {len(cells)} cells, but {len(header)} are allowed, one a column.")
+    values = {}
+    for column, cell in zip(header, cells):
+        problem, values[column] = _cell(TABLES[table][column], cell.strip())
+        if problem is None and column == "source" and cell.strip().lower() in NO_SOURCE:
+            problem = f"got {cell.strip()!r}, which is no source; a named document, file or address is allowed"
+        if problem:
+            raise FactsError(f"{where}, column {column}: {problem}.")
+    row = Row(values, table, line)
+    wrong = CHECKS[table](row) if table in CHECKS else None
+    if wrong:
+        raise FactsError(f"{where}, column {wrong[0]}: {wrong[1]}.")
+    return row
+
+
+def _number(cell: str) -> float | None:
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in cell else None
+
+
+def _cell(kind: str, cell: str):
+    """What is wrong with a cell (or None), and its value."""
+    required, kind = kind.endswith("!"), kind.rstrip("!")
+    if not cell:
+        return ("is empty; " + ALLOWED[kind] + " is allowed" if required else None), None
+    if kind == "text":
+        return None, cell
+    if kind == "flag":
+        return (None if cell in ("yes", "no") else f"got {cell!r}; {ALLOWED[kind]} is allowed"), cell == "yes"
+    value = _number(cell)
+    ok = value is not None and {"positive": value > 0, "nonnegative": value >= 0, "number": True,
+                                "count": value > 0 and value == int(value),
+                                "whole": value >= 0 and value == int(value)}[kind]
+    if not ok:
+        return f"got {cell!r}; {ALLOWED[kind]} is allowed", None
+    return None, int(value) if kind in ("count", "whole") else value
+
+
+ALLOWED = {"text": "a text", "flag": "yes or no", "positive": "a number above 0", "nonnegative": "a number from 0 up",
+           "number": "a number", "count": "a whole number above 0", "whole": "a whole number from 0 up"}

@@ -1,0 +1,235 @@
+"""Scenario: a chip, a model, a precision and a context, turned into values of symbols.
+
+`values` gives what formulas take; `page_rows` gives the same rows to the browser, which does the same arithmetic.
+
+Conventions: the chips that serve are one scale-up domain (a node of 8, a rack of 72), and for TPUs a slice of 16;
+`active_parameters` counts the input embedding, so that a dense model's active parameters are its total;
+attention in latent space counts its absorbed form; the price of a chip is its three-year rental, else the cost to
+its owner.
+
+>>> v = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", context=8192)
+>>> v["total_parameters"], v["kv_bytes_per_token"], v["devices"]
+(70553706496, 163840, 8)
+"""
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from numbers import Real
+
+from . import facts, shapes
+from .facts import nearest
+
+__all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "notes", "page_rows", "values"]
+
+DEFAULT = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8", "context": 8192}
+
+PRECISIONS = [
+    {"name": "bf16", "label": "bf16", "arithmetic": "bf16", "bytes_per_parameter": 2, "kv_bytes_per_element": 2},
+    {"name": "fp8", "label": "fp8", "arithmetic": "fp8", "bytes_per_parameter": 1, "kv_bytes_per_element": 1},
+    {"name": "fp4", "label": "fp4 (cache in fp8)", "arithmetic": "fp4", "bytes_per_parameter": 0.5,
+     "kv_bytes_per_element": 1},
+    {"name": "int8-weights", "label": "int8 weights, bf16 arithmetic", "arithmetic": "bf16", "bytes_per_parameter": 1,
+     "kv_bytes_per_element": 2},
+]
+
+CONSTANTS = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
+
+# What a reader should know of a scenario: shown where `left` is above `right` (expression trees over the values and
+# max_context), where the value `missing` is absent, or where the hardware is not `verified`.  Left and right stand
+# in `text`, written in `unit`.
+RULES = [
+    {"name": "fits", "left": ["*", "total_parameters", "bytes_per_parameter"],
+     "right": ["*", "memory_capacity", "devices"], "unit": "B",
+     "text": "{model} in {precision} takes {left}; {devices} × {hardware} hold {right}, so it does not fit."},
+    {"name": "context", "left": "context", "right": "max_context", "unit": "token",
+     "text": "A context of {left} is beyond the {right} that {model} was published for."},
+    {"name": "price", "missing": "device_price",
+     "text": "No price per hour was found for {hardware}, so costs cannot be shown."},
+    {"name": "verified", "verified": False,
+     "text": "The figures for {hardware} were announced and are not verified."},
+]
+
+MAY_BE_ZERO = {"routed_parameters", "kv_bytes_per_token", "kv_window_bytes", "attention_flops_per_pair", "context"}
+ALSO_ALLOWED = ("batch",)  # not of a scenario, but callers pass it along
+
+
+class ScenarioError(ValueError):
+    """A choice or a value that a scenario cannot take."""
+
+
+@cache
+def page_rows() -> dict:
+    """The rows of the scenario bar, as they go to the browser (JSON-ready; see the module's conventions).
+
+    >>> rows = page_rows()
+    >>> sorted(rows)
+    ['constants', 'default', 'hardware', 'model', 'precision', 'rules']
+    >>> [row["name"] for row in rows["hardware"] if not row["verified"]]
+    ['Vera Rubin NVL72']
+    """
+    return {
+        "hardware": [_hardware(row) for row in facts.load("accelerators") if _serves(row)],
+        "model": [_model(row) for row in facts.load("shapes") if row.verified and not row["compressed_layers"]],
+        "precision": [dict(row) for row in PRECISIONS],
+        "constants": dict(CONSTANTS), "rules": [dict(rule) for rule in RULES], "default": dict(DEFAULT),
+    }
+
+
+def _serves(row: facts.Row) -> bool:
+    """Whether a chip can be bought or was at least submitted to a benchmark, and is known well enough."""
+    sold = row["status"].startswith(("shipping", "preview"))
+    return sold and bool(row["bf16_dense_flops"] and row["hbm_bandwidth_bytes_per_s"])
+
+
+def _hardware(row: facts.Row) -> dict:
+    peaks = {"bf16": row["bf16_dense_flops"], "fp8": row["fp8_dense_flops"], "fp4": row["fp4_dense_flops"],
+             "int8": row["int8_dense_ops"]}
+    dollars = (row["rental_usd_per_chip_hour_3yr"] or row["owner_cost_usd_per_chip_hour_neocloud"]
+               or row["owner_cost_usd_per_chip_hour_hyperscaler"])
+    devices = row["scenario_chips"] or row["scaleup_domain_chips"]
+    label = f"{row.name}, {devices} chips" + ("" if row.verified else " (announced)")
+    return {
+        "name": row.name, "label": label, "verified": row.verified,
+        "values": {"memory_bandwidth": row["hbm_bandwidth_bytes_per_s"], "memory_capacity": row["hbm_capacity_bytes"],
+                   "devices": devices, "device_price": dollars / 3600 if dollars else None},
+        "peak_flops": {name: peak for name, peak in peaks.items() if peak},
+        "source": row.source, "disagreements": row["disagreements"],
+    }
+
+
+def _model(row: facts.Row) -> dict:
+    s = shapes.of_row(row)
+    total = shapes.total_parameters(s)
+    size = f"{total / 1e12:.2f}T" if total >= 1e12 else f"{total / 1e9:.0f}B"
+    return {
+        "name": row.name, "label": row.name if re.search(r"\dB|\db$", row.name) else f"{row.name}, {size}",
+        "values": {"total_parameters": total, "active_parameters": shapes.active_parameters(s),
+                   "routed_parameters": shapes.routed_parameters(s), "experts": s.routed_experts or 1,
+                   "active_experts": s.active_experts or 1,
+                   "attention_flops_per_pair": shapes.attention_flops_per_pair(s)},
+        "kv_elements_per_token": shapes.kv_elements_per_token(s), "kv_window_elements": shapes.kv_window_elements(s),
+        "max_context": s.max_context, "attention": row["attention"], "source": row.source,
+    }
+
+
+def _choose(kind: str, name: str) -> dict:
+    rows = page_rows()[kind]
+    for row in rows:
+        if row["name"].lower() == str(name).strip().lower():
+            return row
+    names = [row["name"] for row in rows]
+    raise ScenarioError(f"There is no {kind} {name!r}; the nearest are: {nearest(name, names)}.")
+
+
+def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"], precision: str = DEFAULT["precision"],
+           context: float = DEFAULT["context"], **overrides: float) -> dict[str, float | None]:
+    """Values of symbols, by API name, in SI units.
+
+    Parameters
+    ----------
+    hardware, model, precision : str
+        Names of rows of `page_rows`, whatever their capitals.
+    context : float
+        Tokens already in a sequence, 0 or above.
+    **overrides : float
+        Values that replace those of the rows, by API name.
+
+    Returns
+    -------
+    dict
+        `device_price` (dollars per second) is None where no price was found; every other value is a number.
+
+    Raises
+    ------
+    ScenarioError
+        An unknown name, an arithmetic that the chip lacks, or a value out of range; the sentence says what is
+        allowed.
+
+    Examples
+    --------
+    >>> v = values()
+    >>> round(v["total_parameters"] / v["active_parameters"], 2)
+    17.87
+    >>> values(hardware="A100 80GB", precision="fp4")
+    Traceback (most recent call last):
+    ...
+    handful.scenario.ScenarioError: A100 80GB has no fp4 arithmetic; it has bf16 and int8, so the precisions allowed
+    are bf16 and int8-weights.
+    >>> values(memory_bandwidth=0)
+    Traceback (most recent call last):
+    ...
+    handful.scenario.ScenarioError: memory_bandwidth must be a number above 0; got 0.
+    """
+    chip, shape, form = _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
+    if form["arithmetic"] not in chip["peak_flops"]:
+        allowed = [p["name"] for p in PRECISIONS if p["arithmetic"] in chip["peak_flops"]]
+        raise ScenarioError(f"{chip['name']} has no {form['arithmetic']} arithmetic; it has "
+                            f"{_listed(chip['peak_flops'])}, so the precisions allowed are {_listed(allowed)}.")
+    found = {
+        **CONSTANTS, **chip["values"], "peak_flops": chip["peak_flops"][form["arithmetic"]], **shape["values"],
+        "bytes_per_parameter": form["bytes_per_parameter"],
+        "kv_bytes_per_token": shape["kv_elements_per_token"] * form["kv_bytes_per_element"],
+        "kv_window_bytes": shape["kv_window_elements"] * form["kv_bytes_per_element"],
+    }
+    for name, value in {"context": context, **overrides}.items():
+        if name not in found and name not in ("context", *ALSO_ALLOWED):
+            known = [*found, "context", *ALSO_ALLOWED]
+            raise ScenarioError(f"A scenario has no value {name!r}; the nearest are: {nearest(name, known)}.")
+        found[name] = _checked(name, value)
+    for part, whole in (("active_parameters", "total_parameters"), ("routed_parameters", "total_parameters"),
+                        ("active_experts", "experts")):
+        if found[part] > found[whole]:
+            raise ScenarioError(f"{part} must be at most {whole} ({found[whole]:g}); got {found[part]:g}.")
+    return found
+
+
+def _checked(name: str, value) -> float:
+    zero = name in MAY_BE_ZERO
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        raise ScenarioError(f"{name} must be a number {'from 0 up' if zero else 'above 0'}; got {value!r}.")
+    return value
+
+
+def _listed(names) -> str:
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def _tree(tree, known: dict) -> float:
+    """The value of a rule's expression tree; rules use products and names only."""
+    if isinstance(tree, str):
+        return known[tree]
+    return math.prod(_tree(part, known) for part in tree[1:])
+
+
+def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"], precision: str = DEFAULT["precision"],
+          context: float = DEFAULT["context"], **overrides: float) -> list[str]:
+    """Sentences that a reader of this scenario should see; none where all is well.
+
+    >>> notes()
+    []
+    >>> [note.replace(chr(160), " ") for note in notes(hardware="H100 SXM", precision="bf16")]
+    ['DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit.']
+    """
+    from .units import format_value  # a leaf; loaded here so that values stay cheap
+
+    known = values(hardware, model, precision, context, **overrides)
+    chip, shape, form = _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
+    known["max_context"] = shape["max_context"]
+    words = {"hardware": chip["name"], "model": shape["name"], "precision": form["label"], "devices": known["devices"]}
+    found = []
+    for rule in RULES:
+        if "missing" in rule:
+            shown = known[rule["missing"]] is None
+        elif "verified" in rule:
+            shown = chip["verified"] is rule["verified"]
+        else:
+            left, right = (_tree(rule[side], known) for side in ("left", "right"))
+            shown = left > right
+            words |= {"left": format_value(left, rule["unit"]), "right": format_value(right, rule["unit"])}
+        if shown:
+            found.append(rule["text"].format(**words))
+    return found

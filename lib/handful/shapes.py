@@ -1,0 +1,315 @@
+"""Parameter counts, KV cache and attention arithmetic, computed from a model's shape.
+
+A shape is the handful of integers in a model's configuration file.  Everything below is a count of the entries of
+its weight matrices, so where the publisher states an exact count ours equals it to the last digit (see the column
+`published_parameters` of ``facts/shapes.csv`` and ``tests/test_shapes.py``).
+
+Conventions: a *full* layer attends to, and caches, every earlier token; a *windowed* layer keeps only the latest
+`window_tokens`.  KV counts are in elements; times the bytes per element they are bytes.  FLOP counts a multiply-add
+as two.
+
+>>> v3 = shape("DeepSeek-V3")
+>>> f"{total_parameters(v3):,}"
+'671,026,419,200'
+>>> 2 * kv_elements_per_token(v3)  # bytes per token in bf16
+70272
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from . import facts
+
+
+class ShapeError(ValueError):
+    """A shape that contradicts itself, or a count that is not defined for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """The integers that define a decoder-only transformer.
+
+    Kinds of attention: multi-head (`kv_heads` = `heads`), grouped-query (fewer), multi-query (1), latent
+    (`kv_lora_rank` above 0, with the widths of the parts of a head), any of the first three with windowed layers
+    (`full_attention_layers` below `layers`), with one KV set for `layers_per_kv` neighbouring layers, or
+    compressed (`compressed_layers`, pairs of tokens per cached entry and number of layers).
+
+    Feed-forward blocks: three matrices where `gated`, else two.  The first or other `dense_layers` layers hold one
+    block of width `ffn_dim`; the rest hold `routed_experts` of width `expert_dim`, `active_experts` of which serve
+    a token, and `shared_experts` that serve every token.
+
+    >>> Shape(name="toy", layers=2, d_model=8, heads=2, kv_heads=3, head_dim=4, vocab=16, ffn_dim=32)
+    Traceback (most recent call last):
+    ...
+    handful.shapes.ShapeError: toy: heads must be a multiple of kv_heads; got 2 and 3.
+    """
+
+    name: str
+    layers: int
+    d_model: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    max_context: int = 0
+    # embeddings
+    tied_embeddings: bool = False
+    learned_positions: int = 0
+    # attention
+    full_attention_layers: int | None = None
+    window_tokens: int = 0
+    layers_per_kv: int = 1
+    q_lora_rank: int = 0
+    kv_lora_rank: int = 0
+    rope_dim: int = 0
+    nope_dim: int = 0
+    v_head_dim: int = 0
+    compressed_layers: tuple[tuple[int, int], ...] = ()
+    indexer_dim: int = 0
+    attention_bias: str = "none"
+    qk_norm: bool = False
+    attention_sinks: bool = False
+    # feed-forward
+    gated: bool = True
+    ffn_dim: int = 0
+    ffn_bias: bool = False
+    routed_experts: int = 0
+    active_experts: int = 0
+    shared_experts: int = 0
+    expert_dim: int = 0
+    dense_layers: int = 0
+    router_bias: bool = False
+    # norms
+    norms_per_layer: int = 2
+    norm_bias: bool = False
+
+    def __post_init__(self):
+        for name in ("layers", "d_model", "heads", "kv_heads", "head_dim", "vocab"):
+            if getattr(self, name) < 1:
+                raise ShapeError(f"{self.name}: {name} must be 1 or more; got {getattr(self, name)}.")
+        if self.heads % self.kv_heads:
+            raise ShapeError(f"{self.name}: heads must be a multiple of kv_heads; got {self.heads} and "
+                             f"{self.kv_heads}.")
+        if not 0 <= self.full_layers <= self.layers:
+            raise ShapeError(f"{self.name}: full_attention_layers must be between 0 and {self.layers}; "
+                             f"got {self.full_layers}.")
+        if self.windowed_layers and not self.window_tokens:
+            raise ShapeError(f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens must be above 0.")
+        if self.active_experts > self.routed_experts:
+            raise ShapeError(f"{self.name}: active_experts must be at most routed_experts; got {self.active_experts} "
+                             f"of {self.routed_experts}.")
+        if self.attention_bias not in ("none", "qkv", "all"):
+            raise ShapeError(f"{self.name}: attention_bias must be none, qkv or all; got {self.attention_bias!r}.")
+
+    @property
+    def full_layers(self) -> int:
+        return self.layers if self.full_attention_layers is None else self.full_attention_layers
+
+    @property
+    def windowed_layers(self) -> int:
+        return self.layers - self.full_layers
+
+    @property
+    def expert_layers(self) -> int:
+        return self.layers - self.dense_layers if self.routed_experts else 0
+
+    @property
+    def latent(self) -> bool:
+        """Whether attention caches one latent vector a token (MLA) rather than keys and values."""
+        return self.kv_lora_rank > 0
+
+
+def _bias(width: int, wanted: bool) -> int:
+    return width if wanted else 0
+
+
+def _attention_weights(s: Shape) -> int:
+    """Weights of all attention blocks; norms inside attention are counted with the norms."""
+    d = s.d_model
+    if s.latent:
+        head = s.nope_dim + s.rope_dim
+        query = d * s.q_lora_rank + s.q_lora_rank * s.heads * head if s.q_lora_rank else d * s.heads * head
+        latent = d * (s.kv_lora_rank + s.rope_dim)
+        unpacked = s.kv_lora_rank * s.heads * (s.nope_dim + s.v_head_dim)
+        return s.layers * (query + latent + unpacked + s.heads * s.v_head_dim * d)
+    q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
+    biased = s.attention_bias != "none"
+    every = d * q + _bias(q, biased) + q * d + _bias(d, s.attention_bias == "all") + _bias(s.heads, s.attention_sinks)
+    own_kv = 2 * (d * kv + _bias(kv, biased))
+    return s.layers * every + -(-s.layers // s.layers_per_kv) * own_kv
+
+
+def _block(s: Shape, width: int) -> int:
+    """One feed-forward block: up and down, and the gate where there is one."""
+    matrices = 3 if s.gated else 2
+    return matrices * s.d_model * width + _bias((matrices - 1) * width + s.d_model, s.ffn_bias)
+
+
+def _norm_weights(s: Shape) -> int:
+    norm = s.d_model * (2 if s.norm_bias else 1)
+    inside = 2 * s.head_dim if s.qk_norm else 0
+    if s.latent:
+        inside += s.kv_lora_rank + s.q_lora_rank
+    return s.layers * (s.norms_per_layer * norm + inside) + norm
+
+
+def breakdown(s: Shape) -> dict[str, int]:
+    """Parameters by part; the parts add up to `total_parameters`.
+
+    >>> breakdown(shape("Mixtral 8x7B"))["routed experts"]
+    45097156608
+    >>> breakdown(shape("DeepSeek-V4-Pro"))
+    Traceback (most recent call last):
+    ...
+    handful.shapes.ShapeError: DeepSeek-V4-Pro: compressed attention holds weights that a shape does not list; only ...
+    """
+    if s.compressed_layers:
+        raise ShapeError(f"{s.name}: compressed attention holds weights that a shape does not list; only its KV "
+                         "cache can be computed, so take its size from the table models.")
+    dense = s.layers - s.expert_layers
+    bias = s.expert_layers * s.routed_experts if s.router_bias else 0
+    return {
+        "input embedding": s.vocab * s.d_model + s.learned_positions * s.d_model,
+        "output head": 0 if s.tied_embeddings else s.vocab * s.d_model,
+        "attention": _attention_weights(s),
+        "dense feed-forward": dense * _block(s, s.ffn_dim),
+        "routed experts": s.expert_layers * s.routed_experts * _block(s, s.expert_dim),
+        "shared experts": s.expert_layers * s.shared_experts * _block(s, s.expert_dim),
+        "router": s.expert_layers * s.routed_experts * s.d_model + bias,
+        "norms": _norm_weights(s),
+    }
+
+
+def total_parameters(s: Shape) -> int:
+    """Every weight once (a tied embedding once too); prediction modules beside the model are left out.
+
+    >>> total_parameters(shape("Llama 3.1 8B"))
+    8030261248
+    """
+    return sum(breakdown(s).values())
+
+
+def routed_parameters(s: Shape) -> int:
+    """Weights in routed experts; 0 for a dense model.
+
+    >>> routed_parameters(shape("Llama 3.1 8B"))
+    0
+    """
+    return breakdown(s)["routed experts"]
+
+
+def active_parameters(s: Shape, input_embedding: bool = True) -> int:
+    """Weights that one token uses.
+
+    With `input_embedding` (the default) every weight but the idle experts counts, so that a dense model's active
+    parameters are its total.  Without it the input embedding, which is looked up and not multiplied, is left out;
+    a tied embedding stays, since it multiplies as the output head.
+
+    >>> round(active_parameters(shape("DeepSeek-V3")) / 1e9, 1)
+    37.6
+    >>> round(active_parameters(shape("DeepSeek-V3"), input_embedding=False) / 1e9, 1)
+    36.6
+    """
+    parts = breakdown(s)
+    idle = parts["routed experts"] // s.routed_experts * (s.routed_experts - s.active_experts) if s.routed_experts else 0
+    looked_up = 0
+    if not input_embedding:
+        looked_up = s.learned_positions * s.d_model if s.tied_embeddings else parts["input embedding"]
+    return sum(parts.values()) - idle - looked_up
+
+
+def prediction_parameters(s: Shape) -> int:
+    """Weights of one multi-token-prediction module as checkpoints store it; never part of `total_parameters`.
+
+    It is one more expert layer, a projection of two hidden vectors to one, three norms, and copies of the input
+    embedding and the output head.
+
+    >>> air = shape("GLM-4.5-Air")
+    >>> total_parameters(air) + prediction_parameters(air)  # the checkpoint's own count
+    110468824832
+    """
+    layer = breakdown(replace(s, layers=1, dense_layers=0, full_attention_layers=None))
+    inside = sum(layer.values()) - layer["input embedding"] - layer["output head"] - s.d_model
+    return inside + 2 * s.d_model**2 + 3 * s.d_model + 2 * s.vocab * s.d_model
+
+
+def kv_elements_per_token(s: Shape) -> float:
+    """Elements of cache that one more token of context adds, over all layers.
+
+    Windowed layers add nothing once their window is full.  Latent attention caches `kv_lora_rank` + `rope_dim`
+    a layer.  A compressed layer caches one vector for keys and values together (and one for the indexer, on the
+    layers that select) per group of tokens, so that the result may be a fraction.
+
+    >>> kv_elements_per_token(shape("Llama 3.1 405B"))
+    258048
+    >>> kv_elements_per_token(shape("DeepSeek-V4-Pro"))
+    4924
+    """
+    if s.compressed_layers:
+        shares = sum(n * (s.head_dim + (s.indexer_dim if ratio == min(r for r, _ in s.compressed_layers) else 0)) / ratio
+                     for ratio, n in s.compressed_layers)
+        return int(shares) if shares == int(shares) else shares
+    if s.latent:
+        return s.full_layers * (s.kv_lora_rank + s.rope_dim)
+    return 2 * -(-s.full_layers // s.layers_per_kv) * s.kv_heads * s.head_dim
+
+
+def kv_window_elements(s: Shape) -> int:
+    """Elements that the windowed layers of one sequence hold, at most; 0 without such layers.
+
+    >>> kv_window_elements(shape("gpt-oss-120b")) == 2 * 18 * 8 * 64 * 128
+    True
+    """
+    if s.compressed_layers:  # keys and values are one vector, and every layer keeps a window
+        return s.layers * s.head_dim * s.window_tokens
+    return 2 * -(-s.windowed_layers // s.layers_per_kv) * s.kv_heads * s.head_dim * s.window_tokens
+
+
+def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
+    """FLOPs to attend from one new token to one token of context, over all full layers.
+
+    Each head spends a multiply-add per element on the score and one on the weighted sum: 4 x heads x head_dim.
+    Latent attention has two forms.  `absorbed` (how decoding runs) works on the cached latent itself, with scores
+    of width `kv_lora_rank` + `rope_dim` and sums of width `kv_lora_rank`; the plain form (how prefill runs) first
+    unpacks keys and values and is cheaper per pair.
+
+    >>> attention_flops_per_pair(shape("Llama 3.1 70B")) == 4 * 64 * 128 * 80
+    True
+    >>> v3 = shape("DeepSeek-V3")
+    >>> attention_flops_per_pair(v3), attention_flops_per_pair(v3, absorbed=False)
+    (16990208, 4997120)
+    """
+    if s.compressed_layers:
+        raise ShapeError(f"{s.name}: attention over compressed tokens has no fixed cost per token of context.")
+    if s.latent and absorbed:
+        return 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * s.full_layers
+    if s.latent:
+        return 2 * s.heads * (s.nope_dim + s.rope_dim + s.v_head_dim) * s.full_layers
+    return 4 * s.heads * s.head_dim * s.full_layers
+
+
+def names(countable: bool = False) -> list[str]:
+    """Names of the shapes on file; only those whose parameters can be counted where `countable`.
+
+    >>> "gpt-oss-120b" in names()
+    True
+    """
+    return [row.name for row in facts.load("shapes") if not (countable and row["compressed_layers"])]
+
+
+def shape(name: str) -> Shape:
+    """The shape of that name, from ``facts/shapes.csv``; an unknown name raises with the nearest ones.
+
+    >>> shape("Llama 3.1 70B").kv_heads
+    8
+    """
+    return of_row(facts.get("shapes", name))
+
+
+def of_row(row: facts.Row) -> Shape:
+    """The shape in a row of the table `shapes`; what the row leaves empty takes the default."""
+    given = {f.name: row[f.name] for f in fields(Shape) if f.name != "name" and row[f.name] is not None}
+    if "compressed_layers" in given:
+        pairs = (pair.split(":") for pair in given["compressed_layers"].split())
+        given["compressed_layers"] = tuple((int(ratio), int(n)) for ratio, n in pairs)
+    return Shape(name=row.name, **given)
