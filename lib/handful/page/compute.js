@@ -1,0 +1,164 @@
+// The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that follow from them.
+import { capital, describe, lower, plain } from "./describe.js";
+import { lacks, rows, store } from "./scenario.js";
+import { compile, compileSweep } from "./tree.js";
+import { formatValue } from "./units.js";
+
+const CHOICES = ["hardware", "model", "precision"];
+
+export function gridOf(x) {
+  return Float64Array.from({ length: x.points }, (_, i) => {
+    const t = i / (x.points - 1);
+    return x.log ? x.min * (x.max / x.min) ** t : x.min + (x.max - x.min) * t;
+  });
+}
+
+// Geometric between positive numbers, straight otherwise: how a slider glides to a preset.
+export function between(a, b, t) {
+  if (a === b || typeof a !== "number" || typeof b !== "number") return b;
+  return a > 0 && b > 0 ? a * (b / a) ** t : a + (b - a) * t;
+}
+
+export class Model {
+  constructor(spec) {
+    this.spec = spec;
+    this.symbols = new Set(Object.keys(spec.values));
+    this.grid = gridOf(spec.x);
+    this.fixed = spec.given || {};
+    this.sliders = spec.controls.filter((c) => this.symbols.has(c.name));
+    this.checks = new Set(spec.controls.filter((c) => c.type === "check").map((c) => c.name));
+    const { name, points } = spec.x;
+    this.curves = spec.curves.map((curve, index) => ({
+      ...curve, index, role: curve.role || "part", sweep: compileSweep(curve.tree, name, points), at: compile(curve.tree),
+      across: spec.across ? compileSweep(spec.across.tree, name, points) : null,
+    }));
+    this.across = spec.across ? compile(spec.across.tree) : null;
+    this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
+    this.readouts = (spec.readouts || []).map((r) => ({ ...r, at: compile(r.tree) }));
+    this.dots = spec.dots ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) } : null;
+    this.cache = new Map();
+    this.from = null; // the bases that a transition starts from
+    this.mix = 1;
+  }
+
+  // The scenario has changed: glide from what is shown now.
+  turn() {
+    this.from = new Map(this.cache);
+    this.cache.clear();
+  }
+
+  // Values of symbols for a choice of rows; on the way from one scenario to the next, in between.
+  base(choice) {
+    const key = JSON.stringify(choice);
+    let base = this.cache.get(key);
+    if (!base) {
+      base = { ...this.spec.values };
+      for (const [name, value] of Object.entries(store.values(choice))) if (this.symbols.has(name)) base[name] = value;
+      // What only a scenario gives (a price, say) and this one does not must not linger from the build.
+      for (const name of ["device_price"]) if (!(name in store.values(choice)) && !(name in this.fixed)) delete base[name];
+      this.cache.set(key, base);
+    }
+    const old = this.mix < 1 ? this.from?.get(key) : null;
+    if (!old) return base;
+    return Object.fromEntries(Object.entries(base).map(([name, value]) => [name, between(old[name] ?? value, value, this.mix)]));
+  }
+
+  // The choice that the state, and then a curve of its own, makes; null where the chip lacks the precision.
+  choice(state, own) {
+    const picked = {};
+    for (const name of CHOICES) if (state[name] !== undefined) picked[name] = state[name];
+    Object.assign(picked, own);
+    const all = { ...store.choice, ...picked };
+    return lacks(all.hardware, all.precision) ? null : picked;
+  }
+
+  values(state, given, own) {
+    const choice = this.choice(state, own);
+    if (!choice) return null;
+    const values = { ...this.base(choice), ...this.fixed };
+    for (const control of this.sliders) values[control.name] = state[control.name];
+    if (own?.context !== undefined) values.context = own.context;
+    return Object.assign(values, given);
+  }
+
+  // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be computed.
+  evaluate(state) {
+    const { x } = this.spec, cursor = state[x.name], shared = this.values(state), out = { curves: [], marks: [], readouts: [], dots: [], problem: "" };
+    let common = null;
+    for (const curve of this.curves) {
+      if (this.checks.has(curve.id) && state[curve.id] === false) continue;
+      const plainCurve = !curve.given && !curve.scenario;
+      const values = plainCurve ? shared : this.values(state, curve.given, curve.scenario);
+      if (!values) {
+        out.problem ||= lacks(...Object.values({ h: { ...store.choice, ...state, ...curve.scenario }.hardware, p: { ...store.choice, ...state, ...curve.scenario }.precision }));
+        continue;
+      }
+      try {
+        const ys = curve.sweep(values, this.grid);
+        const xs = !curve.across ? this.grid : plainCurve && common ? common : curve.across(values, this.grid);
+        if (plainCurve) common = xs;
+        const here = { ...values, [x.name]: cursor };
+        out.curves.push({ curve, xs, ys, y: curve.at(here), x: this.across ? this.across(here) : cursor });
+      } catch (error) {
+        out.problem ||= error.message.includes("'device_price'") ? "No price is known for this chip, so its costs are left blank." : error.message;
+      }
+    }
+    const scalar = (entry, f) => {
+      const values = this.values(state, entry.given, entry.scenario);
+      try { return values ? f({ ...values, [x.name]: cursor }) : NaN; } catch { return NaN; }
+    };
+    for (const mark of this.marks) out.marks.push({ mark, value: scalar(mark, mark.at) });
+    for (const readout of this.readouts) out.readouts.push({ readout, value: scalar(readout, readout.at) });
+    if (this.dots) {
+      for (const row of rows[this.dots.over]) {
+        if (this.dots.rows && !this.dots.rows.includes(row.name)) continue;
+        const entry = { given: this.dots.given, scenario: { [this.dots.over]: row.name } };
+        const dot = { label: row.label, x: scalar(entry, this.dots.atX), y: scalar(entry, this.dots.atY) };
+        if (Number.isFinite(dot.x) && Number.isFinite(dot.y)) out.dots.push(dot);
+      }
+    }
+    return out;
+  }
+
+  // What the plot shows, in words: the same sentence as Explorer.alt_text.
+  words(state, result = this.evaluate(state)) {
+    const { spec } = this, shown = result.curves;
+    if (!shown.length) return "No curve is shown.";
+    const lead = shown.find((c) => c.curve.role === "total") || shown[0], name = lower(spec.x.title), { unit, log } = spec.x;
+    const course = (ys, yUnit) => describe(this.grid, ys, name, unit, yUnit, log);
+    const text = spec.across ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ${course(lead.ys, spec.y.unit)}.`
+      : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
+    const values = shown.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join("; ");
+    return `${text} At ${name} ${plain(state[spec.x.name], unit, 3)}: ${values}.`;
+  }
+
+  // Head and rows of the data table.
+  table(state) {
+    const { spec } = this, { curves } = this.evaluate(state);
+    const head = [spec.x.title, ...(spec.across ? [spec.across.title] : []), ...curves.map((c) => c.curve.label)];
+    const body = spec.x.stops.map((stop) => {
+      const at = (c, f) => f({ ...this.values(state, c.curve.given, c.curve.scenario), [spec.x.name]: stop });
+      return [formatValue(stop, spec.x.unit), ...(spec.across && curves.length ? [formatValue(at(curves[0], this.across), spec.across.unit)] : []),
+        ...curves.map((c) => formatValue(at(c, c.curve.at), spec.y.unit))];
+    });
+    return { head, body };
+  }
+}
+
+// The ends of an axis that show these arrays.  A log axis leaves out what lies far below the leading curves.
+export function extent(arrays, leading, log, low, high) {
+  let a = Infinity, b = -Infinity, lead = Infinity;
+  const scan = (array, f) => { for (const v of array) if (Number.isFinite(v) && (!log || v > 0)) f(v); };
+  for (const array of arrays) scan(array, (v) => { if (v < a) a = v; if (v > b) b = v; });
+  for (const array of leading) scan(array, (v) => { if (v < lead) lead = v; });
+  if (a === Infinity) return [low ?? 1, high ?? 10];
+  if (log) {
+    if (lead < Infinity) a = Math.max(a, lead / 30);
+    a /= 1.25; b *= 1.25;
+    if (b / a < 10) [a, b] = [Math.sqrt((a * b) / 10), Math.sqrt(a * b * 10)];
+  } else {
+    b += (b - Math.min(a, 0)) * 0.06 || 1;
+    a = Math.min(a, 0);
+  }
+  return [low ?? a, high ?? b];
+}

@@ -1,0 +1,71 @@
+// Sliders, menus and boxes under a plot.
+import { h, put } from "./dom.js";
+import { lacks, store } from "./scenario.js";
+import { formatTick, formatValue, UNITS } from "./units.js";
+
+const STEPS = 400; // positions of a log slider
+
+const digitsOf = (entry) => (UNITS[entry.unit]?.kind === "count" && entry.unit !== "1" ? 4 : 3);
+
+// The position's value, as a number that a person would write.
+function valueAt(entry, position) {
+  if (entry.type !== "log") return position;
+  const value = Number((entry.min * (entry.max / entry.min) ** (position / STEPS)).toPrecision(3));
+  return Math.min(Math.max(value, entry.min), entry.max);
+}
+
+const positionOf = (entry, value) => entry.type !== "log" ? value
+  : Math.round((STEPS * Math.log(value / entry.min)) / Math.log(entry.max / entry.min));
+
+export function makeControl(entry, id, onInput) {
+  if (entry.type === "check") return makeCheck(entry, id, onInput);
+  if (entry.type === "choice") return makeChoice(entry, id, onInput);
+  const [min, max, step] = entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
+  const input = h("input", { type: "range", id, min, max, step });
+  const output = h("output", { for: id });
+  const node = h("div", { class: "ex-control" },
+    h("label", { for: id, text: entry.label }), output, input,
+    h("div", { class: "ex-ends", "aria-hidden": "true" },
+      h("span", { text: formatTick(entry.min, entry.unit) }), h("span", { text: formatTick(entry.max, entry.unit) })));
+  input.addEventListener("input", () => onInput(valueAt(entry, Number(input.value)), false));
+  input.addEventListener("change", () => onInput(valueAt(entry, Number(input.value)), true));
+  return {
+    node, entry,
+    show(value) {
+      const text = formatValue(value, entry.unit, digitsOf(entry)), position = positionOf(entry, value);
+      if (Number(input.value) !== position) input.value = position;
+      put(output, "text", text);
+      put(input, "aria-valuetext", text);
+      const fill = `${((100 * (position - min)) / (max - min)).toFixed(1)}%`;
+      if (input.fill !== fill) input.style.setProperty("--fill", (input.fill = fill));
+    },
+  };
+}
+
+function makeCheck(entry, id, onInput) {
+  const input = h("input", { type: "checkbox", id });
+  input.addEventListener("change", () => onInput(input.checked, true));
+  return { entry, node: h("div", { class: "ex-control ex-check" }, input, h("label", { for: id, text: entry.label })),
+    show(value) { if (input.checked !== value) input.checked = value; } };
+}
+
+function makeChoice(entry, id, onInput) {
+  const options = entry.options.map((o) => h("option", { text: o.label }));
+  const select = h("select", { id }, ...options);
+  select.addEventListener("change", () => onInput(entry.options[select.selectedIndex].value, true));
+  return {
+    entry, node: h("div", { class: "ex-control ex-choice" }, h("label", { for: id, text: entry.label }), select),
+    show(value, state) {
+      const index = entry.options.findIndex((o) => o.value === value);
+      if (select.selectedIndex !== index) select.selectedIndex = index;
+      if (entry.name !== "precision") return;
+      // A precision that the chip lacks cannot be picked, and says why.
+      const hardware = state.hardware ?? store.choice.hardware;
+      options.forEach((option, i) => {
+        const reason = lacks(hardware, entry.options[i].value);
+        option.disabled = Boolean(reason);
+        option.title = reason;
+      });
+    },
+  };
+}

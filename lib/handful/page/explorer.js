@@ -1,0 +1,342 @@
+// An explorer on the page, mount(host, spec), and in a notebook, default.render({ model, el }) for anywidget.
+import "./explorer.css";
+import { Model, between, extent } from "./compute.js";
+import { makeControl } from "./controls.js";
+import { h, put, calm } from "./dom.js";
+import { plain } from "./describe.js";
+import { Plot } from "./plot.js";
+import { label, store } from "./scenario.js";
+import { entries, readState, writeState } from "./state.js";
+import { Train } from "./train.js";
+import { formatValue } from "./units.js";
+
+const CHOICES = ["hardware", "model", "precision"];
+const GLIDE = 420; // milliseconds from one preset to the next
+export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
+
+let serial = 0;
+
+export function mount(host, spec, { search = "", linked = true, onChange, driven = [] } = {}) {
+  return new Explorer(host, spec, { search, linked, onChange, driven });
+}
+
+class Explorer {
+  constructor(host, spec, { search, linked, onChange, driven }) {
+    Object.assign(this, { host, spec, linked, onChange, driven });
+    this.id = `ex${++serial}`;
+    this.entries = entries(spec);
+    this.usual = Object.fromEntries(this.entries.map((e) => [e.name, e.value]));
+    const read = readState(spec, search);
+    this.state = { ...this.usual, ...this.followed(), ...read.state };
+    this.shown = { ...this.state };
+    this.model = spec.kind === "train" ? new Train(spec) : new Model(spec);
+    this.build();
+    this.tell(read.problems);
+    this.unfollow = linked ? store.on((now, before) => this.follow(now, before)) : () => {};
+    this.draw();
+    this.say();
+  }
+
+  destroy() {
+    this.unfollow();
+    this.plot?.destroy?.();
+    cancelAnimationFrame(this.ticket);
+    clearTimeout(this.sayLater);
+  }
+
+  // Controls that the page's scenario also has start from it, once the reader has changed it.
+  followed() {
+    if (!this.linked || store.isDefault) return {};
+    const values = { ...store.values(), ...store.choice }, state = {};
+    for (const entry of this.entries) if (entry.name in values && !(entry.name in (this.spec.given || {}))) this.adopt(state, entry, values[entry.name]);
+    return state;
+  }
+
+  adopt(state, entry, value) {
+    if (entry.type === "choice") { if (entry.options.some((o) => o.value === value)) state[entry.name] = value; }
+    else if (typeof value === "number") state[entry.name] = Math.min(Math.max(value, entry.min), entry.max);
+  }
+
+  follow(now, before) {
+    const values = { ...store.values(), ...now }, old = { ...store.values(before), ...before }, state = { ...this.state };
+    for (const name of CHOICES) if (now[name] !== before[name]) delete state[name];
+    for (const entry of this.entries) {
+      if (entry.name in values && values[entry.name] !== old[entry.name]) this.adopt(state, entry, values[entry.name]);
+      if (CHOICES.includes(entry.name) && state[entry.name] === undefined) state[entry.name] = now[entry.name] ?? entry.value;
+    }
+    this.model.turn?.();
+    this.set(state, { glide: true, replace: true });
+  }
+
+  // Markup ------------------------------------------------------------------------------------------------------
+
+  build() {
+    const { spec, id } = this;
+    this.stage = h("div", { class: "ex-stage" });
+    this.values = h("div", { class: "ex-values" });
+    this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
+    this.scene = h("p", { class: "ex-scene" });
+    this.words = h("p", { class: "ex-words", "aria-live": "polite", id: `${id}-words` });
+    this.tableHost = h("div", { class: "ex-table" });
+    this.details = h("details", { class: "ex-data" }, h("summary", { text: "Data as a table" }), this.tableHost);
+    this.details.addEventListener("toggle", () => this.fillTable());
+    this.controls = spec.controls.filter((c) => !this.driven.includes(c.name))
+      .map((entry) => makeControl(entry, `${id}-${entry.name}`, (value, done) => this.set({ [entry.name]: value }, { done })));
+    this.presets = spec.presets.map((preset) => this.makePreset(preset));
+    const copy = h("button", { type: "button", class: "ex-tool", text: "Copy link", onclick: () => this.copy(copy) });
+    this.reset = h("button", { type: "button", class: "ex-tool", text: "Reset", onclick: () => this.restore() });
+    const root = h("div", { class: `ex ex-${spec.kind}` },
+      h("div", { class: "ex-head" }, h("p", { class: "ex-title", id: `${id}-title`, text: spec.title }),
+        h("div", { class: "ex-tools" }, this.reset, this.linked ? copy : null)),
+      this.notice, this.stage, this.values,
+      this.controls.length ? h("div", { class: "ex-controls" }, ...this.controls.map((c) => c.node)) : null,
+      this.presets.length ? h("div", { class: "ex-presets", role: "group", "aria-label": "What the lecture says" }, ...this.presets.map((p) => p.node)) : null,
+      spec.caption ? h("p", { class: "ex-caption", text: spec.caption }) : null, this.scene, this.words, this.details);
+    root.setAttribute("role", "group");
+    root.setAttribute("aria-labelledby", `${id}-title`);
+    root.setAttribute("aria-describedby", `${id}-words`);
+    this.root = root;
+    this.host.replaceChildren(root);
+    this.rows = new Map();
+    if (spec.kind === "train") this.model.attach(this.stage);
+    else {
+      this.plot = new Plot(this.stage, { label: spec.title, cursorLabel: spec.x.title, onCursor: (value, done) => this.moveCursor(value, done) });
+    }
+  }
+
+  makePreset(preset) {
+    const button = h("button", { type: "button", class: "ex-preset-button", "aria-pressed": "false", text: preset.label, onclick: () => this.apply(preset) });
+    const time = preset.time ? h("a", { class: "ex-time", href: `${LECTURE}&t=${preset.seconds}s`, rel: "noopener", title: `the lecture at ${preset.time}`, text: preset.time }) : null;
+    const claim = preset.claim ? h("p", { class: "ex-claim", text: `“${preset.claim}”` }) : null;
+    return { preset, button, node: h("div", { class: "ex-preset" }, h("div", { class: "ex-preset-head" }, button, time), claim) };
+  }
+
+  tell(problems) {
+    this.notice.hidden = !problems.length;
+    this.notice.textContent = problems.join(" ");
+  }
+
+  // State -------------------------------------------------------------------------------------------------------
+
+  set(patch, { glide = false, done = true, replace = false } = {}) {
+    this.state = replace ? { ...patch } : { ...this.state, ...patch };
+    if (glide && !calm()) {
+      this.start = { state: { ...this.shown }, time: performance.now() };
+      this.model.mix = 0;
+    } else if (!this.start) {
+      this.model.mix = 1;
+    }
+    this.request();
+    this.say(true);
+    this.onChange?.(patch, done);
+  }
+
+  apply(preset) {
+    const state = { ...this.state };
+    // A choice that an earlier preset made is not part of this one.
+    for (const name of CHOICES) if (!this.entries.some((e) => e.name === name)) delete state[name];
+    this.model.turn?.();
+    this.set({ ...state, ...preset.set }, { glide: true, replace: true });
+  }
+
+  restore() {
+    this.tell([]);
+    this.model.turn?.();
+    this.set({ ...this.usual, ...this.followed() }, { glide: true, replace: true });
+    this.onChange?.(this.state, true);
+  }
+
+  moveCursor(value, done) {
+    const { x } = this.spec;
+    this.set({ [x.name]: this.tidy(value) }, { done });
+  }
+
+  tidy(value) {
+    const { x } = this.spec, rounded = Number(value.toPrecision(3));
+    return Math.min(Math.max(x.whole ? Math.round(rounded) : rounded, x.min), x.max);
+  }
+
+  // `count` steps of a hundredth of the axis; whole numbers move by one at least.
+  stepped(count) {
+    const { x } = this.spec, now = this.state[x.name];
+    const next = this.tidy(x.log ? now * (x.max / x.min) ** (count / 100) : now + ((x.max - x.min) * count) / 100);
+    return next !== now ? next : Math.min(Math.max(now + Math.sign(count) * (x.whole ? 1 : 0.001 * now), x.min), x.max);
+  }
+
+  link() {
+    const query = writeState(this.spec, this.state, store.query());
+    for (const name of CHOICES) if (this.state[name] !== undefined && !this.entries.some((e) => e.name === name)) query.set(name, this.state[name]);
+    const text = query.toString();
+    return `${location.origin}${location.pathname}${text ? "?" + text : ""}#explorer-${this.spec.name}`;
+  }
+
+  async copy(button) {
+    const link = this.link();
+    try { await navigator.clipboard.writeText(link); button.textContent = "Copied"; }
+    catch { history.replaceState(null, "", link); button.textContent = "In the address bar"; }
+    setTimeout(() => { button.textContent = "Copy link"; }, 1800);
+  }
+
+  // Frames ------------------------------------------------------------------------------------------------------
+
+  request() { this.ticket ||= requestAnimationFrame((time) => { this.ticket = 0; this.draw(time); }); }
+
+  draw(time = performance.now()) {
+    this.shown = { ...this.state };
+    if (this.start) {
+      const t = Math.min(1, (time - this.start.time) / GLIDE), eased = 1 - (1 - t) ** 3;
+      for (const [name, value] of Object.entries(this.state)) this.shown[name] = between(this.start.state[name], value, Math.max(0, eased));
+      this.model.mix = Math.max(0, eased);
+      if (t >= 1) { this.start = null; this.model.mix = 1; }
+    }
+    for (const control of this.controls) control.show(this.shown[control.entry.name], this.state);
+    for (const { preset, button } of this.presets) put(button, "aria-pressed", Object.entries(preset.set).every(([k, v]) => this.state[k] === v));
+    put(this.scene, "text", this.sceneText());
+    const moving = this.spec.kind === "train" ? this.drawTrain() : this.drawPlot();
+    if (this.start || moving) this.request();
+  }
+
+  sceneText() {
+    if (this.spec.kind === "train" || !Object.keys(store.values()).some((name) => this.model.symbols.has(name) && name !== "context" && !(name in this.model.fixed))) return "";
+    const now = { ...store.choice, ...this.state };
+    return `Shown for ${CHOICES.map((kind) => label(kind, now[kind])).join(", ")}.`;
+  }
+
+  drawTrain() {
+    this.model.draw(this.shown);
+    for (const entry of this.model.entries()) this.writeValue(entry);
+    return false;
+  }
+
+  drawPlot() {
+    const { spec, model, plot } = this, result = model.evaluate(this.shown), cursor = this.shown[spec.x.name];
+    if (result.problem !== this.problem) {
+      this.problem = result.problem;
+      this.tell(result.problem ? [result.problem] : []);
+    }
+    const series = this.series(result);
+    const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);
+    const y = this.axis("y", extent([...series.map((s) => s.ys), result.dots.map((d) => d.y)], leading, spec.y.log, spec.y.min, spec.y.max), spec.y);
+    const across = spec.across;
+    const x = across ? this.axis("x", extent([...series.map((s) => s.xs), result.dots.map((d) => d.x)], [], across.log, across.min, across.max), across)
+      : { domain: [spec.x.min, spec.x.max], settled: true };
+    const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
+    plot.draw({
+      x: { ...(across || spec.x), domain: x.domain }, y: { ...spec.y, domain: y.domain }, series, dots: result.dots,
+      labels: across ? "inside" : "margin",
+      marks: result.marks.filter((m) => Number.isFinite(m.value)).map(({ mark, value }) => ({
+        key: mark.label, axis: mark.axis, band: mark.band, value, text: `${mark.label} ${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}` })),
+      cursor: {
+        x: across && lead ? lead.x : cursor, text: across ? `${spec.x.title.toLowerCase()} ${plain(cursor, spec.x.unit, 3)}` : plain(cursor, spec.x.unit, 3),
+        points: series.filter((s) => s.cursor).map((s) => ({ id: s.id, index: s.index, role: s.role, x: s.cursor[0], y: s.cursor[1] })),
+        min: spec.x.min, max: spec.x.max, now: Number(cursor.toPrecision(6)), step: (count) => this.stepped(count),
+        valueText: `${formatValue(cursor, spec.x.unit)}: ${result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join(", ")}`,
+        trace: across && lead ? lead.xs : null, grid: model.grid,
+      },
+    });
+    this.writeValues(result);
+    return !(x.settled && y.settled);
+  }
+
+  series(result) {
+    const stacked = this.spec.stack ? result.curves.filter((c) => c.curve.role === "part") : [];
+    let base = null, foot = 0;
+    return result.curves.map((c) => {
+      const entry = { id: c.curve.id, label: c.curve.label, index: c.curve.index, role: c.curve.role, xs: c.xs, ys: c.ys, band: c.curve.band, cursor: [c.x, c.y] };
+      if (!stacked.includes(c)) return entry;
+      entry.base = base || new Float64Array(c.ys.length);
+      entry.ys = base = c.ys.map((y, i) => y + entry.base[i]);
+      entry.cursor = [c.x, (foot += c.y)];
+      return entry;
+    });
+  }
+
+  // An axis keeps its ends while the data fill it well, and glides to new ones when they do not.
+  axis(name, wanted, { log, min, max }) {
+    const held = (this.ends ||= {})[name], f = log ? Math.log : (v) => v, g = log ? Math.exp : (v) => v;
+    const grid = log ? Math.log(10) / 4 : 0;
+    const snap = ([a, b]) => log ? [min ?? g(Math.floor(f(a) / grid) * grid), max ?? g(Math.ceil(f(b) / grid) * grid)] : [a, b];
+    if (!held) return (this.ends[name] = { domain: snap(wanted), target: snap(wanted), settled: true });
+    const [a, b] = held.target.map(f), [wa, wb] = wanted.map(f), room = b - a;
+    if (wa < a - 1e-9 || wb > b + 1e-9 || wb - wa < 0.62 * room) held.target = snap(log ? wanted : [wanted[0], wanted[1] * (wb > b ? 1.12 : 1)]);
+    const [ta, tb] = held.target.map(f), now = held.domain.map(f), far = Math.max(Math.abs(ta - now[0]), Math.abs(tb - now[1]));
+    held.settled = calm() || far < 0.002 * Math.max(room, 1e-300);
+    const share = held.settled ? 1 : 0.22;
+    held.domain = held.settled ? [...held.target] : [g(now[0] + (ta - now[0]) * share), g(now[1] + (tb - now[1]) * share)];
+    return held;
+  }
+
+  writeValues(result) {
+    const { y } = this.spec;
+    const live = new Set();
+    for (const { curve, y: value } of result.curves) {
+      const band = curve.band ? `${curve.band_label || "measured"} ${formatValue(value * curve.band[0], y.unit, 2)} to ${formatValue(value * curve.band[1], y.unit, 2)}` : "";
+      live.add(this.writeValue({ key: curve.id, label: curve.label, text: formatValue(value, y.unit), note: band, swatch: `ex-c${curve.index} ex-${curve.role}` }));
+    }
+    for (const { readout, value } of result.readouts) live.add(this.writeValue({ key: `r-${readout.label}`, label: readout.label, text: formatValue(value, readout.unit, readout.digits) }));
+    for (const [key, row] of this.rows) { const hide = !live.has(key); if (row.node.hidden !== hide) row.node.hidden = hide; }
+  }
+
+  writeValue({ key, label: name, text, note, swatch }) {
+    let row = this.rows.get(key);
+    if (!row) {
+      const value = h("span", { class: "ex-value" }), extra = h("span", { class: "ex-note" });
+      const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      if (swatch) {
+        line.setAttribute("class", "ex-swatch");
+        line.setAttribute("aria-hidden", "true");
+        line.innerHTML = `<line x1="0" x2="26" y1="5" y2="5" class="ex-curve ${swatch}"/>`;
+      }
+      row = { value, extra, node: h("div", { class: "ex-row" }, h("span", { class: "ex-name" }, swatch ? line : null, name), value, extra) };
+      this.rows.set(key, row);
+      this.values.append(row.node);
+    }
+    put(row.value, "text", text);
+    put(row.extra, "text", note || "");
+    return key;
+  }
+
+  // Words and table come when the hand rests: they are not for every frame.
+  say(later) {
+    clearTimeout(this.sayLater);
+    const speak = () => {
+      put(this.words, "text", this.model.words(this.state));
+      this.fillTable();
+    };
+    if (later) this.sayLater = setTimeout(speak, 600);
+    else speak();
+  }
+
+  fillTable() {
+    if (!this.details.open) return;
+    const { head, body } = this.model.table(this.state);
+    this.tableHost.replaceChildren(h("table", null,
+      h("thead", null, h("tr", null, ...head.map((text) => h("th", { scope: "col", text })))),
+      h("tbody", null, ...body.map((row) => h("tr", null, ...row.map((text, i) => h(i ? "td" : "th", { scope: i ? null : "row", text })))))));
+  }
+}
+
+// anywidget: the spec and each entry of the state are traits; ipywidgets drive those named in `driven`.
+function render({ model, el }) {
+  const spec = model.get("spec"), trait = (name) => name.replaceAll("-", "_"), names = entries(spec).map((e) => e.name);
+  let hearing = false;
+  const explorer = mount(el, spec, {
+    linked: false, driven: model.get("driven"),
+    onChange(patch, done) {
+      if (hearing) return;
+      for (const [name, value] of Object.entries(patch)) if (names.includes(name)) model.set(trait(name), value);
+      if (done) model.save_changes();
+    },
+  });
+  explorer.set(Object.fromEntries(names.map((name) => [name, model.get(trait(name))])));
+  for (const name of names) {
+    model.on(`change:${trait(name)}`, () => {
+      hearing = true;
+      explorer.set({ [name]: model.get(trait(name)) });
+      hearing = false;
+    });
+  }
+  return () => explorer.destroy();
+}
+
+export default { render };

@@ -1,0 +1,160 @@
+// Live numbers: <span class="live" data-live="KEY"> follows the scenario, and opens to show where it comes from.
+//
+// Beside them one block of JSON:
+//   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit, latex_html?}], conventions, source,
+//                        latex_html?}},
+//    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits, values: {build-time values}}}}
+// The typeset formula is `latex_html`, or else <template id="formula-NAME">.
+import { h, put } from "./dom.js";
+import { label, lacks, store } from "./scenario.js";
+import { compile } from "./tree.js";
+import { formatValue } from "./units.js";
+
+const ROWS = ["hardware", "model", "precision", "context"];
+
+function split(set = {}) {
+  const pinned = {}, symbols = {};
+  for (const [name, value] of Object.entries(set)) (ROWS.includes(name) ? pinned : symbols)[name] = value;
+  return { pinned, symbols };
+}
+
+export function mountLive(root = document) {
+  const block = root.querySelector("#live-numbers");
+  if (!block) return;
+  const { formulas, numbers } = JSON.parse(block.textContent), made = new Map();
+  const compute = (key) => {
+    const number = numbers[key], formula = formulas[number.formula], { pinned, symbols } = split(number.set);
+    const choice = { ...store.choice, ...pinned };
+    if (pinned.context !== undefined) symbols.context = Number(pinned.context);
+    const missing = lacks(choice.hardware, choice.precision);
+    if (missing) return { text: "–", reason: missing };
+    const values = { ...(number.values || {}), ...store.values(pinned), ...symbols };
+    if (!made.has(number.formula)) made.set(number.formula, compile(formula.tree));
+    try {
+      const value = made.get(number.formula)(values);
+      return { value, values, pinned, symbols, text: formatValue(value, formula.unit, number.digits || 3) };
+    } catch {
+      return { text: "–", values, pinned, symbols, reason: "The scenario lacks a value that this formula needs." };
+    }
+  };
+  const spans = [...root.querySelectorAll(".live[data-live]")].filter((span) => Object.hasOwn(numbers, span.dataset.live));
+  const draw = (quiet) => {
+    const results = new Map();
+    for (const span of spans) {
+      const key = span.dataset.live;
+      if (!results.has(key)) results.set(key, compute(key));
+      const { text } = results.get(key);
+      if (span.textContent === text) continue;
+      span.textContent = text;
+      if (quiet) continue;
+      span.classList.add("is-new");
+      setTimeout(() => span.classList.remove("is-new"), 900);
+    }
+  };
+  for (const span of spans) {
+    const { formula } = numbers[span.dataset.live];
+    span.setAttribute("role", "button");
+    span.setAttribute("tabindex", "0");
+    span.setAttribute("aria-haspopup", "dialog");
+    span.title = formulas[formula].meaning;
+  }
+  draw(true);
+  store.on(() => draw(false));
+  listen(root, (span) => card(span, numbers[span.dataset.live], formulas, compute(span.dataset.live)));
+}
+
+function listen(root, make) {
+  let open = null;
+  const close = (back) => {
+    if (!open) return;
+    open.span.removeAttribute("aria-expanded");
+    open.box.remove();
+    if (back) open.span.focus();
+    open = null;
+  };
+  const toggle = (span) => {
+    const again = open?.span === span;
+    close(false);
+    if (again) return;
+    const box = span.dataset.live ? make(span) : factCard(span);
+    box.querySelector(".pop-close").addEventListener("click", () => close(true));
+    document.body.append(box);
+    place(box, span);
+    span.setAttribute("aria-expanded", "true");
+    open = { span, box };
+    box.querySelector(".pop-close").focus({ preventScroll: true });
+  };
+  const find = (event) => event.target.closest?.(".live[role=button], .fact[data-source]");
+  root.addEventListener("click", (event) => {
+    const span = find(event);
+    if (span) toggle(span);
+    else if (open && !open.box.contains(event.target)) close(false);
+  });
+  root.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && open) { close(true); event.preventDefault(); }
+    else if ((event.key === "Enter" || event.key === " ") && find(event)) { event.preventDefault(); toggle(find(event)); }
+    else if (event.key === "Tab" && open) trap(event, open.box);
+  });
+  addEventListener("resize", () => close(false));
+}
+
+// Tab goes round within the open box; Escape or its button leaves it.
+function trap(event, box) {
+  const stops = [...box.querySelectorAll("a[href], button")], first = stops[0], last = stops[stops.length - 1];
+  if (!box.contains(document.activeElement) || (event.shiftKey ? document.activeElement === first : document.activeElement === last)) {
+    (event.shiftKey ? last : first).focus();
+    event.preventDefault();
+  }
+}
+
+function shell(title) {
+  const close = h("button", { type: "button", class: "pop-close", "aria-label": "Close", text: "×" });
+  return h("div", { class: "pop", role: "dialog", "aria-label": title }, h("div", { class: "pop-head" }, h("strong", { text: title }), close));
+}
+
+// Lecture times become links; all else is text.
+function source(text) {
+  const found = /\b(?:(\d+):)?(\d{1,2}):(\d\d)\b/.exec(text);
+  if (!found) return h("p", { class: "pop-source", text: `Source: ${text}.` });
+  const seconds = Number(found[1] || 0) * 3600 + Number(found[2]) * 60 + Number(found[3]);
+  return h("p", { class: "pop-source" }, "Source: ", text.slice(0, found.index),
+    h("a", { href: `https://www.youtube.com/watch?v=xmkSf5IS-zw&t=${seconds}s`, rel: "noopener", text: `the lecture at ${found[0]}` }), `${text.slice(found.index + found[0].length)}.`);
+}
+
+function card(span, number, formulas, result) {
+  const formula = formulas[number.formula], box = shell(`${formula.label || number.formula.replaceAll("_", " ")}: ${result.text}`);
+  box.append(h("p", { text: `${formula.meaning.charAt(0).toUpperCase()}${formula.meaning.slice(1)}.` }));
+  const template = document.getElementById(`formula-${number.formula}`), maths = h("div", { class: "pop-formula" });
+  if (formula.latex_html) maths.innerHTML = formula.latex_html; // typeset when the book was built
+  else if (template) maths.append(template.content.cloneNode(true));
+  if (maths.childNodes.length) box.append(maths);
+  if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
+  if (result.values) {
+    const where = (name) => (name in result.symbols ? "set here" : name in store.values() ? "scenario" : "");
+    box.append(h("table", null, h("tbody", null, ...formula.inputs.filter((i) => typeof result.values[i.name] === "number").map((i) =>
+      h("tr", null, h("th", { scope: "row", text: i.label }), h("td", { text: formatValue(result.values[i.name], i.unit, 4) }), h("td", { class: "pop-where", text: where(i.name) }))))));
+    const now = { ...store.choice, ...result.pinned };
+    box.append(h("p", { class: "pop-scene", text: `For ${["hardware", "model", "precision"].map((kind) => label(kind, now[kind])).join(", ")}${Object.keys(result.pinned).length ? ", as this sentence asks" : ""}.` }));
+  }
+  const conventions = formula.conventions || [];
+  if (conventions.length) box.append(h("ul", null, ...conventions.map((text) => h("li", { text }))));
+  if (formula.source) box.append(source(formula.source));
+  return box;
+}
+
+// A fact carries its source in its own attributes: data-label, data-source.
+function factCard(span) {
+  const box = shell(span.dataset.label || span.textContent);
+  box.append(source(span.dataset.source));
+  return box;
+}
+
+// Under the number, kept within the window's sides.
+function place(box, span) {
+  const at = span.getClientRects()[0], width = Math.min(400, document.documentElement.clientWidth - 24);
+  box.style.width = `${width}px`;
+  const left = Math.min(Math.max(at.left + at.width / 2 - width / 2, 12), document.documentElement.clientWidth - width - 12);
+  const below = innerHeight - at.bottom, tall = box.offsetHeight, over = below < tall + 20 && at.top > tall + 20;
+  box.style.left = `${left + scrollX}px`;
+  box.style.top = `${scrollY + (over ? at.top - tall - 8 : at.bottom + 8)}px`;
+}

@@ -1,0 +1,311 @@
+// The line chart: axes, curves, bands, areas, marks, dots, and a cursor that mouse, touch and keys move.
+// Elements are made once; a frame only writes what changed.
+import { area, line } from "d3-shape";
+import { scaleLinear, scaleLog } from "d3-scale";
+import { Pool, put, s, show, textWidth } from "./dom.js";
+import { insideLabels, marginLabels, placeDots } from "./labels.js";
+import { axisHint, formatTick } from "./units.js";
+
+export const FONT_SIZE = 13;
+let serial = 0;
+
+export function tickValues(low, high, log, most) {
+  if (!log) return scaleLinear([low, high], [0, 1]).ticks(most).filter((t) => t >= low && t <= high);
+  const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+  if (last - first >= 2) {
+    const skip = Math.ceil((last - first + 1) / Math.max(2, most)), found = [];
+    for (let e = first; e <= last; e += skip) found.push(Number(`1e${e}`));
+    return found;
+  }
+  const found = [];
+  for (let e = first - 1; e <= last; e++) for (const m of [1, 2, 5]) found.push(Number(`${m}e${e}`));
+  return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+}
+
+export class Plot {
+  // onCursor(value, done) hears of every move of the cursor.
+  constructor(host, { label, cursorLabel, onCursor }) {
+    this.host = host;
+    this.onCursor = onCursor;
+    const clip = `ex-clip-${++serial}`;
+    this.clipBox = s("rect");
+    this.grid = s("g", { class: "ex-grid" });
+    this.bands = s("g", { "clip-path": `url(#${clip})` });
+    this.markLayer = s("g", { class: "ex-marks" });
+    this.paths = s("g", { "clip-path": `url(#${clip})` });
+    this.dotLayer = s("g", { class: "ex-dots" });
+    this.labels = s("g", { class: "ex-labels" });
+    this.frameLine = s("path", { class: "ex-frame" });
+    this.yTitle = s("text", { class: "ex-axis-title" });
+    this.xTitle = s("text", { class: "ex-axis-title", "text-anchor": "end" });
+    this.cursor = this.makeCursor(cursorLabel);
+    this.surface = s("rect", { class: "ex-surface", "data-part": "surface" });
+    this.svg = s("svg", { class: "ex-svg", role: "group", "aria-label": label },
+      s("defs", null, s("clipPath", { id: clip }, this.clipBox)),
+      this.grid, this.bands, this.frameLine, this.markLayer, this.paths, this.dotLayer, this.yTitle, this.xTitle,
+      this.surface, this.labels, this.cursor.node);
+    host.append(this.svg);
+    this.pools = {
+      x: new Pool(this.grid, () => this.makeTick("middle")), y: new Pool(this.grid, () => this.makeTick("end")),
+      band: new Pool(this.bands, () => s("path")), area: new Pool(this.bands, () => s("path")),
+      path: new Pool(this.paths, () => s("path")), ring: new Pool(this.cursor.rings, () => s("circle", { r: 4.5 })),
+      label: new Pool(this.labels, () => this.makeLabel()), mark: new Pool(this.markLayer, () => this.makeMark()),
+      dot: new Pool(this.dotLayer, () => this.makeDot()),
+    };
+    this.listen();
+    this.measure();
+    this.watcher = new ResizeObserver(() => { if (this.measure() && this.last) this.draw(this.last); });
+    this.watcher.observe(host);
+  }
+
+  destroy() { this.watcher.disconnect(); }
+
+  makeTick(anchor) {
+    const node = s("g"), rule = s("line"), text = s("text", { "text-anchor": anchor });
+    node.append(rule, text);
+    return { node, rule, text };
+  }
+
+  makeLabel() {
+    const node = s("g"), leader = s("path", { class: "ex-leader" }), text = s("text");
+    node.append(leader, text);
+    return { node, leader, text, spans: [] };
+  }
+
+  makeMark() {
+    const node = s("g"), strip = s("rect", { class: "ex-mark-strip" }), rule = s("line"), text = s("text");
+    node.append(strip, rule, text);
+    return { node, strip, rule, text };
+  }
+
+  makeDot() {
+    const node = s("g"), spot = s("circle", { r: 4 }), text = s("text");
+    node.append(spot, text);
+    return { node, spot, text };
+  }
+
+  makeCursor(label) {
+    const rule = s("line", { class: "ex-cursor-line" }), rings = s("g"), grip = s("rect", { rx: 11, height: 22 });
+    const arrows = s("path", { class: "ex-cursor-arrows" }), text = s("text", { "text-anchor": "middle" });
+    const reach = s("rect", { class: "ex-cursor-reach", width: 44 });
+    const node = s("g", { class: "ex-cursor", role: "slider", tabindex: "0", "aria-label": label },
+      reach, rule, rings, s("g", { class: "ex-grip" }, grip, arrows, text));
+    return { node, rule, rings, grip, arrows, text, reach };
+  }
+
+  // Size of the host; true when it changed.
+  measure() {
+    const width = Math.round(this.host.clientWidth), style = getComputedStyle(this.host);
+    if (!width || width === this.width) return false;
+    this.width = width;
+    this.narrow = width < 560;
+    this.height = Math.round(Math.min(430, Math.max(this.narrow ? 290 : 300, width * 0.56)));
+    this.font = `${FONT_SIZE}px ${style.fontFamily}`;
+    this.strong = `600 ${FONT_SIZE}px ${style.fontFamily}`;
+    put(this.svg, "viewBox", `0 0 ${width} ${this.height}`);
+    put(this.svg, "height", this.height);
+    return true;
+  }
+
+  listen() {
+    const move = (event, done) => {
+      const box = this.svg.getBoundingClientRect();
+      this.onCursor(this.valueAt(((event.clientX - box.left) * this.width) / box.width), done);
+    };
+    let dragging = false;
+    this.svg.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !this.last?.cursor) return;
+      dragging = true;
+      this.svg.setPointerCapture(event.pointerId);
+      this.svg.classList.add("is-dragging");
+      this.cursor.node.focus({ preventScroll: true, focusVisible: false });
+      move(event, false);
+      event.preventDefault();
+    });
+    this.svg.addEventListener("pointermove", (event) => { if (dragging) move(event, false); });
+    for (const kind of ["pointerup", "pointercancel"]) {
+      this.svg.addEventListener(kind, (event) => {
+        if (!dragging) return;
+        dragging = false;
+        this.svg.classList.remove("is-dragging");
+        if (kind === "pointerup") move(event, true);
+      });
+    }
+    this.cursor.node.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
+      const c = this.last?.cursor;
+      if (!c || (step === undefined && event.key !== "Home" && event.key !== "End")) return;
+      event.preventDefault();
+      this.onCursor(event.key === "Home" ? c.min : event.key === "End" ? c.max : c.step(step), true);
+    });
+  }
+
+  // Pixel to cursor value: along x, or, where the plot is parametric, the swept value whose point is nearest.
+  valueAt(px) {
+    const { cursor } = this.last;
+    if (!cursor.trace) return this.sx.invert(Math.min(Math.max(px, this.box.left), this.box.right));
+    let best = 0, least = Infinity;
+    for (let i = 0; i < cursor.trace.length; i++) {
+      const gap = Math.abs(this.sx(cursor.trace[i]) - px);
+      if (gap < least) { least = gap; best = i; }
+    }
+    return cursor.grid[best];
+  }
+
+  // frame: { x: {domain, log, unit, title}, y: {…}, series: [{id, label, index, role, xs, ys, base, band, areaOnly}],
+  //          marks: [{axis, value, text, band}], dots: [{label, x, y}],
+  //          cursor: {x, points: [{index, x, y}], text, min, max, now, valueText, step, trace, grid} }
+  draw(frame) {
+    this.last = frame;
+    if (!this.width) return;
+    this.layOut(frame);
+    this.drawAxes(frame);
+    this.drawCurves(frame);
+    this.drawMarks(frame);
+    this.drawLabels(frame);
+    this.drawCursor(frame);
+  }
+
+  layOut(frame) {
+    const { x, y } = frame, rows = Math.floor(this.height / 52);
+    this.yTicks = tickValues(...y.domain, y.log, rows).map((value) => ({ value, text: formatTick(value, y.unit) }));
+    const widest = Math.max(...this.yTicks.map((t) => textWidth(t.text, this.font)), 20);
+    const left = Math.ceil((widest + 10) / 8) * 8;
+    // Labels stand beside the curves' ends where there is room for them, and on the curves where there is not.
+    this.beside = !this.narrow && frame.labels !== "inside";
+    const right = this.beside ? 148 : 16;
+    this.box = { left, right: this.width - right, top: 34, bottom: this.height - 50 };
+    const { top, bottom } = this.box;
+    this.sx = (x.log ? scaleLog() : scaleLinear()).domain(x.domain).range([left, this.box.right]);
+    this.sy = (y.log ? scaleLog() : scaleLinear()).domain(y.domain).range([bottom, top]);
+    const most = Math.max(2, Math.floor((this.box.right - left) / 74));
+    this.xTicks = tickValues(...x.domain, x.log, most).map((value) => ({ value, text: formatTick(value, x.unit) }));
+  }
+
+  drawAxes({ x, y }) {
+    const { left, right, top, bottom } = this.box;
+    for (const { value, text } of this.xTicks) {
+      const tick = this.pools.x.get(text), at = this.sx(value).toFixed(1);
+      put(tick.rule, "x1", at); put(tick.rule, "x2", at); put(tick.rule, "y1", top); put(tick.rule, "y2", bottom);
+      put(tick.text, "x", at); put(tick.text, "y", bottom + 19); put(tick.text, "text", text);
+    }
+    this.pools.x.done();
+    for (const { value, text } of this.yTicks) {
+      const tick = this.pools.y.get(text), at = this.sy(value);
+      put(tick.rule, "x1", left); put(tick.rule, "x2", right); put(tick.rule, "y1", at.toFixed(1)); put(tick.rule, "y2", at.toFixed(1));
+      put(tick.text, "x", left - 8); put(tick.text, "y", (at + 4.5).toFixed(1)); put(tick.text, "text", text);
+    }
+    this.pools.y.done();
+    put(this.frameLine, "d", `M${left},${top}V${bottom}H${right}`);
+    put(this.yTitle, "x", 0); put(this.yTitle, "y", 14); put(this.yTitle, "text", y.title + axisHint(y.unit));
+    put(this.xTitle, "x", right); put(this.xTitle, "y", this.height - 8); put(this.xTitle, "text", x.title + axisHint(x.unit));
+    for (const [node, grow] of [[this.clipBox, 2], [this.surface, 0]]) {
+      put(node, "x", left); put(node, "y", top - grow); put(node, "width", right - left + grow); put(node, "height", bottom - top + 2 * grow);
+    }
+  }
+
+  drawCurves({ series }) {
+    const { sx, sy } = this, limit = 4 * this.height;
+    // Far outside points are pulled near, so that no path holds numbers with twenty digits.
+    const px = (v) => { const p = sx(v); return p < -limit ? -limit : p > this.width + limit ? this.width + limit : p; };
+    const py = (v) => { const p = v > 0 || !this.last.y.log ? sy(v) : limit; return p < -limit ? -limit : p > limit ? limit : p; };
+    for (const curve of series) {
+      const n = curve.ys.length, X = new Array(n), Y = new Array(n), ok = (i) => Number.isFinite(curve.ys[i]) && Number.isFinite(curve.xs[i]);
+      for (let i = 0; i < n; i++) { X[i] = px(curve.xs[i]); Y[i] = py(curve.ys[i]); }
+      curve.X = X; curve.Y = Y;
+      const index = Array.from({ length: n }, (_, i) => i);
+      const at = (i) => X[i];
+      const path = this.pools.path.get(curve.id);
+      put(path, "class", `ex-curve ex-${curve.role} ex-c${curve.index}`);
+      put(path, "d", line().defined(ok).x(at).y((i) => Y[i]).digits(1)(index) || "M0,0");
+      if (curve.base) {
+        const piece = this.pools.area.get(curve.id);
+        put(piece, "class", `ex-area ex-c${curve.index}`);
+        put(piece, "d", area().defined(ok).x(at).y0((i) => py(curve.base[i])).y1((i) => Y[i]).digits(1)(index) || "M0,0");
+      }
+      if (curve.band) {
+        const band = this.pools.band.get(curve.id), [lo, hi] = curve.band;
+        put(band, "class", `ex-band ex-c${curve.index}`);
+        put(band, "d", area().defined(ok).x(at).y0((i) => py(curve.ys[i] * lo)).y1((i) => py(curve.ys[i] * hi)).digits(1)(index) || "M0,0");
+      }
+    }
+    for (const name of ["path", "area", "band"]) this.pools[name].done();
+  }
+
+  drawMarks({ marks }) {
+    const { left, right, top, bottom } = this.box;
+    this.taken = [];
+    for (const mark of marks) {
+      const scale = mark.axis === "x" ? this.sx : this.sy, at = scale(mark.value);
+      const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
+      const edge = (v) => Math.min(Math.max(scale(v), from), to);
+      const strip = mark.band ? [edge(mark.value * mark.band[0]), edge(mark.value * mark.band[1])].sort((a, b) => a - b) : null;
+      if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
+      const item = this.pools.mark.get(mark.key), width = textWidth(mark.text, this.font), upright = mark.axis === "x";
+      const place = Math.min(Math.max(at, from), to).toFixed(1);
+      put(item.rule, "x1", upright ? place : left); put(item.rule, "x2", upright ? place : right);
+      put(item.rule, "y1", upright ? top : place); put(item.rule, "y2", upright ? bottom : place);
+      show(item.rule, !strip);
+      show(item.strip, Boolean(strip));
+      if (strip) {
+        put(item.strip, "x", upright ? strip[0] : left); put(item.strip, "width", upright ? strip[1] - strip[0] : right - left);
+        put(item.strip, "y", upright ? top : strip[0]); put(item.strip, "height", upright ? bottom - top : strip[1] - strip[0]);
+      }
+      let x = upright ? Number(place) + 6 : right - 6 - width, y = upright ? top + 14 : Number(place) - 6;
+      if (upright && x + width > right) x = Math.max(left + 2, Number(place) - 6 - width);
+      while (this.taken.some((b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3)) y += 17;
+      this.taken.push({ x, y: y - 12, w: width, h: 16 });
+      put(item.text, "x", x.toFixed(1)); put(item.text, "y", y.toFixed(1)); put(item.text, "text", mark.text);
+    }
+    this.pools.mark.done();
+  }
+
+  drawLabels({ series, dots }) {
+    for (const dot of placeDots(this, dots || [])) {
+      const item = this.pools.dot.get(dot.label);
+      put(item.spot, "cx", dot.px.toFixed(1)); put(item.spot, "cy", dot.py.toFixed(1));
+      show(item.text, dot.placed);
+      if (dot.placed) { put(item.text, "x", dot.tx.toFixed(1)); put(item.text, "y", dot.ty.toFixed(1)); put(item.text, "text", dot.label); }
+    }
+    this.pools.dot.done();
+    const named = series.filter((curve) => curve.label);
+    for (const spot of this.beside ? marginLabels(this, named) : insideLabels(this, named)) {
+      const item = this.pools.label.get(spot.id);
+      put(item.node, "class", `ex-label ex-c${spot.index} ${spot.role === "reference" ? "ex-reference" : ""}`);
+      put(item.leader, "d", spot.leader || "M0,0");
+      put(item.text, "text-anchor", spot.anchor);
+      put(item.text, "transform", `translate(${spot.x.toFixed(1)},${spot.y.toFixed(1)})`);
+      this.writeLines(item, spot.lines);
+    }
+    this.pools.label.done();
+  }
+
+  writeLines(item, lines) {
+    if (item.lines === lines.join("\n")) return;
+    item.lines = lines.join("\n");
+    item.text.replaceChildren(...lines.map((text, i) => s("tspan", { x: 0, dy: i ? "1.1em" : 0, text })));
+  }
+
+  drawCursor({ cursor }) {
+    show(this.cursor.node, Boolean(cursor));
+    if (!cursor) return;
+    const { left, right, top, bottom } = this.box, { node, rule, grip, arrows, text, reach } = this.cursor;
+    const at = Math.min(Math.max(this.sx(cursor.x), left), right), width = textWidth(cursor.text, this.strong) + 34;
+    const middle = Math.min(Math.max(at, width / 2), this.width - width / 2), y = bottom + 4;
+    put(rule, "x1", at.toFixed(1)); put(rule, "x2", at.toFixed(1)); put(rule, "y1", top); put(rule, "y2", bottom + 4);
+    put(reach, "x", (at - 22).toFixed(1)); put(reach, "y", top); put(reach, "height", bottom - top + 34);
+    put(grip, "x", (middle - width / 2).toFixed(1)); put(grip, "y", y); put(grip, "width", width.toFixed(1));
+    put(text, "x", middle.toFixed(1)); put(text, "y", y + 15.5); put(text, "text", cursor.text);
+    const l = middle - width / 2 + 7, r = middle + width / 2 - 7;
+    put(arrows, "d", `M${(l + 4).toFixed(1)},${y + 7}l-4,4l4,4M${(r - 4).toFixed(1)},${y + 7}l4,4l-4,4`);
+    for (const point of cursor.points) {
+      const x = this.sx(point.x), py = this.sy(point.y);
+      if (!(py >= top - 2 && py <= bottom + 2 && x >= left - 2 && x <= right + 2)) continue;
+      const ring = this.pools.ring.get(point.id);
+      put(ring, "class", `ex-ring ex-c${point.index}${point.role === "reference" ? " ex-reference" : ""}`);
+      put(ring, "cx", x.toFixed(1)); put(ring, "cy", py.toFixed(1));
+    }
+    this.pools.ring.done();
+    for (const [name, value] of [["aria-valuemin", cursor.min], ["aria-valuemax", cursor.max], ["aria-valuenow", cursor.now], ["aria-valuetext", cursor.valueText]]) put(node, name, value);
+  }
+}

@@ -1,0 +1,179 @@
+// Batches that leave on a schedule: who waits, who rides, and how long both take (departures.py is its twin).
+import { Pool, put, s, textWidth } from "./dom.js";
+import { tickValues } from "./plot.js";
+import { formatTick, formatValue } from "./units.js";
+
+const DEPARTURES = 600, MOST = 20000, SHOWN = 9, LINES = 64, BINS = 40;
+
+function mulberry32(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+// Number of the train that each arrival takes: the first to leave, or the one after the passenger `seats` before.
+export function depart(arrivals, interval, seats, out = new Int32Array(arrivals.length)) {
+  for (let i = 0; i < arrivals.length; i++) {
+    const soonest = Math.ceil(arrivals[i] / interval);
+    out[i] = i >= seats ? Math.max(soonest, out[i - seats] + 1) : soonest;
+  }
+  return out;
+}
+
+export class Train {
+  constructor(spec) {
+    this.spec = spec;
+    this.symbols = new Set();
+    this.fixed = {};
+    // Gaps of unit rate, drawn once: the load only stretches them, so the picture moves smoothly.
+    const draw = mulberry32(spec.train.seed);
+    this.clock = new Float64Array(MOST);
+    for (let i = 0, sum = 0; i < MOST; i++) this.clock[i] = sum -= Math.log(1 - draw());
+    this.buffers = { arrivals: new Float64Array(MOST), trains: new Int32Array(MOST), delays: new Float64Array(MOST) };
+  }
+
+  settings(state) { return { ...this.spec.train, ...state }; }
+
+  simulate(state) {
+    const { batch_interval: interval, seats: wanted, load } = this.settings(state), seats = Math.round(wanted);
+    const n = Math.min(MOST, DEPARTURES * seats), rate = (load * seats) / interval;
+    const arrivals = this.buffers.arrivals.subarray(0, n), trains = this.buffers.trains.subarray(0, n), delays = this.buffers.delays.subarray(0, n);
+    for (let i = 0; i < n; i++) arrivals[i] = this.clock[i] / rate;
+    depart(arrivals, interval, seats, trains);
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum += delays[i] = trains[i] * interval - arrivals[i] + interval;
+    const ordered = delays.slice().sort();
+    return { arrivals, trains, delays, n, interval, seats, load, worst: ordered[n - 1], p95: ordered[Math.ceil(0.95 * n) - 1], mean: sum / n };
+  }
+
+  attach(host) {
+    this.host = host;
+    this.font = `13px ${getComputedStyle(host).fontFamily}`;
+    this.rules = s("g", { class: "ex-train-rules" });
+    this.wait = s("path", { class: "ex-wait" });
+    this.ride = s("path", { class: "ex-ride" });
+    this.bars = s("path", { class: "ex-bars" });
+    this.late = s("path", { class: "ex-bars ex-bars-late" });
+    this.base = s("path", { class: "ex-frame" });
+    this.seats = s("g", { class: "ex-seats" });
+    this.grid = s("g", { class: "ex-grid" });
+    this.lines = s("g", { class: "ex-train-lines" });
+    this.texts = s("g", { class: "ex-train-texts" });
+    this.svg = s("svg", { class: "ex-svg", role: "img", "aria-label": this.spec.title }, this.rules, this.seats, this.wait, this.ride, this.grid, this.bars, this.late, this.base, this.lines, this.texts);
+    host.append(this.svg);
+    const text = () => s("text");
+    this.pools = { rule: new Pool(this.rules, () => s("line")), seat: new Pool(this.seats, () => s("rect", { rx: 1.5 })), fill: new Pool(this.seats, () => s("rect", { rx: 1.5 })),
+      text: new Pool(this.texts, text), tick: new Pool(this.grid, text), line: new Pool(this.lines, () => s("line")) };
+    this.watcher = new ResizeObserver(() => { if (this.state && Math.round(host.clientWidth) !== this.width) this.draw(this.state); });
+    this.watcher.observe(host);
+  }
+
+  text(key, x, y, content, anchor = "start", kind = "") {
+    const node = this.pools.text.get(key);
+    put(node, "x", x.toFixed(1)); put(node, "y", y.toFixed(1)); put(node, "text", content); put(node, "text-anchor", anchor); put(node, "class", kind);
+  }
+
+  draw(state) {
+    this.state = { ...state };
+    const width = this.width = Math.round(this.host.clientWidth);
+    if (!width) return;
+    const wide = width >= 640, result = this.result = this.simulate(state);
+    const lineBox = { left: 4, right: wide ? Math.round(width * 0.63) : width - 4, top: 48, bottom: 318 };
+    const barBox = wide ? { left: Math.round(width * 0.69), right: width - 8, top: 48, bottom: 318 } : { left: 4, right: width - 8, top: 404, bottom: 556 };
+    const height = barBox.bottom + 46;
+    put(this.svg, "viewBox", `0 0 ${width} ${height}`);
+    put(this.svg, "height", height);
+    this.drawLines(result, lineBox);
+    this.drawBars(result, barBox);
+    for (const pool of Object.values(this.pools)) pool.done();
+  }
+
+  drawLines({ arrivals, trains, n, interval, seats }, { left, right, top, bottom }) {
+    const span = (SHOWN + 1) * interval, x = (time) => left + ((right - left) * time) / span;
+    let count = 0;
+    while (count < n && arrivals[count] < SHOWN * interval) count++;
+    const step = Math.max(1, Math.ceil(count / LINES)), rows = Math.ceil(count / step), pitch = Math.min(9, (bottom - top) / Math.max(rows, 1));
+    let wait = "", ride = "";
+    for (let i = 0, k = 0; i < count; i += step, k++) {
+      const y = (top + (k + 0.5) * pitch).toFixed(1), leave = trains[i] * interval;
+      wait += `M${x(arrivals[i]).toFixed(1)},${y}H${Math.min(x(leave), right).toFixed(1)}`;
+      if (leave < span) ride += `M${x(leave).toFixed(1)},${y}H${Math.min(x(leave + interval), right).toFixed(1)}`;
+    }
+    put(this.wait, "d", wait || "M0,0"); put(this.ride, "d", ride || "M0,0");
+    const thick = Math.max(1.5, Math.min(4, pitch * 0.6)).toFixed(1);
+    put(this.wait, "stroke-width", thick); put(this.ride, "stroke-width", thick);
+    const taken = new Array(SHOWN + 3).fill(0);
+    for (let i = 0; i < n && trains[i] <= SHOWN + 1; i++) taken[trains[i]]++;
+    for (let k = 1; k <= SHOWN; k++) {
+      const rule = this.pools.rule.get(k), at = x(k * interval).toFixed(1);
+      put(rule, "x1", at); put(rule, "x2", at); put(rule, "y1", top - 8); put(rule, "y2", bottom);
+      // How full it left: a small gauge at the head of each departure.
+      const gauge = this.pools.seat.get(`s${k}`), fill = this.pools.fill.get(`f${k}`), share = Math.min(1, taken[k] / seats);
+      for (const [node, w] of [[gauge, 22], [fill, 22 * share]]) { put(node, "x", (Number(at) - 11).toFixed(1)); put(node, "y", top - 18); put(node, "height", 7); put(node, "width", w.toFixed(1)); }
+      put(gauge, "class", "ex-gauge"); put(fill, "class", share >= 1 ? "ex-gauge-full" : "ex-gauge-fill");
+      put(this.pools.fill.get(`f${k}`), "data-share", share.toFixed(2));
+    }
+    const every = Math.max(1, Math.ceil(64 / ((right - left) / (SHOWN + 1))));
+    for (let k = 0; k <= SHOWN; k += every) {
+      const tick = this.pools.tick.get(`t${k}`);
+      put(tick, "x", Math.max(x(k * interval), 10).toFixed(1)); put(tick, "y", bottom + 19); put(tick, "text", formatTick(k * interval, "s")); put(tick, "text-anchor", "middle");
+    }
+    this.text("who", left, 14, step > 1 ? `Requests in order of arrival (one in ${step})` : "Requests in order of arrival", "start", "ex-axis-title");
+    this.text("seats", right, 14, "bars: seats taken", "end", "ex-soft");
+    this.text("time", right, bottom + 37, "Time", "end", "ex-axis-title");
+  }
+
+  drawBars({ delays, n, interval, mean, p95, worst }, { left, right, top, bottom }) {
+    // The axis ends on whole intervals, so that it does not jitter with every worst case.
+    const end = interval * Math.max(3, Math.ceil(Math.min(worst, 12 * interval) / interval)), bins = new Float64Array(BINS + 1);
+    for (let i = 0; i < n; i++) bins[Math.min(BINS, Math.floor((delays[i] / end) * BINS))]++;
+    const most = Math.max(...bins), x = (time) => left + ((right - left) * Math.min(time, end)) / end, wide = (right - left) / BINS;
+    let early = "", late = "";
+    for (let k = 0; k < BINS; k++) {
+      if (!bins[k]) continue;
+      const bar = `M${(left + k * wide + 0.5).toFixed(1)},${bottom}v${(-(bins[k] / most) * (bottom - top - 34)).toFixed(1)}h${(wide - 1).toFixed(1)}V${bottom}z`;
+      if (((k + 0.5) / BINS) * end > 2 * interval) late += bar;
+      else early += bar;
+    }
+    put(this.bars, "d", early || "M0,0"); put(this.late, "d", late || "M0,0");
+    put(this.base, "d", `M${left},${bottom}H${right}`);
+    for (const value of tickValues(0, end, false, Math.floor((right - left) / 62))) {
+      const tick = this.pools.tick.get(`b${formatTick(value, "s")}`);
+      put(tick, "x", Math.max(x(value), left + 8).toFixed(1)); put(tick, "y", bottom + 19); put(tick, "text", formatTick(value, "s")); put(tick, "text-anchor", "middle");
+    }
+    const bound = this.pools.line.get("bound"), at = x(2 * interval).toFixed(1);
+    put(bound, "x1", at); put(bound, "x2", at); put(bound, "y1", top - 8); put(bound, "y2", bottom);
+    const words = `2T = ${formatValue(2 * interval, "s")}`, room = x(2 * interval) + textWidth(words, this.font) + 8 < right;
+    this.text("bound", x(2 * interval) + (room ? 5 : -5), top + 2, words, room ? "start" : "end", "ex-bound");
+    for (const [key, value] of [["mean", mean], ["p95", p95]]) {
+      const line = this.pools.line.get(key), px = x(value).toFixed(1);
+      put(line, "x1", px); put(line, "x2", px); put(line, "y1", bottom - 1); put(line, "y2", bottom + 7); put(line, "class", "ex-tickmark");
+    }
+    this.text("delay", left, top - 34, "How long wait plus ride takes", "start", "ex-axis-title");
+    this.text("delay-x", right, bottom + 37, "Wait plus ride", "end", "ex-axis-title");
+  }
+
+  entries() {
+    const { worst, p95, mean, interval } = this.result || this.simulate(this.state || {});
+    return [
+      { key: "worst", label: "worst", text: formatValue(worst, "s"), note: `bound with free seats: ${formatValue(2 * interval, "s")}` },
+      { key: "p95", label: "95th percentile", text: formatValue(p95, "s"), note: `with free seats: ${formatValue(1.95 * interval, "s")}` },
+      { key: "mean", label: "mean", text: formatValue(mean, "s"), note: `with free seats: ${formatValue(1.5 * interval, "s")}` },
+    ];
+  }
+
+  words(state) {
+    const v = this.simulate(state), more = v.worst <= 2 * v.interval * (1 + 1e-9) ? "as if seats never ran out" : "because seats run out";
+    return `At ${formatValue(v.load, "%")} load with ${v.seats} seats, the worst wait plus ride of ${formatValue(v.n, "1", 6)} requests is ${formatValue(v.worst, "s")} against a bound of ${formatValue(2 * v.interval, "s")} with a seat for everyone, ${more}; 95 of 100 take at most ${formatValue(v.p95, "s")}, and the mean is ${formatValue(v.mean, "s")}.`;
+  }
+
+  table(state) {
+    const v = this.simulate(state), t = (x) => formatValue(x, "s");
+    return { head: ["Wait plus ride", "Watched", "With a seat for everyone"], body: [["mean", t(v.mean), t(1.5 * v.interval)], ["95th percentile", t(v.p95), t(1.95 * v.interval)], ["worst", t(v.worst), t(2 * v.interval)]] };
+  }
+}
+
