@@ -6,13 +6,14 @@ ARGS ?=
 RUN = .venv/bin/python -P
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle chapter test unit pages bench lock clean tools browser
+.PHONY: help serve build bundle notebooks chapter test unit pages bench lock clean tools browser
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
 	@echo "make test              every test: units, doctests, the book, its notebooks, real browser"
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
+	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
@@ -28,6 +29,9 @@ browser: tools
 
 build: tools
 	@$(RUN) -m handful.page.build
+
+notebooks: tools
+	@$(RUN) -m handful.page.build notebooks
 
 bundle: tools
 	@$(RUN) -m handful.page.build bundle
@@ -59,7 +63,7 @@ bench: build
 	@$(RUN) tests/bench.py
 
 lock: tools
-	@$(RUN) lib/handful/page/lock.py
+	@$(RUN) -m handful.page.lock
 
 clean:
 	@rm -rf _build .pytest_cache .hypothesis

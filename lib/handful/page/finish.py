@@ -117,7 +117,8 @@ def strip(soup: BeautifulSoup, page: str) -> None:
 
 def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
     """Replace each formula by a placeholder: elements with data-tex, and "latex" within JSON blocks of ours."""
-    for tag in soup.select("[data-tex]"):
+    # find_all rather than select: selectors pass over what stands within a <template>.
+    for tag in soup.find_all(attrs={"data-tex": True}):
         display = tag.name == "div" or tag.has_attr("data-display")
         placeholder = maths.want(tag["data-tex"], display, page)
         del tag["data-tex"]
@@ -164,7 +165,7 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
             tag.decompose()
         else:
             tag.replace_with(soup.new_tag("link", rel="stylesheet", href=store(tag.string or "", "css")))
-    for tag in soup.select("[style]"):
+    for tag in soup.find_all(style=True):
         tag["class"] = [*_classes(tag), styles.name(tag["style"])]
         del tag["style"]
     for tag in soup.find_all(lambda t: any(name.startswith("on") for name in t.attrs)):

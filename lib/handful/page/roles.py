@@ -164,14 +164,57 @@ def templates(names) -> str:
 
 # Facts
 
-def fact(text: str) -> dict:
-    """A figure from a table of facts: "table / row / column"; its text, value, unit and source."""
-    from handful import facts
+# What a column's name says about its unit: (pattern, unit of handful.units, factor to that unit's base).
+COLUMN_UNITS = (
+    (r"bytes_per_token", "B/token", 1), (r"bytes_per_s$", "B/s", 1), (r"(^|_)bytes$", "B", 1),
+    (r"_flops$", "FLOP/s", 1), (r"_watts$", "W", 1), (r"usd_per_mtok$", "$/token", 1e-6),
+    (r"usd_per_chip_hour", "$/device/s", 1 / 3600), (r"tokens_per_s", "token/s", 1), (r"_ms$", "s", 1e-3),
+    (r"tokens(_per_sequence)?$", "token", 1), (r"(params|parameters)(_reported)?$", "parameter", 1),
+    (r"chips$", "device", 1),
+)
 
-    parts = [part.strip() for part in text.split("/")]
-    if len(parts) != 3:
+
+def fact_unit(column: str) -> tuple[str, float]:
+    """Unit and factor of a column.
+
+    >>> fact_unit("hbm_bandwidth_bytes_per_s"), fact_unit("n_layers")
+    (('B/s', 1), ('1', 1))
+    """
+    return next(((unit, factor) for pattern, unit, factor in COLUMN_UNITS if re.search(pattern, column)), ("1", 1))
+
+
+def fact(text: str) -> dict:
+    """A figure from a table of facts, "table / row / column": its text, label, source and whether it was verified.
+
+    >>> fact("accelerators / H100 SXM / hbm_bandwidth_bytes_per_s")["text"].replace("\xa0", " ")
+    '3.35 TB/s'
+    >>> fact("accelerators / H100 SXM / colour")
+    Traceback (most recent call last):
+    ...
+    handful.page.roles.RoleError: 'accelerators / H100 SXM / colour' cannot be shown: The table accelerators has no ...
+    """
+    from handful import facts
+    from handful.units import UNITS, format_value
+
+    table, _, rest = (part.strip() for part in text.partition("/"))
+    name, _, column = (part.strip() for part in rest.rpartition("/"))
+    if not (table and name and column):
         raise RoleError(f"{text!r} is no fact; write table / row / column.")
     try:
-        return facts.quoted(*parts)
-    except (KeyError, ValueError) as error:
+        row = facts.get(table, name)
+        value = row[column]
+    except ValueError as error:
         raise RoleError(f"{text!r} cannot be shown: {error}") from error
+    if value is None:
+        raise RoleError(f"{text!r} cannot be shown: that cell is empty; the row knows "
+                        f"{', '.join(key for key, known in row.items() if known is not None)}.")
+    unit, factor = fact_unit(column)
+    stated = row.get("unit") if column.startswith("value") else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        shown = str(value)
+    elif stated:
+        shown = format_value(value, stated) if stated in UNITS else f"{format_value(value, '1')}\xa0{stated}"
+    else:
+        shown = format_value(value * factor, unit)
+    return {"text": shown if row.verified else f"{shown} (unverified)", "label": f"{name}: {column.replace('_', ' ')}",
+            "source": row.source, "verified": row.verified}

@@ -19,11 +19,13 @@ def plain_tex(tex: str, nowrap: bool = False) -> str:
 
     Blank lines part several formulas and ``\\`` breaks lines, as Sphinx documents for its maths directive.
 
-    >>> plain_tex(r"\begin{align} a &= b \\ c &= d \end{align}", nowrap=True)
-    '\\begin{align*} a &= b \\\\ c &= d \\end{align*}'
-    >>> plain_tex("a &= b \\\\\\\\ c &= d")
-    '\\begin{aligned}a &= b \\\\ c &= d\\end{aligned}'
-    >>> print(plain_tex("a = b\n\nc = d"))
+    >>> print(plain_tex(r"\begin{align} a &= b \\ c &= d \end{align}", nowrap=True))
+    \begin{align*} a &= b \\ c &= d \end{align*}
+    >>> print(plain_tex(r"a &= b \\ c &= d"))
+    \begin{aligned}a &= b \\ c &= d\end{aligned}
+    >>> print(plain_tex('''a = b
+    ...
+    ... c = d'''))
     \begin{gathered}a = b \\ c = d\end{gathered}
     """
     # multline has no counterpart in KaTeX; gather is the nearest.

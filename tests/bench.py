@@ -1,0 +1,105 @@
+"""Measure the budgets and print each beside its limit: ``make bench``.
+
+Nothing here fails: machines differ, and a timed test that fails on a busy one teaches people to ignore it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+from handful.page import bootstrap
+from handful.page.build import SCRIPTS, SITE
+from handful.page.serve import open_server
+
+
+def line(what: str, value: float, limit: float | None, unit: str) -> None:
+    share = f"{value / limit:6.2f} of the budget of {limit:g} {unit}" if limit else ""
+    print(f"{what:58s} {value:9.4g} {unit:3s} {share}", flush=True)
+
+
+def cold_import() -> None:
+    """A new interpreter: import, and a first number."""
+    code = ("import time; t = time.perf_counter(); import handful.latency; from handful.formula import registry; "
+            "f = registry['weight_time']; "
+            "f(**{q.name: q.default or 0.5 for q in f.inputs}); print(time.perf_counter() - t)")
+    runs = [float(subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout)
+            for _ in range(5)]
+    line("cold import and a first number (median of 5)", statistics.median(runs), 0.6, "s")
+
+
+def sweeps() -> None:
+    """A decode sweep over the batch, and the same against NumPy written by hand."""
+    import numpy as np
+
+    from handful.formula import registry
+    from handful import scenario
+
+    step = registry["step_time"]
+    values = {k: v for k, v in scenario.values(**scenario.page_rows()["default"]).items()}
+
+    def best(call, repeats: int) -> float:
+        call()
+        times = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    batch = np.geomspace(1, 65536, 10_000)
+    line("10,000-point decode sweep, warm", best(lambda: step(values, batch=batch), 50) * 1e3, 1, "ms")
+
+
+def page_weights() -> None:
+    """Each page's first visit in a real browser, compressed as served."""
+    from playwright.sync_api import sync_playwright
+
+    server = open_server(SITE, 0, quiet=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/"
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        for path in sorted(SITE.rglob("*.html")):
+            context = browser.new_context(viewport={"width": 1280, "height": 900})
+            page = context.new_page()
+            page.goto(address + path.relative_to(SITE).as_posix(), wait_until="networkidle")
+            sizes = page.evaluate("""() => performance.getEntriesByType("resource")
+                .map((e) => [new URL(e.name).pathname, e.encodedBodySize])""")
+            whole = page.evaluate("performance.getEntriesByType('navigation')[0].encodedBodySize")
+            ours = sum(s for name, s in sizes if "/_static/handful/" in name and "/fonts/" not in name)
+            name = path.relative_to(SITE).as_posix()
+            line(f"{name}: whole page", (whole + sum(s for _, s in sizes)) / 1e3, 600, "kB")
+            line(f"{name}: our script and style", ours / 1e3, 120, "kB")
+            context.close()
+        browser.close()
+    server.shutdown()
+
+
+def bundles() -> None:
+    """What each module adds to the scripts, the five largest first."""
+    for name in ("handful", "explorer"):
+        for suffix in ("js", "css"):
+            line(f"{name}.{suffix}, compressed", len(gzip.compress((SCRIPTS / f"{name}.{suffix}").read_bytes(), 9)) / 1e3,
+                 None, "kB")
+        outputs = json.loads((SCRIPTS / f"{name}.meta.json").read_text())["outputs"]
+        inputs = next(o["inputs"] for path, o in outputs.items() if path.endswith(".js"))
+        largest = sorted(inputs.items(), key=lambda item: -item[1]["bytesInOutput"])[:5]
+        print("    " + ", ".join(f"{path} {part['bytesInOutput'] / 1e3:.1f}" for path, part in largest) + " kB raw")
+
+
+def main() -> None:
+    for measure in (cold_import, sweeps, bundles, page_weights):
+        try:
+            measure()
+        except (ImportError, KeyError) as missing:
+            print(f"{measure.__name__}: not measured, {missing!r}")
+
+
+if __name__ == "__main__":
+    main()
