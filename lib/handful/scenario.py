@@ -1,11 +1,12 @@
 """Scenario: a chip, a model, a precision and a context, turned into values of symbols.
 
-`values` gives what formulas take; `page_rows` gives the same rows to the browser, which does the same arithmetic.
+`values` gives what formulas take; `page_rows` gives the same rows to the browser, which does the same
+arithmetic.
 
-Conventions: the chips that serve are one scale-up domain (a node of 8, a rack of 72), and for TPUs a slice of 16;
-`active_parameters` counts the input embedding, so that a dense model's active parameters are its total;
-attention in latent space counts its absorbed form; the price of a chip is its three-year rental, else the cost to
-its owner.
+Conventions: the chips that serve are one scale-up domain (a node of 8, a rack of 72), and for TPUs a slice of
+16; `active_parameters` counts the input embedding, so that a dense model's active parameters are its total;
+attention in latent space counts its absorbed form; the price of a chip is its three-year rental, else the
+cost to its owner.
 
 >>> v = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", context=8192)
 >>> v["total_parameters"], v["kv_bytes_per_token"], v["devices"]
@@ -26,19 +27,21 @@ __all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "notes", "page_rows", "valu
 DEFAULT = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8", "context": 8192}
 
 PRECISIONS = [
-    {"name": "bf16", "label": "bf16", "arithmetic": "bf16", "bytes_per_parameter": 2, "kv_bytes_per_element": 2},
-    {"name": "fp8", "label": "fp8", "arithmetic": "fp8", "bytes_per_parameter": 1, "kv_bytes_per_element": 1},
+    {"name": "bf16", "label": "bf16", "arithmetic": "bf16", "bytes_per_parameter": 2,
+     "kv_bytes_per_element": 2},
+    {"name": "fp8", "label": "fp8", "arithmetic": "fp8", "bytes_per_parameter": 1,
+     "kv_bytes_per_element": 1},
     {"name": "fp4", "label": "fp4 (cache in fp8)", "arithmetic": "fp4", "bytes_per_parameter": 0.5,
      "kv_bytes_per_element": 1},
-    {"name": "int8-weights", "label": "int8 weights, bf16 arithmetic", "arithmetic": "bf16", "bytes_per_parameter": 1,
-     "kv_bytes_per_element": 2},
+    {"name": "int8-weights", "label": "int8 weights, bf16 arithmetic", "arithmetic": "bf16",
+     "bytes_per_parameter": 1, "kv_bytes_per_element": 2},
 ]
 
 CONSTANTS = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
 
-# What a reader should know of a scenario: shown where `left` is above `right` (expression trees over the values and
-# max_context), where the value `missing` is absent, or where the hardware is not `verified`.  Left and right stand
-# in `text`, written in `unit`.
+# What a reader should know of a scenario: shown where `left` is above `right` (expression trees over the
+# values and max_context), where the value `missing` is absent, or where the hardware is not `verified`.  Left
+# and right stand in `text`, written in `unit`.
 RULES = [
     {"name": "fits", "left": ["*", "total_parameters", "bytes_per_parameter"],
      "right": ["*", "memory_capacity", "devices"], "unit": "B",
@@ -51,7 +54,8 @@ RULES = [
      "text": "The figures for {hardware} were announced and are not verified."},
 ]
 
-MAY_BE_ZERO = {"routed_parameters", "kv_bytes_per_token", "kv_window_bytes", "attention_flops_per_pair", "context"}
+MAY_BE_ZERO = {"routed_parameters", "kv_bytes_per_token", "kv_window_bytes", "attention_flops_per_pair",
+               "context"}
 ALSO_ALLOWED = ("batch",)  # not of a scenario, but callers pass it along
 
 
@@ -71,7 +75,8 @@ def page_rows() -> dict:
     """
     return {
         "hardware": [_hardware(row) for row in facts.load("accelerators") if _serves(row)],
-        "model": [_model(row) for row in facts.load("shapes") if row.verified and not row["compressed_layers"]],
+        "model": [_model(row) for row in facts.load("shapes")
+                  if row.verified and not row["compressed_layers"]],
         "precision": [dict(row) for row in PRECISIONS],
         "constants": dict(CONSTANTS), "rules": [dict(rule) for rule in RULES], "default": dict(DEFAULT),
     }
@@ -92,8 +97,9 @@ def _hardware(row: facts.Row) -> dict:
     label = f"{row.name}, {devices} chips" + ("" if row.verified else " (announced)")
     return {
         "name": row.name, "label": label, "verified": row.verified,
-        "values": {"memory_bandwidth": row["hbm_bandwidth_bytes_per_s"], "memory_capacity": row["hbm_capacity_bytes"],
-                   "devices": devices, "device_price": dollars / 3600 if dollars else None},
+        "values": {"memory_bandwidth": row["hbm_bandwidth_bytes_per_s"],
+                   "memory_capacity": row["hbm_capacity_bytes"], "devices": devices,
+                   "device_price": dollars / 3600 if dollars else None},
         "peak_flops": {name: peak for name, peak in peaks.items() if peak},
         "source": row.source, "disagreements": row["disagreements"],
     }
@@ -109,7 +115,8 @@ def _model(row: facts.Row) -> dict:
                    "routed_parameters": shapes.routed_parameters(s), "experts": s.routed_experts or 1,
                    "active_experts": s.active_experts or 1,
                    "attention_flops_per_pair": shapes.attention_flops_per_pair(s)},
-        "kv_elements_per_token": shapes.kv_elements_per_token(s), "kv_window_elements": shapes.kv_window_elements(s),
+        "kv_elements_per_token": shapes.kv_elements_per_token(s),
+        "kv_window_elements": shapes.kv_window_elements(s),
         "max_context": s.max_context, "attention": row["attention"], "source": row.source,
     }
 
@@ -123,8 +130,9 @@ def _choose(kind: str, name: str) -> dict:
     raise ScenarioError(f"There is no {kind} {name!r}; the nearest are: {nearest(name, names)}.")
 
 
-def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"], precision: str = DEFAULT["precision"],
-           context: float = DEFAULT["context"], **overrides: float) -> dict[str, float | None]:
+def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
+           precision: str = DEFAULT["precision"], context: float = DEFAULT["context"],
+           **overrides: float) -> dict[str, float | None]:
     """Values of symbols, by API name, in SI units.
 
     Parameters
@@ -155,20 +163,22 @@ def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"], p
     >>> values(hardware="A100 80GB", precision="fp4")
     Traceback (most recent call last):
     ...
-    handful.scenario.ScenarioError: A100 80GB has no fp4 arithmetic; it has bf16 and int8, so the precisions allowed
-    are bf16 and int8-weights.
+    handful.scenario.ScenarioError: A100 80GB has no fp4 arithmetic; it has bf16 and int8, so the precisions
+    allowed are bf16 and int8-weights.
     >>> values(memory_bandwidth=0)
     Traceback (most recent call last):
     ...
     handful.scenario.ScenarioError: memory_bandwidth must be a number above 0; got 0.
     """
-    chip, shape, form = _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
+    chip, shape, form = _choices(hardware, model, precision)
     if form["arithmetic"] not in chip["peak_flops"]:
         allowed = [p["name"] for p in PRECISIONS if p["arithmetic"] in chip["peak_flops"]]
         raise ScenarioError(f"{chip['name']} has no {form['arithmetic']} arithmetic; it has "
-                            f"{_listed(chip['peak_flops'])}, so the precisions allowed are {_listed(allowed)}.")
+                            f"{_listed(chip['peak_flops'])}, so the precisions allowed are "
+                            f"{_listed(allowed)}.")
     found = {
-        **CONSTANTS, **chip["values"], "peak_flops": chip["peak_flops"][form["arithmetic"]], **shape["values"],
+        **CONSTANTS, **chip["values"], **shape["values"],
+        "peak_flops": chip["peak_flops"][form["arithmetic"]],
         "bytes_per_parameter": form["bytes_per_parameter"],
         "kv_bytes_per_token": shape["kv_elements_per_token"] * form["kv_bytes_per_element"],
         "kv_window_bytes": shape["kv_window_elements"] * form["kv_bytes_per_element"],
@@ -183,6 +193,10 @@ def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"], p
         if found[part] > found[whole]:
             raise ScenarioError(f"{part} must be at most {whole} ({found[whole]:g}); got {found[part]:g}.")
     return found
+
+
+def _choices(hardware: str, model: str, precision: str) -> tuple[dict, dict, dict]:
+    return _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
 
 
 def _checked(name: str, value) -> float:
@@ -205,8 +219,9 @@ def _tree(tree, known: dict) -> float:
     return math.prod(_tree(part, known) for part in tree[1:])
 
 
-def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"], precision: str = DEFAULT["precision"],
-          context: float = DEFAULT["context"], **overrides: float) -> list[str]:
+def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
+          precision: str = DEFAULT["precision"], context: float = DEFAULT["context"],
+          **overrides: float) -> list[str]:
     """Sentences that a reader of this scenario should see; none where all is well.
 
     >>> notes()
@@ -217,9 +232,10 @@ def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"], pr
     from .units import format_value  # a leaf; loaded here so that values stay cheap
 
     known = values(hardware, model, precision, context, **overrides)
-    chip, shape, form = _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
+    chip, shape, form = _choices(hardware, model, precision)
     known["max_context"] = shape["max_context"]
-    words = {"hardware": chip["name"], "model": shape["name"], "precision": form["label"], "devices": known["devices"]}
+    words = {"hardware": chip["name"], "model": shape["name"], "precision": form["label"],
+             "devices": known["devices"]}
     found = []
     for rule in RULES:
         if "missing" in rule:

@@ -1,12 +1,12 @@
 """Parameter counts, KV cache and attention arithmetic, computed from a model's shape.
 
-A shape is the handful of integers in a model's configuration file.  Everything below is a count of the entries of
-its weight matrices, so where the publisher states an exact count ours equals it to the last digit (see the column
-`published_parameters` of ``facts/shapes.csv`` and ``tests/test_shapes.py``).
+A shape is the handful of integers in a model's configuration file.  Everything below is a count of the
+entries of its weight matrices, so where the publisher states an exact count ours equals it to the last digit
+(see the column `published_parameters` of ``facts/shapes.csv`` and ``tests/test_shapes.py``).
 
-Conventions: a *full* layer attends to, and caches, every earlier token; a *windowed* layer keeps only the latest
-`window_tokens`.  KV counts are in elements; times the bytes per element they are bytes.  FLOP counts a multiply-add
-as two.
+Conventions: a *full* layer attends to, and caches, every earlier token; a *windowed* layer keeps only the
+latest `window_tokens`.  KV counts are in elements; times the bytes per element they are bytes.  FLOP counts a
+multiply-add as two.
 
 >>> v3 = shape("DeepSeek-V3")
 >>> f"{total_parameters(v3):,}"
@@ -30,13 +30,13 @@ class Shape:
     """The integers that define a decoder-only transformer.
 
     Kinds of attention: multi-head (`kv_heads` = `heads`), grouped-query (fewer), multi-query (1), latent
-    (`kv_lora_rank` above 0, with the widths of the parts of a head), any of the first three with windowed layers
-    (`full_attention_layers` below `layers`), with one KV set for `layers_per_kv` neighbouring layers, or
-    compressed (`compressed_layers`, pairs of tokens per cached entry and number of layers).
+    (`kv_lora_rank` above 0, with the widths of the parts of a head), any of the first three with windowed
+    layers (`full_attention_layers` below `layers`), with one KV set for `layers_per_kv` neighbouring layers,
+    or compressed (`compressed_layers`, pairs of tokens per cached entry and number of layers).
 
-    Feed-forward blocks: three matrices where `gated`, else two.  The first or other `dense_layers` layers hold one
-    block of width `ffn_dim`; the rest hold `routed_experts` of width `expert_dim`, `active_experts` of which serve
-    a token, and `shared_experts` that serve every token.
+    Feed-forward blocks: three matrices where `gated`, else two.  The first or other `dense_layers` layers
+    hold one block of width `ffn_dim`; the rest hold `routed_experts` of width `expert_dim`, `active_experts`
+    of which serve a token, and `shared_experts` that serve every token.
 
     >>> Shape(name="toy", layers=2, d_model=8, heads=2, kv_heads=3, head_dim=4, vocab=16, ffn_dim=32)
     Traceback (most recent call last):
@@ -94,12 +94,14 @@ class Shape:
             raise ShapeError(f"{self.name}: full_attention_layers must be between 0 and {self.layers}; "
                              f"got {self.full_layers}.")
         if self.windowed_layers and not self.window_tokens:
-            raise ShapeError(f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens must be above 0.")
+            raise ShapeError(f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens must "
+                             "be above 0.")
         if self.active_experts > self.routed_experts:
-            raise ShapeError(f"{self.name}: active_experts must be at most routed_experts; got {self.active_experts} "
-                             f"of {self.routed_experts}.")
+            raise ShapeError(f"{self.name}: active_experts must be at most routed_experts; got "
+                             f"{self.active_experts} of {self.routed_experts}.")
         if self.attention_bias not in ("none", "qkv", "all"):
-            raise ShapeError(f"{self.name}: attention_bias must be none, qkv or all; got {self.attention_bias!r}.")
+            raise ShapeError(f"{self.name}: attention_bias must be none, qkv or all; got "
+                             f"{self.attention_bias!r}.")
 
     @property
     def full_layers(self) -> int:
@@ -134,7 +136,8 @@ def _attention_weights(s: Shape) -> int:
         return s.layers * (query + latent + unpacked + s.heads * s.v_head_dim * d)
     q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
     biased = s.attention_bias != "none"
-    every = d * q + _bias(q, biased) + q * d + _bias(d, s.attention_bias == "all") + _bias(s.heads, s.attention_sinks)
+    every = d * q + _bias(q, biased) + q * d + _bias(d, s.attention_bias == "all")
+    every += _bias(s.heads, s.attention_sinks)
     own_kv = 2 * (d * kv + _bias(kv, biased))
     return s.layers * every + -(-s.layers // s.layers_per_kv) * own_kv
 
@@ -161,11 +164,12 @@ def breakdown(s: Shape) -> dict[str, int]:
     >>> breakdown(shape("DeepSeek-V4-Pro"))
     Traceback (most recent call last):
     ...
-    handful.shapes.ShapeError: DeepSeek-V4-Pro: compressed attention holds weights that a shape does not list; only ...
+    handful.shapes.ShapeError: DeepSeek-V4-Pro: compressed attention holds weights that a shape does not list;
+    only its KV cache can be computed, so take its size from the table models.
     """
     if s.compressed_layers:
-        raise ShapeError(f"{s.name}: compressed attention holds weights that a shape does not list; only its KV "
-                         "cache can be computed, so take its size from the table models.")
+        raise ShapeError(f"{s.name}: compressed attention holds weights that a shape does not list; only its "
+                         "KV cache can be computed, so take its size from the table models.")
     dense = s.layers - s.expert_layers
     bias = s.expert_layers * s.routed_experts if s.router_bias else 0
     return {
@@ -201,9 +205,9 @@ def routed_parameters(s: Shape) -> int:
 def active_parameters(s: Shape, input_embedding: bool = True) -> int:
     """Weights that one token uses.
 
-    With `input_embedding` (the default) every weight but the idle experts counts, so that a dense model's active
-    parameters are its total.  Without it the input embedding, which is looked up and not multiplied, is left out;
-    a tied embedding stays, since it multiplies as the output head.
+    With `input_embedding` (the default) every weight but the idle experts counts, so that a dense model's
+    active parameters are its total.  Without it the input embedding, which is looked up and not multiplied,
+    is left out; a tied embedding stays, since it multiplies as the output head.
 
     >>> round(active_parameters(shape("DeepSeek-V3")) / 1e9, 1)
     37.6
@@ -211,8 +215,9 @@ def active_parameters(s: Shape, input_embedding: bool = True) -> int:
     36.6
     """
     parts = breakdown(s)
-    idle = parts["routed experts"] // s.routed_experts * (s.routed_experts - s.active_experts) if s.routed_experts else 0
-    looked_up = 0
+    idle = looked_up = 0
+    if s.routed_experts:
+        idle = parts["routed experts"] // s.routed_experts * (s.routed_experts - s.active_experts)
     if not input_embedding:
         looked_up = s.learned_positions * s.d_model if s.tied_embeddings else parts["input embedding"]
     return sum(parts.values()) - idle - looked_up
@@ -221,8 +226,8 @@ def active_parameters(s: Shape, input_embedding: bool = True) -> int:
 def prediction_parameters(s: Shape) -> int:
     """Weights of one multi-token-prediction module as checkpoints store it; never part of `total_parameters`.
 
-    It is one more expert layer, a projection of two hidden vectors to one, three norms, and copies of the input
-    embedding and the output head.
+    It is one more expert layer, a projection of two hidden vectors to one, three norms, and copies of the
+    input embedding and the output head.
 
     >>> air = shape("GLM-4.5-Air")
     >>> total_parameters(air) + prediction_parameters(air)  # the checkpoint's own count
@@ -236,9 +241,9 @@ def prediction_parameters(s: Shape) -> int:
 def kv_elements_per_token(s: Shape) -> float:
     """Elements of cache that one more token of context adds, over all layers.
 
-    Windowed layers add nothing once their window is full.  Latent attention caches `kv_lora_rank` + `rope_dim`
-    a layer.  A compressed layer caches one vector for keys and values together (and one for the indexer, on the
-    layers that select) per group of tokens, so that the result may be a fraction.
+    Windowed layers add nothing once their window is full.  Latent attention caches `kv_lora_rank` +
+    `rope_dim` a layer.  A compressed layer caches one vector for keys and values together (and one for the
+    indexer, on the layers that select) per group of tokens, so that the result may be a fraction.
 
     >>> kv_elements_per_token(shape("Llama 3.1 405B"))
     258048
@@ -246,7 +251,9 @@ def kv_elements_per_token(s: Shape) -> float:
     4924
     """
     if s.compressed_layers:
-        shares = sum(n * (s.head_dim + (s.indexer_dim if ratio == min(r for r, _ in s.compressed_layers) else 0)) / ratio
+        # Layers select from the finest groups; the coarse ones are read whole and need no indexer.
+        selecting = min(ratio for ratio, _ in s.compressed_layers)
+        shares = sum(n / ratio * (s.head_dim + (s.indexer_dim if ratio == selecting else 0))
                      for ratio, n in s.compressed_layers)
         return int(shares) if shares == int(shares) else shares
     if s.latent:
@@ -268,10 +275,10 @@ def kv_window_elements(s: Shape) -> int:
 def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
     """FLOPs to attend from one new token to one token of context, over all full layers.
 
-    Each head spends a multiply-add per element on the score and one on the weighted sum: 4 x heads x head_dim.
-    Latent attention has two forms.  `absorbed` (how decoding runs) works on the cached latent itself, with scores
-    of width `kv_lora_rank` + `rope_dim` and sums of width `kv_lora_rank`; the plain form (how prefill runs) first
-    unpacks keys and values and is cheaper per pair.
+    Each head spends a multiply-add per element on the score and one on the weighted sum: 4 x heads x
+    head_dim.  Latent attention has two forms.  `absorbed` (how decoding runs) works on the cached latent
+    itself, with scores of width `kv_lora_rank` + `rope_dim` and sums of width `kv_lora_rank`; the plain form
+    (how prefill runs) first unpacks keys and values and is cheaper per pair.
 
     >>> attention_flops_per_pair(shape("Llama 3.1 70B")) == 4 * 64 * 128 * 80
     True
@@ -280,7 +287,7 @@ def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
     (16990208, 4997120)
     """
     if s.compressed_layers:
-        raise ShapeError(f"{s.name}: attention over compressed tokens has no fixed cost per token of context.")
+        raise ShapeError(f"{s.name}: attention over compressed tokens has no fixed cost per context token.")
     if s.latent and absorbed:
         return 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * s.full_layers
     if s.latent:

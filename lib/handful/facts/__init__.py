@@ -1,7 +1,7 @@
 """Facts: numbers about chips, models, prices and measurements, each row with its source.
 
-A table is a CSV file beside this module, with units in its column names.  It is read and checked on first use;
-nothing is read at import.  `schema.py` declares what a table may hold.
+A table is a CSV file beside this module, with units in its column names.  It is read and checked on first
+use; nothing is read at import.  `schema.py` declares what a table may hold.
 
 >>> h100 = get("accelerators", "H100 SXM")
 >>> h100["hbm_bandwidth_bytes_per_s"]
@@ -38,7 +38,8 @@ def nearest(name: str, names, limit: int = 3) -> str:
     folded = {known.lower(): known for known in names}
     wanted = str(name).lower()
     near = [known for low, known in folded.items() if wanted and wanted in low][:limit]
-    near += [folded[low] for low in difflib.get_close_matches(wanted, folded, n=limit) if folded[low] not in near]
+    alike = (folded[low] for low in difflib.get_close_matches(wanted, folded, n=limit))
+    near += [known for known in alike if known not in near]
     return ", ".join(near[:limit] or names)
 
 
@@ -50,7 +51,8 @@ class Row(dict):
     >>> get("accelerators", "H100 SXM")["hbm_bandwidth"]
     Traceback (most recent call last):
     ...
-    handful.facts.FactsError: The table accelerators has no column 'hbm_bandwidth'; the nearest are: hbm_bandwidth...
+    handful.facts.FactsError: The table accelerators has no column 'hbm_bandwidth'; the nearest are:
+    hbm_bandwidth_bytes_per_s.
     """
 
     def __init__(self, values: dict, table: str, line: int):
@@ -121,12 +123,13 @@ def get(table: str, name: str) -> Row:
 def load(table: str, path: str | Path | None = None) -> Table:
     """The rows of a table, each checked; read from `path` instead of the book's own file where it is given.
 
-    Raises `FactsError`, naming file, line, row and column and what is allowed, at the first cell that is wrong.
+    Raises `FactsError`, naming file, line, row and column and what is allowed, at the first cell that is
+    wrong.
 
     >>> load("chips")
     Traceback (most recent call last):
     ...
-    handful.facts.FactsError: There is no table 'chips'; there are: accelerators, interconnects, lecture_vs_sources...
+    handful.facts.FactsError: There is no table 'chips'; there are: accelerators, interconnects, ...
     """
     if table not in TABLES:
         raise FactsError(f"There is no table {table!r}; there are: {', '.join(tables())}.")
@@ -135,8 +138,9 @@ def load(table: str, path: str | Path | None = None) -> Table:
 
 # What a column's name says of its unit: ending, unit (a key of ``handful.units``), and its size in that unit.
 ENDINGS = (
-    ("_usd_per_mtok", "$/token", 1e-6), ("usd_per_chip_hour", "$/device/s", 1 / 3600), ("bytes_per_s", "B/s", 1),
-    ("tokens_per_s_per_chip", "token/s", 1), ("_bytes", "B", 1), ("_dense_flops", "FLOP/s", 1), ("_ms", "s", 1e-3),
+    ("_usd_per_mtok", "$/token", 1e-6), ("usd_per_chip_hour", "$/device/s", 1 / 3600),
+    ("bytes_per_s", "B/s", 1), ("tokens_per_s_per_chip", "token/s", 1), ("_bytes", "B", 1),
+    ("_dense_flops", "FLOP/s", 1), ("_ms", "s", 1e-3),
     ("_tokens", "token", 1), ("max_context", "token", 1), ("_parameters", "parameter", 1),
     ("_params_reported", "parameter", 1), ("_watts", "W", 1), ("chips", "device", 1), ("layers", "layer", 1),
 )
@@ -184,8 +188,8 @@ def _read(table: str, path: Path) -> Table:
                 continue
             row = _row(table, path, lines.line_num, header, cells)
             if row.name in seen:
-                raise FactsError(f"{path.name}, line {lines.line_num}, row {row.name!r}, column name: this name "
-                                 f"stands on line {seen[row.name]} already; each name is allowed once.")
+                raise FactsError(f"{path.name}, line {lines.line_num}, row {row.name!r}, column name: this "
+                                 f"name stands on line {seen[row.name]} already; each name is allowed once.")
             seen[row.name] = lines.line_num
             rows.append(row)
     result = Table(rows)
@@ -215,7 +219,8 @@ def _row(table: str, path: Path, line: int, header: list[str], cells: list[str])
     for column, cell in zip(header, cells):
         problem, values[column] = _cell(TABLES[table][column], cell.strip())
         if problem is None and column == "source" and cell.strip().lower() in NO_SOURCE:
-            problem = f"got {cell.strip()!r}, which is no source; a named document, file or address is allowed"
+            problem = (f"got {cell.strip()!r}, which is no source; a named document, file or address is "
+                       "allowed")
         if problem:
             raise FactsError(f"{where}, column {column}: {problem}.")
     row = Row(values, table, line)
@@ -251,5 +256,8 @@ def _cell(kind: str, cell: str):
     return None, int(value) if kind in ("count", "whole") else value
 
 
-ALLOWED = {"text": "a text", "flag": "yes or no", "positive": "a number above 0", "nonnegative": "a number from 0 up",
-           "number": "a number", "count": "a whole number above 0", "whole": "a whole number from 0 up"}
+ALLOWED = {
+    "text": "a text", "flag": "yes or no", "number": "a number", "positive": "a number above 0",
+    "nonnegative": "a number from 0 up", "count": "a whole number above 0",
+    "whole": "a whole number from 0 up",
+}

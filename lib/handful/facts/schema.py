@@ -1,9 +1,9 @@
 """What each table may hold: its columns, their kinds, and the checks that span columns.
 
 A column is declared as ``name: kind``; a trailing ``!`` means that no row may leave it empty.  Kinds: `text`;
-`positive` and `nonnegative` numbers; `number` of any sign; `count`, an integer above 0; `whole`, an integer from 0;
-`flag`, yes or no.  Every table also has `source`, never empty; a table with `verified` marks there the rows that
-hold something not found in what was read.
+`positive` and `nonnegative` numbers; `number` of any sign; `count`, an integer above 0; `whole`, an integer
+from 0; `flag`, yes or no.  Every table also has `source`, never empty; a table with `verified` marks there
+the rows that hold something not found in what was read.
 """
 from __future__ import annotations
 
@@ -91,12 +91,14 @@ TABLES: dict[str, dict[str, str]] = {
     "prices": _columns("""
         text: name! provider! model!
         nonnegative: input_usd_per_mtok! output_usd_per_mtok! cached_input_read_usd_per_mtok
-        nonnegative: cache_write_5m_or_default_usd_per_mtok cache_write_1h_usd_per_mtok cache_write_12h_usd_per_mtok
+        nonnegative: cache_write_5m_or_default_usd_per_mtok cache_write_1h_usd_per_mtok
+        nonnegative: cache_write_12h_usd_per_mtok
         count: long_context_threshold_tokens
         nonnegative: long_context_input_usd_per_mtok long_context_output_usd_per_mtok
         nonnegative: long_context_cached_read_usd_per_mtok batch_input_usd_per_mtok batch_output_usd_per_mtok
         nonnegative: flex_output_usd_per_mtok fast_or_priority_input_usd_per_mtok
-        nonnegative: fast_or_priority_output_usd_per_mtok ultrafast_input_usd_per_mtok ultrafast_output_usd_per_mtok
+        nonnegative: fast_or_priority_output_usd_per_mtok
+        nonnegative: ultrafast_input_usd_per_mtok ultrafast_output_usd_per_mtok
         nonnegative: peak_output_usd_per_mtok peak_input_usd_per_mtok
         count: context_window_tokens
         text: price_history notes source!"""),
@@ -113,7 +115,8 @@ TABLES: dict[str, dict[str, str]] = {
     "measured_serving": _columns("""
         text: name! date! model! system!
         count: chips
-        text: weights_dtype kv_or_attention_dtype phase! parallelism batch input_tokens output_or_context_tokens metric!
+        text: weights_dtype kv_or_attention_dtype phase! parallelism batch
+        text: input_tokens output_or_context_tokens metric!
         nonnegative: value value_low value_high
         text: unit!
         positive: tokens_per_s_per_chip
@@ -133,8 +136,8 @@ TABLES: dict[str, dict[str, str]] = {
         text: name! lecture_claim! what_sources_say! size_of_difference! lecture_source! source!"""),
 }
 
-# Peaks that vendors print for weights with two of every four entries zero.  A row that holds one of them where the
-# dense peak belongs would make everything look twice as fast.
+# Peaks that vendors print for weights with two of every four entries zero.  A row that holds one of them
+# where the dense peak belongs would make everything look twice as fast.
 SPARSE_PEAKS = {
     "A100": {"bf16_dense_flops": 6.24e14, "int8_dense_ops": 1.248e15},
     "H100": {"bf16_dense_flops": 1.979e15, "fp8_dense_flops": 3.958e15, "int8_dense_ops": 3.958e15},
@@ -159,8 +162,8 @@ def check_accelerator(row) -> tuple[str, str] | None:
              ("fp4_dense_flops", "fp8_dense_flops"))
     for fast, slow in pairs:
         if row[fast] and row[slow] and row[fast] > RATIO_LIMIT * row[slow] and not row["peak_note"]:
-            return fast, (f"got {row[fast] / row[slow]:.2g} times {slow}, which looks like a sparse peak; at most "
-                          f"{RATIO_LIMIT} times is allowed unless peak_note says why")
+            return fast, (f"got {row[fast] / row[slow]:.2g} times {slow}, which looks like a sparse peak; at "
+                          f"most {RATIO_LIMIT} times is allowed unless peak_note says why")
     return None
 
 
@@ -168,7 +171,8 @@ def check_interconnect(row) -> tuple[str, str] | None:
     """Both directions are twice one direction."""
     one, both = row["one_direction_bytes_per_s"], row["bidirectional_bytes_per_s"]
     if one and both and not math.isclose(both, 2 * one, rel_tol=1e-3):
-        return "bidirectional_bytes_per_s", f"got {both:g}; twice one_direction_bytes_per_s ({2 * one:g}) is allowed"
+        return "bidirectional_bytes_per_s", (f"got {both:g}; twice one_direction_bytes_per_s ({2 * one:g}) "
+                                             "is allowed")
     return None
 
 

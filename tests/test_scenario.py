@@ -1,0 +1,181 @@
+"""Rows to values of symbols, for Python and the page alike."""
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handful import facts, scenario, shapes
+from handful.scenario import ScenarioError, notes, page_rows, values
+
+ROWS = page_rows()
+HARDWARE = [row["name"] for row in ROWS["hardware"]]
+MODELS = [row["name"] for row in ROWS["model"]]
+
+
+def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
+    rows = json.loads(json.dumps(ROWS, allow_nan=False))
+    assert rows["default"] == {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8", "context": 8192}
+    for row in rows["hardware"]:
+        assert {"name", "label", "verified", "values", "peak_flops", "source"} <= set(row)
+        assert set(row["values"]) == {"memory_bandwidth", "memory_capacity", "devices", "device_price"}
+        assert "bf16" in row["peak_flops"] and set(row["peak_flops"]) <= {"bf16", "fp8", "fp4", "int8"}
+    for row in rows["model"]:
+        assert set(row["values"]) == {"total_parameters", "active_parameters", "routed_parameters", "experts",
+                                      "active_experts", "attention_flops_per_pair"}
+        assert {"kv_elements_per_token", "kv_window_elements", "max_context", "source"} <= set(row)
+    for row in rows["precision"]:
+        assert {"name", "label", "arithmetic", "bytes_per_parameter", "kv_bytes_per_element"} <= set(row)
+    for kind in ("hardware", "model", "precision"):
+        names = [row["name"] for row in rows[kind]]
+        assert len(set(names)) == len(names) and rows["default"][kind] in names
+
+
+def test_names_that_pages_use():
+    for name in ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "B300 SXM", "GB300 NVL72",
+                 "Vera Rubin NVL72", "MI300X", "MI355X", "TPU v5e", "TPU v5p", "TPU v6e", "TPU7x"):
+        assert name in HARDWARE
+    for name in ("Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B", "Mixtral 8x7B", "Qwen3 235B-A22B", "DeepSeek-V3",
+                 "Kimi K2", "gpt-oss-120b", "Gemma 2 27B"):
+        assert name in MODELS
+
+
+def test_default_values():
+    v = values()
+    assert v["total_parameters"] == 671_026_419_200 and v["routed_parameters"] < v["total_parameters"]
+    assert (v["experts"], v["active_experts"], v["devices"], v["context"]) == (256, 8, 72, 8192)
+    assert v["peak_flops"] == 5e15 and v["memory_bandwidth"] == 8e12 and v["bytes_per_parameter"] == 1
+    assert v["kv_bytes_per_token"] == 61 * 576 and v["kv_window_bytes"] == 0
+    assert v["device_price"] == pytest.approx(3.30 / 3600)
+    assert (v["flops_per_multiply_add"], v["one_token"], v["tokens_per_step"]) == (2, 1, 1)
+    # 300 as the lecture counts it: multiplies x bytes per weight / bandwidth
+    assert v["peak_flops"] * v["bytes_per_parameter"] / 2 / v["memory_bandwidth"] == pytest.approx(312, abs=1)
+
+
+@pytest.mark.parametrize("hardware", HARDWARE)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_choice_gives_finite_values_or_says_what_the_chip_has(hardware, model):
+    for form in ROWS["precision"]:
+        [chip] = [row for row in ROWS["hardware"] if row["name"] == hardware]
+        if form["arithmetic"] not in chip["peak_flops"]:
+            with pytest.raises(ScenarioError, match=f"^{hardware} has no {form['arithmetic']} arithmetic; it has bf16"):
+                values(hardware, model, form["name"])
+            continue
+        v = values(hardware, model, form["name"])
+        assert all(value is None or (math.isfinite(value) and value >= 0) for value in v.values())
+        assert v["active_parameters"] <= v["total_parameters"]
+        s = shapes.shape(model)
+        assert v["kv_bytes_per_token"] == shapes.kv_elements_per_token(s) * form["kv_bytes_per_element"]
+        assert v["kv_window_bytes"] == shapes.kv_window_elements(s) * form["kv_bytes_per_element"]
+
+
+def test_dense_models_have_one_expert_that_is_not_routed():
+    v = values(model="Llama 3.1 70B")
+    assert (v["experts"], v["active_experts"], v["routed_parameters"]) == (1, 1, 0)
+    assert v["active_parameters"] == v["total_parameters"]
+
+
+def test_int8_weights_halve_the_balance():
+    """Weights in one byte with bf16 arithmetic: half the multiplies per byte of all-bf16 or all-fp8."""
+    balance = {}
+    for precision in ("bf16", "fp8", "int8-weights"):
+        v = values(hardware="H100 SXM", model="Llama 3.1 8B", precision=precision)
+        balance[precision] = v["peak_flops"] * v["bytes_per_parameter"] / v["memory_bandwidth"]
+    assert balance["fp8"] == pytest.approx(balance["bf16"], rel=0.001)
+    assert balance["int8-weights"] == balance["bf16"] / 2
+
+
+def test_tpus_serve_in_slices():
+    for row in ROWS["hardware"]:
+        domain = facts.get("accelerators", row["name"])["scaleup_domain_chips"]
+        assert row["values"]["devices"] == (16 if row["name"].startswith("TPU") else domain)
+
+
+def test_a_chip_without_a_price():
+    assert values(hardware="TPU v5e", model="Llama 3.1 8B", precision="bf16")["device_price"] is None
+    assert notes("TPU v5e", "Llama 3.1 8B", "bf16") == [
+        "No price per hour was found for TPU v5e, so costs cannot be shown."]
+    assert notes("TPU v5e", "Llama 3.1 8B", "bf16", device_price=1.2 / 3600) == []
+
+
+# Notes
+
+def plain(sentences):
+    return [sentence.replace("\xa0", " ") for sentence in sentences]
+
+
+def test_notes():
+    assert notes() == []
+    assert plain(notes("H100 SXM", "DeepSeek-V3", "bf16")) == [
+        "DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit."]
+    [note] = plain(notes(context=1e6))
+    assert "beyond" in note and "DeepSeek-V3" in note
+    assert any("Vera Rubin NVL72 were announced" in note for note in notes("Vera Rubin NVL72"))
+
+
+def test_notes_follow_overrides():
+    assert notes("H100 SXM", "DeepSeek-V3", "bf16", devices=32) == []
+    assert len(notes(devices=1)) == 1
+
+
+def test_rules_use_names_that_the_page_knows():
+    known = set(values()) | {"max_context"}
+
+    def names(tree):
+        return {tree} if isinstance(tree, str) else set().union(*map(names, tree[1:]))
+
+    for rule in ROWS["rules"]:
+        for side in ("left", "right"):
+            assert names(rule[side]) <= known if side in rule else True
+        assert ("left" in rule) + ("missing" in rule) + ("verified" in rule) == 1
+
+
+# Bad input
+
+@pytest.mark.parametrize("choice, sentence", [
+    ({"hardware": "H100"}, "There is no hardware 'H100'; the nearest are: H100 SXM"),
+    ({"hardware": "GB20 NVL72"}, "There is no hardware 'GB20 NVL72'; the nearest are: .*GB200 NVL72"),
+    ({"model": "deepseek"}, "There is no model 'deepseek'; the nearest are: DeepSeek-V3"),
+    ({"precision": "int8"}, "There is no precision 'int8'; the nearest are: int8-weights"),
+    ({"hardware": "H100 SXM", "precision": "fp4"}, "H100 SXM has no fp4 arithmetic; it has bf16, fp8 and int8, so the "
+                                                   "precisions allowed are bf16, fp8 and int8-weights"),
+    ({"hardware": "A100 80GB"}, "A100 80GB has no fp8 arithmetic; it has bf16 and int8"),
+    ({"memory_bandwidth": 0}, "memory_bandwidth must be a number above 0; got 0"),
+    ({"memory_bandwidth": -1e12}, "memory_bandwidth must be a number above 0; got -1000000000000.0"),
+    ({"batch": -4}, "batch must be a number above 0; got -4"),
+    ({"peak_flops": math.nan}, "peak_flops must be a number above 0; got nan"),
+    ({"devices": math.inf}, "devices must be a number above 0; got inf"),
+    ({"device_price": "2"}, "device_price must be a number above 0; got '2'"),
+    ({"context": -1}, "context must be a number from 0 up; got -1"),
+    ({"devices": True}, "devices must be a number above 0; got True"),
+    ({"active_parameters": 1e12}, r"active_parameters must be at most total_parameters \(6.71026e.11\); got 1e.12"),
+    ({"active_experts": 300}, r"active_experts must be at most experts \(256\); got 300"),
+    ({"memory_bandwith": 1e12}, "A scenario has no value 'memory_bandwith'; the nearest are: memory_bandwidth"),
+])
+def test_bad_input_gets_one_sentence(choice, sentence):
+    with pytest.raises(ScenarioError, match="^" + sentence) as caught:
+        values(**choice)
+    assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
+
+
+def test_zero_is_allowed_where_it_means_something():
+    v = values(context=0, kv_bytes_per_token=0, attention_flops_per_pair=0, routed_parameters=0)
+    assert v["context"] == 0 and v["kv_bytes_per_token"] == 0
+
+
+def test_names_match_whatever_their_capitals():
+    assert values("h100 sxm", "deepseek-v3", "FP8") == values("H100 SXM", "DeepSeek-V3", "fp8")
+
+
+@given(st.sampled_from(sorted(set(values()) - {"active_parameters", "active_experts", "routed_parameters", "experts",
+                                               "total_parameters"})), st.floats(1e-3, 1e18))
+def test_an_override_replaces_one_value_only(name, value):
+    changed, plain_values = values(**{name: value}), values()
+    assert changed.pop(name) == value
+    plain_values.pop(name)
+    assert changed == plain_values
+
+
+def test_precision_rows_are_in_a_known_order():
+    assert [row["name"] for row in scenario.PRECISIONS] == ["bf16", "fp8", "fp4", "int8-weights"]
