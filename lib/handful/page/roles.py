@@ -134,14 +134,18 @@ def live(text: str) -> dict:
         value = formula({**scenario_values(**chosen), **{k: v for k, v in given.items() if k not in CHOICES}})
     except ValueError as error:
         raise RoleError(f"{text!r} cannot be computed: {error}") from error
-    return {"formula": name, "set": given, "digits": digits, "text": format_value(value, formula.gives.unit, digits)}
+    # What neither the scenario nor the author sets has a default, which the page needs too.
+    rest = {q.name: q.default for q in formula.inputs
+            if q.default is not None and q.name not in given and q.name not in scenario_values(**chosen)}
+    return {"formula": name, "set": given, "digits": digits, **({"values": rest} if rest else {}),
+            "text": format_value(value, formula.gives.unit, digits)}
 
 
 def formula_entry(name: str) -> dict:
     """What the popover of a live number needs to know about its formula; the maths is in templates."""
     formula = registry()[name]
     return {
-        "tree": formula.tree(), "meaning": formula.meaning, "unit": formula.gives.unit, "gives": formula.gives.name,
+        "tree": formula.tree(), "label": getattr(formula.gives, "label", name), "meaning": formula.meaning, "unit": formula.gives.unit, "gives": formula.gives.name,
         "inputs": [{"name": q.name, "label": getattr(q, "label", q.name), "meaning": q.meaning, "unit": q.unit}
                    for q in formula.inputs if not getattr(q, "constant", False)],
         "conventions": list(formula.conventions), "source": formula.source,

@@ -1,7 +1,7 @@
 """The book's roles in Sphinx: {live}, {lecture}, {spoken} and {fact}.
 
-A page that holds live numbers or facts ends with one JSON block, ``<script type="application/json"
-id="live-numbers">``, and the templates that hold its maths.  Without scripts the numbers read as text.
+A page that holds live numbers ends with one JSON block, ``<script type="application/json" id="live-numbers">``, and
+the templates that hold its maths.  A fact carries its label and source itself.  Without scripts both read as text.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from . import roles
 
 
 class figure_in_text(nodes.Inline, nodes.TextElement):
-    """A number that the page's script knows: attributes `kind` ("live" or "fact") and `key`."""
+    """A number that the page's script knows: `kind` is "live" or "fact", `data` its data- attributes."""
 
 
 def visit_html(self, node: figure_in_text) -> None:
-    self.body.append(self.starttag(node, "span", "", CLASS=node["kind"], **{f"data-{node['kind']}": node["key"]}))
+    data = {f"data-{name}": value for name, value in node["data"].items()}
+    self.body.append(self.starttag(node, "span", "", CLASS=node["kind"], **data))
 
 
 def depart_html(self, node: figure_in_text) -> None:
@@ -43,29 +44,25 @@ class BookRole(SphinxRole):
     def resolve(self, text: str) -> nodes.Node:
         raise NotImplementedError
 
-    def remember(self, kind: str, entry: dict) -> str:
-        """Keep what the page's script needs; equal entries share a key."""
-        page = on_pages(self.env).setdefault(self.env.docname, {"live": {}, "fact": {}})[kind]
-        for key, known in page.items():
-            if known == entry:
-                return key
-        stem = entry["formula"] if kind == "live" else "fact"
-        key = f"{stem}-{sum(k.rpartition('-')[0] == stem for k in page) + 1}"
-        page[key] = entry
-        return key
-
 
 class LiveRole(BookRole):
     def resolve(self, text: str) -> nodes.Node:
-        found = roles.live(text)
-        shown = found.pop("text")
-        return figure_in_text("", "", nodes.Text(shown), kind="live", key=self.remember("live", found))
+        entry = roles.live(text)
+        shown = entry.pop("text")
+        # Equal numbers on a page share a key.
+        page = on_pages(self.env).setdefault(self.env.docname, {})
+        key = next((key for key, known in page.items() if known == entry), None)
+        if key is None:
+            key = f"{entry['formula']}-{sum(known['formula'] == entry['formula'] for known in page.values()) + 1}"
+            page[key] = entry
+        return figure_in_text("", "", nodes.Text(shown), kind="live", data={"live": key})
 
 
 class FactRole(BookRole):
     def resolve(self, text: str) -> nodes.Node:
         found = roles.fact(text)
-        return figure_in_text("", "", nodes.Text(found["text"]), kind="fact", key=self.remember("fact", found))
+        data = {"label": found["label"], "source": found["source"]}
+        return figure_in_text("", "", nodes.Text(found["text"]), kind="fact", data=data)
 
 
 class LectureRole(BookRole):
@@ -96,9 +93,8 @@ def merge(app, env, docnames, other) -> None:
 
 def block(page: dict) -> str:
     """The JSON block and the templates of one page."""
-    names = sorted({entry["formula"] for entry in page["live"].values()})
-    data = {"formulas": {name: roles.formula_entry(name) for name in names}, "numbers": page["live"],
-            "facts": page["fact"]}
+    names = sorted({entry["formula"] for entry in page.values()})
+    data = {"formulas": {name: roles.formula_entry(name) for name in names}, "numbers": page}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return f'<script type="application/json" id="live-numbers">{text}</script>{roles.templates(names)}'
 
