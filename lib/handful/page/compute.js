@@ -36,6 +36,8 @@ export class Model {
     this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
     this.readouts = (spec.readouts || []).map((r) => ({ ...r, at: compile(r.tree) }));
     this.dots = spec.dots ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) } : null;
+    this.dotRows = !this.dots ? [] : rows[this.dots.over].filter((row) => !this.dots.rows || this.dots.rows.includes(row.name))
+      .map(({ name }) => ({ name, entry: { given: this.dots.given, scenario: { [this.dots.over]: name } } }));
     this.cache = new Map();
     this.from = null; // the bases that a transition starts from
     this.mix = 1;
@@ -47,75 +49,72 @@ export class Model {
     this.cache.clear();
   }
 
-  // Values of symbols for a choice of rows; on the way from one scenario to the next, in between.
-  base(choice) {
-    const key = JSON.stringify(choice);
+  // Values of symbols for the rows that the state, and then a curve of its own, picks; null where the chip lacks the
+  // precision.  On the way from one scenario to the next, in between.  Looked up by a short key: this runs in frames.
+  base(state, own) {
+    const key = `${state.hardware}|${state.model}|${state.precision}|${own ? JSON.stringify(own) : ""}`;
     let base = this.cache.get(key);
-    if (!base) {
-      base = { ...this.spec.values };
-      for (const [name, value] of Object.entries(store.values(choice))) if (this.symbols.has(name)) base[name] = value;
-      // What only a scenario gives (a price, say) and this one does not must not linger from the build.
-      for (const name of ["device_price"]) if (!(name in store.values(choice)) && !(name in this.fixed)) delete base[name];
-      this.cache.set(key, base);
-    }
+    if (base === undefined) this.cache.set(key, (base = this.lookUp(state, own)));
     const old = this.mix < 1 ? this.from?.get(key) : null;
-    if (!old) return base;
+    if (!old || !base) return base;
     return Object.fromEntries(Object.entries(base).map(([name, value]) => [name, between(old[name] ?? value, value, this.mix)]));
   }
 
-  // The choice that the state, and then a curve of its own, makes; null where the chip lacks the precision.
-  choice(state, own) {
+  lookUp(state, own) {
     const picked = {};
     for (const name of CHOICES) if (state[name] !== undefined) picked[name] = state[name];
     Object.assign(picked, own);
     const all = { ...store.choice, ...picked };
-    return lacks(all.hardware, all.precision) ? null : picked;
+    if (lacks(all.hardware, all.precision)) return null;
+    const base = { ...this.spec.values }, found = store.values(picked);
+    for (const [name, value] of Object.entries(found)) if (this.symbols.has(name)) base[name] = value;
+    // A price that this chip has not must not linger from the build.
+    if (!("device_price" in found)) delete base.device_price;
+    return Object.assign(base, this.fixed);
   }
 
   values(state, given, own) {
-    const choice = this.choice(state, own);
-    if (!choice) return null;
-    const values = { ...this.base(choice), ...this.fixed };
+    const base = this.base(state, own);
+    if (!base) return null;
+    const values = { ...base };
     for (const control of this.sliders) values[control.name] = state[control.name];
     if (own?.context !== undefined) values.context = own.context;
-    return Object.assign(values, given);
+    values[this.spec.x.name] = state[this.spec.x.name];
+    return given ? Object.assign(values, given) : values;
   }
 
   // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be computed.
   evaluate(state) {
-    const { x } = this.spec, cursor = state[x.name], shared = this.values(state), out = { curves: [], marks: [], readouts: [], dots: [], problem: "" };
+    const cursor = state[this.spec.x.name], shared = this.values(state);
+    const out = { curves: [], marks: [], readouts: [], dots: [], problem: "" };
+    const valuesFor = (entry) => (entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared);
     let common = null;
     for (const curve of this.curves) {
       if (this.checks.has(curve.id) && state[curve.id] === false) continue;
-      const plainCurve = !curve.given && !curve.scenario;
-      const values = plainCurve ? shared : this.values(state, curve.given, curve.scenario);
+      const values = valuesFor(curve);
       if (!values) {
-        out.problem ||= lacks(...Object.values({ h: { ...store.choice, ...state, ...curve.scenario }.hardware, p: { ...store.choice, ...state, ...curve.scenario }.precision }));
+        const all = { ...store.choice, ...state, ...curve.scenario };
+        out.problem ||= lacks(all.hardware, all.precision);
         continue;
       }
       try {
         const ys = curve.sweep(values, this.grid);
-        const xs = !curve.across ? this.grid : plainCurve && common ? common : curve.across(values, this.grid);
-        if (plainCurve) common = xs;
-        const here = { ...values, [x.name]: cursor };
-        out.curves.push({ curve, xs, ys, y: curve.at(here), x: this.across ? this.across(here) : cursor });
+        const xs = !curve.across ? this.grid : values === shared && common ? common : curve.across(values, this.grid);
+        if (values === shared) common = xs;
+        out.curves.push({ curve, xs, ys, y: curve.at(values), x: this.across ? this.across(values) : cursor });
       } catch (error) {
         out.problem ||= error.message.includes("'device_price'") ? "No price is known for this chip, so its costs are left blank." : error.message;
       }
     }
     const scalar = (entry, f) => {
-      const values = this.values(state, entry.given, entry.scenario);
-      try { return values ? f({ ...values, [x.name]: cursor }) : NaN; } catch { return NaN; }
+      const values = valuesFor(entry);
+      try { return values ? f(values) : NaN; } catch { return NaN; }
     };
     for (const mark of this.marks) out.marks.push({ mark, value: scalar(mark, mark.at) });
     for (const readout of this.readouts) out.readouts.push({ readout, value: scalar(readout, readout.at) });
-    if (this.dots) {
-      for (const row of rows[this.dots.over]) {
-        if (this.dots.rows && !this.dots.rows.includes(row.name)) continue;
-        const entry = { given: this.dots.given, scenario: { [this.dots.over]: row.name } };
-        const dot = { label: row.label, x: scalar(entry, this.dots.atX), y: scalar(entry, this.dots.atY) };
-        if (Number.isFinite(dot.x) && Number.isFinite(dot.y)) out.dots.push(dot);
-      }
+    for (const { name, entry } of this.dotRows) {
+      const x = scalar(entry, this.dots.atX), y = scalar(entry, this.dots.atY);
+      if (Number.isFinite(x) && Number.isFinite(y)) out.dots.push({ label: name, x, y });
     }
     return out;
   }
@@ -148,9 +147,14 @@ export class Model {
 // The ends of an axis that show these arrays.  A log axis leaves out what lies far below the leading curves.
 export function extent(arrays, leading, log, low, high) {
   let a = Infinity, b = -Infinity, lead = Infinity;
-  const scan = (array, f) => { for (const v of array) if (Number.isFinite(v) && (!log || v > 0)) f(v); };
-  for (const array of arrays) scan(array, (v) => { if (v < a) a = v; if (v > b) b = v; });
-  for (const array of leading) scan(array, (v) => { if (v < lead) lead = v; });
+  const least = log ? 0 : -Infinity;
+  for (const array of arrays) {
+    for (let i = 0; i < array.length; i++) {
+      const v = array[i];
+      if (v > least && v < Infinity) { if (v < a) a = v; if (v > b) b = v; }
+    }
+  }
+  for (const array of leading) for (let i = 0; i < array.length; i++) if (array[i] > least && array[i] < lead) lead = array[i];
   if (a === Infinity) return [low ?? 1, high ?? 10];
   if (log) {
     if (lead < Infinity) a = Math.max(a, lead / 30);

@@ -5,7 +5,9 @@ import { formatTick, formatValue, UNITS } from "./units.js";
 
 const STEPS = 400; // positions of a log slider
 
-const digitsOf = (entry) => (UNITS[entry.unit]?.kind === "count" && entry.unit !== "1" ? 4 : 3);
+// Counts in full: a slider never stops at more digits than a person would write.
+const digitsOf = (entry) => (UNITS[entry.unit].kind === "count" ? 6 : 3);
+const end = (value, { unit }) => (unit === "%" ? formatValue(value, unit) : formatTick(value, unit));
 
 // The position's value, as a number that a person would write.
 function valueAt(entry, position) {
@@ -26,7 +28,7 @@ export function makeControl(entry, id, onInput) {
   const node = h("div", { class: "ex-control" },
     h("label", { for: id, text: entry.label }), output, input,
     h("div", { class: "ex-ends", "aria-hidden": "true" },
-      h("span", { text: formatTick(entry.min, entry.unit) }), h("span", { text: formatTick(entry.max, entry.unit) })));
+      h("span", { text: end(entry.min, entry) }), h("span", { text: end(entry.max, entry) })));
   input.addEventListener("input", () => onInput(valueAt(entry, Number(input.value)), false));
   input.addEventListener("change", () => onInput(valueAt(entry, Number(input.value)), true));
   return {

@@ -15,7 +15,7 @@ from ..quantities import find
 
 CHOICES = ("hardware", "model", "precision")
 # Inputs of the train that are no quantities of the book: label, unit.
-TRAIN = {"batch_interval": ("Time between departures", "s"), "seats": ("Seats in each train", "sequence"),
+TRAIN = {"batch_interval": ("Time between departures", "s"), "seats": ("Seats in each train", "1"),
          "load": ("Load: arrivals ÷ seats", "%")}
 
 

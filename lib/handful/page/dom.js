@@ -20,7 +20,10 @@ export function put(node, name, value) {
   const text = String(value), seen = (node.seen ||= {});
   if (seen[name] !== text) {
     seen[name] = text;
-    if (name === "text") node.textContent = text;
+    if (name === "text") {
+      if (node.firstChild?.nodeType === 3) node.firstChild.data = text;
+      else node.textContent = text;
+    }
     else node.setAttribute(name, text);
   }
 }

@@ -85,7 +85,7 @@ class Explorer {
     this.presets = spec.presets.map((preset) => this.makePreset(preset));
     const copy = h("button", { type: "button", class: "ex-tool", text: "Copy link", onclick: () => this.copy(copy) });
     this.reset = h("button", { type: "button", class: "ex-tool", text: "Reset", onclick: () => this.restore() });
-    const root = h("div", { class: `ex ex-${spec.kind}` },
+    const root = h("div", { class: `ex ex-${spec.kind}${spec.stack ? " ex-stacked" : ""}` },
       h("div", { class: "ex-head" }, h("p", { class: "ex-title", id: `${id}-title`, text: spec.title }),
         h("div", { class: "ex-tools" }, this.reset, this.linked ? copy : null)),
       this.notice, this.stage, this.values,
@@ -199,7 +199,7 @@ class Explorer {
   sceneText() {
     if (this.spec.kind === "train" || !Object.keys(store.values()).some((name) => this.model.symbols.has(name) && name !== "context" && !(name in this.model.fixed))) return "";
     const now = { ...store.choice, ...this.state };
-    return `Shown for ${CHOICES.map((kind) => label(kind, now[kind])).join(", ")}.`;
+    return `Shown for ${now.hardware}, ${now.model}, ${label("precision", now.precision)}.`;
   }
 
   drawTrain() {
@@ -280,18 +280,20 @@ class Explorer {
   writeValue({ key, label: name, text, note, swatch }) {
     let row = this.rows.get(key);
     if (!row) {
-      const value = h("span", { class: "ex-value" }), extra = h("span", { class: "ex-note" });
+      const number = h("strong"), unit = h("span"), value = h("span", { class: "ex-value" }, number, unit), extra = h("span", { class: "ex-note" });
       const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
       if (swatch) {
         line.setAttribute("class", "ex-swatch");
         line.setAttribute("aria-hidden", "true");
         line.innerHTML = `<line x1="0" x2="26" y1="5" y2="5" class="ex-curve ${swatch}"/>`;
       }
-      row = { value, extra, node: h("div", { class: "ex-row" }, h("span", { class: "ex-name" }, swatch ? line : null, name), value, extra) };
+      row = { number, unit, extra, node: h("div", { class: "ex-row" }, h("span", { class: "ex-name" }, swatch ? line : null, name), value, extra) };
       this.rows.set(key, row);
       this.values.append(row.node);
     }
-    put(row.value, "text", text);
+    const cut = text.search(/[\s\u00a0]/);
+    put(row.number, "text", cut < 0 ? text : text.slice(0, cut));
+    put(row.unit, "text", cut < 0 ? "" : text.slice(cut));
     put(row.extra, "text", note || "");
     return key;
   }

@@ -248,7 +248,7 @@ class Explorer:
                 continue
             if self.dots.over == "hardware" and arithmetic[precision] not in row["peak_flops"]:
                 continue
-            found.append((row["label"], {self.dots.over: row["name"]}))
+            found.append((row["name"], {self.dots.over: row["name"]}))
         return found
 
     # Faces

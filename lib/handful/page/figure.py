@@ -37,8 +37,8 @@ def ticks(low: float, high: float, log: bool, most: int = 6) -> list[float]:
             if low * 0.999 <= float(f"{m}e{e}") <= high * 1.001]
 
 
-def extent(values, log: bool, low: float | None, high: float | None) -> tuple[float, float]:
-    """Where an axis begins and ends; the rule of plot.js."""
+def extent(values, log: bool, low: float | None, high: float | None, leading=()) -> tuple[float, float]:
+    """Where an axis begins and ends; a log axis leaves out what lies far below the leading curves."""
     import numpy as np
 
     kept = values[np.isfinite(values) & ((values > 0) if log else True)]
@@ -46,6 +46,8 @@ def extent(values, log: bool, low: float | None, high: float | None) -> tuple[fl
         return (low or 1.0, high or 10.0)
     a, b = float(kept.min()), float(kept.max())
     if log:
+        if len(leading):
+            a = max(a, float(np.min(leading)) / 30)
         a, b = a / 1.25, b * 1.25
         if b / a < 10:
             a, b = math.sqrt(a * b / 10), math.sqrt(a * b * 10)
@@ -90,7 +92,9 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     parts = [c for c in shown if c.role == "part"] if explorer.stack else []
     total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.x.points))
     everything = np.concatenate([v["curves"][c.id] for c in shown] + [total[total > 0]] + [[p[1] for p in v["dots"].values()]])
-    low, high = extent(everything, explorer.y.log, explorer.y.min, explorer.y.max)
+    lead = [v["curves"][c.id] for c in shown if c.role != "part"]
+    lead = np.concatenate(lead) if lead else np.array([])
+    low, high = extent(everything, explorer.y.log, explorer.y.min, explorer.y.max, lead[np.isfinite(lead) & (lead > 0)])
     axes.set(xscale="log" if x_log else "linear", yscale="log" if explorer.y.log else "linear",
              xlim=ends, ylim=(low, high))
     for axis, lo, hi, log, unit in ((axes.xaxis, *ends, x_log, x_unit), (axes.yaxis, low, high, explorer.y.log, explorer.y_unit)):
@@ -206,6 +210,7 @@ def _attributes(style: str) -> str:
     """A style attribute's declarations as presentation attributes, which no policy forbids."""
     size = _FONT.search(style)  # `font` is shorthand, which no attribute takes; the page's own family will do
     style = _FONT.sub("", style)
+    style = re.sub(r"font-family:[^;]*;?", "", style)
     pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
     if size:
         pairs.append(["font-size", size[1]])

@@ -23,7 +23,7 @@ export function marginLabels(plot, series) {
     }
     if (end < 0) continue;
     const lines = wrap(curve.label, plot.width - right - 22, plot.strong);
-    spots.push({ id: curve.id, index: curve.index, role: curve.role, lines, tall: lines.length * LINE + 3, from: [curve.X[end], curve.Y[end]], anchor: "start", x: right + 20 });
+    spots.push({ id: curve.id, index: curve.index, role: curve.role, lines, tall: lines.length * LINE + 3, from: [curve.X[end], curve.base ? (curve.Y[end] + Math.min(plot.sy(curve.base[end]), bottom)) / 2 : curve.Y[end]], anchor: "start", x: right + 20 });
   }
   // Downwards so that none touches the one above, then up again from the bottom edge.
   spots.sort((a, b) => a.from[1] - b.from[1]);

@@ -1,7 +1,7 @@
 // The line chart: axes, curves, bands, areas, marks, dots, and a cursor that mouse, touch and keys move.
 // Elements are made once; a frame only writes what changed.
-import { area, line } from "d3-shape";
-import { scaleLinear, scaleLog } from "d3-scale";
+import { ticks } from "d3-array";
+import { linePath, ribbonPath, scale } from "./path.js";
 import { Pool, put, s, show, textWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
 import { axisHint, formatTick } from "./units.js";
@@ -10,7 +10,7 @@ export const FONT_SIZE = 13;
 let serial = 0;
 
 export function tickValues(low, high, log, most) {
-  if (!log) return scaleLinear([low, high], [0, 1]).ticks(most).filter((t) => t >= low && t <= high);
+  if (!log) return ticks(low, high, most).filter((t) => t >= low && t <= high);
   const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
   if (last - first >= 2) {
     const skip = Math.ceil((last - first + 1) / Math.max(2, most)), found = [];
@@ -104,6 +104,7 @@ export class Plot {
     this.strong = `600 ${FONT_SIZE}px ${style.fontFamily}`;
     put(this.svg, "viewBox", `0 0 ${width} ${this.height}`);
     put(this.svg, "height", this.height);
+    this.host.style.height = `${this.height}px`;
     return true;
   }
 
@@ -176,8 +177,8 @@ export class Plot {
     const right = this.beside ? 148 : 16;
     this.box = { left, right: this.width - right, top: 34, bottom: this.height - 50 };
     const { top, bottom } = this.box;
-    this.sx = (x.log ? scaleLog() : scaleLinear()).domain(x.domain).range([left, this.box.right]);
-    this.sy = (y.log ? scaleLog() : scaleLinear()).domain(y.domain).range([bottom, top]);
+    this.sx = scale(x.domain, [left, this.box.right], x.log);
+    this.sy = scale(y.domain, [bottom, top], y.log);
     const most = Math.max(2, Math.floor((this.box.right - left) / 74));
     this.xTicks = tickValues(...x.domain, x.log, most).map((value) => ({ value, text: formatTick(value, x.unit) }));
   }
@@ -205,40 +206,44 @@ export class Plot {
   }
 
   drawCurves({ series }) {
-    const { sx, sy } = this, limit = 4 * this.height;
-    // Far outside points are pulled near, so that no path holds numbers with twenty digits.
-    const px = (v) => { const p = sx(v); return p < -limit ? -limit : p > this.width + limit ? this.width + limit : p; };
-    const py = (v) => { const p = v > 0 || !this.last.y.log ? sy(v) : limit; return p < -limit ? -limit : p > limit ? limit : p; };
+    const { sx, sy } = this, { log } = this.last.y;
     for (const curve of series) {
-      const n = curve.ys.length, X = new Array(n), Y = new Array(n), ok = (i) => Number.isFinite(curve.ys[i]) && Number.isFinite(curve.xs[i]);
-      for (let i = 0; i < n; i++) { X[i] = px(curve.xs[i]); Y[i] = py(curve.ys[i]); }
-      curve.X = X; curve.Y = Y;
-      const index = Array.from({ length: n }, (_, i) => i);
-      const at = (i) => X[i];
+      // Curves over the same grid share its pixels; a new frame computes heights only.
+      curve.X = this.pixels(curve.xs, sx);
+      curve.Y = sy.all(curve.ys);
       const path = this.pools.path.get(curve.id);
       put(path, "class", `ex-curve ex-${curve.role} ex-c${curve.index}`);
-      put(path, "d", line().defined(ok).x(at).y((i) => Y[i]).digits(1)(index) || "M0,0");
+      put(path, "d", linePath(curve.X, curve.Y));
       if (curve.base) {
         const piece = this.pools.area.get(curve.id);
         put(piece, "class", `ex-area ex-c${curve.index}`);
-        put(piece, "d", area().defined(ok).x(at).y0((i) => py(curve.base[i])).y1((i) => Y[i]).digits(1)(index) || "M0,0");
+        put(piece, "d", ribbonPath(curve.X, sy.all(curve.base), curve.Y));
       }
       if (curve.band) {
         const band = this.pools.band.get(curve.id), [lo, hi] = curve.band;
         put(band, "class", `ex-band ex-c${curve.index}`);
-        put(band, "d", area().defined(ok).x(at).y0((i) => py(curve.ys[i] * lo)).y1((i) => py(curve.ys[i] * hi)).digits(1)(index) || "M0,0");
+        // On a log axis a factor is a shift.
+        const edge = (factor) => log ? curve.Y.map((y) => y + sy.slope * Math.log(factor)) : sy.all(curve.ys.map((y) => y * factor));
+        put(band, "d", ribbonPath(curve.X, edge(lo), edge(hi)));
       }
     }
     for (const name of ["path", "area", "band"]) this.pools[name].done();
+  }
+
+  pixels(xs, sx) {
+    const key = `${sx.offset} ${sx.slope}`;
+    if (this.last.cursor?.trace) return sx.all(xs);
+    if (this.gridKey !== key || this.gridOf !== xs) Object.assign(this, { gridKey: key, gridOf: xs, gridPixels: sx.all(xs) });
+    return this.gridPixels;
   }
 
   drawMarks({ marks }) {
     const { left, right, top, bottom } = this.box;
     this.taken = [];
     for (const mark of marks) {
-      const scale = mark.axis === "x" ? this.sx : this.sy, at = scale(mark.value);
+      const onto = mark.axis === "x" ? this.sx : this.sy, at = onto(mark.value);
       const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
-      const edge = (v) => Math.min(Math.max(scale(v), from), to);
+      const edge = (v) => Math.min(Math.max(onto(v), from), to);
       const strip = mark.band ? [edge(mark.value * mark.band[0]), edge(mark.value * mark.band[1])].sort((a, b) => a - b) : null;
       if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
       const item = this.pools.mark.get(mark.key), width = textWidth(mark.text, this.font), upright = mark.axis === "x";

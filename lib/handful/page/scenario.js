@@ -25,7 +25,8 @@ export const offers = (hardware) => rows.precision.filter((p) => !lacks(hardware
 // Symbol name → value.  A price that nobody has published stays absent, and formulas that want it say so.
 export function valuesOf(choice) {
   const chip = row("hardware", choice.hardware), model = row("model", choice.model), form = row("precision", choice.precision);
-  const values = { ...chip.values, peak_flops: chip.peak_flops[form.arithmetic], ...model.values };
+  // What a decode step takes for granted (one new token a sequence) stands in the rows too, if they have it.
+  const values = { tokens_per_step: 1, ...rows.constants, ...chip.values, peak_flops: chip.peak_flops[form.arithmetic], ...model.values };
   values.bytes_per_parameter = form.bytes_per_parameter;
   values.kv_bytes_per_token = model.kv_elements_per_token * form.kv_bytes_per_element;
   values.kv_window_bytes = (model.kv_window_elements || 0) * form.kv_bytes_per_element;

@@ -82,11 +82,12 @@ export class Train {
     const width = this.width = Math.round(this.host.clientWidth);
     if (!width) return;
     const wide = width >= 640, result = this.result = this.simulate(state);
-    const lineBox = { left: 4, right: wide ? Math.round(width * 0.63) : width - 4, top: 48, bottom: 318 };
-    const barBox = wide ? { left: Math.round(width * 0.69), right: width - 8, top: 48, bottom: 318 } : { left: 4, right: width - 8, top: 404, bottom: 556 };
+    const lineBox = { left: 4, right: wide ? Math.round(width * 0.63) : width - 4, top: 72, bottom: 342 };
+    const barBox = wide ? { left: Math.round(width * 0.69), right: width - 8, top: 72, bottom: 342 } : { left: 4, right: width - 8, top: 452, bottom: 604 };
     const height = barBox.bottom + 46;
     put(this.svg, "viewBox", `0 0 ${width} ${height}`);
     put(this.svg, "height", height);
+    if (this.tall !== height) this.host.style.height = `${(this.tall = height)}px`;
     this.drawLines(result, lineBox);
     this.drawBars(result, barBox);
     for (const pool of Object.values(this.pools)) pool.done();
@@ -123,7 +124,9 @@ export class Train {
       put(tick, "x", Math.max(x(k * interval), 10).toFixed(1)); put(tick, "y", bottom + 19); put(tick, "text", formatTick(k * interval, "s")); put(tick, "text-anchor", "middle");
     }
     this.text("who", left, 14, step > 1 ? `Requests in order of arrival (one in ${step})` : "Requests in order of arrival", "start", "ex-axis-title");
-    this.text("seats", right, 14, "bars: seats taken", "end", "ex-soft");
+    this.text("wait", left, 32, "waiting", "start", "ex-label ex-c1");
+    this.text("ride", left + textWidth("waiting", this.font) + 18, 32, "riding", "start", "ex-label ex-c0");
+    this.text("seats", right, top - 24, "seats taken", "end");
     this.text("time", right, bottom + 37, "Time", "end", "ex-axis-title");
   }
 
@@ -143,7 +146,7 @@ export class Train {
     put(this.base, "d", `M${left},${bottom}H${right}`);
     for (const value of tickValues(0, end, false, Math.floor((right - left) / 62))) {
       const tick = this.pools.tick.get(`b${formatTick(value, "s")}`);
-      put(tick, "x", Math.max(x(value), left + 8).toFixed(1)); put(tick, "y", bottom + 19); put(tick, "text", formatTick(value, "s")); put(tick, "text-anchor", "middle");
+      put(tick, "x", Math.min(Math.max(x(value), left + 8), right - 12).toFixed(1)); put(tick, "y", bottom + 19); put(tick, "text", formatTick(value, "s")); put(tick, "text-anchor", "middle");
     }
     const bound = this.pools.line.get("bound"), at = x(2 * interval).toFixed(1);
     put(bound, "x1", at); put(bound, "x2", at); put(bound, "y1", top - 8); put(bound, "y2", bottom);
@@ -153,7 +156,7 @@ export class Train {
       const line = this.pools.line.get(key), px = x(value).toFixed(1);
       put(line, "x1", px); put(line, "x2", px); put(line, "y1", bottom - 1); put(line, "y2", bottom + 7); put(line, "class", "ex-tickmark");
     }
-    this.text("delay", left, top - 34, "How long wait plus ride takes", "start", "ex-axis-title");
+    this.text("delay", left, top - 58, "How long wait plus ride takes", "start", "ex-axis-title");
     this.text("delay-x", right, bottom + 37, "Wait plus ride", "end", "ex-axis-title");
   }
 

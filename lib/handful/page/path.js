@@ -1,0 +1,66 @@
+// Scales and path data for a frame: plain loops over typed arrays, because this is where a frame's time goes.
+
+// A function from value to pixel, with `invert`, and `all` for a whole array.
+export function scale([d0, d1], [r0, r1], log) {
+  const f = log ? Math.log : (v) => v, slope = (r1 - r0) / (f(d1) - f(d0)), offset = r0 - slope * f(d0);
+  const onto = log ? (v) => offset + slope * Math.log(v) : (v) => offset + slope * v;
+  return Object.assign(onto, {
+    slope, offset,
+    invert: (p) => (log ? Math.exp((p - offset) / slope) : (p - offset) / slope),
+    all(values) {
+      const out = new Float64Array(values.length);
+      for (let i = 0; i < out.length; i++) out[i] = onto(values[i]);
+      return out;
+    },
+  });
+}
+
+const FAR = 3000; // pixels: what lies further out is pulled near, so that no path holds twenty digits
+const tenth = (v) => Math.round((v > FAR ? FAR : v < -FAR ? -FAR : v) * 10) / 10;
+
+// Points of a run that a straight line between their neighbours would miss by more than a tenth of a pixel.
+function kept(X, Y, from, to) {
+  const out = [from];
+  let last = from;
+  for (let i = from + 1; i < to; i++) {
+    const dx = X[i + 1] - X[last], dy = Y[i + 1] - Y[last], length = Math.hypot(dx, dy) || 1;
+    const off = Math.abs((X[i] - X[last]) * dy - (Y[i] - Y[last]) * dx) / length;
+    // Not too many in a row: each is tested against its neighbours only, and small misses would add up.
+    if (!(off < 0.1) || i - last > 11) { out.push(i); last = i; }
+  }
+  if (to > from) out.push(to);
+  return out;
+}
+
+// Stretches without gaps, as [first, last].
+function stretches(X, Y) {
+  const out = [];
+  let start = -1;
+  for (let i = 0; i <= X.length; i++) {
+    const ok = i < X.length && Number.isFinite(X[i]) && Number.isFinite(Y[i]);
+    if (ok && start < 0) start = i;
+    if (!ok && start >= 0) { out.push([start, i - 1]); start = -1; }
+  }
+  return out;
+}
+
+export function linePath(X, Y) {
+  let d = "";
+  for (const [from, to] of stretches(X, Y)) {
+    let head = "M";
+    for (const i of kept(X, Y, from, to)) { d += `${head}${tenth(X[i])},${tenth(Y[i])}`; head = "L"; }
+  }
+  return d || "M0,0";
+}
+
+// Between two edges over the same x.
+export function ribbonPath(X, low, high) {
+  let d = "";
+  for (const [from, to] of stretches(X, high)) {
+    let head = "M";
+    for (const i of kept(X, high, from, to)) { d += `${head}${tenth(X[i])},${tenth(high[i])}`; head = "L"; }
+    for (const i of kept(X, low, from, to).reverse()) d += `L${tenth(X[i])},${tenth(low[i])}`;
+    d += "z";
+  }
+  return d || "M0,0";
+}
