@@ -29,7 +29,7 @@ def test_tables_hold_no_figure_that_the_book_computes():
     for table, columns in schema.TABLES.items():
         for column in columns:
             assert column == column.lower()
-            assert not column.startswith("derived") and "computed" not in column and "drain" not in column, table
+            assert not any(word in column for word in ("derived", "computed", "drain")), (table, column)
 
 
 def test_tables_name_no_place_on_a_machine():
@@ -46,7 +46,8 @@ def test_rows_are_typed():
     assert facts.get("accelerators", "H100 SXM")["fp4_dense_flops"] is None
     assert facts.get("accelerators", "Vera Rubin NVL72").verified is False
     assert facts.get("accelerators", "gb200 nvl72") is row
-    assert facts.get("prices", "claude-haiku-4-5").verified is True  # a table without the mark holds no doubtful row
+    # A table without the mark holds no doubtful row.
+    assert facts.get("prices", "claude-haiku-4-5").verified is True
 
 
 def test_known_figures():
@@ -64,16 +65,19 @@ def test_tokens_per_chip_follow_from_value_and_chips():
     """Where a row gives both a system's rate and a chip's, they agree."""
     checked = 0
     for row in facts.load("measured_serving"):
-        if row["unit"] in ("Tokens/s", "tok/s") and row["chips"] and row["value"] and row["tokens_per_s_per_chip"]:
-            assert row["value"] / row["chips"] == pytest.approx(row["tokens_per_s_per_chip"], rel=0.01), row.name
+        chip, chips, value = row["tokens_per_s_per_chip"], row["chips"], row["value"]
+        if row["unit"] in ("Tokens/s", "tok/s") and chip and chips and value:
+            assert value / chips == pytest.approx(chip, rel=0.01), row.name
             checked += 1
     assert checked > 30
 
 
-@pytest.mark.parametrize("name, nearest", [("H100", "H100 SXM"), ("h200", "H200 SXM"), ("GB20 NVL72", "GB200 NVL72"),
-                                           ("TPU v5x", "TPU v5"), ("MI300", "MI300X")])
+@pytest.mark.parametrize("name, nearest", [
+    ("H100", "H100 SXM"), ("h200", "H200 SXM"), ("GB20 NVL72", "GB200 NVL72"), ("TPU v5x", "TPU v5"),
+    ("MI300", "MI300X")])
 def test_unknown_name_lists_the_closest(name, nearest):
-    with pytest.raises(facts.FactsError, match=f"accelerators has no row {name!r}; the nearest are: .*{nearest}"):
+    sentence = f"accelerators has no row {name!r}; the nearest are: .*{nearest}"
+    with pytest.raises(facts.FactsError, match=sentence):
         facts.get("accelerators", name)
 
 
@@ -106,7 +110,8 @@ H100 = r"accelerators\.csv, line 4, row 'H100 SXM', column {}: "
 
 @pytest.mark.parametrize("column, value, sentence", [
     ("source", "", "is empty; a text is allowed"),
-    ("source", "unverified", "got 'unverified', which is no source; a named document, file or address is allowed"),
+    ("source", "unverified", "got 'unverified', which is no source; a named document, file or address is "
+                             "allowed"),
     ("hbm_bandwidth_bytes_per_s", "-3.35e12", "got '-3.35e12'; a number above 0 is allowed"),
     ("hbm_bandwidth_bytes_per_s", "0", "got '0'; a number above 0 is allowed"),
     ("hbm_bandwidth_bytes_per_s", "3.35 TB/s", "got '3.35 TB/s'; a number above 0 is allowed"),
@@ -118,8 +123,8 @@ H100 = r"accelerators\.csv, line 4, row 'H100 SXM', column {}: "
     ("fp8_dense_flops", "3.958e15", "got 3.958e.15, the peak with 2:4 structured sparsity; the dense peak "
                                     r"\(1.979e.15\) is allowed"),
     ("bf16_dense_flops", "1.979e15", "got 1.979e.15, the peak with 2:4 structured sparsity"),
-    ("int8_dense_ops", "3e15", "got 3 times bf16_dense_flops, which looks like a sparse peak; at most 2.2 times is "
-                               "allowed unless peak_note says why"),
+    ("int8_dense_ops", "3e15", "got 3 times bf16_dense_flops, which looks like a sparse peak; at most 2.2 "
+                               "times is allowed unless peak_note says why"),
 ])
 def test_damaged_cell_is_refused(tmp_path, column, value, sentence):
     path = damaged(tmp_path, "accelerators", "H100 SXM", column, value)
@@ -131,7 +136,7 @@ def test_damaged_cell_is_refused(tmp_path, column, value, sentence):
 
 def test_a_sparse_peak_of_an_unknown_chip_is_refused_by_its_ratio(tmp_path):
     path = damaged(tmp_path, "accelerators", "TPU7x", "fp8_dense_flops", "9.228e15")
-    with pytest.raises(facts.FactsError, match="row 'TPU7x', column fp8_dense_flops: got 4 times bf16_dense_flops"):
+    with pytest.raises(facts.FactsError, match="row 'TPU7x', column fp8_dense_flops: got 4 times bf16_dense"):
         facts.load("accelerators", path)
     explained = damaged(tmp_path, "accelerators", "GB300 NVL72", "peak_note", "")
     with pytest.raises(facts.FactsError, match="row 'GB300 NVL72', column fp4_dense_flops: got 3 times"):
@@ -140,28 +145,28 @@ def test_a_sparse_peak_of_an_unknown_chip_is_refused_by_its_ratio(tmp_path):
 
 def test_empty_and_double_names_are_refused(tmp_path):
     path = damaged(tmp_path, "accelerators", "H100 SXM", "name", " ")
-    with pytest.raises(facts.FactsError, match=r"line 4, row '', column name: is empty; a text is allowed\.$"):
+    with pytest.raises(facts.FactsError, match=r"line 4, row '', column name: is empty; a text is allowed"):
         facts.load("accelerators", path)
     path = damaged(tmp_path, "accelerators", "H200 SXM", "name", "H100 SXM")
-    with pytest.raises(facts.FactsError, match="line 5, row 'H100 SXM', column name: this name stands on line 4 "):
+    with pytest.raises(facts.FactsError, match="line 5, row 'H100 SXM', column name: this name stands on"):
         facts.load("accelerators", path)
 
 
 def test_other_tables_are_checked_across_columns(tmp_path):
     path = damaged(tmp_path, "interconnects", "NVLink 5", "bidirectional_bytes_per_s", "9e11")
-    with pytest.raises(facts.FactsError, match="row 'NVLink 5', column bidirectional_bytes_per_s: got 9e.11; twice"):
+    with pytest.raises(facts.FactsError, match="'NVLink 5', column bidirectional_bytes_per_s: got 9e.11"):
         facts.load("interconnects", path)
     path = damaged(tmp_path, "models", "Mixtral 8x7B", "active_params_reported", "5e10")
-    with pytest.raises(facts.FactsError, match="column active_params_reported: got 5e.10; at most total_params_rep"):
+    with pytest.raises(facts.FactsError, match="column active_params_reported: got 5e.10; at most total"):
         facts.load("models", path)
 
 
 @pytest.mark.parametrize("edit, sentence", [
-    (lambda text: text.replace("hbm_type", "hbm_typ", 1), r"line 1: the column 'hbm_typ' is not allowed; the nearest "
-                                                          "are: hbm_type"),
+    (lambda text: text.replace("hbm_type", "hbm_typ", 1), "line 1: the column 'hbm_typ' is not allowed; the "
+                                                          "nearest are: hbm_type"),
     (lambda text: text.replace(",hbm_type", "", 1), "line 1: the column 'hbm_type' is missing"),
     (lambda text: text.replace("hbm_type", "status", 1), "line 1: the column 'status' stands there twice"),
-    (lambda text: text.replace("NVIDIA,2022", "NVIDIA,2022,oops", 1), r"line 4, row 'H100 SXM': 27 cells, but 26 are"),
+    (lambda text: text.replace("NVIDIA,2022", "NVIDIA,,2022", 1), "'H100 SXM': 27 cells, but 26 are"),
 ])
 def test_damaged_layout_is_refused(tmp_path, edit, sentence):
     path = tmp_path / "accelerators.csv"
@@ -194,7 +199,7 @@ def test_quoted(place, text, unit):
 
 
 def test_quoting_an_empty_cell_says_so():
-    with pytest.raises(facts.FactsError, match="The row 'H100 SXM' of accelerators leaves fp4_dense_flops empty."):
+    with pytest.raises(facts.FactsError, match="'H100 SXM' of accelerators leaves fp4_dense_flops empty."):
         facts.quoted("accelerators", "H100 SXM", "fp4_dense_flops")
 
 

@@ -34,7 +34,8 @@ def test_enough_published_counts_and_kinds():
 # The numbers again, typed here from what was published, so that a slip in the table cannot pass unseen.
 @pytest.mark.parametrize("name, count", [
     ("Llama 2 7B", 6_738_415_616), ("Llama 2 70B", 68_976_648_192), ("Llama 3.1 8B", 8_030_261_248),
-    ("Llama 3.1 70B", 70_553_706_496), ("Llama 3.1 405B", 405_853_388_800), ("Mistral 7B v0.2", 7_241_732_096),
+    ("Llama 3.1 70B", 70_553_706_496), ("Llama 3.1 405B", 405_853_388_800),
+    ("Mistral 7B v0.2", 7_241_732_096),
     ("Mixtral 8x7B", 46_702_792_704), ("Qwen3 8B", 8_190_735_360), ("Qwen3 32B", 32_762_123_264),
     ("Qwen3 235B-A22B", 235_093_634_560), ("DeepSeek-V3", 671_026_419_200), ("Kimi K2", 1_026_408_232_448),
     ("gpt-oss-20b", 20_914_757_184), ("gpt-oss-120b", 116_829_156_672), ("Gemma 2 27B", 27_227_128_320),
@@ -84,12 +85,14 @@ def test_deepseek_v3_against_its_list_of_tensors():
 
 
 @pytest.mark.parametrize("name, without, published", [
-    ("DeepSeek-V3", True, 36.6), ("gpt-oss-120b", True, 5.1), ("gpt-oss-20b", True, 3.6), ("Mixtral 8x7B", False, 12.9),
+    ("DeepSeek-V3", True, 36.6), ("gpt-oss-120b", True, 5.1), ("gpt-oss-20b", True, 3.6),
+    ("Mixtral 8x7B", False, 12.9),
     ("Qwen3 235B-A22B", False, 22.2), ("Qwen3 30B-A3B", False, 3.4), ("Kimi K2", False, 32.9)])
 def test_active_parameters_against_published_figures(name, without, published):
     """Publishers differ in whether they count the input embedding; each figure holds in its own
     convention."""
-    assert shapes.active_parameters(shape(name), input_embedding=not without) / 1e9 == pytest.approx(published, abs=0.06)
+    counted = shapes.active_parameters(shape(name), input_embedding=not without)
+    assert counted / 1e9 == pytest.approx(published, abs=0.06)
 
 
 def test_a_dense_models_active_parameters_are_its_total():
@@ -138,7 +141,7 @@ def test_published_cache_sizes():
 def test_cross_layer_sharing_in_the_manner_of_character_ai():
     """Multi-query attention, windows on five layers of six and shared KV cut the cache more than 20-fold, as
     they say."""
-    plain = Shape(name="example", layers=48, d_model=4096, heads=32, kv_heads=8, head_dim=128, vocab=32000, ffn_dim=1)
+    plain = Shape(name="example", layers=48, d_model=4096, heads=32, kv_heads=8, head_dim=128, vocab=32000)
     lean = replace(plain, kv_heads=1, full_attention_layers=8, window_tokens=1024, layers_per_kv=3)
 
     def cache(s, tokens):
@@ -158,7 +161,8 @@ def test_tables_agree_on_the_cache():
             assert shapes.kv_window_elements(s) == (row["kv_window_elements_per_sequence"] or 0), row.name
             assert s.layers == row["n_layers"] and s.d_model == row["d_model"] and s.heads == row["n_heads"]
             if not s.compressed_layers:
-                assert shapes.total_parameters(s) == pytest.approx(row["total_params_reported"], rel=0.03), row.name
+                reported = row["total_params_reported"]  # rounded, as by 2.6 % for Kimi K2's "1T"
+                assert shapes.total_parameters(s) == pytest.approx(reported, rel=0.03), row.name
             checked += 1
     assert checked >= 18
 
@@ -169,7 +173,8 @@ def test_context_at_which_attention_matches_the_weights():
     """As often quoted: 53k tokens for Llama 3 70B; 4k (absorbed) to 15k (plain) for DeepSeek-V3."""
 
     def crossover(s, absorbed):
-        return 2 * shapes.active_parameters(s, input_embedding=False) / shapes.attention_flops_per_pair(s, absorbed)
+        per_token = 2 * shapes.active_parameters(s, input_embedding=False)
+        return per_token / shapes.attention_flops_per_pair(s, absorbed)
 
     assert crossover(shape("Llama 3.1 70B"), True) == pytest.approx(53_000, rel=0.01)
     assert crossover(shape("DeepSeek-V3"), True) == pytest.approx(4_300, rel=0.01)
@@ -190,11 +195,13 @@ def any_shape(draw):
     experts = draw(st.integers(0, 16))
     return Shape(
         name="any", layers=layers, d_model=draw(st.integers(1, 64)), kv_heads=kv_heads,
-        heads=kv_heads * draw(st.integers(1, 8)), head_dim=draw(st.integers(1, 32)), vocab=draw(st.integers(1, 100)),
-        tied_embeddings=draw(st.booleans()), full_attention_layers=draw(st.integers(0, layers)), window_tokens=16,
+        heads=kv_heads * draw(st.integers(1, 8)), head_dim=draw(st.integers(1, 32)),
+        vocab=draw(st.integers(1, 100)), tied_embeddings=draw(st.booleans()),
+        full_attention_layers=draw(st.integers(0, layers)), window_tokens=16,
         layers_per_kv=draw(st.integers(1, 3)), qk_norm=draw(st.booleans()), gated=draw(st.booleans()),
         attention_bias=draw(st.sampled_from(["none", "qkv", "all"])), ffn_bias=draw(st.booleans()),
-        ffn_dim=draw(st.integers(1, 64)), routed_experts=experts, active_experts=draw(st.integers(0, experts)),
+        ffn_dim=draw(st.integers(1, 64)),
+        routed_experts=experts, active_experts=draw(st.integers(0, experts)),
         expert_dim=draw(st.integers(1, 32)), dense_layers=draw(st.integers(0, layers)))
 
 
@@ -250,5 +257,5 @@ def test_what_compressed_attention_leaves_open():
 
 
 def test_unknown_shape():
-    with pytest.raises(facts.FactsError, match="shapes has no row 'Llama 3 70B'; the nearest are: .*Llama 3.1 70B"):
+    with pytest.raises(facts.FactsError, match="no row 'Llama 3 70B'; the nearest are: .*Llama 3.1 70B"):
         shape("Llama 3 70B")

@@ -15,7 +15,6 @@ cost to its owner.
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 from numbers import Real
 
@@ -40,12 +39,17 @@ PRECISIONS = [
 CONSTANTS = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
 
 # What a reader should know of a scenario: shown where `left` is above `right` (expression trees over the
-# values and max_context), where the value `missing` is absent, or where the hardware is not `verified`.  Left
-# and right stand in `text`, written in `unit`.
+# values and max_context), where the value `missing` is absent, or where the hardware is not `verified`; not
+# where the rule named by `unless` is shown.  Left and right stand in `text`, written in `unit`.
 RULES = [
     {"name": "fits", "left": ["*", "total_parameters", "bytes_per_parameter"],
      "right": ["*", "memory_capacity", "devices"], "unit": "B",
      "text": "{model} in {precision} takes {left}; {devices} × {hardware} hold {right}, so it does not fit."},
+    {"name": "sequence", "unless": "fits", "unit": "B",
+     "left": ["+", ["*", "total_parameters", "bytes_per_parameter"], ["*", "context", "kv_bytes_per_token"],
+              "kv_window_bytes"],
+     "right": ["*", "memory_capacity", "devices"],
+     "text": "Weights and one sequence take {left}; {devices} × {hardware} hold {right}, so not one fits."},
     {"name": "context", "left": "context", "right": "max_context", "unit": "token",
      "text": "A context of {left} is beyond the {right} that {model} was published for."},
     {"name": "price", "missing": "device_price",
@@ -94,30 +98,29 @@ def _hardware(row: facts.Row) -> dict:
     dollars = (row["rental_usd_per_chip_hour_3yr"] or row["owner_cost_usd_per_chip_hour_neocloud"]
                or row["owner_cost_usd_per_chip_hour_hyperscaler"])
     devices = row["scenario_chips"] or row["scaleup_domain_chips"]
-    label = f"{row.name}, {devices} chips" + ("" if row.verified else " (announced)")
+    label = row.name if row.verified else f"{row.name} (announced)"
     return {
         "name": row.name, "label": label, "verified": row.verified,
         "values": {"memory_bandwidth": row["hbm_bandwidth_bytes_per_s"],
                    "memory_capacity": row["hbm_capacity_bytes"], "devices": devices,
                    "device_price": dollars / 3600 if dollars else None},
         "peak_flops": {name: peak for name, peak in peaks.items() if peak},
-        "source": row.source, "disagreements": row["disagreements"],
+        "source": row.source,
     }
 
 
 def _model(row: facts.Row) -> dict:
     s = shapes.of_row(row)
-    total = shapes.total_parameters(s)
-    size = f"{total / 1e12:.2f}T" if total >= 1e12 else f"{total / 1e9:.0f}B"
     return {
-        "name": row.name, "label": row.name if re.search(r"\dB|\db$", row.name) else f"{row.name}, {size}",
-        "values": {"total_parameters": total, "active_parameters": shapes.active_parameters(s),
+        "name": row.name, "label": row.name,
+        "values": {"total_parameters": shapes.total_parameters(s),
+                   "active_parameters": shapes.active_parameters(s),
                    "routed_parameters": shapes.routed_parameters(s), "experts": s.routed_experts or 1,
                    "active_experts": s.active_experts or 1,
                    "attention_flops_per_pair": shapes.attention_flops_per_pair(s)},
         "kv_elements_per_token": shapes.kv_elements_per_token(s),
         "kv_window_elements": shapes.kv_window_elements(s),
-        "max_context": s.max_context, "attention": row["attention"], "source": row.source,
+        "max_context": s.max_context, "source": row.source,
     }
 
 
@@ -213,10 +216,11 @@ def _listed(names) -> str:
 
 
 def _tree(tree, known: dict) -> float:
-    """The value of a rule's expression tree; rules use products and names only."""
+    """The value of a rule's expression tree; rules use sums, products and names only."""
     if isinstance(tree, str):
         return known[tree]
-    return math.prod(_tree(part, known) for part in tree[1:])
+    fold = {"+": sum, "*": math.prod}[tree[0]]
+    return fold(_tree(part, known) for part in tree[1:])
 
 
 def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
@@ -236,7 +240,7 @@ def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
     known["max_context"] = shape["max_context"]
     words = {"hardware": chip["name"], "model": shape["name"], "precision": form["label"],
              "devices": known["devices"]}
-    found = []
+    found: dict[str, str] = {}
     for rule in RULES:
         if "missing" in rule:
             shown = known[rule["missing"]] is None
@@ -244,8 +248,8 @@ def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
             shown = chip["verified"] is rule["verified"]
         else:
             left, right = (_tree(rule[side], known) for side in ("left", "right"))
-            shown = left > right
+            shown = left > right and rule.get("unless") not in found
             words |= {"left": format_value(left, rule["unit"]), "right": format_value(right, rule["unit"])}
         if shown:
-            found.append(rule["text"].format(**words))
-    return found
+            found[rule["name"]] = rule["text"].format(**words)
+    return list(found.values())

@@ -94,8 +94,8 @@ class Shape:
             raise ShapeError(f"{self.name}: full_attention_layers must be between 0 and {self.layers}; "
                              f"got {self.full_layers}.")
         if self.windowed_layers and not self.window_tokens:
-            raise ShapeError(f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens must "
-                             "be above 0.")
+            raise ShapeError(f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens "
+                             "must be above 0.")
         if self.active_experts > self.routed_experts:
             raise ShapeError(f"{self.name}: active_experts must be at most routed_experts; got "
                              f"{self.active_experts} of {self.routed_experts}.")
