@@ -37,10 +37,10 @@ def sweeps() -> None:
     """A decode sweep over the batch, and the same against NumPy written by hand."""
     import numpy as np
 
-    from handful.formula import registry
     from handful import scenario
+    from handful.page.roles import registry
 
-    step = registry["step_time"]
+    step = registry()["step_time"]
     values = {k: v for k, v in scenario.values(**scenario.page_rows()["default"]).items()}
 
     def best(call, repeats: int) -> float:
