@@ -151,6 +151,13 @@ def test_cross_layer_sharing_in_the_manner_of_character_ai():
     assert shapes.kv_elements_per_token(plain) / shapes.kv_elements_per_token(lean) == 8 * 48 / ceil(8 / 3)
 
 
+def test_shared_layers_have_no_key_and_value_weights():
+    """Every other layer of Hunyuan-Large goes without its two 6400 x 640 matrices."""
+    s = shape("Hunyuan-Large")
+    saved = shapes.total_parameters(replace(s, layers_per_kv=1)) - shapes.total_parameters(s)
+    assert saved == 32 * 2 * 6400 * 640
+
+
 def test_tables_agree_on_the_cache():
     """The table `models` holds figures worked out by hand from the configurations."""
     checked = 0
