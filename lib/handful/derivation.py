@@ -109,16 +109,17 @@ class Derivation:
         self._add(Eq(self.last.lhs, value), why, "exact", limit=True)
 
     def approximate(self, expression: sympy.Expr, why: str, *, over: Mapping[str, tuple[float, float]],
-                    error: float) -> None:
+                    error: float, at: Mapping[str, float] | None = None, case: str = "") -> None:
         """Replace the right-hand side by a simpler one; refused if it costs more than `error` anywhere in `over`.
 
-        `over` maps API names to (low, high); the error is sampled on a logarithmic grid, ends included.
+        `over` maps API names to (low, high), sampled on a logarithmic grid, ends included; `at` holds the other
+        inputs fixed, and `case` says in words what they stand for.
         """
-        worst = _relative_error(self.last.rhs, expression, over)
+        worst = _relative_error(self.last.rhs, expression, {**{k: (v, v) for k, v in (at or {}).items()}, **over})
         if worst > error:
             raise DerivationError(f"{why!r} costs {worst:.3g} of the value, more than the {error:.3g} allowed.")
-        ranges = ", ".join(f"{find(n).label.lower()} {_plain(a)} to {_plain(b)}" if a != b
-                           else f"{find(n).label.lower()} {_plain(a)}" for n, (a, b) in over.items())
+        ranges = ", ".join(f"{find(n).label.lower()} {_plain(a)} to {_plain(b)}" for n, (a, b) in over.items())
+        ranges += f" ({case})" if case else ""
         self._add(Eq(self.last.lhs, expression), why, f"within {_percent(worst)} over {ranges}", worst)
 
     # Reading

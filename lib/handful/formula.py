@@ -15,6 +15,7 @@ handful.quantities.QuantityError: memory_bandwidth must be above 0 (in byte/(tim
 from __future__ import annotations
 
 import difflib
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
@@ -115,10 +116,14 @@ class Formula:
                 raise FormulaError(f"{self.name} needs {q.name} ({q.meaning}).")
             arguments.append(q.check(value))
         if all(isinstance(a, (int, float)) for a in arguments):
-            return float(self._scalar(*map(float, arguments)))
+            try:
+                return float(self._scalar(*map(float, arguments)))
+            except ZeroDivisionError:  # a branch guarded by max(0, …): out of reach, as the array path says
+                return math.inf
         import numpy as np
 
-        return self._array(*(np.asarray(a, dtype=float) for a in arguments))
+        with np.errstate(divide="ignore"):
+            return self._array(*(np.asarray(a, dtype=float) for a in arguments))
 
     @cached_property
     def _scalar(self) -> Callable:
@@ -202,7 +207,8 @@ def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
     # Stand-ins whose names sort in table order, so that products print as the field writes them.
     stand_in = {q.symbol: sympy.Symbol(f"{i:03d}", positive=True) for i, q in enumerate(table.values())}
     names = {stand_in[q.symbol]: q.latex for q in table.values()}
-    return sympy.latex(expression.xreplace(stand_in), symbol_names=names)
+    # order="none" keeps 1 − k/E as it is; the default would print −k/E + 1.
+    return sympy.latex(expression.xreplace(stand_in), symbol_names=names, order="none")
 
 
 def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:

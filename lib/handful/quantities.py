@@ -40,10 +40,13 @@ class Quantity:
     default: float | None = None
     constant: bool = False
     zero: bool = False
+    signed: bool = False
     upper: float | None = None
 
     @cached_property
     def symbol(self) -> sympy.Symbol:
+        if self.signed:
+            return sympy.Symbol(self.name, real=True)
         return sympy.Symbol(self.name, nonnegative=True) if self.zero else sympy.Symbol(self.name, positive=True)
 
     @property
@@ -75,8 +78,8 @@ class Quantity:
                 return value
             low, high = array.min(), array.max() if self.upper is not None else 0.0
         # `not (a > b)` rather than `a <= b`, so that NaN is refused too.
-        if not (low >= 0 if self.zero else low > 0) or math.isinf(low):
-            bound = "0 or above" if self.zero else "above 0"
+        if not (low > -math.inf if self.signed else low >= 0 if self.zero else low > 0) or math.isinf(low):
+            bound = "finite" if self.signed else "0 or above" if self.zero else "above 0"
             raise QuantityError(f"{self.name} must be {bound} (in {self.dimension}); got {low}.")
         if self.upper is not None and high > self.upper:
             raise QuantityError(f"{self.name} must be at most {self.upper}; got {high}.")
@@ -134,7 +137,12 @@ tokens_per_step = quantity("tokens_per_step", "q", _token / _sequence, "token",
 device_price = quantity("device_price", "p", _dollar / (_device * _time), "$/device/s", "price of one chip for a time")
 devices = quantity("devices", "n", _device, "device", "chips that work together on a step")
 # What is asked of them
+attention_flops_per_pair = quantity(
+    "attention_flops_per_pair", "a", _flop * _sequence / _token**2, "FLOP",
+    "FLOPs to attend from one new token to one token of context, over all layers", zero=True)
 batch = quantity("batch", "B", _sequence, "sequence", "sequences served together in one step")
+bytes_per_parameter = quantity("bytes_per_parameter", "w", _byte / _parameter, "B/parameter",
+                               "bytes that store one weight")
 sparsity = quantity("sparsity", "S", NONE, "1", "total over active parameters; 1 for a dense model")
 total_parameters = quantity("total_parameters", r"N_{\mathrm{total}}", _parameter, "parameter",
                             "weights that the model has")
@@ -144,16 +152,11 @@ routed_parameters = quantity("routed_parameters", r"N_{\mathrm{routed}}", _param
                              "weights in routed experts; 0 for a dense model", zero=True)
 fetched_parameters = quantity("fetched_parameters", r"N_{\mathrm{fetched}}", _parameter, "parameter",
                               "weights that a step has to read")
-bytes_per_parameter = quantity("bytes_per_parameter", "w", _byte / _parameter, "B/parameter",
-                               "bytes that store one weight")
 context = quantity("context", "L", _token / _sequence, "token", "tokens already in a sequence", zero=True)
 kv_bytes_per_token = quantity("kv_bytes_per_token", "b", _byte / _token, "B/token",
                               "bytes of key-value cache that one token of context adds", zero=True)
 kv_window_bytes = quantity("kv_window_bytes", r"b_{0}", _byte / _sequence, "B",
                            "bytes of cache in sliding-window layers, which stop growing", default=0, zero=True)
-attention_flops_per_pair = quantity(
-    "attention_flops_per_pair", "a", _flop * _sequence / _token**2, "FLOP",
-    "FLOPs to attend from one new token to one token of context, over all layers", zero=True)
 expert_coverage = quantity("expert_coverage", r"\gamma", NONE, "1", "share of the experts that a batch wakes", upper=1)
 active_experts = quantity("active_experts", "k", NONE, "1", "routed experts that one token uses; 1 for a dense model")
 experts = quantity("experts", "E", NONE, "1", "routed experts in a layer; 1 for a dense model")
@@ -208,6 +211,30 @@ attention_context = quantity("attention_context", r"L_{\mathrm{attention}}", _to
 weight_memory = quantity("weight_memory", r"m_{\mathrm{weights}}", _byte, "B", "memory that the weights take")
 batch_that_fits = quantity("batch_that_fits", r"B_{\mathrm{fit}}", _sequence, "sequence",
                            "sequences whose caches fit beside the weights")
+
+weight_memory_share = quantity("weight_memory_share", r"\mu", NONE, "1", "share of all memory that the weights take")
+
+# What sparsity buys: the scaling law of routed networks (dense size, experts, loss)
+dense_parameters = quantity("dense_parameters", "N", _parameter, "parameter",
+                            "parameters of the dense model whose layers are given experts")
+one_parameter = quantity("one_parameter", "v", _parameter, "parameter", "one parameter, to make a count a pure number",
+                         default=1, constant=True)
+routed_share = quantity("routed_share", "f", NONE, "1", "share of a dense model's weights that routing multiplies",
+                        upper=1)
+saturated_experts = quantity("saturated_experts", r"\hat{E}", NONE, "1",
+                             "experts, after allowing for a start-up cost and for saturation")
+loss_exponent_size = quantity("loss_exponent_size", r"\alpha", NONE, "1", "exponent of size in the routed law",
+                              signed=True)
+loss_exponent_experts = quantity("loss_exponent_experts", r"\beta", NONE, "1", "exponent of experts in the routed law",
+                                 signed=True)
+loss_interaction = quantity("loss_interaction", r"\kappa", NONE, "1",
+                            "how fast the gain from experts shrinks as the model grows", signed=True)
+loss_offset = quantity("loss_offset", r"\delta", NONE, "1", "offset of the routed law", signed=True)
+experts_start = quantity("experts_start", r"E_{\mathrm{start}}", NONE, "1", "experts that pay for the cost of routing")
+experts_limit = quantity("experts_limit", r"E_{\max}", NONE, "1", "experts beyond which more of them stop helping")
+validation_loss = quantity("validation_loss", r"\ell", NONE, "1", "validation loss, nats per token")
+effective_parameters = quantity("effective_parameters", r"N_{\mathrm{effective}}", _parameter, "parameter",
+                                "size of the dense model with the same loss")
 
 # The train: batches that leave on a schedule
 batch_interval = quantity("batch_interval", "T", _time, "s", "time between two departures")

@@ -50,9 +50,9 @@ def propagate(formula: Formula, values: Mapping, spread: Mapping[str, float], *,
         value × factor.
     samples : a power of two.
 
-    >>> from handful.latency import weight_time
+    >>> from handful.latency import full_weight_time
     >>> known = dict(total_parameters=70e9, bytes_per_parameter=2, devices=8, memory_bandwidth=3.35e12)
-    >>> result = propagate(weight_time, known, {"memory_bandwidth": 2.0, "total_parameters": 1.0})
+    >>> result = propagate(full_weight_time, known, {"memory_bandwidth": 2.0, "total_parameters": 1.0})
     >>> round(result.factor, 2), round(result.shares["memory_bandwidth"], 2)   # 1/BW: the same factor, all of it
     (2.0, 1.0)
     """
