@@ -2,7 +2,7 @@
 
 >>> xs = [2.0**i for i in range(17)]
 >>> describe([x for x in xs], [1 / x + 1 / 64 for x in xs], "batch", "sequence", "$/token", True).split(",")[0]
-'falls 42-fold from batch 1 to 512'
+'falls 58-fold from batch 1 to 510'
 """
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ function split(set = {}) {
 }
 
 export function mountLive(root = document) {
-  const block = root.querySelector("#live-numbers");
-  if (!block) return;
-  const { formulas, numbers } = JSON.parse(block.textContent), made = new Map();
+  for (const span of root.querySelectorAll(".fact[data-source]")) asButton(span);
+  const block = root.querySelector("#live-numbers"), { formulas, numbers } = block ? JSON.parse(block.textContent) : { formulas: {}, numbers: {} };
+  const made = new Map();
   const compute = (key) => {
     const number = numbers[key], formula = formulas[number.formula], { pinned, symbols } = split(number.set);
     const choice = { ...store.choice, ...pinned };
@@ -52,15 +52,16 @@ export function mountLive(root = document) {
     }
   };
   for (const span of spans) {
-    const { formula } = numbers[span.dataset.live];
-    span.setAttribute("role", "button");
-    span.setAttribute("tabindex", "0");
-    span.setAttribute("aria-haspopup", "dialog");
-    span.title = formulas[formula].meaning;
+    asButton(span);
+    span.title = formulas[numbers[span.dataset.live].formula].meaning;
   }
   draw(true);
   store.on(() => draw(false));
   listen(root, (span) => card(span, numbers[span.dataset.live], formulas, compute(span.dataset.live)));
+}
+
+function asButton(span) {
+  for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-haspopup", "dialog"]]) span.setAttribute(name, value);
 }
 
 function listen(root, make) {

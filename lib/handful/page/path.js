@@ -18,7 +18,7 @@ export function scale([d0, d1], [r0, r1], log) {
 const FAR = 3000; // pixels: what lies further out is pulled near, so that no path holds twenty digits
 const tenth = (v) => Math.round((v > FAR ? FAR : v < -FAR ? -FAR : v) * 10) / 10;
 
-// Points of a run that a straight line between their neighbours would miss by more than a tenth of a pixel.
+// Points of a run that a straight line between their neighbours would miss by more than a twentieth of a pixel.
 function kept(X, Y, from, to) {
   const out = [from];
   let last = from;
@@ -26,7 +26,7 @@ function kept(X, Y, from, to) {
     const dx = X[i + 1] - X[last], dy = Y[i + 1] - Y[last], length = Math.hypot(dx, dy) || 1;
     const off = Math.abs((X[i] - X[last]) * dy - (Y[i] - Y[last]) * dx) / length;
     // Not too many in a row: each is tested against its neighbours only, and small misses would add up.
-    if (!(off < 0.1) || i - last > 11) { out.push(i); last = i; }
+    if (!(off < 0.05) || i - last > 5) { out.push(i); last = i; }
   }
   if (to > from) out.push(to);
   return out;

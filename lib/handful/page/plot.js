@@ -10,7 +10,7 @@ export const FONT_SIZE = 13;
 let serial = 0;
 
 export function tickValues(low, high, log, most) {
-  if (!log) return ticks(low, high, most).filter((t) => t >= low && t <= high);
+  if (!log) return ticks(low, high, Math.max(2, most * 0.65)).filter((t) => t >= low && t <= high);
   const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
   if (last - first >= 2) {
     const skip = Math.ceil((last - first + 1) / Math.max(2, most)), found = [];

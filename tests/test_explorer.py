@@ -1,0 +1,223 @@
+"""Explorers as declared: what they refuse, what they compute, and what they say."""
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
+
+from handful import balance, latency
+from handful.page.describe import describe
+from handful.page.explorer import Control, Curve, Dots, Explorer, ExplorerError, Mark, Preset, Scale, Sweep
+from handful.quantities import QuantityError
+
+BATCH = Sweep("batch", 1, 65536, at=256)
+
+
+def context(value=8192):
+    return Control(FloatLogSlider(value=value, min=3, max=6), "context")
+
+
+def make(**changes):
+    settings = dict(name="latency", title="Latency", x=BATCH, y=Scale("Time per step"),
+                    curves=[Curve(latency.step_time, "step", "total", band=(1.3, 2.2)), Curve(latency.compute_time, "compute")],
+                    marks=[Mark(balance.balance_batch, "balance")], controls=[context()], readouts=[latency.throughput],
+                    presets=[Preset("Long", {"context": 1e5, "batch": 2000}, "slopes match", "11:48")])
+    settings.update(changes)
+    return Explorer(settings.pop("name"), settings.pop("title"), settings.pop("x"), settings.pop("y"), **settings)
+
+
+# What is refused --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("changes", "sentence"), [
+    (dict(name="Bad name"), "lower-case letters, digits and hyphens; got 'Bad name'"),
+    (dict(kind="pie"), "kind must be curves, parametric or train"),
+    (dict(controls=[context(), context()]), "two controls for context"),
+    (dict(controls=[Control(FloatSlider(min=0, max=1), "device_price")]), "a control for device_price, which none of its formulas uses"),
+    (dict(controls=[Control(IntSlider(min=1, max=9), "batch")]), "sweeps batch along x"),
+    (dict(controls=[Control(Text(), "context")]), "FloatLogSlider, FloatSlider, IntSlider, Dropdown or Checkbox"),
+    (dict(controls=[Control(Checkbox(), "nothing")]), "shows or hides a curve, and 'nothing' is none of compute, step"),
+    (dict(controls=[Control(FloatSlider(min=0, max=1), "hardware")]), "its control must be a Dropdown"),
+    (dict(presets=[Preset("p", {"context": 5})]), "preset “p”: context must be between 1000 and 1e+06; got 5"),
+    (dict(presets=[Preset("p", {"contxt": 5000})]), "no control 'contxt'; did you mean context"),
+    (dict(presets=[Preset("p", {"batch": 1e9})]), "batch must be between 1 and 65536"),
+    (dict(curves=[Curve(latency.step_time, "a"), Curve(latency.cost_per_token, "b")]), "must share a unit"),
+    (dict(curves=[Curve(latency.step_time, "a"), Curve(latency.compute_time, "a")]), "two curves of the id 'a'"),
+    (dict(curves=[]), "needs a sweep x, a scale y and at least one curve"),
+    (dict(curves=[Curve(latency.latency_floor, "floor")], marks=[], readouts=[]), "sweeps batch, which none of its formulas uses"),
+    (dict(y=Scale("t", "parsec")), "there is no unit 'parsec'"),
+])
+def test_refused(changes, sentence):
+    with pytest.raises(ExplorerError, match=re.escape(sentence)):
+        make(**changes)
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda: Sweep("batch", -1, 10), "must rise from above 0 on a log axis; got -1 to 10"),
+    (lambda: Sweep("batch", 10, 1), "must rise"),
+    (lambda: Sweep("batch", 1, 10, at=11), "must start within 1 to 10; got 11"),
+    (lambda: Sweep("batch", 1, 10, points=2), "3 to 2001 points; got 2"),
+    (lambda: Scale("t", log=True, min=0), "must be above 0; got 0"),
+    (lambda: Scale("t", min=2, max=1), "must rise; got 2 to 1"),
+    (lambda: Curve(latency.step_time, "a", "main"), "total, part or reference; got 'main'"),
+    (lambda: Curve(latency.step_time, "a", band=(2, 1)), "two rising factors above 0"),
+    (lambda: Curve(latency.step_time, "a", scenario={"chip": "H100 SXM"}), "may pin hardware, model, precision or context; got 'chip'"),
+    (lambda: Preset("p", {"context": 1}, time="around 3"), "written 11:48 or 1:05:00"),
+    (lambda: Preset("p", {}), "sets nothing"),
+    (lambda: Mark(balance.balance_batch, "m", axis="z"), "'x' or 'y'; got 'z'"),
+    (lambda: Dots(balance.ridge_intensity, balance.attainable_flops, over="chips"), "hardware, model or precision"),
+])
+def test_refused_words(call, sentence):
+    with pytest.raises(ExplorerError, match=re.escape(sentence)):
+        call()
+
+
+def test_unknown_symbol_and_negative_value():
+    with pytest.raises(QuantityError, match="nearest are: batch"):
+        Sweep("bach", 1, 2)
+    with pytest.raises(QuantityError, match="must be above 0"):
+        Curve(latency.step_time, "a", given={"batch": -1})
+
+
+@pytest.mark.parametrize("state", [{"context": -1}, {"context": "many"}, {"context": True}, {"batch": 0}, {"colour": "red"}])
+def test_bad_state(state):
+    with pytest.raises(ExplorerError, match="must be between|no control"):
+        make().values(**state)
+
+
+# What is computed -------------------------------------------------------------------------------------------------
+
+def test_values_are_the_formulas():
+    explorer = make()
+    v = explorer.values(context=1e5, batch=2000)
+    known = explorer.known(explorer.state(context=1e5))
+    assert known["context"] == 1e5
+    np.testing.assert_allclose(v["curves"]["step"], latency.step_time(known, batch=v["x"]), rtol=1e-14)
+    assert v["at"]["step"] == latency.step_time(known, batch=2000)
+    assert v["readouts"]["Throughput"] == latency.throughput(known, batch=2000)
+    assert v["x"][0] == 1 and v["x"][-1] == pytest.approx(65536)
+
+
+def test_pinned_curves_and_given():
+    explorer = make(curves=[Curve(latency.step_time, "here"), Curve(latency.step_time, "H100", scenario={"hardware": "H100 SXM"}),
+                            Curve(latency.step_time, "half", given={"bytes_per_parameter": 0.5})])
+    at = explorer.values()["at"]
+    assert at["half"] < at["here"] < at["h100"]
+
+
+def test_spec_is_the_same_every_time():
+    one, two = (json.dumps(make().spec(), allow_nan=False) for _ in range(2))
+    assert one == two
+    spec = json.loads(one)
+    assert spec["controls"][0] == {"name": "context", "type": "log", "label": "Context", "value": 8192, "unit": "token",
+                                   "min": 1000, "max": 1000000}
+    assert spec["presets"][0]["seconds"] == 708
+    assert spec["x"]["name"] not in spec["values"]
+
+
+def test_controls_of_every_class():
+    explorer = make(controls=[context(), Control(FloatSlider(value=2, min=1, max=4), "bytes_per_parameter"),
+                              Control(IntSlider(value=8, min=1, max=72), "devices"), Control(Checkbox(value=True), "compute"),
+                              Control(Dropdown(options=[("BF16", "bf16"), ("FP8", "fp8")], value="fp8"), "precision")])
+    assert [c["type"] for c in explorer.spec()["controls"]] == ["log", "linear", "int", "check", "choice"]
+    assert "compute" not in explorer.values(compute=False)["curves"]
+    assert explorer.values(precision="bf16")["at"]["compute"] == pytest.approx(2 * explorer.values()["at"]["compute"])
+
+
+# What is said and drawn -------------------------------------------------------------------------------------------
+
+XS = np.geomspace(1, 4096, 241)
+
+
+@pytest.mark.parametrize(("ys", "text"), [
+    (1e-3 / XS, "falls 4,100-fold from batch 1 to 4,100"),
+    (0 * XS + 2e-3, "stays near 2\u00a0ms"),
+    (1e-3 * XS**0.15, "rises 3.5-fold from batch 1 to 4,100"),
+    (np.where(XS > 100, np.inf, 1e-3 * XS), "rises 97-fold from batch 1 to 97; above batch 97 it is out of reach"),
+    (0 * XS + np.nan, "has no value here"),
+])
+def test_courses(ys, text):
+    assert describe(XS, ys, "batch", "sequence", "s", True) == text
+
+
+def test_flat_then_rising():
+    text = describe(XS, np.maximum(1e-3, 1e-5 * XS), "batch", "sequence", "s", True)
+    assert re.fullmatch(r"stays near 1 ms, then rises 4\d-fold from batch (99|100|97) on".replace(" ms", "\u00a0ms"), text)
+
+
+def test_alt_text_and_table():
+    explorer = make()
+    assert re.match(r"Step rises .*from batch 1 .* At batch 256: step .*ms; compute .*s\.$", explorer.alt_text())
+    head, rows = explorer.table()
+    assert head == ["Batch", "step", "compute"]
+    assert len(rows) == 10 and all(len(row) == 3 for row in rows)
+
+
+def test_html_holds_no_style_and_no_script_but_data():
+    text = make().html()
+    assert " style=" not in text and "<style" not in text and "javascript" not in text
+    assert re.findall(r"<script[^>]*>", text) == ['<script type="application/json" class="explorer-spec">']
+    block = re.search(r'class="explorer-spec">(.*?)</script>', text, re.S)[1]
+    assert json.loads(block) == json.loads(json.dumps(make().spec()))
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids)) and set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
+
+
+def test_figure_shows_curves_and_labels():
+    axes = make().figure().axes[0]
+    assert {"step", "compute"} <= {t.get_text() for t in axes.texts}
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+
+
+def test_stack_and_parametric():
+    stacked = make(name="cost", curves=[Curve(latency.weight_cost, "weights"), Curve(latency.kv_cost, "KV")], stack=True, marks=[],
+                   readouts=[], y=Scale("Cost", log=False, min=0))
+    assert stacked.figure().axes[0].get_ylim()[0] == 0
+    frontier = make(name="frontier", y=Scale("Cost"), curves=[Curve(latency.cost_per_token, "here")], marks=[], readouts=[],
+                    across=(latency.tokens_per_user, Scale("Tokens a second")))
+    assert frontier.kind == "parametric"
+    assert frontier.spec()["across"]["unit"] == "token/s"
+    assert frontier.alt_text().startswith("Tokens a second falls")
+
+
+def test_train():
+    def delays(load):
+        return train.values(load=load)
+
+    train = Explorer("train", "Train", kind="train", controls=[Control(FloatSlider(value=0.5, min=0.1, max=1), "load"),
+                                                               Control(IntSlider(value=8, min=1, max=64), "seats")])
+    calm, busy = delays(0.1), delays(0.95)
+    assert calm["worst"] <= 2 * calm["interval"]
+    assert busy["worst"] > 2 * busy["interval"]
+    # No train takes more than its seats, and none leaves before its passengers come.
+    for v in (calm, busy):
+        trains = np.round(np.array(v["departures"]) / v["interval"]).astype(int)
+        assert np.bincount(trains).max() <= 8
+        assert np.all(np.array(v["departures"]) >= np.array(v["arrivals"]) - 1e-12)
+    with pytest.raises(ExplorerError, match="did you mean seats"):
+        Explorer("train", "Train", kind="train", controls=[Control(IntSlider(), "seat")])
+
+
+# Where a kernel answers -------------------------------------------------------------------------------------------
+
+def test_widgets_drive_the_traits_and_back():
+    explorer = make()
+    box = explorer.widget()
+    slider = box.children[0]
+    assert slider is explorer.controls[0].widget
+    slider.value = 50_000
+    assert box.plot.context == pytest.approx(50_000)
+    box.plot.context = 20_000
+    assert slider.value == pytest.approx(20_000)
+    assert box.plot.spec["name"] == "latency" and box.plot.batch == 256
+    box.close()
+
+
+def test_mimebundle(monkeypatch):
+    explorer = make()
+    bundle = explorer._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle and bundle["text/html"].startswith("<figure")
+    monkeypatch.setenv("HANDFUL_STATIC", "1")
+    assert set(explorer._repr_mimebundle_()) == {"text/html", "text/plain"}
