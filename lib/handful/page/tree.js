@@ -1,8 +1,10 @@
 // Expression trees (handful/tree.py) made into functions, without eval: a Content-Security-Policy can forbid it.
 
-const pair = { "/": (a, b) => a / b, "^": Math.pow };
-const fold = { "+": (a, b) => a + b, "*": (a, b) => a * b, max: Math.max, min: Math.min };
-const single = { log: Math.log, exp: Math.exp, floor: Math.floor, ceil: Math.ceil, sqrt: Math.sqrt, abs: Math.abs };
+// Without a prototype: a tree that names "constructor" must not find one.
+const table = (entries) => Object.assign(Object.create(null), entries);
+const pair = table({ "/": (a, b) => a / b, "^": Math.pow });
+const fold = table({ "+": (a, b) => a + b, "*": (a, b) => a * b, max: Math.max, min: Math.min });
+const single = table({ log: Math.log, exp: Math.exp, floor: Math.floor, ceil: Math.ceil, sqrt: Math.sqrt, abs: Math.abs });
 
 function parts(tree) {
   const [head, ...args] = tree;
@@ -20,7 +22,7 @@ export function symbols(tree, found = new Set()) {
 }
 
 function lookup(values, name) {
-  const value = values[name];
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
   if (typeof value !== "number") throw new Error(`The formula needs '${name}', and this page has no value for it.`);
   return value;
 }

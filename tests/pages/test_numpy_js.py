@@ -1,0 +1,137 @@
+"""Python and the page compute the same: every formula, every number as text, every curve in words, in a real browser."""
+from __future__ import annotations
+
+import math
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import handful.page
+from handful import scenario
+from handful.formula import registry
+from handful.page.describe import describe
+from handful.quantities import table
+from handful.units import UNITS, format_tick, format_value
+
+pytestmark = pytest.mark.browser
+PAGE = Path(handful.page.__file__).parent
+DRAWS, STEPS = 8, 7
+# The subjects register their formulas when imported.
+for subject in ("latency", "balance", "sparsity"):
+    __import__(f"handful.{subject}")
+
+
+@pytest.fixture
+def modules(folder_server, watch):
+    """A page under the strict policy that can import the modules as they are, unbundled."""
+    folder, address = folder_server
+    for name in ("tree.js", "units.js", "describe.js"):
+        shutil.copy(PAGE / name, folder / name)
+    (folder / "index.html").write_text("<!doctype html><title>modules</title>", "utf-8")
+    tab = watch()
+    yield tab.open(address)
+    assert tab.faults == []
+
+
+def drawn(rng: random.Random, formula) -> dict[str, float]:
+    """Random inputs near those of a random scenario, so that sizes are the ones readers meet."""
+    rows = scenario.page_rows()
+    chip = rng.choice([row for row in rows["hardware"] if "bf16" in row["peak_flops"]])
+    known = scenario.values(hardware=chip["name"], model=rng.choice(rows["model"])["name"], precision="bf16",
+                            context=10 ** rng.uniform(2.2, 5.9))
+    values = {}
+    for q in (q for q in formula.inputs if not q.constant):  # the tree has the constants filled in
+        base = known.get(q.name)
+        if q.name == "batch":
+            values[q.name] = 2 ** rng.uniform(0, 16)
+        elif base is None or (base == 0 and not q.zero):
+            values[q.name] = rng.uniform(0.05, 0.95) if q.upper == 1 else rng.uniform(-0.2, 0.2) if q.signed else 10 ** rng.uniform(0, 3)
+        else:
+            values[q.name] = base if q.name in ("experts", "active_experts") else base * rng.uniform(0.5, 2)
+    return values
+
+
+def same(a: float, b: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= 1e-12 * abs(b)
+
+
+def number(value) -> float:
+    """JSON has no infinity: the page sends it as text."""
+    return {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}.get(value, value)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_every_formula_gives_the_same_number(modules):
+    rng = random.Random(20240917)
+    jobs, wanted = [], []
+    for name, formula in sorted(registry.items()):
+        for _ in range(DRAWS):
+            values = drawn(rng, formula)
+            swept = rng.choice(sorted(values))
+            low, high = (values[swept] * 0.9, values[swept]) if table[swept].upper == 1 else (values[swept], values[swept] * 3 + 0.1)
+            grid = [low + (high - low) * i / (STEPS - 1) for i in range(STEPS)]
+            try:
+                one = float(formula(values))
+            except (ValueError, ZeroDivisionError, OverflowError):
+                continue
+            many = np.broadcast_to(formula({**values, swept: np.array(grid)}), (STEPS,)).tolist()
+            jobs.append({"tree": formula.tree(), "values": values, "swept": swept, "grid": grid})
+            wanted.append((name, one, many))
+    assert {name for name, _, _ in wanted} == set(registry)
+    found = modules.evaluate("""async (jobs) => {
+        const { compile, compileSweep } = await import("/tree.js"), safe = (v) => (Number.isFinite(v) ? v : String(v));
+        return jobs.map(({ tree, values, swept, grid }) => [safe(compile(tree)(values)),
+            Array.from(compileSweep(tree, swept, grid.length)(values, Float64Array.from(grid)), safe)]); }""", jobs)
+    wrong = [(name, one, number(a), many, list(map(number, b))) for (name, one, many), (a, b) in zip(wanted, found)
+             if not (same(number(a), one) and all(same(number(x), y) for x, y in zip(b, many)))]
+    assert wrong == []
+    assert len(found) >= DRAWS * len(registry) * 0.9
+
+
+def test_a_missing_symbol_is_named(modules):
+    text = modules.evaluate("""async () => { const { compile } = await import("/tree.js");
+        try { compile(["*", 2, "batch"])({}); } catch (error) { return error.message; } }""")
+    assert text == "The formula needs 'batch', and this page has no value for it."
+
+
+def test_a_foreign_operator_is_refused(modules):
+    text = modules.evaluate("""async () => { const { compile } = await import("/tree.js");
+        try { compile(["constructor", 1]); } catch (error) { return error.message; } }""")
+    assert "uses 'constructor' with 1 arguments; allowed are + * / ^" in text
+
+
+def test_numbers_read_the_same(modules):
+    rng = random.Random(7)
+    awkward = [0.0, 1.0, 2.0, 999.5, 0.9995, 999.95, 0.125, 2.5, 1e3, 1e6, 119.9, 120.0, 7200.0, 0.1, 0.05, 0.00995, 99.995, 1e-5,
+               8192.0, 5e-5, 1e18, 1e21, 1e27]
+    cases = [(rng.choice((1, -1)) * (10 ** rng.uniform(-14, 26) if i % 3 else rng.choice(awkward) / (UNITS[unit].factor if i % 2 else 1)),
+              unit, rng.choice((2, 3, 4, 6))) for unit in UNITS for i in range(200)]
+    found = modules.evaluate("""async (cases) => { const { formatValue, formatTick, axisHint } = await import("/units.js");
+        return cases.map(([value, unit, digits]) => [formatValue(value, unit, digits), formatTick(value, unit), axisHint(unit)]); }""", cases)
+    from handful.units import axis_hint
+    wrong = [(case, ours, theirs) for case, theirs in zip(cases, found)
+             if (ours := [format_value(*case), format_tick(*case[:2]), axis_hint(case[1])]) != theirs]
+    assert wrong == []
+
+
+def test_curves_are_described_the_same(modules):
+    rng = random.Random(11)
+    cases = []
+    for i in range(60):
+        log, n = i % 3 > 0, 241
+        xs = np.geomspace(1, 10 ** rng.uniform(1, 6), n) if log else np.linspace(0, 10 ** rng.uniform(0, 3), n)
+        a, b, c = (10 ** rng.uniform(-3, 3) for _ in range(3))
+        shape = [lambda x: a + b / (x + 1e-3), lambda x: np.maximum(a, b * x), lambda x: a * (x + 1) ** rng.uniform(-1, 1),
+                 lambda x: np.minimum(a, b * x) + c, lambda x: a + 0 * x, lambda x: b * np.sin(x) + a][i % 6]
+        ys = shape(xs)
+        if i % 5 == 0:
+            ys = [None if j > 180 or j < i else float(y) for j, y in enumerate(ys)]
+        cases.append((xs.tolist(), [None if y is None else float(y) for y in ys], "batch", "sequence", rng.choice(("s", "$/token", "1")), log))
+    found = modules.evaluate("""async (cases) => { const { describe } = await import("/describe.js");
+        return cases.map(([xs, ys, ...rest]) => describe(xs, ys.map((y) => (y === null ? Infinity : y)), ...rest)); }""", cases)
+    wrong = [(ours, theirs) for (xs, ys, *rest), theirs in zip(cases, found)
+             if (ours := describe(xs, [math.inf if y is None else y for y in ys], *rest)) != theirs]
+    assert wrong == []
