@@ -31,7 +31,9 @@ class Explorer {
     this.shown = { ...this.state };
     this.model = spec.kind === "train" ? new Train(spec) : new Model(spec);
     this.build();
-    this.tell(read.problems);
+    this.complaints = read.problems;
+    this.problem = "";
+    this.tell();
     this.unfollow = linked ? store.on((now, before) => this.follow(now, before)) : () => {};
     this.draw();
     this.say();
@@ -111,7 +113,9 @@ class Explorer {
     return { preset, button, node: h("div", { class: "ex-preset" }, h("div", { class: "ex-preset-head" }, button, time), claim) };
   }
 
-  tell(problems) {
+  // One notice: what was wrong with the address, until reset, and what cannot be computed, while it cannot.
+  tell() {
+    const problems = [...this.complaints, this.problem].filter(Boolean);
     this.notice.hidden = !problems.length;
     this.notice.textContent = problems.join(" ");
   }
@@ -140,7 +144,8 @@ class Explorer {
   }
 
   restore() {
-    this.tell([]);
+    this.complaints = [];
+    this.tell();
     this.model.turn?.();
     this.set({ ...this.usual, ...this.followed() }, { glide: true, replace: true });
     this.onChange?.(this.state, true);
@@ -153,6 +158,7 @@ class Explorer {
 
   tidy(value) {
     const { x } = this.spec, rounded = Number(value.toPrecision(3));
+    if (value >= x.max || value <= x.min) return value >= x.max ? x.max : x.min;
     return Math.min(Math.max(x.whole ? Math.round(rounded) : rounded, x.min), x.max);
   }
 
@@ -212,7 +218,7 @@ class Explorer {
     const { spec, model, plot } = this, result = model.evaluate(this.shown), cursor = this.shown[spec.x.name];
     if (result.problem !== this.problem) {
       this.problem = result.problem;
-      this.tell(result.problem ? [result.problem] : []);
+      this.tell();
     }
     const series = this.series(result);
     const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);

@@ -1,0 +1,342 @@
+"""Explorers in a real browser: moved by mouse, keyboard and address, on a page of their own and in the built book."""
+from __future__ import annotations
+
+import re
+import shutil
+from urllib.parse import quote
+
+import pytest
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
+
+from handful import balance, latency
+from handful.page import build
+from handful.page.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Scale, Sweep
+
+pytestmark = pytest.mark.browser
+
+
+def declared() -> dict[str, Explorer]:
+    def context():
+        return Control(FloatLogSlider(value=8192, min=3, max=6), "context")
+
+    batch = Sweep("batch", 1, 65536, at=256)
+    every = [
+        Explorer("latency", "Time of a step", batch, Scale("Time per step"), controls=[context()],
+                 curves=[Curve(latency.step_time, "step", "total", band=(1.3, 2.2)), Curve(latency.compute_time, "compute"),
+                         Curve(latency.kv_time, "read cache"), Curve(latency.latency_floor, "floor", "reference")],
+                 marks=[Mark(balance.balance_batch, "balance")], readouts=[latency.throughput],
+                 presets=[Preset("Slopes match", {"context": 1e5, "batch": 2000}, "a claim", "11:48"),
+                          Preset("On an H100", {"hardware": "H100 SXM"})]),
+        Explorer("cost", "Cost of a token", batch, Scale("Cost", log=False, min=0), stack=True, controls=[context()],
+                 curves=[Curve(latency.weight_cost, "weights"), Curve(latency.kv_cost, "cache")]),
+        Explorer("frontier", "Fast and slow", batch, Scale("Cost of a token"), controls=[context(), Control(Checkbox(value=True), "h100")],
+                 across=(latency.tokens_per_user, Scale("Tokens a second")),
+                 curves=[Curve(latency.cost_per_token, "here", "total"), Curve(latency.cost_per_token, "H100", scenario={"hardware": "H100 SXM"})]),
+        Explorer("roofline", "Roofline", Sweep("arithmetic_intensity", 1, 1e4), Scale("Attainable"),
+                 curves=[Curve(balance.attainable_flops, "roof", "total")], dots=Dots(balance.ridge_intensity, latency.Formula(
+                     balance.q.attainable_flops, balance.F, name="peak_for_test", meaning="peak", source="test", register=False)),
+                 controls=[Control(Dropdown(options=[("BF16", "bf16"), ("FP8", "fp8"), ("FP4", "fp4")], value="fp8"), "precision")]),
+        Explorer("train", "The train", kind="train", controls=[
+            Control(FloatSlider(value=0.5, min=0.1, max=1, step=0.01), "load"), Control(IntSlider(value=8, min=1, max=64), "seats")],
+            presets=[Preset("Full", {"load": 0.99}, "a claim", "22:30")]),
+    ]
+    return {explorer.name: explorer for explorer in every}
+
+
+@pytest.fixture(scope="module")
+def explorers():
+    return declared()
+
+
+@pytest.fixture
+def demo(folder_server, watch, explorers):
+    """Open the page that holds them all, under the book's policy: demo("?…", width=375)."""
+    build.bundle()
+    folder, address = folder_server
+    for name in ("handful.js", "handful.css", "favicon.svg"):
+        if (build.SCRIPTS / name).exists():
+            shutil.copy(build.SCRIPTS / name, folder / name)
+    figures = "".join(explorer.html() for explorer in explorers.values())
+    (folder / "index.html").write_text(
+        '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>demo</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="favicon.svg">'
+        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js"></script></head>'
+        f"<body><main><article>{figures}</article></main></body></html>", "utf-8")
+    tabs = []
+
+    def open_page(query: str = "", wait: str = "#explorer-train .ex", **options):
+        tab = watch(**options)
+        tabs.append(tab)
+        page = tab.page
+        page.goto(address + query, wait_until="load")
+        page.wait_for_selector(wait)
+        return page
+
+    yield open_page
+    assert [fault for tab in tabs for fault in tab.faults] == []
+
+
+def settle(page) -> None:
+    """Wait until transitions are over and the words have followed."""
+    page.wait_for_timeout(1300)
+
+
+def shown(page, name: str) -> str:
+    """All that a reader sees of an explorer's state: drawing, numbers, words."""
+    return page.locator(f"#explorer-{name}").evaluate(
+        "(f) => f.querySelector('.ex-svg').innerHTML + f.querySelector('.ex-values').textContent")
+
+
+def words(page, name: str) -> str:
+    return page.locator(f"#explorer-{name} .ex-words").inner_text()
+
+
+def flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+# One page with every kind ------------------------------------------------------------------------------------------
+
+def test_words_are_those_of_python(demo, explorers):
+    page = demo()
+    for name, explorer in explorers.items():
+        assert flat(words(page, name)) == flat(explorer.alt_text()), name
+
+
+def test_tables_are_those_of_python(demo, explorers):
+    page = demo()
+    for name, explorer in explorers.items():
+        page.locator(f"#explorer-{name} .ex summary").click()
+        page.locator(f"#explorer-{name} .ex tbody tr").first.wait_for()
+        head, rows = explorer.table()
+        found = page.locator(f"#explorer-{name} .ex-data tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))")
+        assert found == [head, *rows], name
+
+
+@pytest.mark.parametrize("name", sorted(declared()))
+def test_every_slider_by_keyboard(demo, explorers, name):
+    page = demo()
+    sliders = page.locator(f"#explorer-{name} input[type=range]")
+    for i in range(sliders.count()):
+        before, told = shown(page, name), sliders.nth(i).get_attribute("aria-valuetext")
+        sliders.nth(i).focus()
+        for _ in range(5):
+            page.keyboard.press("ArrowRight")
+        settle(page)
+        assert shown(page, name) != before
+        assert sliders.nth(i).get_attribute("aria-valuetext") != told
+
+
+@pytest.mark.parametrize("name", ["latency", "cost", "frontier", "roofline"])
+def test_cursor_by_keyboard(demo, explorers, name):
+    page = demo()
+    cursor = page.locator(f"#explorer-{name} [role=slider]")
+    cursor.focus()
+    x = explorers[name].x
+    for key, expected in (("End", x.high), ("Home", x.low)):
+        page.keyboard.press(key)
+        page.wait_for_timeout(60)
+        assert float(cursor.get_attribute("aria-valuenow")) == pytest.approx(expected, rel=1e-5)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(60)
+    assert float(cursor.get_attribute("aria-valuenow")) > x.low
+    assert ":" in cursor.get_attribute("aria-valuetext")
+
+
+@pytest.mark.parametrize("name", ["latency", "cost", "frontier", "roofline"])
+def test_cursor_by_mouse(demo, name):
+    page = demo()
+    surface = page.locator(f"#explorer-{name} [data-part=surface]")
+    surface.scroll_into_view_if_needed()
+    box = surface.bounding_box()
+    cursor = page.locator(f"#explorer-{name} [role=slider]")
+    seen = []
+    page.mouse.move(box["x"] + box["width"] * 0.55, box["y"] + 120)
+    page.mouse.down()
+    for share in (0.5, 0.62, 0.74):
+        page.mouse.move(box["x"] + box["width"] * share, box["y"] + 120)
+        page.wait_for_timeout(60)
+        seen.append(float(cursor.get_attribute("aria-valuenow")))
+    page.mouse.up()
+    assert len(set(seen)) == 3 and seen in (sorted(seen), sorted(seen, reverse=True))
+    page.mouse.move(box["x"] + 10, box["y"] + 120)
+    page.wait_for_timeout(60)
+    assert float(cursor.get_attribute("aria-valuenow")) == seen[-1], "a mouse that is up moves nothing"
+
+
+def test_slider_by_mouse(demo):
+    page = demo()
+    slider = page.locator("#explorer-latency input[type=range]")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    before = shown(page, "latency")
+    page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2)
+    settle(page)
+    assert shown(page, "latency") != before
+
+
+def test_numbers_after_a_move_are_pythons(demo, explorers):
+    page = demo("?e.latency.context=123000&e.latency.batch=777")
+    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=123000, batch=777))
+
+
+def test_preset_is_applied_and_reset(demo, explorers):
+    page = demo()
+    button = page.get_by_role("button", name="Slopes match")
+    assert page.locator("#explorer-latency .ex-time").first.get_attribute("href").endswith("&t=708s")
+    button.click()
+    settle(page)
+    assert button.get_attribute("aria-pressed") == "true"
+    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=1e5, batch=2000))
+    page.get_by_role("button", name="On an H100").click()
+    settle(page)
+    assert "H100 SXM" in page.locator("#explorer-latency .ex-scene").inner_text()
+    page.locator("#explorer-latency").get_by_role("button", name="Reset").click()
+    settle(page)
+    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text())
+
+
+def test_checkbox_hides_its_curve(demo):
+    page = demo()
+    row = page.locator("#explorer-frontier .ex-row", has_text="H100")
+    assert row.is_visible()
+    page.locator("#explorer-frontier input[type=checkbox]").uncheck()
+    page.wait_for_timeout(100)
+    assert row.is_hidden()
+
+
+def test_link_holds_the_state(demo):
+    page = demo()
+    # No clipboard here: the link goes to the address bar then, and says so.
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (t) => { window.copied = t; return Promise.resolve(); } } })")
+    page.get_by_role("button", name="Slopes match").click()
+    settle(page)
+    page.locator("#explorer-latency").get_by_role("button", name="Copy link").click()
+    link = page.evaluate("window.copied")
+    assert "e.latency.context=100000" in link and "e.latency.batch=2000" in link and link.endswith("#explorer-latency")
+    before = words(page, "latency")
+    again = demo(link[link.index("?"):])
+    assert words(again, "latency") == before
+
+
+@pytest.mark.parametrize(("query", "sentence"), [
+    ("e.latency.context=banana", "asks for Context = “banana”; allowed is a number from 1,000 tokens to 1 million tokens"),
+    ("e.latency.context=-5", "asks for Context = “-5”"),
+    ("e.latency.context=", "asks for Context = “”"),
+    ("e.latency.batch=1e99", "asks for Batch = “1e99”; allowed is a number from 1 sequence to 65,540 sequences"),
+    ("e.latency.colour=red", "sets “colour”, which this plot does not have; it has context, batch."),
+    ("e.frontier.h100=maybe", "allowed is 1 (shown) or 0 (hidden)"),
+    ("e.roofline.precision=fp3", "allowed is BF16, FP8, FP4"),
+])
+def test_damaged_state_is_one_sentence(demo, explorers, query, sentence):
+    name = query.split(".")[1]
+    page = demo("?" + quote(query, safe="=&.+-"))
+    notice = page.locator(f"#explorer-{name} .ex-notice")
+    assert sentence in flat(notice.inner_text())
+    assert flat(words(page, name)) == flat(explorers[name].alt_text())
+    assert page.locator(".ex-notice:visible").count() == 1
+
+
+@pytest.mark.parametrize(("query", "sentence"), [
+    ("hardware=H100+SMX", "There is no chip “H100 SMX” in this book; the nearest are H100 SXM"),
+    ("model=DeepSeek", "There is no model “DeepSeek” in this book; the nearest are DeepSeek-V3"),
+    ("context=lots", "The context must be a number from 128 to 1 million tokens, and “lots” is not"),
+    ("hardware=A100+80GB&precision=fp4", "has no FP4 arithmetic; it has"),
+    ("e.nothing.x=1", "The address speaks of a plot “nothing”, which this page does not have."),
+])
+def test_damaged_scenario_is_one_sentence(demo, query, sentence):
+    page = demo("?" + query)
+    assert sentence in flat(page.locator(".bar-notes").inner_text())
+    assert page.locator(".ex").count() == 5
+
+
+def test_scenario_moves_every_plot_and_is_remembered(demo, explorers):
+    page = demo(width=1280)
+    before = {name: shown(page, name) for name in ("latency", "cost", "frontier", "roofline")}
+    page.locator("#bar-hardware").select_option("H200 SXM")
+    settle(page)
+    for name, state in before.items():
+        assert shown(page, name) != state, name
+    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text(hardware="H200 SXM"))
+    page.reload(wait_until="networkidle")
+    assert page.locator("#bar-hardware").input_value() == "H200 SXM"
+    page.locator(".bar").get_by_role("button", name="Reset").click()
+    settle(page)
+    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text())
+
+
+def test_a_precision_that_the_chip_lacks_cannot_be_picked(demo):
+    page = demo()
+    page.locator("#bar-hardware").select_option("H100 SXM")
+    option = page.locator("#bar-precision option[value=fp4]")
+    assert option.is_disabled() and "has no FP4 arithmetic; it has" in option.get_attribute("title")
+
+
+def test_bar_folds_on_a_phone(demo):
+    page = demo(width=375)
+    assert page.locator("#bar-hardware").is_hidden()
+    summary = page.locator(".bar-summary")
+    summary.click()
+    assert page.locator("#bar-hardware").is_visible() and summary.get_attribute("aria-expanded") == "true"
+
+
+@pytest.mark.parametrize("width", [320, 375, 1280])
+def test_labels_neither_overlap_nor_leave(demo, width):
+    page = demo(width=width)
+    faults = page.evaluate("""() => [...document.querySelectorAll(".ex-svg")].flatMap((svg) => {
+        const box = svg.getBoundingClientRect(), seen = [];
+        const texts = [...svg.querySelectorAll("text")].filter((t) => t.textContent && t.checkVisibility() && !t.closest(".ex-cursor"));
+        const out = [];
+        for (const t of texts) {
+            const r = t.getBoundingClientRect();
+            if (!r.width) continue;
+            if (r.left < box.left - 3 || r.right > box.right + 3) out.push("cut: " + t.textContent);
+            for (const [u, q] of seen) if (r.left < q.right - 2 && q.left < r.right - 2 && r.top < q.bottom - 5 && q.top < r.bottom - 5) out.push(u + " / " + t.textContent);
+            seen.push([t.textContent, r]);
+        }
+        return out; })""")
+    assert faults == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_reduced_motion_jumps(demo, explorers):
+    page = demo(reduced_motion="reduce")
+    page.get_by_role("button", name="Slopes match").click()
+    page.wait_for_timeout(60)
+    assert "100,000" in page.locator("#explorer-latency output").inner_text()
+
+
+def test_without_scripts_the_figure_stands(demo, explorers):
+    page = demo(java_script_enabled=False, wait=".explorer-static svg")
+    assert page.locator(".explorer-static svg").count() == len(explorers)
+    assert flat(page.locator("#explorer-latency .explorer-words").inner_text()) == flat(explorers["latency"].alt_text())
+
+
+# The built book ----------------------------------------------------------------------------------------------------
+
+def test_every_explorer_of_the_book_moves(page_name, site, watch):
+    tab = watch()
+    page = tab.open(site + page_name)
+    figures = page.locator("figure.explorer")
+    for i in range(figures.count()):
+        figure = figures.nth(i)
+        figure.scroll_into_view_if_needed()
+        figure.locator(".ex").wait_for()
+        for handle in figure.locator("input[type=range], [role=slider]").all():
+            before = figure.inner_text(), figure.locator(".ex-svg").evaluate("(s) => s.innerHTML")
+            handle.focus()
+            page.keyboard.press("PageUp")
+            page.keyboard.press("ArrowLeft")
+            page.wait_for_timeout(150)
+            after = figure.inner_text(), figure.locator(".ex-svg").evaluate("(s) => s.innerHTML")
+            if before == after:  # at the end of its range already
+                page.keyboard.press("PageDown")
+                page.wait_for_timeout(150)
+                after = figure.inner_text(), figure.locator(".ex-svg").evaluate("(s) => s.innerHTML")
+            assert before != after, (figure.get_attribute("id"), handle.get_attribute("aria-valuetext"))
+        for button in figure.locator(".ex-preset-button").all():
+            button.click()
+            page.wait_for_timeout(600)
+            assert button.get_attribute("aria-pressed") == "true", button.inner_text()
+        assert figure.locator(".ex-notice:visible").count() == 0
+    assert tab.faults == []
