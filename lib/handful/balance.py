@@ -39,6 +39,10 @@ attainable_flops = Formula(
     q.attainable_flops, Min(F, q.arithmetic_intensity.symbol * BW),
     source="Williams, Waterman and Patterson 2009, Roofline", meaning="the lower of the two roofs")
 
+ridge_flops = Formula(
+    q.attainable_flops, Min(F, q.ridge_intensity.symbol * BW), using=(ridge_intensity,), name="ridge_flops",
+    source="Williams, Waterman and Patterson 2009, Roofline", meaning="the rate at the ridge: where the roofs meet")
+
 # Balance ---------------------------------------------------------------------------------------------------------
 
 sparsity = Formula(q.sparsity, N_total / N_active, source="19:21", meaning="total over active parameters",
@@ -57,6 +61,10 @@ machine_balance = Formula(
 balance_batch_rule = Formula(
     q.balance_batch, M * S / new, name="balance_batch_rule", source="19:21",
     meaning="machine balance times sparsity", conventions=("weights only: caches left out",))
+
+balance_batch_of_chip = Formula(
+    q.balance_batch, q.machine_balance.symbol * S / new, using=(machine_balance,), name="balance_batch_of_chip",
+    source="19:21", meaning="a chip's balance times sparsity", conventions=("weights only: caches left out",))
 
 balance_batch = Formula(
     q.balance_batch, q.machine_balance.symbol * q.sparsity.symbol / new, using=(machine_balance, sparsity),

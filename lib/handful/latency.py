@@ -114,6 +114,11 @@ tokens_per_user = Formula(q.tokens_per_user, new / q.step_time.symbol, using=(st
 
 _cost = n * p / (new * B)
 
+fastest_stream = Formula(
+    q.tokens_per_user, new / q.latency_floor.symbol, using=(latency_floor,), name="fastest_stream", source="10:40",
+    meaning="how fast an answer streams when a step is nothing but one reading of the weights",
+    conventions=("no tokens speculated", "all weights are read"))
+
 cost_per_token = Formula(
     q.cost_per_token, _cost * q.step_time.symbol, using=(step_time,), source="13:20",
     meaning="rent of all chips for one step, shared by the tokens that the step makes",

@@ -8,7 +8,7 @@ reads them.
 >>> law = coefficients("S-BASE")
 >>> size = effective_parameters(law, dense_parameters=370e6, experts=64)
 >>> round(size / 1e9, 2)        # the lecture says 1.3 billion
-1.39
+1.4
 >>> round(routed_total(dense_parameters=370e6, experts=64, routed_share=law["routed_share"]) / 1e9, 1)
 7.5
 """
