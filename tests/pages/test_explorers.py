@@ -340,3 +340,28 @@ def test_every_explorer_of_the_book_moves(page_name, site, watch):
             assert button.get_attribute("aria-pressed") == "true", button.inner_text()
         assert figure.locator(".ex-notice:visible").count() == 0
     assert tab.faults == []
+
+
+# In a notebook ------------------------------------------------------------------------------------------------------
+
+def test_the_module_serves_anywidget(folder_server, watch, explorers):
+    """A stand-in for anywidget's model: traits in, moves out, and the ipywidgets' own controls left away."""
+    build.bundle()
+    folder, address = folder_server
+    shutil.copy(build.SCRIPTS / "explorer.js", folder / "explorer.js")
+    (folder / "index.html").write_text("<!doctype html><title>notebook</title><div id=el></div>", "utf-8")
+    page = watch().open(address)
+    text, traits, sliders = page.evaluate("""async (spec) => {
+        const { default: { render } } = await import("/explorer.js"), heard = {};
+        const traits = { spec, driven: ["context"], context: 8192, batch: 256 };
+        const model = { get: (k) => traits[k], set: (k, v) => { traits[k] = v; }, save_changes() { traits.saved = true; }, on: (k, f) => { heard[k] = f; } };
+        const el = document.querySelector("#el"), stop = render({ model, el });
+        const rest = () => new Promise((done) => setTimeout(done, 900));
+        traits.context = 123000; heard["change:context"]();
+        el.querySelector("[role=slider]").dispatchEvent(new KeyboardEvent("keydown", { key: "End" }));
+        await rest();
+        const text = el.querySelector(".ex-words").textContent;
+        stop();
+        return [text, { batch: traits.batch, saved: traits.saved }, el.querySelectorAll("input").length]; }""", explorers["latency"].spec())
+    assert flat(text) == flat(explorers["latency"].alt_text(context=123000, batch=65536))
+    assert traits == {"batch": 65536, "saved": True} and sliders == 0

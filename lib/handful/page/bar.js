@@ -61,6 +61,6 @@ export function mountBar(before, problems = []) {
   };
   store.on(() => { complaints = store.problems; draw(); });
   draw();
-  before.prepend(bar);
+  before.before(bar);
   return bar;
 }

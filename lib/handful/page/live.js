@@ -131,16 +131,22 @@ function card(span, number, formulas, result) {
   if (maths.childNodes.length) box.append(maths);
   if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
   if (result.values) {
-    const where = (name) => (name in result.symbols ? "set here" : name in store.values() ? "scenario" : "");
-    box.append(h("table", null, h("tbody", null, ...formula.inputs.filter((i) => typeof result.values[i.name] === "number").map((i) =>
-      h("tr", null, h("th", { scope: "row", text: i.label }), h("td", { text: formatValue(result.values[i.name], i.unit, 4) }), h("td", { class: "pop-where", text: where(i.name) }))))));
-    const now = { ...store.choice, ...result.pinned };
-    box.append(h("p", { class: "pop-scene", text: `For ${["hardware", "model", "precision"].map((kind) => label(kind, now[kind])).join(", ")}${Object.keys(result.pinned).length ? ", as this sentence asks" : ""}.` }));
+    const now = { ...store.choice, ...result.pinned }, names = ["hardware", "model", "precision"].map((kind) => label(kind, now[kind])).join(", ");
+    box.append(inputs(formula, result), h("p", { class: "pop-scene", text: `For ${names}${Object.keys(result.pinned).length ? ", as this sentence asks" : ""}.` }));
   }
   const conventions = formula.conventions || [];
   if (conventions.length) box.append(h("ul", null, ...conventions.map((text) => h("li", { text }))));
   if (formula.source) box.append(source(formula.source));
   return box;
+}
+
+// Letter, name and value of each input; those that stand at one or nothing, as in a plain case, are left out.
+function inputs(formula, { values, symbols }) {
+  const rows = formula.inputs.filter(({ name }) => typeof values[name] === "number" && (name in symbols || !(values[name] === 0 || name === "tokens_per_step")));
+  return h("table", null, h("tbody", null, ...rows.map(({ name, label: words, unit }) => {
+    const letter = document.getElementById(`symbol-${name}`);
+    return h("tr", null, h("td", { class: "pop-letter" }, letter ? letter.content.cloneNode(true) : ""), h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }), h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }));
+  })));
 }
 
 // A fact carries its source in its own attributes: data-label, data-source.

@@ -27,11 +27,25 @@ function upgrade(figure) {
   }
 }
 
+// Below the theme's own header where that stays in view; and what is jumped to comes below both.
+function pin(bar) {
+  const header = document.querySelector(".bd-header-article"), root = document.documentElement;
+  const place = () => {
+    const above = header && getComputedStyle(header).position === "sticky" ? header.offsetHeight : 0;
+    bar.style.setProperty("--bar-top", `${above}px`);
+    root.style.scrollPaddingTop = `${above + Math.min(bar.offsetHeight, 90) + 12}px`;
+  };
+  place();
+  const watcher = new ResizeObserver(place);
+  watcher.observe(bar);
+  if (header) watcher.observe(header);
+}
+
 function start() {
   store.load(location.search, memory());
   const figures = [...document.querySelectorAll("figure.explorer")];
-  const article = document.querySelector(".bd-article-container article, article.bd-article, main article, main");
-  if (article) mountBar(article, strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
+  const article = ["article.bd-article", "main article", "main"].map((rule) => document.querySelector(rule)).find(Boolean);
+  if (article) pin(mountBar(article, strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", "")))));
   mountLive(document);
   // The first screen first; what lies below is built while the reader reads, and at once when it comes near.
   const later = [];

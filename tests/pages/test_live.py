@@ -1,0 +1,88 @@
+"""Live numbers and facts in a real browser: they follow the scenario, and say where they come from."""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import pytest
+
+from handful import balance, latency, scenario
+from handful.page import build
+from handful.units import format_value
+
+pytestmark = pytest.mark.browser
+
+
+def entry(formula) -> dict:
+    return {"tree": formula.tree(), "label": formula.gives.label, "meaning": formula.meaning, "unit": formula.gives.unit,
+            "inputs": [{"name": q.name, "label": q.label, "unit": q.unit} for q in formula.inputs if not q.constant],
+            "conventions": list(formula.conventions), "source": formula.source}
+
+
+@pytest.fixture
+def page(folder_server, watch):
+    build.bundle()
+    folder, address = folder_server
+    for name in ("handful.js", "handful.css"):
+        shutil.copy(build.SCRIPTS / name, folder / name)
+    formulas = {f.name: entry(f) for f in (latency.step_time, balance.machine_balance)}
+    numbers = {"step": {"formula": "step_time", "set": {"batch": 256}, "digits": 3, "values": {"one_token": 1}},
+               "pinned": {"formula": "machine_balance", "set": {"hardware": "H100 SXM", "precision": "bf16"}, "digits": 3}}
+    block = json.dumps({"formulas": formulas, "numbers": numbers}).replace("<", "\\u003c")
+    (folder / "index.html").write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>live</title><link rel="stylesheet" href="handful.css">'
+        '<script type="module" src="handful.js"></script></head><body><main><article>'
+        '<p>A step takes <span class="live" data-live="step">?</span>; an H100 balances at '
+        '<span class="live" data-live="pinned">?</span> and reads <span class="fact" data-label="Bandwidth" '
+        'data-source="a data sheet">3.35 TB/s</span>.</p></article></main>'
+        f'<script type="application/json" id="live-numbers">{block}</script></body></html>', "utf-8")
+    tab = watch()
+    opened = tab.open(address)
+    yield opened
+    assert tab.faults == []
+
+
+def number(page, key: str) -> str:
+    return page.locator(f"[data-live={key}]").inner_text()
+
+
+def test_they_follow_the_scenario_unless_pinned(page):
+    for chip in ("GB200 NVL72", "H200 SXM"):
+        page.locator("#bar-hardware").select_option(chip)
+        value = latency.step_time(scenario.values(hardware=chip), batch=256)
+        assert number(page, "step") == format_value(value, "s")
+        assert number(page, "pinned").startswith("295")
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_opens_by_keyboard_and_gives_the_focus_back(page, key):
+    page.locator("[data-live=step]").focus()
+    page.keyboard.press(key)
+    box = page.get_by_role("dialog")
+    text = re.sub(r"\s+", " ", box.inner_text())
+    assert "The slower of reading and computing." in text and "256 sequences" in text and "GB200 NVL72" in text
+    assert box.locator("a").get_attribute("href").endswith("&t=127s")
+    assert box.evaluate("(b) => b.contains(document.activeElement)")
+    page.keyboard.press("Escape")
+    assert box.count() == 0
+    assert page.evaluate("document.activeElement.dataset.live") == "step"
+
+
+def test_click_opens_and_click_elsewhere_closes(page):
+    page.locator("[data-live=pinned]").click()
+    assert "H100 SXM" in page.get_by_role("dialog").inner_text()
+    page.locator("main").click(position={"x": 2, "y": 2})
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_a_fact_names_its_source(page):
+    page.locator(".fact").click()
+    assert "Source: a data sheet." in page.get_by_role("dialog").inner_text()
+
+
+def test_a_box_stays_within_a_phone(page):
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.locator("[data-live=step]").click()
+    box = page.get_by_role("dialog").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 320
