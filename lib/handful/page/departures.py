@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ..simulate import train
 from ..units import format_value
 
 if TYPE_CHECKING:
@@ -16,37 +17,15 @@ DEPARTURES = 600  # how many trains are watched
 MOST = 20_000  # and at most how many passengers
 
 
-def mulberry32(seed: int):
-    """A small generator of uniform numbers that is easy to write the same in two languages (public domain)."""
-    state = seed & 0xFFFFFFFF
-
-    def step() -> float:
-        nonlocal state
-        state = (state + 0x6D2B79F5) & 0xFFFFFFFF
-        t = state
-        t = ((t ^ (t >> 15)) * (t | 1)) & 0xFFFFFFFF
-        t ^= (t + ((t ^ (t >> 7)) * (t | 61) & 0xFFFFFFFF)) & 0xFFFFFFFF
-        return ((t ^ (t >> 14)) & 0xFFFFFFFF) / 4294967296
-
-    return step
-
-
 def run(explorer: Explorer, state: dict[str, Any]) -> dict[str, Any]:
     """Arrivals, departures and delays (seconds), with worst, 95th percentile and mean."""
     settings = {"batch_interval": 0.02, "seats": 32, "load": 0.7, "seed": 1} | state
     interval, seats, load = float(settings["batch_interval"]), int(settings["seats"]), float(settings["load"])
-    draw, rate = mulberry32(int(settings["seed"])), load * seats / interval
-    clock, arrivals = 0.0, []
-    for _ in range(min(MOST, DEPARTURES * seats)):
-        clock -= math.log(1 - draw())
-        arrivals.append(clock / rate)
-    departures: list[int] = []
-    for i, arrival in enumerate(arrivals):
-        soonest = math.ceil(arrival / interval)
-        departures.append(max(soonest, departures[i - seats] + 1) if i >= seats else soonest)
-    delays = [d * interval - a + interval for a, d in zip(arrivals, departures)]
+    arrivals = train.poisson_arrivals(load * seats / interval, min(MOST, DEPARTURES * seats), int(settings["seed"]))
+    departures = train.depart(arrivals, interval, seats)
+    delays = train.delays(arrivals, interval, seats)
     ordered = sorted(delays)
-    return {"arrivals": arrivals, "departures": [d * interval for d in departures], "delays": delays,
+    return {"arrivals": arrivals, "departures": departures, "delays": delays,
             "interval": interval, "seats": seats, "load": load, "worst": ordered[-1],
             "p95": ordered[math.ceil(0.95 * len(ordered)) - 1], "mean": sum(delays) / len(delays)}
 

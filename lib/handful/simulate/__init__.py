@@ -1,0 +1,1 @@
+"""Simulations of processes, to hold the closed forms against."""
