@@ -77,7 +77,7 @@ step_time = Formula(
     q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol), using=(memory_time, compute_time),
     source="2:07", meaning="the slower of reading and computing",
     conventions=("reading and arithmetic overlap perfectly: max(weights + KV, compute)",
-                 "peak rates, no communication, no launch overhead: a floor, 1.3 to 2.2 times below measured kernels"))
+                 "peak rates, no communication, no launch overhead: a floor that measured steps lie above"))
 
 step_time_lecture = Formula(
     q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol), using=(_lecture_memory_time, compute_time),
@@ -97,6 +97,12 @@ step_time_with_attention = Formula(
     using=(memory_time, compute_time, attention_time), name="step_time_with_attention", source="derived",
     meaning="the slower of reading and computing, attention's arithmetic included",
     conventions=("max(weights + KV, compute + attention)",))
+
+step_time_mixed = Formula(
+    q.step_time, q.memory_time.symbol + q.compute_time.symbol * (1 + q.prompt_per_answer.symbol),
+    using=(memory_time, compute_time), name="step_time_mixed", source="derived",
+    meaning="a step that works through prompts too, nothing overlapping: what a server under steady load pays",
+    conventions=("prompts arrive at the rate at which answers leave", "nothing overlaps: memory + compute"))
 
 latency_floor = Formula(
     q.latency_floor, w * N_total / (n * BW), source="10:40",

@@ -133,6 +133,9 @@ one_token = quantity("one_token", "u", _token, "token", "one token, to make a co
 tokens_per_step = quantity("tokens_per_step", "q", _token / _sequence, "token",
                            "new tokens that each sequence gets in one step", default=1)
 
+prompt_per_answer = quantity("prompt_per_answer", "g", NONE, "1",
+                             "prompt tokens worked through for each new token", zero=True)
+
 # Hardware
 device_price = quantity("device_price", "p", _dollar / (_device * _time), "$/device/s", "price of one chip for a time")
 devices = quantity("devices", "n", _device, "device", "chips that work together on a step")

@@ -46,6 +46,13 @@ TABLES: dict[str, dict[str, str]] = {
         text: price_note disagreements
         flag: verified!
         text: source!"""),
+    "measured_steps": _columns("""
+        text: name! model! chip! precision!
+        count: devices!
+        text: parallelism!
+        count: batch! context!
+        positive: measured_step_s!
+        text: source!"""),
     "models": _columns("""
         text: name! org!
         count: year!
