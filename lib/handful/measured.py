@@ -115,7 +115,7 @@ def figure():
     """Measured ÷ predicted against batch: a panel each for one chip and for a node, as a matplotlib Figure."""
     from matplotlib.figure import Figure
 
-    drawn = Figure(figsize=(7.2, 3.6), layout="constrained")
+    drawn = Figure(figsize=(7.2, 4.2), layout="constrained")
     left, right = drawn.subplots(1, 2, sharey=True)
     colours = {"H100 SXM": "#0072B2", "H200 SXM": "#009E73", "B200 SXM": "#D55E00"}
     marks = {"bf16": "s", "fp8": "o", "fp4": "^"}
@@ -131,8 +131,9 @@ def figure():
         axes.axhspan(*band(), color="#888888", alpha=0.15, linewidth=0)
         axes.axhline(1, color="#888888", linewidth=1)
         axes.set(xscale="log", yscale="log", xlabel="Sequences at once", title=title)
-        axes.legend(fontsize="small", frameon=False)
         axes.grid(alpha=0.2)
+    shown = {label: handle for axes in (left, right) for handle, label in zip(*axes.get_legend_handles_labels())}
+    drawn.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=3, fontsize="small", frameon=False)
     left.set_ylabel("Measured ÷ predicted")
     ticks = [1, 1.5, 2, 3, 5, 10]
     left.set_yticks(ticks, [str(t) for t in ticks])
