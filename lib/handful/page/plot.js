@@ -187,14 +187,15 @@ export class Plot {
     const { left, right, top, bottom } = this.box;
     for (const { value, text } of this.xTicks) {
       const tick = this.pools.x.get(text), at = this.sx(value).toFixed(1);
-      put(tick.rule, "x1", at); put(tick.rule, "x2", at); put(tick.rule, "y1", top); put(tick.rule, "y2", bottom);
-      put(tick.text, "x", at); put(tick.text, "y", bottom + 19); put(tick.text, "text", text);
+      // Moved as a whole: text that keeps its own place within its group is not laid out again.
+      put(tick.node, "transform", `translate(${at},0)`);
+      put(tick.rule, "y1", top); put(tick.rule, "y2", bottom); put(tick.text, "y", bottom + 19); put(tick.text, "text", text);
     }
     this.pools.x.done();
     for (const { value, text } of this.yTicks) {
       const tick = this.pools.y.get(text), at = this.sy(value);
-      put(tick.rule, "x1", left); put(tick.rule, "x2", right); put(tick.rule, "y1", at.toFixed(1)); put(tick.rule, "y2", at.toFixed(1));
-      put(tick.text, "x", left - 8); put(tick.text, "y", (at + 4.5).toFixed(1)); put(tick.text, "text", text);
+      put(tick.node, "transform", `translate(0,${at.toFixed(1)})`);
+      put(tick.rule, "x1", left); put(tick.rule, "x2", right); put(tick.text, "x", left - 8); put(tick.text, "y", 4.5); put(tick.text, "text", text);
     }
     this.pools.y.done();
     put(this.frameLine, "d", `M${left},${top}V${bottom}H${right}`);
@@ -260,7 +261,7 @@ export class Plot {
       if (upright && x + width > right) x = Math.max(left + 2, Number(place) - 6 - width);
       while (this.taken.some((b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3)) y += 17;
       this.taken.push({ x, y: y - 12, w: width, h: 16 });
-      put(item.text, "x", x.toFixed(1)); put(item.text, "y", y.toFixed(1)); put(item.text, "text", mark.text);
+      put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`); put(item.text, "text", mark.text);
     }
     this.pools.mark.done();
   }
@@ -270,7 +271,7 @@ export class Plot {
       const item = this.pools.dot.get(dot.label);
       put(item.spot, "cx", dot.px.toFixed(1)); put(item.spot, "cy", dot.py.toFixed(1));
       show(item.text, dot.placed);
-      if (dot.placed) { put(item.text, "x", dot.tx.toFixed(1)); put(item.text, "y", dot.ty.toFixed(1)); put(item.text, "text", dot.label); }
+      if (dot.placed) { put(item.text, "transform", `translate(${dot.tx.toFixed(1)},${dot.ty.toFixed(1)})`); put(item.text, "text", dot.label); }
     }
     this.pools.dot.done();
     const named = series.filter((curve) => curve.label);
@@ -300,7 +301,7 @@ export class Plot {
     put(rule, "x1", at.toFixed(1)); put(rule, "x2", at.toFixed(1)); put(rule, "y1", top); put(rule, "y2", bottom + 4);
     put(reach, "x", (at - 22).toFixed(1)); put(reach, "y", top); put(reach, "height", bottom - top + 34);
     put(grip, "x", (middle - width / 2).toFixed(1)); put(grip, "y", y); put(grip, "width", width.toFixed(1));
-    put(text, "x", middle.toFixed(1)); put(text, "y", y + 15.5); put(text, "text", cursor.text);
+    put(text, "transform", `translate(${middle.toFixed(1)},${y + 15.5})`); put(text, "text", cursor.text);
     const l = middle - width / 2 + 7, r = middle + width / 2 - 7;
     put(arrows, "d", `M${(l + 4).toFixed(1)},${y + 7}l-4,4l4,4M${(r - 4).toFixed(1)},${y + 7}l4,4l-4,4`);
     for (const point of cursor.points) {
