@@ -128,7 +128,7 @@ export class Model {
     const text = spec.across ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ${course(lead.ys, spec.y.unit)}.`
       : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
     const values = shown.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join("; ");
-    return `${text} At ${name} ${plain(state[spec.x.name], unit, 3)}: ${values}.`;
+    return `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ${values}.`;
   }
 
   // Head and rows of the data table.

@@ -233,7 +233,7 @@ class Explorer {
       marks: result.marks.filter((m) => Number.isFinite(m.value)).map(({ mark, value }) => ({
         key: mark.label, axis: mark.axis, band: mark.band, value, text: `${mark.label} ${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}` })),
       cursor: {
-        x: across && lead ? lead.x : cursor, text: across ? `${spec.x.title.toLowerCase()} ${plain(cursor, spec.x.unit, 3)}` : plain(cursor, spec.x.unit, 3),
+        x: across && lead ? lead.x : cursor, text: across ? `${spec.x.title.toLowerCase()} ${plain(cursor, spec.x.unit, 4)}` : plain(cursor, spec.x.unit, 4),
         points: series.filter((s) => s.cursor).map((s) => ({ id: s.id, index: s.index, role: s.role, x: s.cursor[0], y: s.cursor[1] })),
         min: spec.x.min, max: spec.x.max, now: Number(cursor.toPrecision(6)), step: (count) => this.stepped(count),
         valueText: `${formatValue(cursor, spec.x.unit)}: ${result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join(", ")}`,

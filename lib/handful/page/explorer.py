@@ -281,7 +281,7 @@ class Explorer:
         else:
             text = f"{capital(lead.label)} {describe(v['x'], v['curves'][lead.id], name, unit, self.y_unit, self.x.log)}."
         values = "; ".join(f"{c.label} {format_value(v['at'][c.id], self.y_unit)}" for c in shown)
-        return f"{text} At {name} {plain(full[self.x.name], unit, 3)}: {values}."
+        return f"{text} At {name} {plain(full[self.x.name], unit, 4)}: {values}."
 
     def table(self, **state) -> tuple[list[str], list[list[str]]]:
         """Head and rows of the data table, as text with units."""

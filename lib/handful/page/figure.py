@@ -147,9 +147,10 @@ def _train(axes, v: dict[str, Any]) -> None:
     t, late = v["interval"], 9 * v["interval"]
     seen = [(a, d) for a, d in zip(v["arrivals"], v["departures"]) if a < late]
     seen = seen[:: max(1, len(seen) // 90)]
-    for i, (a, d) in enumerate(seen):
-        axes.plot([a, d], [i, i], color=PALETTE[1], linewidth=1.6)
-        axes.plot([d, d + t], [i, i], color=PALETTE[0], linewidth=1.6)
+    # One line with gaps for all: a tenth of the markup of a line each.
+    rows = [y for i in range(len(seen)) for y in (i, i, math.nan)]
+    axes.plot([x for a, d in seen for x in (a, d, d)], rows, color=PALETTE[1], linewidth=1.6, solid_capstyle="butt")
+    axes.plot([x for _, d in seen for x in (d, d + t, d)], rows, color=PALETTE[0], linewidth=1.6, solid_capstyle="butt")
     for k in range(1, 12):
         axes.axvline(k * t, color=SOFT, linewidth=0.8, dashes=(3, 3))
     axes.set(xlim=(0, late + 2 * t), ylim=(len(seen), -1))
