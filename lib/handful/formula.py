@@ -25,7 +25,7 @@ from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from .dimensions import NONE, DimensionError, dimension_of
-from .quantities import Quantity, dimension_of_symbol, find, table
+from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
 from .tree import to_tree
 
 registry: dict[str, Formula] = {}
@@ -83,6 +83,8 @@ class Formula:
             if found != gives.dimension and expr not in (0, sympy.oo):
                 raise DimensionError(f"{self.name} should be a {gives.dimension}, but {expr} is a {found}.")
         self.inputs = tuple(q for q in table.values() if q.symbol in self.expanded.free_symbols)
+        self._parts = [(self.inputs.index(part), self.inputs.index(whole)) for part, whole in PARTS
+                       if part in self.inputs and whole in self.inputs]
         if register:
             if self.name in registry:
                 raise FormulaError(f"A formula named {self.name} exists already; give this one another name.")
@@ -115,6 +117,11 @@ class Formula:
             if value is None:
                 raise FormulaError(f"{self.name} needs {q.name} ({q.meaning}).")
             arguments.append(q.check(value))
+        for part, whole in self._parts:
+            over = arguments[part] > arguments[whole]
+            if over if isinstance(over, bool) else over.any():
+                raise QuantityError(f"{self.inputs[part].name} must be at most {self.inputs[whole].name} "
+                                    f"({arguments[whole]}); got {arguments[part]}.")
         if all(isinstance(a, (int, float)) for a in arguments):
             try:
                 return float(self._scalar(*map(float, arguments)))
@@ -228,6 +235,10 @@ def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:
             shell = expr.xreplace({inner[0]: z})
             if not shell.has(x):
                 return _invert(inner[0], _invert(shell, y, z), x)
+    rest, power = expr.as_independent(x, as_Add=False)
+    if power == x or (isinstance(power, sympy.Pow) and power.base == x and power.exp.is_number):
+        # A product: divide it out by hand, since solve() multiplies (1 - k/E)^B out and overflows.
+        return (y / rest)**(1 / (power.exp if power != x else sympy.S.One))
     solutions = [s for s in sympy.solve(sympy.Eq(expr, y), x) if s.is_negative is not True]
     if len(solutions) != 1:
         raise FormulaError(f"{expr} = {y} has {len(solutions)} positive solutions for {x}; exactly one is wanted.")
@@ -254,7 +265,7 @@ def _verify(formula: Formula, quantity: Quantity, solution: sympy.Expr) -> None:
             y = forward(*(point[q] for q in formula.inputs))
             x = back(y, *(point[q] for q in others))
             again = forward(*(x if q is quantity else point[q] for q in formula.inputs))
-        except (ValueError, ZeroDivisionError, OverflowError):
+        except (ValueError, TypeError, ZeroDivisionError, OverflowError):  # a part above its whole, say
             continue
         if isinstance(again, complex) or not abs(again - y) <= 1e-9 * abs(y):
             raise FormulaError(f"{quantity.name} = {solution} does not give {formula.gives.name} back: {again} for {y}.")

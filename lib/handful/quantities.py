@@ -243,3 +243,6 @@ effective_parameters = quantity("effective_parameters", r"N_{\mathrm{effective}}
 batch_interval = quantity("batch_interval", "T", _time, "s", "time between two departures")
 mean_delay = quantity("mean_delay", r"\bar{D}", _time, "s", "mean wait plus ride")
 worst_delay = quantity("worst_delay", r"D_{\max}", _time, "s", "longest wait plus ride when every train has a free seat")
+
+# A part cannot exceed its whole: checked wherever a formula takes both.
+PARTS = ((active_parameters, total_parameters), (routed_parameters, total_parameters), (active_experts, experts))

@@ -1,0 +1,95 @@
+"""The dimension walker: what it must accept, and mutants that it must catch."""
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handful import quantities as q
+from handful.dimensions import BASE, NONE, Dimension, DimensionError, dimension_of
+from handful.formula import registry
+from handful.page.roles import registry as every_formula
+from handful.quantities import dimension_of_symbol
+
+every_formula()  # imports every module, so that the registry is full
+
+powers = st.dictionaries(st.sampled_from(BASE), st.integers(-3, 3), max_size=4)
+
+
+@given(powers, powers)
+def test_dimensions_form_a_group(a, b):
+    x, y = Dimension(**a), Dimension(**b)
+    assert x * y == y * x and x / x == NONE and (x * y) / y == x and x**2 == x * x
+    assert hash(x * y) == hash(y * x)
+
+
+@pytest.mark.parametrize("name", sorted(registry))
+def test_every_formula_has_the_dimension_that_it_claims(name):
+    formula = registry[name]
+    assert dimension_of(formula.expanded, dimension_of_symbol) == formula.gives.dimension
+
+
+def _one_at_a_time(expression, old, new):
+    """Copies of the expression, each with one occurrence of `old` replaced."""
+    if expression == old:
+        yield new
+    for i, arg in enumerate(expression.args):
+        for changed in _one_at_a_time(arg, old, new):
+            yield expression.func(*expression.args[:i], changed, *expression.args[i + 1:], evaluate=False)
+
+
+def _swaps():
+    """Each formula with one occurrence of one input exchanged for a quantity of another dimension."""
+    wrong = [q.context, q.batch, q.devices, q.memory_bandwidth, q.bytes_per_parameter]
+    for name, formula in sorted(registry.items()):
+        for quantity in formula.inputs:
+            other = next(w for w in wrong if w.dimension != quantity.dimension)
+            yield pytest.param(formula, quantity, other, id=f"{name}:{quantity.name}->{other.name}")
+
+
+@pytest.mark.parametrize("formula, quantity, other", list(_swaps()))
+def test_an_input_of_another_dimension_is_caught(formula, quantity, other):
+    for mutant in _one_at_a_time(formula.expanded, quantity.symbol, other.symbol):
+        try:
+            found = dimension_of(mutant, dimension_of_symbol)
+        except DimensionError:
+            continue
+        assert found != formula.gives.dimension
+
+
+def _dropped():
+    """Each formula whose expression is a product, with one dimensional factor left out."""
+    for name, formula in sorted(registry.items()):
+        if isinstance(formula.expanded, sympy.Mul):
+            for factor in formula.expanded.args:
+                if not factor.is_number and dimension_of(factor, dimension_of_symbol) != NONE:
+                    yield pytest.param(formula, factor, id=f"{name}:{factor}")
+
+
+@pytest.mark.parametrize("formula, factor", list(_dropped()))
+def test_a_dropped_factor_is_caught(formula, factor):
+    assert dimension_of(formula.expanded / factor, dimension_of_symbol) != formula.gives.dimension
+
+
+B, L, t, n = (s.symbol for s in (q.batch, q.context, q.step_time, q.devices))
+
+
+@pytest.mark.parametrize("expression", [
+    B + L, sympy.Max(B, L), sympy.Min(B, t), sympy.log(B), sympy.exp(t), 2**B, B**B, 1 + B, sympy.sin(t),
+    sympy.Piecewise((B, B > 1), (L, True)), sympy.Piecewise((2 * B, t > n), (B, True)), sympy.Max(1, B)])
+def test_mixtures_are_refused(expression):
+    with pytest.raises(DimensionError):
+        dimension_of(expression, dimension_of_symbol)
+
+
+@pytest.mark.parametrize("expression, expected", [
+    (sympy.Max(0, B), q.batch.dimension), (sympy.log(B / (2 * B)), NONE), (sympy.sqrt(B * B / t**2), q.batch.dimension / q.step_time.dimension),
+    (sympy.Max(B, 2 * B), q.batch.dimension), (sympy.floor(B), q.batch.dimension), (3 * B - B, q.batch.dimension)])
+def test_sound_expressions_pass(expression, expected):
+    assert dimension_of(expression, dimension_of_symbol) == expected
+
+
+def test_a_formula_of_the_wrong_dimension_cannot_be_made():
+    from handful.formula import Formula
+
+    with pytest.raises(DimensionError, match="drain_time should be a time, but .* is a byte/device"):
+        Formula(q.drain_time, q.memory_capacity.symbol, meaning="m", source="s", register=False)

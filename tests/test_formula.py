@@ -1,0 +1,109 @@
+"""Formula: calling, solving, printing, differentiating, and what it says to bad input."""
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handful import balance, latency
+from handful import quantities as q
+from handful.formula import Formula, FormulaError, registry
+from handful.page.roles import registry as every_formula
+from handful.quantities import PARTS, QuantityError
+from handful.scenario import values
+from handful.sparsity import coefficients
+
+every_formula()
+positive = st.floats(1e-3, 1e3)
+
+
+def _point(formula, draw):
+    point = {i.name: draw(st.floats(0.01, 0.99) if i.upper == 1 else positive) for i in formula.inputs}
+    if "loss_offset" in point or "loss_interaction" in point:  # a fitted law holds at its own coefficients only
+        law = coefficients(draw(st.sampled_from(["S-BASE", "RL-R", "HASH"])))
+        point = {n: law.get(n, v * 1e6 if n == "dense_parameters" else 1 + v / 2) for n, v in point.items()}
+    if "experts_limit" in point:
+        point["experts_start"] = min(point["experts_start"], point["experts_limit"] / 2)
+    for part, whole in PARTS:
+        if part.name in point and whole.name in point:
+            point[part.name] = point[whole.name] * draw(st.floats(0.01, 1))
+    return point
+
+
+@pytest.mark.parametrize("name", sorted(registry))
+@given(data=st.data())
+@settings(max_examples=10, deadline=None)
+def test_scalars_arrays_and_sympy_agree(name, data):
+    formula = registry[name]
+    point = _point(formula, data.draw)
+    scalar = formula(point)
+    array = formula({k: np.array([v, v]) for k, v in point.items()})
+    independent = sympy.lambdify([i.symbol for i in formula.inputs], formula.expanded, "mpmath")
+    try:
+        exact = float(independent(*(mpmath.mpf(point[i.name]) for i in formula.inputs)))
+    except ZeroDivisionError:
+        exact = math.inf
+    assert isinstance(scalar, float)
+    assert scalar == pytest.approx(exact, rel=1e-9)
+    assert array == pytest.approx([exact, exact], rel=1e-9)
+
+
+@pytest.mark.parametrize("formula, name", [
+    (latency.compute_time, "batch"), (latency.step_time_lecture, "batch"), (latency.full_weight_time, "memory_bandwidth"),
+    (balance.machine_balance, "peak_flops"), (balance.balance_batch, "memory_bandwidth"), (balance.drain_time, "memory_capacity"),
+    (latency.kv_time, "context"), (latency.cost_per_token, "device_price"), (balance.arithmetic_intensity, "batch")])
+def test_solving_gives_the_input_back(formula, name):
+    known = {**values(), "batch": 5000.0, "memory_capacity": 1.9e11}
+    back = formula.solve(name)
+    assert back({**known, formula.gives.name: formula(known)}) == pytest.approx(known[name], rel=1e-9)
+
+
+def test_products_have_constant_elasticities():
+    assert latency.full_weight_time.elasticity("memory_bandwidth").expression == -1
+    assert latency.compute_time.elasticity("active_parameters").expression == 1
+    known = {**values(), "batch": 1000.0}
+    rise = balance.arithmetic_intensity
+    exact = rise.elasticity("batch")(known)
+    step = 1e-6
+    numeric = math.log(rise(known, batch=1000 * (1 + step)) / rise(known, batch=1000)) / math.log1p(step)
+    assert exact == pytest.approx(numeric, rel=1e-4)
+
+
+def test_plain_latex_shows_the_two_and_hides_the_constants():
+    assert latency.compute_time.latex() == (
+        r"t_{\mathrm{compute}} = \frac{2 B N_{\mathrm{active}}}{n F}")
+    assert "c" in latency.compute_time.latex(plain=False).replace(r"\frac", "").replace("compute", "").replace("active", "")
+
+
+def test_arrays_broadcast():
+    grid = latency.kv_time(values(), batch=np.arange(1, 4)[:, None], context=np.array([10.0, 20.0]))
+    assert grid.shape == (3, 2) and np.all(np.diff(grid, axis=0) > 0) and np.all(np.diff(grid, axis=1) > 0)
+
+
+@pytest.mark.parametrize("call, sentence", [
+    (lambda: latency.step_time(values(), batch=-3), "batch must be above 0 .*got -3"),
+    (lambda: latency.step_time(values(), batch=float("nan")), "batch must be above 0 .*got nan"),
+    (lambda: latency.step_time(values(), batch=np.array([1.0, 0.0])), "batch must be above 0"),
+    (lambda: latency.step_time(values(), batch="many"), "batch must be a number .*got 'many'"),
+    (lambda: latency.step_time({**values(), "memory_bandwidth": 0}, batch=1), "memory_bandwidth must be above 0"),
+    (lambda: latency.expert_coverage(batch=1, experts=8, active_experts=math.inf), "active_experts must be above 0"),
+    (lambda: latency.compute_time(batch=1), "compute_time needs devices"),
+    (lambda: balance.sparsity(active_parameters=9e9, total_parameters=8e9), "active_parameters must be at most total_parameters"),
+    (lambda: latency.expert_coverage(batch=np.ones(3), experts=np.array([8, 8, 4]), active_experts=6), "active_experts must be at most"),
+    (lambda: latency.compute_time(values(), bach=1), "has no input 'bach'; did you mean batch"),
+    (lambda: latency.compute_time(context=4), "does not depend on context; it takes"),
+    (lambda: latency.compute_time.solve("context"), "does not depend on context; it can be solved for"),
+    (lambda: latency.compute_time.solve("bach"), "There is no quantity 'bach'; the nearest are: batch"),
+    (lambda: latency.compute_time.elasticity("context"), "does not depend on context"),
+    (lambda: latency.compute_time.derivation, "has no derivation of its own"),
+    (lambda: Formula(q.batch, q.batch.symbol, meaning="", source="s", register=False), "needs a meaning and a source"),
+    (lambda: Formula(q.step_time, q.step_time.symbol, meaning="m", source="s"), "named step_time exists already"),
+    (lambda: q.quantity("batch", "B", q.batch.dimension, "1", "again"), "batch is defined already"),
+])
+def test_bad_input_gets_one_clear_sentence(call, sentence):
+    with pytest.raises((FormulaError, QuantityError), match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value)
