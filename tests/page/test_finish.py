@@ -79,6 +79,11 @@ def test_a_script_within_a_tag_is_refused(finished):
         finished(a='<p onmouseover="steal()">a</p>')
 
 
+def test_a_bare_widget_is_refused(finished):
+    with pytest.raises(FinishError, match="bare widget"):
+        finished(a='<script type="application/vnd.jupyter.widget-view+json">{}</script>')
+
+
 def test_pictures_within_sheets_become_files(finished):
     finished(a="a")
     sheet = (finished.folder / "_static/a.css").read_text()

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 def test_menu_on_a_phone(site, watch):
     tab = watch(width=375)
     page = tab.open(site)
-    link = page.get_by_role("link", name="Notation").first
+    link = page.locator("#pst-primary-sidebar, #pst-primary-sidebar-modal").get_by_role("link", name="Notation").first
     assert not link.is_visible()
     page.locator(".primary-toggle:visible").click()
     link.wait_for(state="visible")

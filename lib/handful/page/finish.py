@@ -26,6 +26,8 @@ UNWANTED_FILES = ("*.map", "*.LICENSE.txt", "sphinx-thebe.*", "fontawesome.js", 
                   ".buildinfo", ".doctrees", "plus.png", "minus.png", "file.png", "documentation_options.js.*")
 UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'link[href*="sphinx-thebe"]',
                  'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
+                 # Widgets' state serves a widget manager, which no page loads.
+                 'script[type="application/vnd.jupyter.widget-state+json"]',
                  'link[rel="preconnect"]', 'link[rel="dns-prefetch"]',
                  # The bar across the top holds a second search field and a second menu button, no more; the
                  # theme's script measures the bar, so that it stays, empty.
@@ -96,6 +98,9 @@ def strip(soup: BeautifulSoup, page: str) -> None:
     for selector in (*UNWANTED_TAGS, *(() if page == "search.html" else SEARCH_SCRIPTS)):
         for tag in soup.select(selector):
             tag.decompose()
+    if soup.select_one('script[type="application/vnd.jupyter.widget-view+json"]'):
+        raise FinishError(f"{page}: a cell shows a bare widget, which is dead on a page without a kernel; "
+                          "show an object that also has an HTML form, such as an Explorer.")
     for tag in soup.find_all("script", src=False):
         if UNWANTED_SCRIPT.search(tag.string or ""):
             tag.decompose()
