@@ -62,6 +62,15 @@ balance_batch_rule = Formula(
     q.balance_batch, M * S / new, name="balance_batch_rule", source="19:21",
     meaning="machine balance times sparsity", conventions=("weights only: caches left out",))
 
+balance_batch_by_parameters = Formula(
+    q.balance_batch, M * S / new, name="balance_batch_by_parameters", using=(sparsity,), source="4:40; derived",
+    meaning="a given balance times total over active parameters", conventions=("weights only: caches left out",))
+
+balance_batch_by_experts = Formula(
+    q.balance_batch, M * S / new, name="balance_batch_by_experts", using=(sparsity_of_experts,), source="19:21",
+    meaning="a given balance times routed experts over those that a token uses",
+    conventions=("routed experts only", "caches left out"))
+
 balance_batch_of_chip = Formula(
     q.balance_batch, q.machine_balance.symbol * S / new, using=(machine_balance,), name="balance_batch_of_chip",
     source="19:21", meaning="a chip's balance times sparsity", conventions=("weights only: caches left out",))

@@ -262,6 +262,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
             continue
         up = "../" * page.count("/")
         soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        if soup.head is None:  # the redirect that Jupyter Book writes for a book whose root has another name
+            continue
         strip(soup, page)
         offer_notebook(soup, page, up, set(made))
         mark_maths(soup, page, maths)
