@@ -116,7 +116,7 @@ def fresh_folder() -> Path:
 def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
     """Run Jupyter Book with progress; returns the folder of raw pages."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
-    config["execute"]["cache"] = str(folder.parent / "cache" if not strict else folder / "cache")
+    config["execute"]["cache"] = str(folder / "cache")
     (folder / "config.yml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), "utf-8")
     (folder / "toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), "utf-8")
     pages = chapters(toc)

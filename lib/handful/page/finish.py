@@ -262,8 +262,10 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
             continue
         up = "../" * page.count("/")
         soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        if soup.head is None:  # the redirect that Jupyter Book writes for a book whose root has another name
-            continue
+        if soup.head is None:
+            # The redirect that Jupyter Book writes for a book whose root has another name: a lone <meta>.
+            soup = BeautifulSoup(f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{soup}'
+                                 "<title>A Handful of Equations</title></head><body></body></html>", "html.parser")
         strip(soup, page)
         offer_notebook(soup, page, up, set(made))
         mark_maths(soup, page, maths)
