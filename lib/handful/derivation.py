@@ -144,7 +144,7 @@ class Derivation:
             f'<li><p class="move">{html.escape(s.move)}</p>'
             f'<div class="math notranslate nohighlight" data-tex="{html.escape(s.latex, quote=True)}">'
             f"\\[{html.escape(s.latex)}\\]</div>"
-            f'<p class="check check-{"exact" if s.error == 0 else "approximate"}">{html.escape(_badge(s))}</p></li>'
+            f'<p class="check check-{_kind(s)}">{html.escape(_badge(s))}</p></li>'
             for s in self.steps)
         return f'<div class="derivation"><p class="derivation-title">{html.escape(self.title)}</p><ol>{rows}</ol></div>'
 
@@ -156,8 +156,12 @@ class Derivation:
         self.steps.append(Step(equation, why, check, error))
 
 
+def _kind(step: Step) -> str:
+    return "approximate" if step.error else step.check if step.check in ("start", "condition") else "exact"
+
+
 def _badge(step: Step) -> str:
-    return {"start": "model", "condition": "condition", "exact": "checked: exact"}.get(step.check, f"checked: {step.check}")
+    return {"start": "the model", "condition": "the condition", "exact": "exact"}.get(step.check, step.check)
 
 
 def _spell(equation: Eq) -> str:

@@ -164,7 +164,7 @@ expert_coverage = quantity("expert_coverage", r"\gamma", NONE, "1", "share of th
 active_experts = quantity("active_experts", "k", NONE, "1", "routed experts that one token uses; 1 for a dense model")
 experts = quantity("experts", "E", NONE, "1", "routed experts in a layer; 1 for a dense model")
 peak_flops = quantity("peak_flops", "F", _flop / (_device * _time), "FLOP/s", "dense peak arithmetic rate of one chip")
-memory_bandwidth = quantity("memory_bandwidth", r"\mathrm{BW}", _byte / (_device * _time), "B/s",
+memory_bandwidth = quantity("memory_bandwidth", r"\,\mathrm{BW}\,", _byte / (_device * _time), "B/s",
                             "rate at which one chip reads its memory")
 memory_capacity = quantity("memory_capacity", r"C_{\mathrm{HBM}}", _byte / _device, "B", "memory of one chip")
 

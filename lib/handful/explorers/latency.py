@@ -23,7 +23,7 @@ latency_against_batch = Explorer(
     ],
     marks=[Mark(latency.latency_floor, "latency floor", axis="y")],
     controls=[_context(), Control(Checkbox(value=False), "apart", "Show the other convention")],
-    readouts=[latency.step_time, latency.tokens_per_user, latency.throughput,
+    readouts=[latency.tokens_per_user, latency.throughput,
               Readout(latency.expert_coverage, "Share of the experts awake")],
     presets=[
         Preset("One user alone", {"batch": 1}, "without batching, the economics can be a thousand times worse", "4:09"),
@@ -46,8 +46,7 @@ cost_against_batch = Explorer(
     ],
     marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y")],
     controls=[_context()],
-    readouts=[latency.cost_per_token, latency.cost_floor,
-              Readout(latency.slow_mode_price, "What patience could still save it to (× this cost)")],
+    readouts=[Readout(latency.slow_mode_price, "The floor, as a share of this cost")],
     presets=[
         Preset("Alone", {"batch": 1}, "without batching, the economics can be a thousand times worse", "4:09"),
         Preset("A full machine", {"batch": 4096}, "two parts are constants, the weights' share is a hyperbola", "14:00"),
@@ -63,8 +62,8 @@ fast_and_slow = Explorer(
     curves=[Curve(latency.cost_per_token, "every batch from 1 to 65,536", role="total")],
     marks=[Mark(latency.cost_floor, "slow mode ends here", axis="y")],
     controls=[_context(), Control(FloatSlider(value=2.5, min=1.1, max=6, step=0.1), "speedup", "Fast mode is faster by")],
-    readouts=[latency.step_time, latency.tokens_per_user, latency.cost_per_token,
-              Readout(latency.fast_mode_price, "Price of that speed (× this cost)"),
+    readouts=[latency.step_time,
+              Readout(latency.fast_mode_price, "That speed costs, per token, × this"),
               Readout(latency.fastest_stream, "Fastest stream when all weights are read")],
     presets=[
         Preset("2.5 times faster", {"speedup": 2.5, "batch": 5000}, "six times the price for 2.5 times the speed", "1:05"),
@@ -85,7 +84,7 @@ attention_against_context = Explorer(
     ],
     marks=[Mark(latency.attention_context, "attention = weights"), Mark(balance.balance_context, "caches = compute")],
     controls=[Control(IntSlider(value=1024, min=1, max=8192), "batch", "Batch")],
-    readouts=[latency.attention_context, balance.balance_context, latency.step_time_with_attention],
+    readouts=[latency.attention_context, balance.balance_context],
     presets=[
         Preset("200k tokens", {"context": 200e3}, "compute is drawn flat in the context", "1:35:00"),
         Preset("A dense 70B model", {"context": 53e3, "model": "Llama 3.1 70B", "hardware": "H100 SXM", "precision": "bf16"},

@@ -109,7 +109,7 @@ class Explorer {
   makePreset(preset) {
     const button = h("button", { type: "button", class: "ex-preset-button", "aria-pressed": "false", text: preset.label, onclick: () => this.apply(preset) });
     const time = preset.time ? h("a", { class: "ex-time", href: `${LECTURE}&t=${preset.seconds}s`, rel: "noopener", title: `the lecture at ${preset.time}`, text: preset.time }) : null;
-    const claim = preset.claim ? h("p", { class: "ex-claim", text: `“${preset.claim}”` }) : null;
+    const claim = preset.claim ? h("p", { class: "ex-claim", text: `The lecture: ${preset.claim}` }) : null;
     return { preset, button, node: h("div", { class: "ex-preset" }, h("div", { class: "ex-preset-head" }, button, time), claim) };
   }
 
