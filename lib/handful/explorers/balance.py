@@ -8,7 +8,7 @@ from ..page.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readou
 from ..scenario import page_rows, values
 
 # A chip a generation, at the lowest precision in which weights and arithmetic agree.
-_GENERATIONS = (("A100 80GB", "bf16"), ("H100 SXM", "fp8"), ("GB200 NVL72", "fp8"), ("GB300 NVL72", "fp4"))
+_GENERATIONS = (("A100 80GB", "bf16"), ("H100 SXM", "fp8"), ("GB300 NVL72", "fp4"))
 
 
 def _spread() -> tuple[float, float]:
@@ -51,8 +51,7 @@ balance_against_sparsity = Explorer(
           for name, form in _GENERATIONS),
     ],
     marks=[Mark(balance.sparsity, "your model, by parameters"), Mark(balance.sparsity_of_experts, "its routed experts")],
-    readouts=[Readout(balance.balance_batch_rule, "By the rule of 300", given={"machine_balance": 300}),
-              Readout(balance.balance_batch_of_chip, "On your chip"), balance.machine_balance],
+    readouts=[balance.machine_balance],
     presets=[
         Preset("32 of 256", {"sparsity": 8}, "DeepSeek activates 32 of 256 experts", "19:21"),
         Preset("By parameters", {"sparsity": 671 / 37}, "37 billion active of 700 billion", "4:40"),
@@ -69,7 +68,7 @@ balance_against_context = Explorer(
         Curve(balance.balance_batch, "To balance, caches left out", role="reference"),
     ],
     marks=[Mark(balance.balance_context, "no batch balances beyond")],
-    readouts=[balance.balance_batch_with_kv, latency.batch_that_fits, balance.balance_context],
+    readouts=[balance.balance_context],
     presets=[
         Preset("Short prompts", {"context": 500}, "with caches counted, the best batch rises", "20:10"),
         Preset("A dense model", {"context": 2000, "model": "Llama 3.1 70B", "precision": "fp8"}, "", ""),
@@ -100,16 +99,15 @@ quality_against_experts = Explorer(
     "quality-against-experts", "What experts buy in quality",
     x=Sweep("experts", 1, 512, at=64), y=Scale("Parameters", "parameter"),
     curves=[
-        Curve(sparsity.effective_parameters, "Quality of a dense model of (S-BASE routing)", role="total",
+        Curve(sparsity.effective_parameters, "Equal dense size, balanced routing (S-BASE)", role="total",
               given=_LAWS["S-BASE"], id="sbase"),
-        Curve(sparsity.effective_parameters, "… learned routing (RL-R)", given=_LAWS["RL-R"], id="rlr"),
-        Curve(sparsity.effective_parameters, "… hashed routing", given=_LAWS["HASH"], id="hash"),
-        Curve(sparsity.routed_total, "Stored", role="reference", given={"routed_share": _LAWS["S-BASE"]["routed_share"]}),
+        Curve(sparsity.effective_parameters, "Equal dense size, learned routing (RL-R)", given=_LAWS["RL-R"], id="rlr"),
+        Curve(sparsity.effective_parameters, "Equal dense size, hashed routing", given=_LAWS["HASH"], id="hash"),
+        Curve(sparsity.routed_total, "Parameters stored", role="reference", given={"routed_share": _LAWS["S-BASE"]["routed_share"]}),
     ],
     given=_LAWS["S-BASE"],
     controls=[Control(FloatLogSlider(value=370e6, min=7.2, max=9.1, step=0.01), "dense_parameters", "Dense model to start from")],
-    readouts=[Readout(sparsity.effective_parameters, "As good as a dense model of"),
-              Readout(sparsity.routed_total, "Stored"), Readout(sparsity.routed_loss, "Validation loss, nats per token")],
+    readouts=[Readout(sparsity.routed_loss, "Validation loss, nats per token")],
     presets=[
         Preset("64 experts on 370M", {"experts": 64, "dense_parameters": 370e6},
                "64 experts at 370 million active match a dense 1.3 billion", "29:49"),
