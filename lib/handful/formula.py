@@ -77,14 +77,9 @@ class Formula:
         self._derivation = derivation
         if not meaning or not source:
             raise FormulaError(f"{self.name} needs a meaning and a source.")
-        self.expanded = self.expression.xreplace({f.gives.symbol: f.expanded for f in self.using})
-        for expr in {self.expression, self.expanded}:
-            found = dimension_of(expr, dimension_of_symbol)
-            if found != gives.dimension and expr not in (0, sympy.oo):
-                raise DimensionError(f"{self.name} should be a {gives.dimension}, but {expr} is a {found}.")
-        self.inputs = tuple(q for q in table.values() if q.symbol in self.expanded.free_symbols)
-        self._parts = [(self.inputs.index(part), self.inputs.index(whole)) for part, whole in PARTS
-                       if part in self.inputs and whole in self.inputs]
+        found = dimension_of(self.expression, dimension_of_symbol)
+        if found != gives.dimension:
+            raise DimensionError(f"{self.name} should be a {gives.dimension}, but {self.expression} is a {found}.")
         if register:
             if self.name in registry:
                 raise FormulaError(f"A formula named {self.name} exists already; give this one another name.")
@@ -92,6 +87,23 @@ class Formula:
 
     def __repr__(self) -> str:
         return f"<Formula {self.name}: {self.gives.name} = {self.expression}>"
+
+    # Filled in when first asked for: SymPy takes a while to put one maximum into another, and a first number
+    # should not wait for forty formulas.
+
+    @cached_property
+    def expanded(self) -> sympy.Expr:
+        """The expression in inputs alone, the formulas of `using` filled in."""
+        return self.expression.xreplace({f.gives.symbol: f.expanded for f in self.using})
+
+    @cached_property
+    def inputs(self) -> tuple[Quantity, ...]:
+        return tuple(q for q in table.values() if q.symbol in self.expanded.free_symbols)
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, int]]:
+        return [(self.inputs.index(part), self.inputs.index(whole)) for part, whole in PARTS
+                if part in self.inputs and whole in self.inputs]
 
     # Numbers
 
