@@ -78,6 +78,11 @@ def test_plain_latex_shows_the_two_and_hides_the_constants():
     assert "c" in latency.compute_time.latex(plain=False).replace(r"\frac", "").replace("compute", "").replace("active", "")
 
 
+def test_written_values_are_read_with_their_units():
+    plain = dict(memory_capacity=80e9, memory_bandwidth=3.35e12)
+    assert balance.drain_time(memory_capacity="80 GB", memory_bandwidth="3.35 TB/s") == balance.drain_time(plain)
+
+
 def test_arrays_broadcast():
     grid = latency.kv_time(values(), batch=np.arange(1, 4)[:, None], context=np.array([10.0, 20.0]))
     assert grid.shape == (3, 2) and np.all(np.diff(grid, axis=0) > 0) and np.all(np.diff(grid, axis=1) > 0)
@@ -87,7 +92,9 @@ def test_arrays_broadcast():
     (lambda: latency.step_time(values(), batch=-3), "batch must be above 0 .*got -3"),
     (lambda: latency.step_time(values(), batch=float("nan")), "batch must be above 0 .*got nan"),
     (lambda: latency.step_time(values(), batch=np.array([1.0, 0.0])), "batch must be above 0"),
-    (lambda: latency.step_time(values(), batch="many"), "batch must be a number .*got 'many'"),
+    (lambda: latency.step_time(values(), batch="many"), "batch must be a number .*'many' is no number"),
+    (lambda: latency.kv_time(values(), batch=1, context="8 kB"), "context must be a token/sequence; '8 kB' is a byte"),
+    (lambda: latency.step_time(values(), batch="3 parsecs"), "'parsecs' is no unit of this book"),
     (lambda: latency.step_time({**values(), "memory_bandwidth": 0}, batch=1), "memory_bandwidth must be above 0"),
     (lambda: latency.expert_coverage(batch=1, experts=8, active_experts=math.inf), "active_experts must be above 0"),
     (lambda: latency.compute_time(batch=1), "compute_time needs devices"),

@@ -56,15 +56,23 @@ class Quantity:
         return words[0].upper() + words[1:]
 
     def check(self, value):
-        """Return `value` (a number or an array), or raise one sentence that says what is allowed.
+        """Return `value` (a number, an array, or text with a unit) as numbers in SI units.
 
-        >>> batch.check(64)
-        64
+        Anything else raises one sentence that says what is allowed.
+
+        >>> batch.check(64), memory_capacity.check("80 GB")
+        (64, 80000000000.0)
+        >>> context.check("8 kB")
+        Traceback (most recent call last):
+        ...
+        handful.quantities.QuantityError: context must be a token/sequence; '8 kB' is a byte.
         >>> batch.check(-1)
         Traceback (most recent call last):
         ...
         handful.quantities.QuantityError: batch must be above 0 (in sequence); got -1.
         """
+        if isinstance(value, str):
+            value = self._read(value)
         if isinstance(value, (int, float)):  # the common case, without importing NumPy
             low, high = value, value
         else:
@@ -83,6 +91,18 @@ class Quantity:
             raise QuantityError(f"{self.name} must be {bound} (in {self.dimension}); got {low}.")
         if self.upper is not None and high > self.upper:
             raise QuantityError(f"{self.name} must be at most {self.upper}; got {high}.")
+        return value
+
+
+    def _read(self, text: str) -> float:
+        from .written import WrittenError, fits, read
+
+        try:
+            value, dimension = read(text)
+        except WrittenError as error:
+            raise QuantityError(f"{self.name} must be a number (in {self.dimension}): {error}") from None
+        if dimension is not None and not fits(dimension, self.dimension):
+            raise QuantityError(f"{self.name} must be a {self.dimension}; {text!r} is a {dimension}.")
         return value
 
 

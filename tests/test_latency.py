@@ -1,0 +1,116 @@
+"""The first segment's formulas against numbers that others published or computed with their own code, and limits."""
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handful import balance, latency, sparsity
+from handful.facts import get
+from handful.scenario import page_rows, values
+
+BATCHES = st.floats(1, 65536)
+NODE = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16", context=4096)
+
+
+def test_step_times_of_an_independent_reference():
+    # A comparison of calculators gives this roofline as 5.32, 5.67, 8.47, 18.09 and 30.91 ms.
+    ours = [1e3 * latency.step_time(NODE, batch=b) for b in (1, 8, 64, 256, 512)]
+    assert ours == pytest.approx([5.32, 5.67, 8.47, 18.09, 30.91], abs=0.02)
+
+
+@given(batch=BATCHES, context=st.floats(1, 1e6))
+def test_conventions_bracket_each_other(batch, context):
+    point = {**values(), "batch": batch, "context": context}
+    overlapped, apart = latency.step_time(point), latency.step_time_kv_apart(point)
+    assert overlapped <= apart * (1 + 1e-12) <= 2 * overlapped * (1 + 1e-12)
+    assert latency.step_time(point) <= latency.step_time_lecture(point) * (1 + 1e-12)
+    assert latency.step_time(point) <= latency.step_time_with_attention(point) * (1 + 1e-12)
+
+
+@given(batch=BATCHES)
+def test_cost_is_the_larger_of_the_two_sums_and_never_below_its_floor(batch):
+    point = {**values(), "batch": batch}
+    reading = latency.weight_cost(point) + latency.kv_cost(point)
+    assert latency.cost_per_token(point) == pytest.approx(max(reading, latency.compute_cost(point)), rel=1e-12)
+    assert latency.cost_per_token(point) >= latency.cost_floor(point) * (1 - 1e-12)
+    assert 0 < latency.slow_mode_price(point) <= 1 + 1e-12
+
+
+def test_cost_tends_to_its_floor():
+    assert latency.cost_per_token(values(), batch=1e12) == pytest.approx(latency.cost_floor(values()), rel=1e-3)
+
+
+def test_coverage_against_counting():
+    # 8 of 256 drawn for each of 32 tokens, at random: the mean share of experts hit.
+    draw = np.random.default_rng(0)
+    hit = [len(np.unique(np.concatenate([draw.choice(256, 8, replace=False) for _ in range(32)]))) for _ in range(400)]
+    assert latency.expert_coverage(batch=32, active_experts=8, experts=256) == pytest.approx(np.mean(hit) / 256, rel=0.01)
+
+
+def test_fast_mode_is_the_ratio_of_two_points_of_the_frontier():
+    point = {**values(), "batch": 20_000.0}
+    step = latency.step_time_lecture(point)
+    batch = latency.step_time_lecture.solve("batch")({**point, "step_time": step / 2.5})
+    assert latency.fast_mode_price({**point, "speedup": 2.5}) == pytest.approx((step / 2.5 / batch) / (step / 20_000), rel=1e-12)
+    assert latency.fast_mode_price({**point, "batch": 100.0, "speedup": 2.5}) == math.inf
+
+
+def test_attention_catches_up_where_others_say():
+    # Attention passes the feed-forward part beyond eight widths (How to Scale Your Model); with all weights: 53k for 70B.
+    assert latency.attention_context(NODE) == pytest.approx(53_800, rel=0.01)
+
+
+def test_the_three_readings_of_the_example():
+    v3 = values(model="DeepSeek-V3")
+    readings = (balance.balance_batch_by_experts(machine_balance=300, experts=256, active_experts=32),
+                balance.balance_batch_by_parameters(v3, machine_balance=300),
+                balance.balance_batch_by_experts(v3, machine_balance=300))
+    assert readings == pytest.approx((2400, 5400, 9600), rel=0.01)
+    # An independent computation for H100 in bf16 gives 5,280.
+    assert balance.balance_batch(values(hardware="H100 SXM", precision="bf16")) == pytest.approx(5280, rel=0.01)
+
+
+def test_at_the_balance_batch_reading_takes_as_long_as_computing():
+    for chip in ("H100 SXM", "GB200 NVL72", "TPU v5e"):
+        known = values(hardware=chip, precision="bf16", context=100)
+        batch = balance.balance_batch(known)
+        assert latency.full_weight_time(known) == pytest.approx(latency.compute_time(known, batch=batch), rel=1e-12)
+        batch = balance.balance_batch_with_kv(known)
+        reading = latency.full_weight_time(known) + latency.kv_time(known, batch=batch)
+        assert reading == pytest.approx(latency.compute_time(known, batch=batch), rel=1e-12)
+
+
+def test_no_batch_balances_beyond_the_balance_context():
+    limit = balance.balance_context(NODE)
+    assert balance.balance_batch_with_kv({**NODE, "context": limit * 1.001}) == math.inf
+    assert balance.balance_batch_with_kv({**NODE, "context": limit * 0.9}) < math.inf
+
+
+def test_the_300_of_known_chips():
+    # multiplies/s × bytes ÷ bandwidth, worked out by others: A100 153, H100 295, H200 206, B200 281.
+    found = [balance.machine_balance(values(hardware=c, precision="bf16")) for c in ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM")]
+    assert found == pytest.approx([153, 295, 206, 281], rel=0.005)
+
+
+def test_drain_times_lie_in_the_published_span():
+    times = [balance.drain_time(values(hardware=row["name"], precision="bf16")) for row in page_rows()["hardware"]]
+    assert 0.013 <= min(times) and max(times) <= 0.040
+
+
+def test_the_routed_law_gives_back_the_measured_losses():
+    law = sparsity.coefficients("S-BASE")
+    # The fit's own root-mean-square error is 0.0032 in log10, that is about 0.7 %.
+    assert sparsity.routed_loss(law, dense_parameters=370e6, experts=64) == pytest.approx(
+        get("scaling_laws", "clark_370_64_loss")["value"], rel=0.015)
+    size = sparsity.effective_parameters(law, dense_parameters=370e6, experts=64)
+    assert size == pytest.approx(get("scaling_laws", "clark_epc")["value"], rel=0.03)
+    total = sparsity.routed_total(dense_parameters=370e6, experts=512, routed_share=law["routed_share"])
+    assert total == pytest.approx(get("scaling_laws", "clark_512")["value"], rel=0.02)
+
+
+def test_one_expert_is_the_dense_model():
+    for router in ("S-BASE", "RL-R", "HASH"):
+        law = sparsity.coefficients(router)
+        assert sparsity.effective_parameters(law, dense_parameters=1e8, experts=1) == pytest.approx(1e8, rel=1e-9)
