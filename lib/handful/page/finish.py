@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import sheets
+from . import gather, sheets
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
 # Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses.
-UNWANTED_FILES = ("*.map", "*.LICENSE.txt", "sphinx-thebe.*", "fontawesome.js", "vendor", "*webpack-macros.html",
-                  ".buildinfo", ".doctrees", "plus.png", "minus.png", "file.png", "documentation_options.js.*")
+UNWANTED_FILES = ("*.map", "sphinx-thebe.*", "fontawesome.js", "vendor", "*webpack-macros.html",
+                  ".buildinfo", ".doctrees", "documentation_options.js.*")
 UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'link[href*="sphinx-thebe"]',
                  'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
                  # Widgets' state serves a widget manager, which no page loads.
@@ -32,12 +32,17 @@ UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'l
                  # The bar across the top holds a second search field and a second menu button, no more; the
                  # theme's script measures the bar, so that it stays, empty.
                  "#pst-header > *")
-UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax)\b")
+UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax|DOCUMENTATION_OPTIONS\.pagename)\b")
 SEARCH_SCRIPTS = ('script[src*="searchtools.js"]', 'script[src*="language_data.js"]', 'script[src*="searchindex.js"]')
-# What the search page leaves out of the text that it quotes from a page: Sphinx's list, and ours.
-QUOTED_WITHOUT = ('[".headerlink", "script", "style"]',
-                  '[".headerlink", "script", "style", "annotation", ".katex-html", ".bd-header-article", "template", '
-                  '"#jb-print-docs-body", ".prev-next-footer", ".bd-footer-content"]')
+EDITS = {
+    # What the search page leaves out of the text that it quotes from a page: Sphinx's list, and ours.
+    "searchtools.js": ('[".headerlink", "script", "style"]',
+                       '[".headerlink", "script", "style", "annotation", ".katex-html", ".bd-header-article", '
+                       '"template", "#jb-print-docs-body", ".prev-next-footer", ".bd-footer-content"]'),
+    # The theme measures every output of a cell, one layout of the page for each, to see whether it scrolls; what
+    # scrolls on our pages is not the output itself.
+    "pydata-sphinx-theme.js": ('".cell_output > .output",', ""),
+}
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
 STYLE = re.compile(r' style="([^"]*)"')
 
@@ -193,15 +198,11 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     policy["http-equiv"] = "Content-Security-Policy"
     charset = head.find("meta", charset=True)
     charset.insert_after(policy) if charset else head.insert(0, policy)
-    wanted = ["handful/handful.css", "handful/styles.css"]
-    # Any formula wants KaTeX's sheet; one that scripts add later (a popover) is on the page in a template already.
-    if "\ue000" in str(soup):
-        wanted.insert(0, "handful/katex/katex.css")
-    for name in wanted:
+    for name in ("handful/katex/katex.css", "handful/handful.css", "handful/styles.css"):
         head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
     if not head.select_one('link[rel~="icon"]'):
         head.append(soup.new_tag("link", rel="icon", type="image/svg+xml", href=f"{up}_static/handful/favicon.svg"))
-    head.append(soup.new_tag("script", type="module", src=f"{up}_static/handful/handful.js"))
+    head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "src": f"{up}_static/handful/handful.js"}))
 
 
 def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str]) -> None:
@@ -273,19 +274,29 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         dress(soup, up)
         check_links(soup, page)
         icons |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
-        pages[page] = str(soup)
+        pages[page] = soup
     formulas = maths.typeset(node, root, styles)
-    for page, html in pages.items():
-        # Within JSON (marked \ue002) the markup is a string and is escaped as one.
-        html = re.sub("\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], html)
-        html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
-        (fresh / page).parent.mkdir(parents=True, exist_ok=True)
-        (fresh / page).write_text(html, "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
     sheets.trim(static, raw / "_static", icons)
     for script in static.rglob("*.js"):
         text = re.sub(r"//# sourceMappingURL=\S+\s*$", "", script.read_text("utf-8"))
-        script.write_text(text.replace(*QUOTED_WITHOUT), "utf-8")
+        if script.name in EDITS:
+            old, new = EDITS[script.name]
+            if old not in text:
+                raise FinishError(f"{script.name} no longer holds {old!r}: the theme has changed; see EDITS.")
+            text = text.replace(old, new)
+        script.write_text(text, "utf-8")
+    shared = gather.find_shared(pages)
+    for page, soup in pages.items():
+        gather.relink(soup, page, *shared)
+        # Within JSON (marked \ue002) the markup is a string and is escaped as one.
+        html = re.sub("\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], str(soup))
+        html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
+        (fresh / page).parent.mkdir(parents=True, exist_ok=True)
+        (fresh / page).write_text(html, "utf-8")
+    if wrong := gather.bundle(fresh, *shared, node, root):
+        raise FinishError(f"gather.mjs stopped: {wrong[-2000:]}")
+    gather.stamp(fresh, pages)
     shutil.rmtree(site, ignore_errors=True)
     fresh.rename(site)
     return sorted(pages)

@@ -5,6 +5,13 @@ const actions = {
   fullscreen: () => window.toggleFullScreen?.(),
 };
 
-for (const button of document.querySelectorAll("[data-do]")) {
-  button.addEventListener("click", () => actions[button.dataset.do]?.());
-}
+addEventListener("click", (event) => actions[event.target.closest?.("[data-do]")?.dataset.do]?.());
+
+// Menus, search field and copy buttons are the theme's; they come when the page has been shown.
+const theme = document.getElementById("theme-script");
+const bring = () => {
+  const script = document.createElement("script");
+  script.src = theme.href;
+  document.head.append(script);
+};
+if (theme) addEventListener("load", () => (window.requestIdleCallback || setTimeout)(bring, { timeout: 2000 }));

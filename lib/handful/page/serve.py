@@ -42,6 +42,9 @@ class Handler(BaseHTTPRequestHandler):
     folder: Path
     quiet = False
     protocol_version = "HTTP/1.1"
+    # Head and body in one packet: sent apart, the second waits 40 ms for the first to be acknowledged.
+    wbufsize = -1
+    disable_nagle_algorithm = True
     server_version, sys_version = "handful", ""
 
     def do_GET(self) -> None:
@@ -89,6 +92,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if with_body:
             self.wfile.write(body)
+        self.wfile.flush()
 
     def log_message(self, form: str, *values) -> None:
         """Errors only: a line for each file would hide them."""

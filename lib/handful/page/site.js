@@ -35,32 +35,46 @@ function pin(bar) {
     bar.style.setProperty("--bar-top", `${above}px`);
     root.style.scrollPaddingTop = `${above + Math.min(bar.offsetHeight, 90) + 12}px`;
   };
-  place();
+  // The watcher calls at once, after the layout that comes anyway: asking for a size here would force one more.
   const watcher = new ResizeObserver(place);
   watcher.observe(bar);
   if (header) watcher.observe(header);
 }
 
-function start() {
-  store.load(location.search, memory());
+const article = () => ["article.bd-article", "main article", "main"].map((rule) => document.querySelector(rule)).find(Boolean);
+
+// What needs the whole text: figures, and the numbers within it.
+function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
-  const article = ["article.bd-article", "main article", "main"].map((rule) => document.querySelector(rule)).find(Boolean);
-  if (article) pin(mountBar(article, strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", "")))));
-  mountLive(document);
-  // The first screen first; what lies below is built while the reader reads, and at once when it comes near.
-  const later = [];
-  for (const figure of figures) {
-    if (figure.getBoundingClientRect().top < innerHeight * 1.5 || location.hash === `#${figure.id}`) upgrade(figure);
-    else later.push(figure);
-  }
+  if (!document.querySelector(".bar") && article()) pin(mountBar(article(), strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", "")))));
+  const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
+  // The text shows the default scenario's numbers already; any other scenario's come before the first paint.
+  if (store.isDefault) idle(() => mountLive(document), { timeout: 1500 });
+  else mountLive(document);
+  // What is near the screen is built first; the rest while the reader reads, and at once when it comes near.
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) { near.unobserve(entry.target); upgrade(entry.target); }
   }, { rootMargin: "600px" });
-  for (const figure of later) near.observe(figure);
-  const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
+  for (const figure of figures) {
+    if (location.hash === `#${figure.id}`) upgrade(figure);
+    else near.observe(figure);
+  }
+  const later = [...figures];
   const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
   idle(next);
   addEventListener("beforeprint", () => { for (const figure of later) upgrade(figure); });
 }
 
-start();
+store.load(location.search, memory());
+if (document.readyState === "loading") {
+  addEventListener("DOMContentLoaded", fill);
+  // This module does not wait for the text: where no address is to be checked against the page's explorers, the
+  // bar stands as soon as there is something to stand above.
+  const early = new MutationObserver(() => {
+    if (!document.querySelector("article.bd-article > *")) return;
+    early.disconnect();
+    pin(mountBar(article()));
+  });
+  if (!location.search) early.observe(document, { childList: true, subtree: true });
+  addEventListener("DOMContentLoaded", () => early.disconnect());
+} else fill();
