@@ -96,15 +96,24 @@ def page_weights() -> None:
     server.shutdown()
 
 
-FRAME = """async () => {
-    const cursor = document.querySelector("[role=slider].ex-cursor, .ex-cursor [role=slider]");
-    cursor.scrollIntoView({ block: "center" });
+# From moving the cursor of the page's first plot, or the slider below it, to the frame that shows it.
+FRAME = """async (what) => {
+    const figure = [...document.querySelectorAll(".ex")].find((ex) => ex.querySelector(".ex-controls input[type=range]"));
+    const svg = figure.querySelector(".ex-svg"), input = figure.querySelector(".ex-controls input[type=range]");
+    svg.scrollIntoView({ block: "center" });
+    await new Promise((done) => setTimeout(done, 500));
+    const box = svg.getBoundingClientRect(), send = (kind, i) => svg.dispatchEvent(new PointerEvent(kind, {
+      clientX: box.left + box.width * (0.4 + 0.003 * i), clientY: box.top + 90, button: 0, pointerId: 1, bubbles: true }));
+    svg.setPointerCapture = () => {};
+    const start = Number(input.value), step = (input.max - input.min) / 100 * (start > (input.max - input.min) / 2 ? -1 : 1);
+    const move = { cursor: (i) => send(i ? "pointermove" : "pointerdown", i),
+      slider: (i) => { input.value = start + step * (i % 25); input.dispatchEvent(new Event("input", { bubbles: true })); } }[what];
     const times = [];
     for (let i = 0; i < 80; i += 1) {
       times.push(await new Promise((done) => {
         let start;
         requestAnimationFrame(() => { start = performance.now(); });
-        cursor.dispatchEvent(new KeyboardEvent("keydown", { key: i % 8 < 4 ? "ArrowRight" : "ArrowLeft", bubbles: true }));
+        move(i);
         requestAnimationFrame(() => {
           const channel = new MessageChannel();
           channel.port1.onmessage = () => done(performance.now() - start);
@@ -142,9 +151,10 @@ def sliders() -> None:
             page.wait_for_function("() => window.firstExplorer")
             line(f"{name}: load to first slider, CPU ÷ 4", page.evaluate("window.firstSlider") / 1e3, 1, "s")
             line(f"{name}: load to first explorer, CPU ÷ 4", page.evaluate("window.firstExplorer") / 1e3, None, "s")
-            times = page.evaluate(FRAME)
-            line(f"{name}: slider to frame, CPU ÷ 4, median", times[len(times) // 2], None, "ms")
-            line(f"{name}: slider to frame, CPU ÷ 4, 95th percentile", times[int(len(times) * 0.95)], 16, "ms")
+            for what in ("cursor", "slider"):
+                times = page.evaluate(FRAME, what)
+                line(f"{name}: {what} to frame, CPU ÷ 4, median", times[len(times) // 2], None, "ms")
+                line(f"{name}: {what} to frame, CPU ÷ 4, 95th percentile", times[int(len(times) * 0.95)], 16, "ms")
             page.close()
         browser.close()
     server.shutdown()

@@ -86,7 +86,10 @@ export class Model {
   // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be computed.
   evaluate(state) {
     const cursor = state[this.spec.x.name], shared = this.values(state);
-    const out = { curves: [], marks: [], readouts: [], dots: [], problem: "" };
+    // Where nothing but the cursor has moved, the curves stand as they are, in the same arrays.
+    const { [this.spec.x.name]: _, ...others } = state, key = JSON.stringify([others, store.choice, this.mix]), same = key === this.swept;
+    this.swept = key;
+    const out = { curves: [], marks: [], readouts: [], dots: [], problem: "", key };
     const valuesFor = (entry) => (entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared);
     let common = null;
     for (const curve of this.curves) {
@@ -98,9 +101,10 @@ export class Model {
         continue;
       }
       try {
-        const ys = curve.sweep(values, this.grid);
-        const xs = !curve.across ? this.grid : values === shared && common ? common : curve.across(values, this.grid);
+        const ys = same ? curve.ys : curve.sweep(values, this.grid);
+        const xs = same ? curve.xs : !curve.across ? this.grid : values === shared && common ? common : curve.across(values, this.grid);
         if (values === shared) common = xs;
+        Object.assign(curve, { xs, ys });
         out.curves.push({ curve, xs, ys, y: curve.at(values), x: this.across ? this.across(values) : cursor });
       } catch (error) {
         out.problem ||= error.message.includes("'device_price'") ? "No price is known for this chip, so its costs are left blank." : error.message;

@@ -42,6 +42,7 @@ class Explorer {
   destroy() {
     this.unfollow();
     this.plot?.destroy?.();
+    this.fixer?.disconnect();
     cancelAnimationFrame(this.ticket);
     clearTimeout(this.sayLater);
   }
@@ -228,7 +229,7 @@ class Explorer {
       : { domain: [spec.x.min, spec.x.max], settled: true };
     const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
     plot.draw({
-      x: { ...(across || spec.x), domain: x.domain }, y: { ...spec.y, domain: y.domain }, series, dots: result.dots,
+      key: result.key, x: { ...(across || spec.x), domain: x.domain }, y: { ...spec.y, domain: y.domain }, series, dots: result.dots,
       labels: across ? "inside" : "margin",
       marks: result.marks.filter((m) => Number.isFinite(m.value)).map(({ mark, value }) => ({
         key: mark.label, axis: mark.axis, band: mark.band, value, text: `${mark.label} ${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}` })),
@@ -281,6 +282,27 @@ class Explorer {
     }
     for (const { readout, value } of result.readouts) live.add(this.writeValue({ key: `r-${readout.label}`, label: readout.label, text: formatValue(value, readout.unit, readout.digits) }));
     for (const [key, row] of this.rows) { const hide = !live.has(key); if (row.node.hidden !== hide) row.node.hidden = hide; }
+    const rows = [...live].join();
+    if (rows !== this.fixedFor) this.fix(rows);
+  }
+
+  // The block of values keeps its height while they change, so that a frame lays out the block and not the page.
+  fix(rows) {
+    const { values } = this;
+    this.fixedFor = rows;
+    values.style.height = "";
+    values.classList.remove("is-fixed");
+    // Asked after a layout that comes anyway, not in the middle of a frame.
+    this.fixer ||= new ResizeObserver(() => {
+      const width = values.clientWidth;
+      if (!width || (values.style.height && width === this.fixedAt)) return;
+      if (values.style.height) { requestAnimationFrame(() => this.fix(this.fixedFor)); return; }
+      this.fixedAt = width;
+      values.style.height = `${values.offsetHeight}px`;
+      values.classList.add("is-fixed");
+    });
+    this.fixer.unobserve(values);
+    this.fixer.observe(values);
   }
 
   writeValue({ key, label: name, text, note, swatch }) {

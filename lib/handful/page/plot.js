@@ -85,12 +85,12 @@ export class Plot {
   }
 
   makeCursor(label) {
-    const rule = s("line", { class: "ex-cursor-line" }), rings = s("g"), grip = s("rect", { rx: 11, height: 22 });
-    const arrows = s("path", { class: "ex-cursor-arrows" }), text = s("text", { "text-anchor": "middle" });
-    const reach = s("rect", { class: "ex-cursor-reach", width: 44 });
-    const node = s("g", { class: "ex-cursor", role: "slider", tabindex: "0", "aria-label": label },
-      reach, rule, rings, s("g", { class: "ex-grip" }, grip, arrows, text));
-    return { node, rule, rings, grip, arrows, text, reach };
+    const rule = s("line", { class: "ex-cursor-line" }), rings = s("g"), plate = s("rect", { rx: 11, height: 22 });
+    const arrows = s("path", { class: "ex-cursor-arrows" }), text = s("text", { "text-anchor": "middle", y: 15.5 });
+    const reach = s("rect", { class: "ex-cursor-reach", x: -22, width: 44 });
+    const sled = s("g", null, reach, rule), grip = s("g", { class: "ex-grip" }, plate, arrows, text);
+    const node = s("g", { class: "ex-cursor", role: "slider", tabindex: "0", "aria-label": label }, sled, rings, grip);
+    return { node, sled, rule, reach, rings, grip, plate, arrows, text };
   }
 
   // Size of the host; true when it changed.
@@ -153,17 +153,23 @@ export class Plot {
     return cursor.grid[best];
   }
 
-  // frame: { x: {domain, log, unit, title}, y: {…}, series: [{id, label, index, role, xs, ys, base, band, areaOnly}],
+  // frame: { key, x: {domain, log, unit, title}, y: {…}, series: [{id, label, index, role, xs, ys, base, band, areaOnly}],
   //          marks: [{axis, value, text, band}], dots: [{label, x, y}],
   //          cursor: {x, points: [{index, x, y}], text, min, max, now, valueText, step, trace, grid} }
   draw(frame) {
     this.last = frame;
     if (!this.width) return;
-    this.layOut(frame);
-    this.drawAxes(frame);
-    this.drawCurves(frame);
-    this.drawMarks(frame);
-    this.drawLabels(frame);
+    // What does not follow the cursor is drawn when it changes.
+    const { x, y, marks, dots, key } = frame;
+    const still = key && JSON.stringify([key, x.domain, y.domain, marks, dots, this.width, this.font]);
+    if (!still || still !== this.still) {
+      this.still = still;
+      this.layOut(frame);
+      this.drawAxes(frame);
+      this.drawCurves(frame);
+      this.drawMarks(frame);
+      this.drawLabels(frame);
+    }
     this.drawCursor(frame);
   }
 
@@ -295,21 +301,22 @@ export class Plot {
   drawCursor({ cursor }) {
     show(this.cursor.node, Boolean(cursor));
     if (!cursor) return;
-    const { left, right, top, bottom } = this.box, { node, rule, grip, arrows, text, reach } = this.cursor;
+    const { left, right, top, bottom } = this.box, { node, sled, rule, reach, grip, plate, arrows, text } = this.cursor;
     const at = Math.min(Math.max(this.sx(cursor.x), left), right), width = textWidth(cursor.text, this.strong) + 34;
     const middle = Math.min(Math.max(at, width / 2), this.width - width / 2), y = bottom + 4;
-    put(rule, "x1", at.toFixed(1)); put(rule, "x2", at.toFixed(1)); put(rule, "y1", top); put(rule, "y2", bottom + 4);
-    put(reach, "x", (at - 22).toFixed(1)); put(reach, "y", top); put(reach, "height", bottom - top + 34);
-    put(grip, "x", (middle - width / 2).toFixed(1)); put(grip, "y", y); put(grip, "width", width.toFixed(1));
-    put(text, "transform", `translate(${middle.toFixed(1)},${y + 15.5})`); put(text, "text", cursor.text);
-    const l = middle - width / 2 + 7, r = middle + width / 2 - 7;
-    put(arrows, "d", `M${(l + 4).toFixed(1)},${y + 7}l-4,4l4,4M${(r - 4).toFixed(1)},${y + 7}l4,4l-4,4`);
+    // Groups are moved as a whole: what stands within them is neither styled nor laid out again.
+    put(sled, "transform", `translate(${at.toFixed(1)},0)`); put(rule, "y1", top); put(rule, "y2", bottom + 4);
+    put(reach, "y", top); put(reach, "height", bottom - top + 34);
+    put(grip, "transform", `translate(${middle.toFixed(1)},${y})`); put(text, "text", cursor.text);
+    const half = Math.round(width / 2);
+    put(plate, "x", -half); put(plate, "width", 2 * half);
+    put(arrows, "d", `M${11 - half},7l-4,4l4,4M${half - 11},7l4,4l-4,4`);
     for (const point of cursor.points) {
       const x = this.sx(point.x), py = this.sy(point.y);
       if (!(py >= top - 2 && py <= bottom + 2 && x >= left - 2 && x <= right + 2)) continue;
       const ring = this.pools.ring.get(point.id);
       put(ring, "class", `ex-ring ex-c${point.index}${point.role === "reference" ? " ex-reference" : ""}`);
-      put(ring, "cx", x.toFixed(1)); put(ring, "cy", py.toFixed(1));
+      put(ring, "transform", `translate(${x.toFixed(1)},${py.toFixed(1)})`);
     }
     this.pools.ring.done();
     for (const [name, value] of [["aria-valuemin", cursor.min], ["aria-valuemax", cursor.max], ["aria-valuenow", cursor.now], ["aria-valuetext", cursor.valueText]]) put(node, name, value);
