@@ -110,7 +110,8 @@ def plain(sentences):
 def test_notes():
     assert notes() == []
     assert plain(notes("H100 SXM", "DeepSeek-V3", "bf16")) == [
-        "DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit."]
+        "DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit: "
+        "read the numbers as if memory were larger."]
     [note] = plain(notes(context=1e6))
     assert "beyond" in note and "DeepSeek-V3" in note
     assert any("Vera Rubin NVL72 were announced" in note for note in notes("Vera Rubin NVL72"))

@@ -44,7 +44,8 @@ CONSTANTS = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
 RULES = [
     {"name": "fits", "left": ["*", "total_parameters", "bytes_per_parameter"],
      "right": ["*", "memory_capacity", "devices"], "unit": "B",
-     "text": "{model} in {precision} takes {left}; {devices} × {hardware} hold {right}, so it does not fit."},
+     "text": "{model} in {precision} takes {left}; {devices} × {hardware} hold {right}, so it does not fit: "
+             "read the numbers as if memory were larger."},
     {"name": "sequence", "unless": "fits", "unit": "B",
      "left": ["+", ["*", "total_parameters", "bytes_per_parameter"], ["*", "context", "kv_bytes_per_token"],
               "kv_window_bytes"],
@@ -231,7 +232,7 @@ def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
     >>> notes()
     []
     >>> [note.replace(chr(160), " ") for note in notes(hardware="H100 SXM", precision="bf16")]
-    ['DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit.']
+    ['DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit: read the numbers as if memory were larger.']
     """
     from .units import format_value  # a leaf; loaded here so that values stay cheap
 

@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 from handful.page import bootstrap
 from handful.page.finish import POLICY, FinishError, finish
 
-PAGE = '<!doctype html><html><head><meta charset="utf-8"/><title>a</title></head><body>{}</body></html>'
+PAGE = ('<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'
+        '<link rel="stylesheet" href="_static/a.css"/><script src="_static/all.js"></script></head><body>{}</body></html>')
 
 
 @pytest.fixture
@@ -19,10 +20,15 @@ def finished(tmp_path):
     def run(**bodies) -> dict[str, BeautifulSoup]:
         raw, scripts = tmp_path / "raw", tmp_path / "js"
         (raw / "_static" / "vendor/fontawesome/webfonts").mkdir(parents=True)
-        scripts.mkdir()
+        (scripts / "katex").mkdir(parents=True)
+        for name in ("handful.js", "handful.css", "katex/katex.css"):
+            (scripts / name).write_text("")
         for name, body in bodies.items():
             (raw / f"{name}.html").write_text(PAGE.format(body))
-        (raw / "_static" / "a.css").write_text("a{background:url(\"data:image/svg+xml;charset=utf-8,%3Csvg/%3E\")}")
+        (raw / "_static" / "a.css").write_text(
+            '.never{color:red}a{background:url("data:image/svg+xml;charset=utf-8,%3Csvg/%3E")}')
+        for name in ("all.js", "only.js"):
+            (raw / "_static" / name).write_text(f"let {name[:-3]} = 1;")
         pages = finish(raw, tmp_path / "site", scripts, bootstrap.node_command(), bootstrap.ROOT)
         assert pages == sorted(f"{name}.html" for name in bodies)
         return {name: BeautifulSoup((tmp_path / "site" / f"{name}.html").read_text(), "html.parser") for name in bodies}
@@ -54,10 +60,26 @@ def test_nothing_inline_is_left(finished):
     first, second = page.select("p")
     assert first["class"][0] == "x" and first["class"][1] == second["class"][0]
     assert page.button["data-do"] == "print"
-    sheet = (finished.folder / "_static/handful/styles.css").read_text()
-    assert f".{second['class'][0]}:not(#_){{color: red}}" in sheet and "* { fill: none }" in sheet
-    scripts = [tag["src"] for tag in page.find_all("script") if "inline" in tag["src"]]
-    assert [(finished.folder / src).read_text() for src in scripts] == ["let a = 1\n"]
+    sheet = (finished.folder / "_static/site.css").read_text()
+    assert f".{second['class'][0]}:not(#_){{color:red}}" in sheet and "*{fill:none}" in sheet
+    assert (finished.folder / "_static/theme.js").read_text() == "let all=1,a=1;\n"
+
+
+def test_every_page_asks_for_one_sheet_and_one_script(finished):
+    pages = finished(a='<a class="used">a</a><script src="_static/only.js"></script>', b="<p>b</p>")
+    for page in pages.values():
+        sheets = page.select('link[rel="stylesheet"]')
+        assert [tag["href"].partition("?v=")[0] for tag in sheets] == ["_static/site.css"]
+        assert page.select_one("script[type=module]")["src"].startswith("_static/handful/handful.js?v=")
+    # What one page alone loads stays with it, after the theme's script, on which it may build.
+    waiting = [tag["src"].partition("?v=")[0] for tag in pages["a"].select("script[defer]")]
+    assert waiting == ["_static/theme.js", "_static/only.js"]
+    assert not pages["b"].select("script[defer]") and pages["b"].select_one("link#theme-script[rel=preload]")
+
+
+def test_rules_that_match_nothing_are_left_out(finished):
+    finished(a='<a class="used">a</a>')
+    assert "never" not in (finished.folder / "_static/site.css").read_text()
 
 
 def test_the_policy_comes_before_everything_it_governs(finished):
@@ -85,7 +107,7 @@ def test_a_bare_widget_is_refused(finished):
 
 
 def test_pictures_within_sheets_become_files(finished):
-    finished(a="a")
-    sheet = (finished.folder / "_static/a.css").read_text()
+    finished(a="<a>a</a>")
+    sheet = (finished.folder / "_static/site.css").read_text()
     assert "data:" not in sheet
-    assert [path.read_text() for path in (finished.folder / "_static/pictures").iterdir()] == ["<svg/>"]
+    assert [path.read_text() for path in (finished.folder / "_static/files").iterdir()] == ["<svg/>"]

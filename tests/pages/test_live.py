@@ -55,6 +55,17 @@ def test_they_follow_the_scenario_unless_pinned(page):
         assert number(page, "pinned").startswith("295")
 
 
+@pytest.mark.parametrize("choice", [
+    {"hardware": "H100 SXM", "precision": "bf16"}, {"hardware": "A100 80GB", "precision": "int8-weights", "context": 1e6},
+    {"hardware": "Vera Rubin NVL72", "model": "Kimi K2"}, {"model": "Llama 3.1 70B", "context": 131072.0}, {}])
+def test_the_bar_notes_what_python_notes(page, choice):
+    query = "&".join(f"{name}={value}" for name, value in choice.items()).replace(" ", "+")
+    page.goto(page.url.partition("?")[0] + "?" + query)
+    page.locator(".bar").wait_for()
+    said = page.locator(".bar-notes").text_content()
+    assert said == " ".join(scenario.notes(**choice))
+
+
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_opens_by_keyboard_and_gives_the_focus_back(page, key):
     page.locator("[data-live=step]").focus()

@@ -19,6 +19,7 @@ def test_page_is_clean(page_name, site, watch):
         window.scrollTo(0, y); await new Promise((done) => setTimeout(done, 20)); } }""")
     page.wait_for_load_state("networkidle")
     assert tab.faults == []
+    assert page.locator(".bar").count() == page.locator("main").count()
 
 
 def test_policy_is_strict(page_name):

@@ -12,7 +12,7 @@ const valueAt = (position) => Number((CONTEXT.min * (CONTEXT.max / CONTEXT.min) 
 export function mountBar(before, problems = []) {
   const selects = {};
   const menus = Object.keys(NAMES).map((kind) => {
-    const select = (selects[kind] = h("select", { id: `bar-${kind}`, name: kind }, ...rows[kind].map((r) => h("option", { value: r.name, text: r.verified === false ? `${r.label} (announced)` : r.label }))));
+    const select = (selects[kind] = h("select", { id: `bar-${kind}`, name: kind }, ...rows[kind].map((r) => h("option", { value: r.name, text: r.label }))));
     select.addEventListener("change", () => store.set({ [kind]: select.value }));
     return h("div", { class: `bar-item bar-${kind}` }, h("label", { for: `bar-${kind}`, text: NAMES[kind] }), select);
   });

@@ -332,6 +332,8 @@ class Explorer {
     const speak = () => {
       put(this.words, "text", this.model.words(this.state));
       this.fillTable();
+      const { values } = this;
+      if (values.style.height && values.scrollHeight > values.clientHeight + 2) this.fix(this.fixedFor);
     };
     if (later) this.sayLater = setTimeout(speak, 600);
     else speak();

@@ -244,7 +244,7 @@ export class Plot {
     return this.gridPixels;
   }
 
-  drawMarks({ marks }) {
+  drawMarks({ marks, series }) {
     const { left, right, top, bottom } = this.box;
     this.taken = [];
     for (const mark of marks) {
@@ -253,7 +253,7 @@ export class Plot {
       const edge = (v) => Math.min(Math.max(onto(v), from), to);
       const strip = mark.band ? [edge(mark.value * mark.band[0]), edge(mark.value * mark.band[1])].sort((a, b) => a - b) : null;
       if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
-      const item = this.pools.mark.get(mark.key), width = textWidth(mark.text, this.font), upright = mark.axis === "x";
+      const item = this.pools.mark.get(mark.key), upright = mark.axis === "x", { text, width } = this.wordsOf(mark);
       const place = Math.min(Math.max(at, from), to).toFixed(1);
       put(item.rule, "x1", upright ? place : left); put(item.rule, "x2", upright ? place : right);
       put(item.rule, "y1", upright ? top : place); put(item.rule, "y2", upright ? bottom : place);
@@ -263,13 +263,35 @@ export class Plot {
         put(item.strip, "x", upright ? strip[0] : left); put(item.strip, "width", upright ? strip[1] - strip[0] : right - left);
         put(item.strip, "y", upright ? top : strip[0]); put(item.strip, "height", upright ? bottom - top : strip[1] - strip[0]);
       }
-      let x = upright ? Number(place) + 6 : right - 6 - width, y = upright ? top + 14 : Number(place) - 6;
-      if (upright && x + width > right) x = Math.max(left + 2, Number(place) - 6 - width);
+      let x, y;
+      if (upright) {
+        x = Number(place) + 6; y = top + 14;
+        if (x + width > right) x = Math.max(left + 2, Number(place) - 6 - width);
+      } else [x, y] = this.besideRule(Number(place), width, series);
       while (this.taken.some((b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3)) y += 17;
       this.taken.push({ x, y: y - 12, w: width, h: 16 });
-      put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`); put(item.text, "text", mark.text);
+      put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`); put(item.text, "text", text);
     }
     this.pools.mark.done();
+  }
+
+  // On a phone the name alone may have to do.
+  wordsOf({ text, key }) {
+    const width = textWidth(text, this.font);
+    return width < this.box.right - this.box.left - 20 ? { text, width } : { text: key, width: textWidth(key, this.font) };
+  }
+
+  // Where the words of a level rule stand: above it or below, at either end, where the curves cross them least.
+  besideRule(at, width, series) {
+    const { left, right, top, bottom } = this.box;
+    let best = [right - 6 - width, at - 6], least = Infinity;
+    for (const y of [at - 6, at + 15]) for (const x of [right - 6 - width, left + 8, (left + right - width) / 2]) {
+      if (y - 12 < top - 14 || y + 3 > bottom) continue;
+      let crossed = 0;
+      for (const { X, Y } of series) for (let i = 0; i < X.length; i += 1) if (X[i] > x - 4 && X[i] < x + width + 4 && Y[i] > y - 13 && Y[i] < y + 4) crossed += 1;
+      if (crossed < least) { least = crossed; best = [x, y]; }
+    }
+    return best;
   }
 
   drawLabels({ series, dots }) {

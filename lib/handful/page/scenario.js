@@ -1,6 +1,7 @@
 // Which chip, model, precision and context the page speaks of; the arithmetic of scenario.py.
 // One store a page: the bar writes it, explorers and live numbers follow it.
 import rows from "handful-rows";
+import { compile } from "./tree.js";
 import { formatValue } from "./units.js";
 
 const KINDS = ["hardware", "model", "precision"];
@@ -65,19 +66,23 @@ export function readChoice(given, fallback = defaults()) {
   return { choice, problems };
 }
 
+// What a reader of this scenario should see; the rules and their words are scenario.py's.
 function notesOn(choice) {
-  const v = valuesOf(choice), notes = [], need = v.total_parameters * v.bytes_per_parameter, room = v.devices * v.memory_capacity;
-  const chips = `${formatValue(v.devices, "1", 5)} × ${label("hardware", choice.hardware)}`;
-  if (need > room) {
-    notes.push(`${label("model", choice.model)} needs ${formatValue(need, "B")} for its weights and ${chips} hold ${formatValue(room, "B")}: it does not fit, so read the numbers as if memory were larger.`);
-  } else if (need + choice.context * v.kv_bytes_per_token + v.kv_window_bytes > room) {
-    notes.push(`Beside the weights, ${chips} have no room for one sequence of ${formatValue(choice.context, "token")}.`);
+  const chip = row("hardware", choice.hardware), model = row("model", choice.model), found = new Map();
+  const known = { ...valuesOf(choice), max_context: model.max_context ?? Infinity };
+  const words = { hardware: chip.name, model: model.name, precision: label("precision", choice.precision), devices: known.devices };
+  for (const rule of rows.rules) {
+    let shown;
+    if ("missing" in rule) shown = known[rule.missing] === undefined;
+    else if ("verified" in rule) shown = chip.verified === rule.verified;
+    else {
+      const [left, right] = [rule.left, rule.right].map((side) => compile(side)(known));
+      shown = left > right && !found.has(rule.unless);
+      Object.assign(words, { left: formatValue(left, rule.unit), right: formatValue(right, rule.unit) });
+    }
+    if (shown) found.set(rule.name, rule.text.replace(/\{(\w+)\}/g, (_, name) => words[name]));
   }
-  const most = row("model", choice.model).max_context;
-  if (most && choice.context > most) notes.push(`${label("model", choice.model)} is made for up to ${formatValue(most, "token", 6)} of context.`);
-  if (row("hardware", choice.hardware).verified === false) notes.push(`The figures of ${label("hardware", choice.hardware)} are announced, not verified.`);
-  if (v.device_price === undefined) notes.push(`No price is known for ${label("hardware", choice.hardware)}, so costs stay blank.`);
-  return notes;
+  return [...found.values()];
 }
 
 class Store {

@@ -43,10 +43,17 @@ function pin(bar) {
 
 const article = () => ["article.bd-article", "main article", "main"].map((rule) => document.querySelector(rule)).find(Boolean);
 
+let barred = false;
+function bar(problems) {
+  if (barred || !article()) return;
+  barred = true;
+  pin(mountBar(article(), problems));
+}
+
 // What needs the whole text: figures, and the numbers within it.
 function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
-  if (!document.querySelector(".bar") && article()) pin(mountBar(article(), strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", "")))));
+  bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the first paint.
   if (store.isDefault) idle(() => mountLive(document), { timeout: 1500 });
@@ -73,7 +80,7 @@ if (document.readyState === "loading") {
   const early = new MutationObserver(() => {
     if (!document.querySelector("article.bd-article > *")) return;
     early.disconnect();
-    pin(mountBar(article()));
+    bar();
   });
   if (!location.search) early.observe(document, { childList: true, subtree: true });
   addEventListener("DOMContentLoaded", () => early.disconnect());
