@@ -108,6 +108,26 @@ class Derivation:
             raise DerivationError(f"{why!r}: the limit of {self.last.rhs} for {name} is infinite.")
         self._add(Eq(self.last.lhs, value), why, "exact", limit=True)
 
+    def minimise(self, name: str, why: str) -> None:
+        """Ask where the right-hand side is least as `name` varies: what rises with it equals what falls.
+
+        The new equation is x·f′(x) = 0 with the falling terms on the right.  Refused unless each term is a power of
+        `name`: then the sum is convex in its logarithm, and the one place where the slope is zero is the minimum.
+        """
+        symbol = find(name).symbol
+        # Term by term, as term × d ln term / d ln x, which keeps powers of pure numbers together.
+        rising, falling = [], []
+        for term in sympy.Add.make_args(self.last.rhs):
+            power = sympy.simplify(symbol * sympy.diff(term, symbol) / term)
+            if power == 0:
+                continue
+            if power.has(symbol) or not (term.is_positive and (power.is_positive or power.is_negative)):
+                raise DerivationError(f"{why!r}: {term} is no power of {name}, so one minimum is not certain.")
+            (rising if power.is_positive else falling).append(term * abs(power))
+        if not sympy.Add(*rising).has(symbol) or not sympy.Add(*falling).has(symbol):
+            raise DerivationError(f"{why!r}: {_spell(self.last)} has no minimum in {name}; it rises only, or falls only.")
+        self._add(Eq(sympy.Add(*rising), sympy.Add(*falling)), why, "exact")
+
     def approximate(self, expression: sympy.Expr, why: str, *, over: Mapping[str, tuple[float, float]],
                     error: float, at: Mapping[str, float] | None = None, case: str = "") -> None:
         """Replace the right-hand side by a simpler one; refused if it costs more than `error` anywhere in `over`.
@@ -178,6 +198,11 @@ def _equivalent(old: Eq, new: Eq) -> bool:
             continue
         if len(a) == len(b) == 1:
             return sympy.simplify(a[0] - b[0]) == 0
+    if new.lhs.is_Symbol and not new.rhs.has(new.lhs) and old.has(new.lhs):
+        # Powers with letters in their exponents, which solve() leaves alone: put the answer in and compare logarithms.
+        left, right = (sympy.log(side).subs(new.lhs, new.rhs) for side in (old.lhs, old.rhs))
+        if sympy.simplify(sympy.expand_log(left - right, force=True)) == 0:
+            return True
     return sympy.simplify((old.lhs - old.rhs) - (new.lhs - new.rhs)) == 0
 
 

@@ -264,5 +264,55 @@ batch_interval = quantity("batch_interval", "T", _time, "s", "time between two d
 mean_delay = quantity("mean_delay", r"\bar{D}", _time, "s", "mean wait plus ride")
 worst_delay = quantity("worst_delay", r"D_{\max}", _time, "s", "longest wait plus ride when every train has a free seat")
 
+# A model's life: training, reinforcement learning, inference, and the laws that set them against each other
+training_passes = quantity("training_passes", "h", NONE, "1",
+                           "forward passes' worth of FLOPs in training on a token: one forward, two backward",
+                           default=3, constant=True)
+rl_passes = quantity("rl_passes", r"h_{\mathrm{RL}}", NONE, "1",
+                     "forward passes' worth of FLOPs that reinforcement learning spends on each of its tokens")
+learned_share = quantity("learned_share", r"\lambda", NONE, "1",
+                         "share of generated tokens that are learned from", zero=True, upper=1)
+decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "1",
+                             "FLOPs a second in decoding over those in training", upper=1)
+model_flops_utilisation = quantity("model_flops_utilisation", r"\mathrm{MFU}", NONE, "1",
+                                   "share of the peak rate that useful FLOPs reach", upper=1)
+pretraining_tokens = quantity("pretraining_tokens", r"D_{\mathrm{pre}}", _token, "token", "tokens of pre-training")
+rl_tokens = quantity("rl_tokens", r"D_{\mathrm{RL}}", _token, "token", "tokens generated in reinforcement learning")
+inference_tokens = quantity("inference_tokens", r"D_{\mathrm{inf}}", _token, "token",
+                            "tokens that the model generates for its users over its life")
+service_life = quantity("service_life", r"T_{\mathrm{life}}", _time, "s", "time for which a model serves")
+training_flops = quantity("training_flops", r"C_{\mathrm{train}}", _flop, "FLOP", "FLOPs of pre-training")
+rl_flops = quantity("rl_flops", r"C_{\mathrm{RL}}", _flop, "FLOP", "FLOPs of reinforcement learning, at the price of training's")
+inference_flops = quantity("inference_flops", r"C_{\mathrm{inf}}", _flop, "FLOP", "FLOPs of serving, at the price of training's")
+lifetime_flops = quantity("lifetime_flops", r"C_{\mathrm{life}}", _flop, "FLOP", "FLOPs of a model's whole life, at the price of training's")
+pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"D_{\mathrm{pre}}/D_{\mathrm{RL}}", NONE, "1",
+                                    "pre-training tokens for each token of reinforcement learning")
+pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"D_{\mathrm{pre}}/D_{\mathrm{inf}}", NONE, "1",
+                                           "pre-training tokens for each token served")
+tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _parameter, "token",
+                                "pre-training tokens for each parameter")
+overtraining_multiple = quantity("overtraining_multiple", r"\Omega", NONE, "1",
+                                 "pre-training tokens over those that training alone would call for")
+knob = quantity("knob", "x", NONE, "1", "what is traded: size, data, time")
+rising_weight = quantity("rising_weight", "a", _flop, "FLOP", "the cost that rises with the knob, at knob 1")
+falling_weight = quantity("falling_weight", "d", _flop, "FLOP", "the cost that falls with the knob, at knob 1")
+rising_exponent = quantity("rising_exponent", "y", NONE, "1", "exponent with which one cost rises")
+falling_exponent = quantity("falling_exponent", "z", NONE, "1", "exponent with which the other falls")
+rising_cost = quantity("rising_cost", r"C_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob")
+falling_cost = quantity("falling_cost", r"C_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob")
+cost_ratio = quantity("cost_ratio", r"C_{\uparrow}/C_{\downarrow}", NONE, "1", "the rising cost over the falling one")
+loss_floor = quantity("loss_floor", r"\ell_{\infty}", NONE, "1", "loss that no size and no data get below", zero=True)
+size_coefficient = quantity("size_coefficient", "A", NONE, "1", "loss that a model of one parameter would add")
+data_coefficient = quantity("data_coefficient", r"A_{D}", NONE, "1", "loss that training on one token would add")
+size_exponent = quantity("size_exponent", r"\alpha_{N}", NONE, "1", "exponent with which size lowers the loss")
+data_exponent = quantity("data_exponent", r"\alpha_{D}", NONE, "1", "exponent with which data lower the loss")
+compute_optimal_parameters = quantity("compute_optimal_parameters", r"N^{*}", _parameter, "parameter",
+                                      "size that a budget of FLOPs trains best")
+compute_optimal_tokens = quantity("compute_optimal_tokens", r"D^{*}", _token, "token",
+                                  "tokens that a budget of FLOPs trains best on")
+training_chip_time = quantity("training_chip_time", r"nT", _device * _time, "device·s", "chip-hours of a training run")
+training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "time that a training run takes")
+training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
+
 # A part cannot exceed its whole: checked wherever a formula takes both.
 PARTS = ((active_parameters, total_parameters), (routed_parameters, total_parameters), (active_experts, experts))

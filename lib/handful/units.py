@@ -52,6 +52,7 @@ UNITS = {
     "sequence": Unit("count", "sequence", "sequences", hint="sequences"),
     "parameter": Unit("count", "parameter", "parameters", hint="parameters"),
     "device": Unit("count", "chip", "chips", hint="chips"),
+    "device·s": Unit("count", "chip-hour", "chip-hours", factor=1 / 3600, hint="chip-hours"),
     "layer": Unit("count", "layer", "layers", hint="layers"),
     "1": Unit("count", "", ""),
     "%": Unit("count", "%", "%", factor=100, hint="%"),

@@ -66,7 +66,7 @@ def registry() -> dict:
     import handful
 
     for module in pkgutil.iter_modules(handful.__path__):
-        if not module.ispkg and module.name not in ("cli",):
+        if not module.ispkg and module.name not in ("cli", "__main__"):
             importlib.import_module(f"handful.{module.name}")
     return importlib.import_module("handful.formula").registry
 

@@ -23,6 +23,7 @@ export const UNITS = {
   "sequence": unit("count", "sequence", "sequences", { hint: "sequences" }),
   "parameter": unit("count", "parameter", "parameters", { hint: "parameters" }),
   "device": unit("count", "chip", "chips", { hint: "chips" }),
+  "device·s": unit("count", "chip-hour", "chip-hours", { factor: 1 / 3600, hint: "chip-hours" }),
   "layer": unit("count", "layer", "layers", { hint: "layers" }),
   "1": unit("count", "", ""),
   "%": unit("count", "%", "%", { factor: 100, hint: "%" }),

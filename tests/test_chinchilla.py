@@ -1,0 +1,96 @@
+"""The Chinchilla law: against minimisation by numbers, and against what others computed from the same fits."""
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from handful import chinchilla as c
+from handful.facts import get
+
+FITS = ["hoffmann", "besiroglu"]
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(budget=st.floats(1e18, 1e27))
+def test_the_optimum_is_where_the_loss_is_least(fit, budget):
+    law = c.law(fit)
+    found = minimize_scalar(
+        lambda t: c.fitted_loss(law, active_parameters=math.exp(t), pretraining_tokens=budget / (6 * math.exp(t))),
+        bounds=(math.log(1e5), math.log(1e15)), method="bounded", options={"xatol": 1e-10})
+    size = c.compute_optimal_parameters(law, training_flops=budget)
+    assert math.exp(found.x) == pytest.approx(size, rel=1e-3)
+    tokens = c.compute_optimal_tokens(law, training_flops=budget)
+    assert 6 * size * tokens == pytest.approx(budget, rel=1e-9)
+
+
+@pytest.mark.parametrize("fit, budget, fact", [
+    ("hoffmann", 5.76e23, "ratio_hoffmann_gopher"), ("besiroglu", 5.76e23, "ratio_epoch_gopher"),
+    ("hoffmann", 1e26, "ratio_hoffmann_1e26"), ("besiroglu", 1e26, "ratio_epoch_1e26")])
+def test_tokens_per_parameter(fit, budget, fact):
+    assert c.optimal_tokens_per_parameter(c.law(fit), training_flops=budget) == pytest.approx(
+        get("scaling_laws", fact)["value"], rel=5e-3)
+
+
+def test_the_fits_disagree_about_the_rule_of_twenty():
+    """Gopher's budget made Chinchilla: 70 billion parameters and 1.4 trillion tokens, which only one fit explains."""
+    sizes = {fit: c.compute_optimal_parameters(c.law(fit), training_flops=5.76e23) for fit in FITS}
+    assert sizes["besiroglu"] == pytest.approx(70e9, rel=0.05)
+    assert sizes["hoffmann"] < 0.65 * 70e9
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_equal_exponents_alone_keep_the_ratio(fit):
+    law = c.law(fit)
+    law["data_exponent"] = law["size_exponent"]
+    ratios = [c.optimal_tokens_per_parameter(law, training_flops=f) for f in (1e20, 1e26)]
+    assert ratios[0] == pytest.approx(ratios[1])
+
+
+def test_tokens_to_reach_turns_the_law_round():
+    law = c.law()
+    loss = c.fitted_loss(law, active_parameters=7e9, pretraining_tokens=2e12)
+    assert c.tokens_to_reach(law, validation_loss=loss, active_parameters=7e9) == pytest.approx(2e12, rel=1e-9)
+    assert c.tokens_to_reach(law, validation_loss=1.9, active_parameters=1e6) == math.inf
+
+
+def test_a_published_example_with_inference():
+    """Sardana et al.: 13B quality, 2 trillion tokens served; 7B trained longer saves 1.7e22 FLOPs, 17 per cent."""
+    law = c.law("hoffmann")
+    low, high = math.log(1e20), math.log(1e25)
+    for _ in range(60):                                     # the budget for which 13B is best
+        middle = (low + high) / 2
+        too_large = c.compute_optimal_parameters(law, training_flops=math.exp(middle)) > 13e9
+        low, high = (low, middle) if too_large else (middle, high)
+    budget = math.exp(low)
+    loss = c.fitted_loss(law, active_parameters=13e9, pretraining_tokens=budget / (6 * 13e9))
+    served = c.least_lifetime(loss, 2e12, fit="hoffmann")
+    assert served["active_parameters"] == pytest.approx(7e9, rel=0.03)
+    saved = budget + 2 * 13e9 * 2e12 - served["lifetime_flops"]
+    assert saved == pytest.approx(1.7e22, rel=0.06)
+    assert saved / (budget + 2 * 13e9 * 2e12) == pytest.approx(0.17, abs=0.01)
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_nothing_served_is_the_plain_optimum(fit):
+    alone = c.least_lifetime(2.1, 0, fit=fit)
+    budget = alone["lifetime_flops"]
+    assert alone["active_parameters"] == pytest.approx(c.compute_optimal_parameters(c.law(fit), training_flops=budget),
+                                                       rel=1e-3)
+
+
+@given(served=st.floats(1e10, 1e15), more=st.floats(1.5, 100), efficiency=st.floats(0.1, 1))
+def test_more_service_means_a_smaller_model_trained_longer(served, more, efficiency):
+    one, two = (c.least_lifetime(2.1, tokens, decode_efficiency=efficiency) for tokens in (served, served * more))
+    assert two["active_parameters"] < one["active_parameters"] * (1 + 1e-6)
+    assert two["pretraining_tokens"] > one["pretraining_tokens"] * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: c.law("kaplan"), "There is no fit 'kaplan'"),
+    (lambda: c.least_lifetime(1.5, 0), "above the law's floor of 1.8169"),
+    (lambda: c.least_lifetime(2.1, -1), "0 or more")])
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,103 @@
+"""Training, learning and serving: against published runs, and against minimisation by numbers."""
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from handful import overtraining as o
+from handful import quantities as q
+from handful.derivation import Derivation, DerivationError
+from handful.facts import get
+
+
+def test_six_n_d_is_two_forward_and_four_backward():
+    # Counted by hand on one layer y = W x: forward one product; backward one for dx and one for dW.
+    weights, tokens = 3 * 5, 7
+    by_hand = 2 * weights * tokens + 2 * weights * tokens + 2 * weights * tokens
+    assert o.training_flops(active_parameters=weights, pretraining_tokens=tokens) == by_hand
+
+
+def test_a_published_run_of_deepseek_v3():
+    """2.664 million H800-hours for 14.8 trillion tokens, in the technical report."""
+    flops = o.training_flops(active_parameters=37e9, pretraining_tokens=14.8e12)
+    hours = get("scaling_laws", "v3_cost")["value"]
+    mfu = flops / (hours * 3600 * 989e12)
+    assert mfu == pytest.approx(0.35, abs=0.01)       # as the facts' own derivation has it
+    seconds = o.training_chip_time(training_flops=flops, peak_flops=989e12, model_flops_utilisation=mfu)
+    assert seconds / 3600 == pytest.approx(hours)
+    days = o.training_time(training_flops=flops, peak_flops=989e12, model_flops_utilisation=mfu, devices=2048) / 86400
+    assert days == pytest.approx(54.2, rel=0.01)      # "less than two months" on 2,048 chips, says the report
+    dollars = o.training_cost(training_flops=flops, peak_flops=989e12, model_flops_utilisation=mfu,
+                              device_price=2 / 3600)
+    assert dollars == pytest.approx(5.328e6, rel=1e-3)  # the report's table at $2 an hour
+
+
+def test_attention_adds_what_the_appendix_of_palm_adds():
+    """PaLM's appendix B counts 6 N + 12 L H Q T FLOPs a token for attention over T tokens, unmasked; half if masked."""
+    layers, heads, head_dim, context, parameters = 118, 48, 256, 2048, 540e9
+    flops = o.training_flops_with_attention(
+        active_parameters=parameters, pretraining_tokens=1, context=context,
+        attention_flops_per_pair=4 * layers * heads * head_dim)
+    assert flops == pytest.approx(6 * parameters + 12 * layers * heads * head_dim * context / 2)
+
+
+def test_equal_bills_are_equal():
+    known = dict(active_parameters=1e11, decode_efficiency=0.3, rl_passes=2, pretraining_tokens=1e14)
+    rl = 1e14 / o.pretraining_per_rl_token(rl_passes=2, decode_efficiency=0.3)
+    served = 1e14 / o.pretraining_per_inference_token(decode_efficiency=0.3)
+    total = o.lifetime_flops(known, rl_tokens=rl, inference_tokens=served)
+    assert total == pytest.approx(3 * o.training_flops(known), rel=1e-12)
+
+
+def test_reinforcement_learning_is_bounded_by_its_two_readings():
+    """Generating alone is the lower end of the lecture's range; generating and learning from all is above its middle."""
+    known = dict(active_parameters=1e11, rl_tokens=1e12, decode_efficiency=0.3)
+    apart = [o.rl_flops_apart(known, learned_share=s) for s in (0, 1)]
+    assert apart[0] == pytest.approx(o.rl_flops(known, rl_passes=1))
+    assert o.rl_flops(known, rl_passes=1) < apart[1] < o.rl_flops(known, rl_passes=3)
+
+
+@pytest.mark.parametrize("rising, falling", [(1, 1), (1, 0.34), (0.5, 2), (3, 0.28)])
+def test_the_minimum_of_a_sum(rising, falling):
+    """The costs' ratio at the bottom, found by numbers."""
+    up, down = 3.7, 0.9
+    best = math.exp(minimize_scalar(lambda t: up * math.exp(rising * t) + down * math.exp(-falling * t)).x)
+    ratio = (up * best**rising) / (down * best**-falling)
+    assert o.cost_ratio(rising_exponent=rising, falling_exponent=falling) == pytest.approx(ratio, rel=1e-5)
+
+
+def test_only_sums_of_powers_are_minimised():
+    d = Derivation("one that only rises")
+    d.start(o.training_flops, "a product")
+    with pytest.raises(DerivationError, match="rises only, or falls only"):
+        d.minimise("pretraining_tokens", "nowhere")
+
+
+def test_the_lecture_s_hundredfold():
+    served = o.served_tokens(service_throughput=50e6, service_life=60 * 86400)
+    assert served == pytest.approx(259e12, rel=1e-3)       # spoken as "about 200 trillion"
+    assert o.overtraining(pretraining_tokens=200e12, active_parameters=100e9, tokens_per_parameter=20) == 100
+    guess = o.hundredfold()
+    assert guess.worst_low < guess.low < 100 < guess.high < guess.worst_high
+    # Three guesses of the same width share the variance alike.
+    assert np.allclose(list(guess.shares.values()), 1 / 3, atol=1e-6)
+    assert guess.factor == pytest.approx(2**math.sqrt(3), rel=0.02)
+
+
+def test_disclosed_models_are_sorted_and_cited():
+    rows = o.disclosed()
+    multiples = [row["overtraining_multiple"] for row in rows]
+    assert multiples == sorted(multiples, reverse=True) and all(row["source"] for row in rows)
+    by_name = {row["name"]: row["overtraining_multiple"] for row in rows}
+    assert by_name["Llama 4 Scout"] == pytest.approx(118, abs=1) and by_name["DeepSeek-V3"] == pytest.approx(20, abs=0.1)
+
+
+@pytest.mark.parametrize("values, message", [
+    ({"decode_efficiency": 1.2}, "decode_efficiency must be at most 1"),
+    ({"rl_tokens": "3 GB"}, "rl_tokens must be a token"),
+    ({"active_parameters": 0}, "active_parameters must be above 0")])
+def test_bad_input(values, message):
+    known = dict(active_parameters=1e9, rl_tokens=1e9, rl_passes=2, decode_efficiency=0.5)
+    with pytest.raises(q.QuantityError, match=message):
+        o.rl_flops(known | values)
