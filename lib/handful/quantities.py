@@ -142,6 +142,7 @@ _token = Dimension(token=1)
 _sequence = Dimension(sequence=1)
 _parameter = Dimension(parameter=1)
 _device = Dimension(device=1)
+_layer = Dimension(layer=1)
 _dollar = Dimension(dollar=1)
 
 # Constants and defaults
@@ -270,7 +271,7 @@ training_passes = quantity("training_passes", "h", NONE, "1",
                            default=3, constant=True)
 rl_passes = quantity("rl_passes", r"h_{\mathrm{RL}}", NONE, "1",
                      "forward passes' worth of FLOPs that reinforcement learning spends on each of its tokens")
-learned_share = quantity("learned_share", r"\lambda", NONE, "1",
+learned_share = quantity("learned_share", r"f_{\mathrm{learn}}", NONE, "1",
                          "share of generated tokens that are learned from", zero=True, upper=1)
 decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "1",
                              "FLOPs a second in decoding over those in training", upper=1)
@@ -314,5 +315,174 @@ training_chip_time = quantity("training_chip_time", r"nT", _device * _time, "dev
 training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "time that a training run takes")
 training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
 
+# Experts over chips: where they lie, what travels, and over which wires
+one_device = quantity("one_device", "o", _device, "device", "one chip, to make a count of chips a pure number",
+                      default=1, constant=True)
+domain_devices = quantity("domain_devices", r"n_{\uparrow}", _device, "device",
+                          "chips of one scale-up domain: a node of 8, a rack of 72")
+scale_up_domains = quantity("scale_up_domains", r"R_{\uparrow}", NONE, "1", "scale-up domains that share a layer's experts")
+experts_per_device = quantity("experts_per_device", r"E_{n}", NONE / _device, "1",
+                              "routed experts of a layer on the chip that holds most")
+devices_in_use = quantity("devices_in_use", r"n_{E}", _device, "device", "chips that hold experts of a layer")
+d_model = quantity("d_model", "d", NONE, "1", "width of the model: numbers in one token's activation")
+dispatch_bytes = quantity("dispatch_bytes", r"w_{\mathrm{out}}", _byte / (_token * _layer), "B",
+                          "bytes of one number of an activation on its way to an expert, once a layer")
+combine_bytes = quantity("combine_bytes", r"w_{\mathrm{back}}", _byte / (_token * _layer), "B",
+                         "bytes of one number of an activation on its way back, once a layer")
+all_to_all_bytes = quantity("all_to_all_bytes", r"b_{\mathrm{a2a}}", _byte / (_token * _layer), "B/token",
+                            "bytes that one token sends out and gets back in one layer")
+fraction_leaving = quantity("fraction_leaving", r"\varphi", NONE, "1",
+                            "share of the copies that leave their scale-up domain", upper=1, zero=True)
+domains_reached = quantity("domains_reached", r"R_{k}", NONE, "1", "domains that hold an expert of one token")
+domain_limit = quantity("domain_limit", r"R_{\max}", NONE, "1", "most domains that the router lets one token use")
+copies_inside = quantity("copies_inside", r"k_{\uparrow}", NONE, "1",
+                         "copies of one token that cross the scale-up fabric")
+copies_leaving = quantity("copies_leaving", r"k_{\rightarrow}", NONE, "1",
+                          "copies of one token that cross the scale-out network")
+scale_up_bandwidth = quantity("scale_up_bandwidth", r"\,\mathrm{BW}_{\uparrow}\,", _byte / (_device * _time), "B/s",
+                              "rate at which one chip sends within its scale-up domain")
+scale_out_bandwidth = quantity("scale_out_bandwidth", r"\,\mathrm{BW}_{\rightarrow}\,", _byte / (_device * _time),
+                               "B/s", "rate at which one chip sends out of its scale-up domain")
+bandwidth_ratio = quantity("bandwidth_ratio", r"\lambda", NONE, "1", "scale-up over scale-out bandwidth of one chip")
+scale_up_time = quantity("scale_up_time", r"t_{\uparrow}", _time / _layer, "s",
+                         "time on the scale-up fabric, one layer")
+scale_out_time = quantity("scale_out_time", r"t_{\rightarrow}", _time / _layer, "s",
+                          "time on the scale-out network, one layer")
+all_to_all_time = quantity("all_to_all_time", r"t_{\mathrm{a2a}}", _time / _layer, "s",
+                           "time to send every token to its experts and back, one layer")
+crossing_slowdown = quantity("crossing_slowdown", r"s_{\rightarrow}", NONE, "1",
+                             "how many times longer the all-to-all takes than in one domain that holds all")
+communication_time = quantity("communication_time", r"T_{\mathrm{a2a}}", _time, "s",
+                              "time of the all-to-all over all layers of a step")
+expert_layers = quantity("expert_layers", r"\Lambda_{E}", _layer, "layer", "layers that hold routed experts")
+expert_parameters = quantity("expert_parameters", r"N_{1}", _parameter / _layer, "parameter",
+                             "weights of one routed expert in one layer")
+expert_weight_time = quantity("expert_weight_time", r"t_{\mathrm{read}}", _time / _layer, "s",
+                              "time to read the routed experts of one layer")
+expert_compute_time = quantity("expert_compute_time", r"t_{\mathrm{multiply}}", _time / _layer, "s",
+                               "time of the routed experts' arithmetic in one layer")
+expert_layer_time = quantity("expert_layer_time", r"t_{\mathrm{experts}}", _time / _layer, "s",
+                             "time of the routed experts in one layer")
+hiding_batch = quantity("hiding_batch", r"B_{\mathrm{hide}}", _sequence, "sequence",
+                        "batch up to which reading the experts covers the traffic between domains")
+hiding_bandwidth = quantity("hiding_bandwidth", r"\,\mathrm{BW}_{\mathrm{hide}}\,", _byte / (_device * _time), "B/s",
+                            "bandwidth from which the experts' arithmetic covers the traffic")
+tokens_per_expert = quantity("tokens_per_expert", r"m_{E}", _token, "token", "tokens that one expert gets in a step")
+copies_per_device = quantity("copies_per_device", r"m_{n}", _token / _device, "token",
+                             "copies of tokens that one chip gets in a layer")
+load_imbalance = quantity("load_imbalance", r"\eta", NONE, "1", "load of the busiest chip over the mean load")
+
+# Holding a context: tiers of memory, and what a step reads of a cache
+tier_capacity = quantity("tier_capacity", r"C_{\mathrm{tier}}", _byte / _device, "B", "bytes that one device of a tier holds")
+tier_bandwidth = quantity("tier_bandwidth", r"\,\mathrm{BW}_{\mathrm{tier}}\,", _byte / (_device * _time), "B/s",
+                          "rate at which one device of a tier is read")
+tier_price = quantity("tier_price", r"p_{\mathrm{tier}}", _dollar / (_device * _time), "$/device/s",
+                      "price of one device of a tier for a time")
+storage_price = quantity("storage_price", r"p_{\mathrm{buy}}", _dollar / _byte, "$/B", "purchase price of a tier's capacity")
+storage_lifetime = quantity("storage_lifetime", r"T_{\mathrm{wear}}", _time, "s", "time over which a purchase is paid off")
+waiting_chips = quantity("waiting_chips", r"n_{\mathrm{wait}}", NONE, "1",
+                         "chips that are fed by one device of a tier", zero=True)
+idle_share = quantity("idle_share", r"\iota", NONE, "1",
+                      "share of the reading time in which those chips have nothing else to do", zero=True, upper=1)
+waiting_price = quantity("waiting_price", r"p_{\mathrm{wait}}", _dollar / (_device * _time), "$/device/s",
+                         "price of all that is kept busy, or idle, while one device of a tier is read")
+hold_time = quantity("hold_time", r"T_{\mathrm{hold}}", _time, "s", "time for which a context is kept before it is used")
+hold_rate = quantity("hold_rate", r"h", _dollar / (_token * _time), "$/token/s", "price of keeping a token of context for a time")
+byte_hold_price = quantity("byte_hold_price", r"h_{\mathrm{byte}}", _dollar / (_byte * _time), "$/B/s",
+                           "price of keeping a byte for a time")
+hold_cost = quantity("hold_cost", r"\$_{\mathrm{hold}}", _dollar / _token, "$/token", "keeping a token of context until it is used")
+retrieve_cost = quantity("retrieve_cost", r"\$_{\mathrm{retrieve}}", _dollar / _token, "$/token",
+                         "reading a token of context back from a tier")
+rematerialise_cost = quantity("rematerialise_cost", r"\$_{\mathrm{remat}}", _dollar / _token, "$/token",
+                              "computing a token's cache again")
+break_even_time = quantity("break_even_time", r"T^{*}", _time, "s", "hold time at which two choices cost the same")
+near_hold_rate = quantity("near_hold_rate", r"h_{1}", _dollar / (_token * _time), "$/token/s",
+                          "price of keeping a token in the nearer place")
+far_hold_rate = quantity("far_hold_rate", r"h_{2}", _dollar / (_token * _time), "$/token/s",
+                         "price of keeping a token in the farther place", zero=True)
+near_retrieve_cost = quantity("near_retrieve_cost", r"\$_{1}", _dollar / _token, "$/token",
+                              "getting a token back from the nearer place", zero=True)
+far_retrieve_cost = quantity("far_retrieve_cost", r"\$_{2}", _dollar / _token, "$/token",
+                             "getting a token back from the farther place, or computing it again")
+held_share = quantity("held_share", r"\sigma", NONE, "1", "share of a tier's capacity that contexts take", upper=1)
+retrieve_time = quantity("retrieve_time", r"t_{\mathrm{retrieve}}", _time, "s", "time to read contexts back from a tier")
+wall_context = quantity("wall_context", r"L_{\mathrm{wall}}", _token / _sequence, "token",
+                        "context beyond which a step reads more cache than weights")
+context_that_fits = quantity("context_that_fits", r"L_{\mathrm{fit}}", _token / _sequence, "token",
+                             "longest context whose caches fit beside the weights")
+kv_bytes_read = quantity("kv_bytes_read", r"r_{\mathrm{KV}}", _byte / _sequence, "B", "bytes of cache that a step reads for one sequence")
+selected_bytes_per_token = quantity("selected_bytes_per_token", r"b_{\mathrm{top}}", _byte / _token, "B/token",
+                                    "cache of a token in layers that read only chosen tokens", zero=True)
+selected_tokens = quantity("selected_tokens", r"K", _token / _sequence, "token", "tokens that such a layer chooses")
+indexer_bytes_per_token = quantity("indexer_bytes_per_token", r"b_{\mathrm{index}}", _byte / _token, "B/token",
+                                   "bytes that are read of every token to choose among them", zero=True)
+windowed_bytes_per_token = quantity("windowed_bytes_per_token", r"b_{\mathrm{window}}", _byte / _token, "B/token",
+                                    "cache of a token in sliding-window layers", zero=True)
+window_tokens = quantity("window_tokens", r"W", _token / _sequence, "token", "latest tokens that a sliding-window layer reads")
+block_tokens = quantity("block_tokens", r"\beta", _token, "token", "tokens in one block of context")
+selected_blocks = quantity("selected_blocks", r"k_{\beta}", _sequence**-1, "1", "blocks that a step reads in full")
+summary_bytes = quantity("summary_bytes", r"g_{\beta}", _byte, "B", "bytes that stand for a block when blocks are chosen")
+
+# Pipelines: layers cut into stages, a batch cut into micro-batches
+pipeline_stages = quantity("pipeline_stages", "P", NONE, "1", "stages that the layers are cut into")
+stages_behind = quantity("stages_behind", r"P_{1}", NONE, "1", "stages behind the first one")
+micro_batches = quantity("micro_batches", "m", NONE, "1", "micro-batches that a batch is cut into")
+model_chunks = quantity("model_chunks", "V", NONE, "1", "pieces of the model that one device holds, in an interleaved schedule")
+layers_per_stage = quantity("layers_per_stage", r"\Lambda", NONE, "1", "layers on one stage")
+activation_bytes = quantity("activation_bytes", r"w_{a}", _byte / _token, "B/token", "bytes of one number of an activation")
+traffic_time_ratio = quantity("traffic_time_ratio", r"t_{\uparrow}/t_{\rightarrow}", NONE, "1",
+                              "time on the scale-up fabric over time on the network between stages")
+fewest_layers_per_stage = quantity("fewest_layers_per_stage", r"\Lambda_{\min}", NONE, "1",
+                                   "layers on a stage from which the network between stages is not the slower one")
+stage_time = quantity("stage_time", r"t_{s}", _time, "s", "time of one stage's work on a micro-batch, in decoding")
+stage_utilisation = quantity("stage_utilisation", r"\upsilon", NONE, "1", "share of the time in which a stage works", upper=1)
+hop_time = quantity("hop_time", r"t_{\mathrm{hop}}", _time, "s", "time on the way from one stage to the next", zero=True)
+token_latency = quantity("token_latency", r"t_{\mathrm{token}}", _time, "s", "time from one token of a sequence to the next")
+forward_time = quantity("forward_time", r"t_{F}", _time, "s", "forward pass of one micro-batch through one stage")
+backward_time = quantity("backward_time", r"t_{B}", _time, "s", "whole backward pass of one micro-batch through one stage")
+weight_gradient_time = quantity("weight_gradient_time", r"t_{W}", _time, "s", "the part of the backward pass that belongs to the weights' gradients")
+overlapped_time = quantity("overlapped_time", r"t_{FB}", _time, "s", "a forward and a backward pass that overlap")
+micro_batch_overhead = quantity("micro_batch_overhead", r"t_{0}", _time, "s", "time that each micro-batch costs whatever its size")
+stage_work_time = quantity("stage_work_time", r"t_{\mathrm{work}}", _time, "s", "time of one stage's work for the whole batch, undivided")
+pipeline_time = quantity("pipeline_time", r"t_{\mathrm{pipeline}}", _time, "s", "time of a training step through the pipeline")
+bubble_time = quantity("bubble_time", r"t_{\mathrm{bubble}}", _time, "s", "time that a stage waits in one training step")
+bubble_of_ideal = quantity("bubble_of_ideal", r"\beta_{\mathrm{ideal}}", NONE, "1", "bubble over the time without it")
+bubble_of_total = quantity("bubble_of_total", r"\beta_{\mathrm{total}}", NONE, "1", "bubble over the whole time", upper=1)
+best_micro_batches = quantity("best_micro_batches", r"m^{*}", NONE, "1", "micro-batches that finish a batch soonest")
+stage_devices = quantity("stage_devices", r"n_{s}", _device, "device", "chips that share one stage")
+micro_batch = quantity("micro_batch", r"B_{\mu}", _sequence, "sequence", "sequences in one micro-batch")
+device_memory = quantity("device_memory", r"C_{\mathrm{used}}", _byte / _device, "B", "memory that one chip needs")
+sequence_tokens = quantity("sequence_tokens", r"L_{\mathrm{train}}", _token / _sequence, "token", "tokens of a training sequence")
+gradient_bytes = quantity("gradient_bytes", r"w_{g}", _byte / _parameter, "B/parameter", "bytes of one weight's gradient on the wire")
+critical_tokens = quantity("critical_tokens", r"D_{\mathrm{critical}}", _token / _device, "token",
+                           "tokens per chip and step from which arithmetic covers the exchange of gradients")
+
+# Activations kept for the backward pass, or computed again; the weight of a difference in a cipher
+layers = quantity("layers", r"\Lambda_{\mathrm{all}}", NONE, "1", "layers of the model")
+layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}", _byte / _token, "B/token",
+                                  "bytes that one layer keeps of a token until its backward pass")
+activation_memory = quantity("activation_memory", r"m_{\mathrm{activations}}", _byte, "B",
+                             "memory of the activations that wait for the backward pass")
+attention_heads = quantity("attention_heads", r"n_{\mathrm{heads}}", NONE, "1", "attention heads of one layer")
+bytes_per_width = quantity("bytes_per_width", r"w_{\mathrm{width}}", _byte / _token, "B/token",
+                           "bytes that one layer keeps for each unit of its width and each token", default=34)
+bytes_per_score = quantity("bytes_per_score", r"w_{\mathrm{score}}", _byte * _sequence / _token**2, "B",
+                           "bytes that one layer keeps for each attention score", default=5, zero=True)
+recompute_intensity = quantity("recompute_intensity", r"I_{\mathrm{again}}", _flop / _byte, "FLOP/B",
+                               "FLOPs that are saved by each byte that is moved instead")
+keeping_advantage = quantity("keeping_advantage", r"\psi", NONE, "1",
+                             "time to compute again over the time to keep and read")
+kept_tokens = quantity("kept_tokens", r"D_{\mathrm{kept}}", _token, "token",
+                       "tokens whose cache is brought back or computed again")
+recompute_time = quantity("recompute_time", r"t_{\mathrm{again}}", _time, "s", "time to compute a cache again")
+reload_time = quantity("reload_time", r"t_{\mathrm{reload}}", _time, "s", "time to bring a cache back")
+reload_bandwidth = quantity("reload_bandwidth", r"\,\mathrm{BW}_{\mathrm{reload}}\,", _byte / _time, "B/s",
+                            "rate at which a cache comes back, over all chips")
+active_sboxes = quantity("active_sboxes", r"n_{S}", NONE, "1", "S-boxes that a difference passes through")
+sbox_weight = quantity("sbox_weight", r"w_{S}", Dimension(bit=1), "bit",
+                       "minus the binary logarithm of the probability of an S-box's likeliest difference")
+characteristic_weight = quantity("characteristic_weight", r"w_{\Delta}", Dimension(bit=1), "bit",
+                                 "minus the binary logarithm of the probability of a chain of differences")
+
 # A part cannot exceed its whole: checked wherever a formula takes both.
-PARTS = ((active_parameters, total_parameters), (routed_parameters, total_parameters), (active_experts, experts))
+PARTS = ((active_parameters, total_parameters), (routed_parameters, total_parameters), (active_experts, experts), (one_device, devices))

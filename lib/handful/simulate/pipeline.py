@@ -1,0 +1,347 @@
+"""Pipeline schedules, step by step: who computes what when, and who waits (the lecture, 57:00 to 60:58).
+
+A schedule is one list of work for each device, in the order in which the device does it.  ``run`` finds the times:
+a piece starts when its device is free and what it needs has arrived.  Nothing else is assumed, so that the bubble,
+the memory and the Gantt chart are results, which ``handful.pipelining`` has in closed form.
+
+A piece is a forward pass ("F"), a backward pass ("B"), or its two halves: the half that the stage before waits for
+("I", gradients of the inputs) and the half that nobody waits for ("W", gradients of the weights).
+
+>>> run(gpipe(stages=4, micro_batches=8), forward=1, backward=2).bubble == 3 * (1 + 2)
+True
+>>> run(zero_bubble(stages=4, micro_batches=8), forward=1, backward=2).bubble      # a third of it
+3.0
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class ScheduleError(ValueError):
+    """A schedule that cannot be made, or one that waits for itself."""
+
+
+class Piece(NamedTuple):
+    """One piece of work: kind, and which micro-batch of which stream at which stage of its way."""
+
+    kind: str
+    stream: int
+    stage: int
+    micro_batch: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Orders of work: `orders[device]` is a list of steps, each one Piece, or two that overlap.
+
+    `stages` counts what a micro-batch passes through, `device_of(stream, stage)` says where.
+    """
+
+    name: str
+    devices: int
+    stages: int
+    micro_batches: int
+    orders: list[list[tuple[Piece, ...]]]
+    device_of: Callable[[int, int], int]
+    chunks: int = 1
+
+
+class Bar(NamedTuple):
+    """One bar of the Gantt chart; times in the units of `forward`."""
+
+    device: int
+    start: float
+    end: float
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came out: bars, the makespan, the bubble, and how many micro-batches' activations are held at most.
+
+    `idle` is each device's waiting between the start of the run and its end, `bubble` the longest of them.
+    `held` counts, for each device, forward passes whose backward pass has not ended, at their most; a chunk of an
+    interleaved schedule counts as its share of a stage.
+    """
+
+    bars: list[Bar]
+    makespan: float
+    idle: list[float]
+    held: list[float]
+
+    @property
+    def bubble(self) -> float:
+        return max(self.idle)
+
+
+def _check(stages: int, micro_batches: int) -> None:
+    for name, value in (("stages", stages), ("micro_batches", micro_batches)):
+        if value != int(value) or value < 1:
+            raise ScheduleError(f"{name} must be a whole number, 1 or more; got {value}.")
+
+
+def _straight(stream: int, stage: int) -> int:
+    return stage
+
+
+def gpipe(stages: int, micro_batches: int) -> Schedule:
+    """All forward passes, then all backward passes (Huang et al. 2019)."""
+    _check(stages, micro_batches)
+    orders = [[(Piece("F", 0, i, j),) for j in range(micro_batches)]
+              + [(Piece("B", 0, i, j),) for j in range(micro_batches)] for i in range(stages)]
+    return Schedule("GPipe", stages, stages, micro_batches, orders, _straight)
+
+
+def one_forward_one_backward(stages: int, micro_batches: int) -> Schedule:
+    """1F1B: each stage starts on backward passes as soon as it can, so that fewer activations are held."""
+    _check(stages, micro_batches)
+    orders = []
+    for i in range(stages):
+        ahead = min(stages - 1 - i, micro_batches)
+        forward = [(Piece("F", 0, i, j),) for j in range(micro_batches)]
+        backward = [(Piece("B", 0, i, j),) for j in range(micro_batches)]
+        steady = [step for pair in zip(forward[ahead:], backward) for step in pair]
+        orders.append(forward[:ahead] + steady + backward[micro_batches - ahead:])
+    return Schedule("1F1B", stages, stages, micro_batches, orders, _straight)
+
+
+def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
+    """1F1B with `chunks` pieces of the model on each device (Narayanan et al. 2021).
+
+    Micro-batches go in groups of one for each device, so their number must be a multiple of the devices.
+    """
+    _check(stages, micro_batches)
+    if chunks != int(chunks) or chunks < 1:
+        raise ScheduleError(f"chunks must be a whole number, 1 or more; got {chunks}.")
+    if micro_batches % stages:
+        raise ScheduleError(f"An interleaved schedule takes a multiple of {stages} micro-batches; got {micro_batches}.")
+    total = micro_batches * chunks
+
+    def nth(k: int, device: int, backward: bool) -> Piece:
+        group, within = divmod(k, stages * chunks)
+        chunk = within // stages
+        if backward:
+            chunk = chunks - 1 - chunk
+        return Piece("B" if backward else "F", 0, chunk * stages + device, group * stages + within % stages)
+
+    orders = []
+    for i in range(stages):
+        ahead = min((stages - i - 1) * (2 if chunks > 1 else 1) + (chunks - 1) * stages, total)
+        forward = [(nth(k, i, False),) for k in range(total)]
+        backward = [(nth(k, i, True),) for k in range(total)]
+        steady = [step for pair in zip(forward[ahead:], backward) for step in pair]
+        orders.append(forward[:ahead] + steady + backward[total - ahead:])
+    return Schedule("interleaved", stages, stages * chunks, micro_batches, orders,
+                    lambda stream, stage: stage % stages, chunks)
+
+
+def zero_bubble(stages: int, micro_batches: int) -> Schedule:
+    """ZB-H1: 1F1B whose backward passes come in halves, the later half kept for when a stage would wait (Qi et al. 2024).
+
+    Stage i puts off i of them, so that each stage holds no more than the first one of 1F1B.
+    """
+    _check(stages, micro_batches)
+    orders = []
+    for i in range(stages):
+        ahead = min(stages - 1 - i, micro_batches)
+        order = [(Piece("F", 0, i, j),) for j in range(ahead)]
+        for k in range(micro_batches):
+            if ahead + k < micro_batches:
+                order.append((Piece("F", 0, i, ahead + k),))
+            order.append((Piece("I", 0, i, k),))
+            if k >= i:
+                order.append((Piece("W", 0, i, k - i),))
+        order += [(Piece("W", 0, i, j),) for j in range(max(0, micro_batches - i), micro_batches)]
+        orders.append(order)
+    return Schedule("zero bubble", stages, stages, micro_batches, orders, _straight)
+
+
+def dual_pipe(stages: int, micro_batches: int) -> Schedule:
+    """DualPipe: micro-batches from both ends at once, a forward pass of one overlapped with a backward pass of another.
+
+    Each device holds two stages, its own and its mirror image's (DeepSeek-V3's report, 3.2.1, and the published
+    schedule).  Devices come in pairs, and at least two micro-batches for each are needed.
+    """
+    _check(stages, micro_batches)
+    if stages % 2 or micro_batches % 2 or micro_batches < 2 * stages:
+        raise ScheduleError(f"DualPipe takes an even number of devices and an even number of micro-batches, at least "
+                            f"two for each device; got {stages} devices and {micro_batches} micro-batches.")
+    half, orders = stages // 2, []
+    for device in range(stages):
+        near = min(device, stages - 1 - device)           # distance from the nearer end
+        order: list[tuple[Piece, ...]] = []
+        count: dict[tuple[str, int], int] = {}
+        late: list[Piece] = []                            # weight halves that were put off
+
+        def piece(kind: str, phase: int, device=device, count=count) -> Piece:
+            # Phase 0 comes from the nearer end, phase 1 from the farther one.
+            stream = phase ^ (device >= half)
+            done = "F" if kind == "F" else "B"
+            number = count.get((done, stream), 0)
+            count[done, stream] = number + 1
+            return Piece(kind, stream, device if stream == 0 else stages - 1 - device, number)
+
+        def forward(phase: int, order=order, piece=piece) -> None:
+            order.append((piece("F", phase),))
+
+        def backward(phase: int, split: bool = False, order=order, late=late, piece=piece) -> None:
+            step = piece("I" if split else "B", phase)
+            order.append((step,))
+            if split:
+                late.append(step._replace(kind="W"))
+
+        def weights(order=order, late=late) -> None:
+            order.append((late.pop(0),))
+
+        def both(ahead: int, back: int, order=order, piece=piece) -> None:
+            order.append((piece("F", ahead), piece("B", back)))
+
+        for _ in range(2 * (half - near - 1)):
+            forward(0)
+        for _ in range(near + 1):
+            forward(0)
+            forward(1)
+        for _ in range(half - near - 1):
+            backward(1, split=True)
+            weights()
+            forward(1)
+        for i in range(micro_batches // 2 - stages + near + 1):
+            if i == 0 and near == half - 1:               # the middle pair starts without overlap: a smaller bubble
+                forward(0)
+                backward(1)
+            else:
+                both(0, 1)
+            both(1, 0)
+        for _ in range(half - near - 1):
+            backward(1)
+            both(1, 0)
+        split = False
+        for i in range(near + 1):
+            split |= i == (near + 1) // 2 and near % 2 == 1
+            backward(1, split)
+            split |= i == (near + 1) // 2 and near % 2 == 0
+            backward(0, split)
+        for _ in range(half - near - 1):
+            weights()
+            backward(0, split=True)
+        while late:
+            weights()
+        orders.append(order)
+    return Schedule("DualPipe", stages, stages, micro_batches, orders,
+                    lambda stream, stage: stage if stream == 0 else stages - 1 - stage)
+
+
+def run(schedule: Schedule, forward: float, backward: float, weights: float | None = None,
+        overlapped: float | None = None, hop: float = 0.0) -> Run:
+    """Times of every piece of a schedule.
+
+    Parameters
+    ----------
+    forward, backward : float
+        Time of a micro-batch's forward and whole backward pass through one device's share of the model, above 0.
+    weights : float, optional
+        The part of `backward` that belongs to the weights' gradients; half of it by default.
+    overlapped : float, optional
+        Time of a forward and a backward pass that overlap; their sum by default.
+    hop : float
+        Time on the way from one device to the next, 0 or above.
+    """
+    weights = backward / 2 if weights is None else weights
+    overlapped = forward + backward if overlapped is None else overlapped
+    if not (0 < forward < math.inf and 0 < weights < backward < math.inf and 0 <= hop < math.inf):
+        raise ScheduleError("forward and backward must be above 0, weights between 0 and backward, hop 0 or above; "
+                            f"got {forward}, {backward}, {weights}, {hop}.")
+    if not max(forward, backward) <= overlapped <= forward + backward:
+        raise ScheduleError(f"Overlapped passes take between {max(forward, backward)} and {forward + backward}; got {overlapped}.")
+    length = {"F": forward, "B": backward, "I": backward - weights, "W": weights}
+    length = {kind: time / schedule.chunks for kind, time in length.items()}
+    done: dict[tuple[str, int, int, int], float] = {}
+
+    def needs(piece: Piece):
+        """What has to be done before, each with the delay on the way here."""
+        kind, stream, stage, number = piece
+        here = schedule.device_of(stream, stage)
+        if kind == "F" and stage > 0:
+            yield ("F", stream, stage - 1, number), hop * (schedule.device_of(stream, stage - 1) != here)
+        if kind in "BI":
+            yield ("F", stream, stage, number), 0.0
+            if stage < schedule.stages - 1:
+                yield ("B", stream, stage + 1, number), hop * (schedule.device_of(stream, stage + 1) != here)
+        if kind == "W":
+            yield ("B", stream, stage, number), 0.0
+
+    bars: list[Bar] = []
+    clock, at = [0.0] * schedule.devices, [0] * schedule.devices
+    left = sum(map(len, schedule.orders))
+    while left:
+        before = left
+        for device, order in enumerate(schedule.orders):
+            while at[device] < len(order):
+                step = order[at[device]]
+                wanted = [need for piece in step for need in needs(piece)]
+                if any(key not in done for key, _ in wanted):
+                    break
+                start = max([clock[device], *(done[key] + delay for key, delay in wanted)])
+                clock[device] = end = start + (overlapped if len(step) == 2 else length[step[0].kind])
+                for kind, stream, stage, number in step:
+                    if kind != "W":
+                        done["F" if kind == "F" else "B", stream, stage, number] = end
+                bars.append(Bar(device, start, end, step))
+                at[device] += 1
+                left -= 1
+        if left == before:
+            stuck = {d: order[at[d]] for d, order in enumerate(schedule.orders) if at[d] < len(order)}
+            raise ScheduleError(f"The schedule waits for itself: {stuck}.")
+    makespan = max(clock)
+    idle = [makespan - math.fsum(bar.end - bar.start for bar in bars if bar.device == d)
+            for d in range(schedule.devices)]
+    return Run(bars, makespan, idle, [_held(schedule, bars, d) for d in range(schedule.devices)])
+
+
+def decode(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200) -> dict[str, float]:
+    """Micro-batches that go round a pipeline for token after token: what a stage works, and what a token takes.
+
+    Returns `utilisation` of the stages, `token_latency` and `in_flight` (micro-batches whose caches are held on
+    each stage: all of them, for every one comes back), over the last half of `rounds`.
+
+    >>> round(decode(stages=4, micro_batches=1, stage_time=1e-3)["utilisation"], 9)   # three quarters idle
+    0.25
+    """
+    _check(stages, micro_batches)
+    if not (0 < stage_time < math.inf and 0 <= hop < math.inf):
+        raise ScheduleError(f"stage_time must be above 0 and hop 0 or above; got {stage_time}, {hop}.")
+    free, ready = [0.0] * stages, [0.0] * micro_batches
+    halfway = 0.0
+    for turn in range(rounds):
+        if turn == rounds // 2:
+            halfway = ready[0]
+        for j in range(micro_batches):
+            now = ready[j]
+            for i in range(stages):
+                free[i] = now = max(now, free[i]) + stage_time
+                now += hop                                # to the next stage, or back to the first
+            ready[j] = now
+    turns = rounds - rounds // 2
+    latency = (ready[0] - halfway) / turns
+    return {"utilisation": micro_batches * stage_time / latency, "token_latency": latency,
+            "in_flight": float(micro_batches)}
+
+
+def _held(schedule: Schedule, bars: list[Bar], device: int) -> float:
+    """The most forward passes on a device whose backward pass, or its first half, has not ended."""
+    changes = []
+    for bar in bars:
+        if bar.device == device:
+            for piece in bar.pieces:
+                if piece.kind == "F":
+                    changes.append((bar.start, 1))
+                elif piece.kind != "W":
+                    changes.append((bar.end, -1))
+    now = most = 0
+    for _, change in sorted(changes):                     # an end comes before a start at the same moment
+        now += change
+        most = max(most, now)
+    return most / schedule.chunks
