@@ -107,6 +107,16 @@ def test_the_published_share_of_total():
             float(published.subs({"p": stages, "m": many})))
 
 
+@pytest.mark.parametrize("make, formula", [(sim.gpipe, p.activation_memory_gpipe),
+                                           (sim.one_forward_one_backward, p.activation_memory)])
+def test_activation_memory_is_what_the_first_stage_holds(make, formula):
+    known = dict(micro_batch=2, sequence_tokens=4096, layer_activation_bytes=34 * 8192, layers=80)
+    for stages, many in ((4, 16), (8, 16), (8, 4)):
+        held = sim.run(make(stages, many), 1.0, 2.0).held[0]
+        one = 2 * 4096 * 34 * 8192 * 80 / stages                  # one micro-batch in one stage's layers
+        assert formula(known, pipeline_stages=stages, micro_batches=many) == pytest.approx(held * one)
+
+
 def test_the_best_number_of_micro_batches():
     known = dict(pipeline_stages=8, stage_work_time=1.0, micro_batch_overhead=2e-3)
     found = minimize_scalar(lambda x: p.pipeline_time(known, micro_batches=x), bounds=(1, 1e4), method="bounded")

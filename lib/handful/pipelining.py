@@ -18,14 +18,15 @@ from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
 
-(P, m, V, ell, k, r, width, w_a, up, out, hop, t_F, t_B, t_W, t_FB, t_0, work, n_s, N, w, B, B_m, L, b, S_t, w_g, F, c, t,
- one, t_s) = (
+(P, m, V, ell, k, r, width, w_a, up, out, hop, t_F, t_B, t_W, t_FB, t_0, work, n_s, N, w, B, B_m, L, b, S_t, w_l, layers,
+ w_g, F, c, t, one, t_s) = (
     quantity.symbol for quantity in (
         q.pipeline_stages, q.micro_batches, q.model_chunks, q.layers_per_stage, q.active_experts, q.bandwidth_ratio,
         q.d_model, q.activation_bytes, q.scale_up_bandwidth, q.scale_out_bandwidth, q.hop_time, q.forward_time,
         q.backward_time, q.weight_gradient_time, q.overlapped_time, q.micro_batch_overhead, q.stage_work_time,
         q.stage_devices, q.total_parameters, q.bytes_per_parameter, q.batch, q.micro_batch, q.context,
-        q.kv_bytes_per_token, q.sequence_tokens, q.gradient_bytes, q.peak_flops,
+        q.kv_bytes_per_token, q.sequence_tokens, q.layer_activation_bytes, q.layers,
+        q.gradient_bytes, q.peak_flops,
         q.flops_per_multiply_add, q.step_time, q.one_device, q.stage_time))
 
 # Traffic ---------------------------------------------------------------------------------------------------------
@@ -116,6 +117,15 @@ device_memory = Formula(
     meaning="the same with a micro-batch in every stage: stages cancel in the caches",
     conventions=("as many micro-batches in flight as stages: fewer would leave stages idle",),
     derivation=lambda: _derive_cancellation())
+
+activation_memory = Formula(
+    q.activation_memory, Min(P, m) * B_m * S_t * w_l * layers / P, source="Narayanan et al. 2021",
+    meaning="1F1B: the first stage holds up to P micro-batches, each of its own layers: stages cancel again",
+    conventions=("no recomputation", "each layer keeps the same"))
+
+activation_memory_gpipe = Formula(
+    q.activation_memory, m * B_m * S_t * w_l * layers / P, name="activation_memory_gpipe", source="Huang et al. 2019",
+    meaning="GPipe: every micro-batch's activations are held", conventions=("no recomputation",))
 
 # Data parallelism ------------------------------------------------------------------------------------------------
 

@@ -458,15 +458,16 @@ critical_tokens = quantity("critical_tokens", r"D_{\mathrm{critical}}", _token /
                            "tokens per chip and step from which arithmetic covers the exchange of gradients")
 
 # Activations kept for the backward pass, or computed again; the weight of a difference in a cipher
-layers = quantity("layers", r"\Lambda_{\mathrm{all}}", NONE, "1", "layers of the model")
-layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}", _byte / _token, "B/token",
+layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}", _byte / (_token * _layer), "B/token",
                                   "bytes that one layer keeps of a token until its backward pass")
 activation_memory = quantity("activation_memory", r"m_{\mathrm{activations}}", _byte, "B",
                              "memory of the activations that wait for the backward pass")
+one_layer = quantity("one_layer", "y", _layer, "layer", "one layer, to make a count of layers a pure number",
+                     default=1, constant=True)
 attention_heads = quantity("attention_heads", r"n_{\mathrm{heads}}", NONE, "1", "attention heads of one layer")
-bytes_per_width = quantity("bytes_per_width", r"w_{\mathrm{width}}", _byte / _token, "B/token",
+bytes_per_width = quantity("bytes_per_width", r"w_{\mathrm{width}}", _byte / (_token * _layer), "B/token",
                            "bytes that one layer keeps for each unit of its width and each token", default=34)
-bytes_per_score = quantity("bytes_per_score", r"w_{\mathrm{score}}", _byte * _sequence / _token**2, "B",
+bytes_per_score = quantity("bytes_per_score", r"w_{\mathrm{score}}", _byte * _sequence / (_token**2 * _layer), "B",
                            "bytes that one layer keeps for each attention score", default=5, zero=True)
 recompute_intensity = quantity("recompute_intensity", r"I_{\mathrm{again}}", _flop / _byte, "FLOP/B",
                                "FLOPs that are saved by each byte that is moved instead")
@@ -483,6 +484,21 @@ sbox_weight = quantity("sbox_weight", r"w_{S}", Dimension(bit=1), "bit",
                        "minus the binary logarithm of the probability of an S-box's likeliest difference")
 characteristic_weight = quantity("characteristic_weight", r"w_{\Delta}", Dimension(bit=1), "bit",
                                  "minus the binary logarithm of the probability of a chain of differences")
+
+# What servers add to the floor
+layers = quantity("layers", r"\Lambda_{\mathrm{all}}", _layer, "layer", "layers of the model")
+reduce_bytes = quantity("reduce_bytes", r"w_{\mathrm{reduce}}", _byte / (_token * _layer), "B/token",
+                        "bytes of one number of an activation in one layer's all-reduce", default=2)
+all_reduce_time = quantity("all_reduce_time", r"t_{\mathrm{reduce}}", _time, "s",
+                           "time to add up the partial results of chips that share each layer")
+layer_overhead = quantity("layer_overhead", r"t_{1}", _time / _layer, "s",
+                          "time that each layer costs whatever its size: launches, waiting for each other", zero=True)
+overhead_time = quantity("overhead_time", r"t_{\mathrm{layers}}", _time, "s", "the same over all layers", zero=True)
+memory_efficiency = quantity("memory_efficiency", r"e_{m}", NONE, "1", "share of the bandwidth that reads reach", upper=1)
+compute_efficiency = quantity("compute_efficiency", r"e_{c}", NONE, "1", "share of the peak rate that arithmetic reaches",
+                              upper=1)
+network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that all-reduces reach",
+                              upper=1)
 
 # A part cannot exceed its whole: checked wherever a formula takes both.
 PARTS = ((active_parameters, total_parameters), (routed_parameters, total_parameters), (active_experts, experts), (one_device, devices))
