@@ -134,7 +134,7 @@ def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
         backward = [(nth(k, i, True),) for k in range(total)]
         steady = [step for pair in zip(forward[ahead:], backward) for step in pair]
         orders.append(forward[:ahead] + steady + backward[total - ahead:])
-    return Schedule("interleaved", stages, stages * chunks, micro_batches, orders,
+    return Schedule("Interleaved", stages, stages * chunks, micro_batches, orders,
                     lambda stream, stage: stage % stages, chunks)
 
 
@@ -156,7 +156,7 @@ def zero_bubble(stages: int, micro_batches: int) -> Schedule:
                 order.append((Piece("W", 0, i, k - i),))
         order += [(Piece("W", 0, i, j),) for j in range(max(0, micro_batches - i), micro_batches)]
         orders.append(order)
-    return Schedule("zero bubble", stages, stages, micro_batches, orders, _straight)
+    return Schedule("Zero bubble", stages, stages, micro_batches, orders, _straight)
 
 
 def dual_pipe(stages: int, micro_batches: int) -> Schedule:
