@@ -2,11 +2,12 @@
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3 python,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 PORT ?= 8000
 NAME ?=
+MODULE ?=
 ARGS ?=
 RUN = .venv/bin/python -P
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages bench lock clean tools browser
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench lock clean tools browser
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -16,6 +17,8 @@ help:
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
+	@echo "make coverage          unit tests with branches counted; fails below 95 %"
+	@echo "make mutants MODULE=.. change the formulas one step at a time; fails where no test notices"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
@@ -47,6 +50,13 @@ unit: bundle
 
 pages: browser
 	@$(RUN) -m pytest -m site tests $(ARGS)
+
+coverage: bundle
+	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)
+	@$(RUN) -m coverage report
+
+mutants: tools
+	@$(RUN) tests/mutants.py $(MODULE)
 
 # First what is quick and says most, then the book, then what reads the book.  One pytest run closes all:
 # its last line is the verdict.

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from handful import chinchilla as c
+from handful import overtraining as o
 from handful.facts import get
 
 FITS = ["hoffmann", "besiroglu"]
@@ -80,6 +81,21 @@ def test_nothing_served_is_the_plain_optimum(fit):
                                                        rel=1e-3)
 
 
+def test_a_life_is_the_sum_of_its_three_bills():
+    """Tokens of reinforcement learning and of service count as what they cost beside those of training."""
+    best = c.least_lifetime(2.1, 3e12, rl_tokens=1e12, rl_passes=2, decode_efficiency=0.5)
+    size, tokens = best["active_parameters"], best["pretraining_tokens"]
+    bill = o.lifetime_flops(active_parameters=size, pretraining_tokens=tokens, rl_tokens=1e12, rl_passes=2,
+                            inference_tokens=3e12, decode_efficiency=0.5)
+    assert best["lifetime_flops"] == pytest.approx(bill, rel=1e-9)
+    assert best["tokens_per_parameter"] == pytest.approx(tokens / size)
+    assert c.fitted_loss(c.law(), active_parameters=size, pretraining_tokens=tokens) == pytest.approx(2.1)
+    # The same service by another name: 2 FLOPs a weight, twice as dear.
+    assert best["active_parameters"] == pytest.approx(c.least_lifetime(2.1, 2 * 3e12 + 4e12)["active_parameters"], rel=1e-6)
+    assert c.least_lifetime(2.1, 0, rl_tokens=1e12)["active_parameters"] == pytest.approx(
+        c.least_lifetime(2.1, 2e12)["active_parameters"], rel=1e-6)     # two passes unless told otherwise
+
+
 @given(served=st.floats(1e10, 1e15), more=st.floats(1.5, 100), efficiency=st.floats(0.1, 1))
 def test_more_service_means_a_smaller_model_trained_longer(served, more, efficiency):
     one, two = (c.least_lifetime(2.1, tokens, decode_efficiency=efficiency) for tokens in (served, served * more))
@@ -90,6 +106,7 @@ def test_more_service_means_a_smaller_model_trained_longer(served, more, efficie
 @pytest.mark.parametrize("call, message", [
     (lambda: c.law("kaplan"), "There is no fit 'kaplan'"),
     (lambda: c.least_lifetime(1.5, 0), "above the law's floor of 1.8169"),
+    (lambda: c.least_lifetime(1.8169, 0), "above the law's floor of 1.8169; got 1.8169"),
     (lambda: c.least_lifetime(2.1, -1), "0 or more")])
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
