@@ -373,55 +373,70 @@ copies_per_device = quantity("copies_per_device", r"m_{n}", _token / _device, "t
 load_imbalance = quantity("load_imbalance", r"\eta", NONE, "1", "load of the busiest chip over the mean load")
 
 # Holding a context: tiers of memory, and what a step reads of a cache
-tier_capacity = quantity("tier_capacity", r"C_{\mathrm{tier}}", _byte / _device, "B", "bytes that one device of a tier holds")
-tier_bandwidth = quantity("tier_bandwidth", r"\,\mathrm{BW}_{\mathrm{tier}}\,", _byte / (_device * _time), "B/s",
+tier_capacity = quantity("tier_capacity", r"C_{\mathrm{tier}}", _byte / _device, "B",
+                         "bytes that one device of a tier holds")
+tier_bandwidth = quantity("tier_bandwidth", r"\,\mathrm{BW}_{\mathrm{tier}}\,", _byte / (_device * _time),
+                          "B/s",
                           "rate at which one device of a tier is read")
 tier_price = quantity("tier_price", r"p_{\mathrm{tier}}", _dollar / (_device * _time), "$/device/s",
                       "price of one device of a tier for a time")
-storage_price = quantity("storage_price", r"p_{\mathrm{buy}}", _dollar / _byte, "$/B", "purchase price of a tier's capacity")
-storage_lifetime = quantity("storage_lifetime", r"T_{\mathrm{wear}}", _time, "s", "time over which a purchase is paid off")
+storage_price = quantity("storage_price", r"p_{\mathrm{buy}}", _dollar / _byte, "$/B",
+                         "purchase price of a tier's capacity")
+storage_lifetime = quantity("storage_lifetime", r"T_{\mathrm{wear}}", _time, "s",
+                            "time over which a purchase is paid off")
 waiting_chips = quantity("waiting_chips", r"n_{\mathrm{wait}}", NONE, "1",
                          "chips that are fed by one device of a tier", zero=True)
 idle_share = quantity("idle_share", r"\iota", NONE, "1",
-                      "share of the reading time in which those chips have nothing else to do", zero=True, upper=1)
+                      "share of the reading time in which those chips have nothing to do", zero=True, upper=1)
 waiting_price = quantity("waiting_price", r"p_{\mathrm{wait}}", _dollar / (_device * _time), "$/device/s",
                          "price of all that is kept busy, or idle, while one device of a tier is read")
-hold_time = quantity("hold_time", r"T_{\mathrm{hold}}", _time, "s", "time for which a context is kept before it is used")
-hold_rate = quantity("hold_rate", r"h", _dollar / (_token * _time), "$/token/s", "price of keeping a token of context for a time")
+hold_time = quantity("hold_time", r"T_{\mathrm{hold}}", _time, "s",
+                     "time for which a context is kept before it is used")
+hold_rate = quantity("hold_rate", r"h", _dollar / (_token * _time), "$/token/s",
+                     "price of keeping a token of context for a time")
 byte_hold_price = quantity("byte_hold_price", r"h_{\mathrm{byte}}", _dollar / (_byte * _time), "$/B/s",
                            "price of keeping a byte for a time")
-hold_cost = quantity("hold_cost", r"\$_{\mathrm{hold}}", _dollar / _token, "$/token", "keeping a token of context until it is used")
+hold_cost = quantity("hold_cost", r"\$_{\mathrm{hold}}", _dollar / _token, "$/token",
+                     "keeping a token of context until it is used")
 retrieve_cost = quantity("retrieve_cost", r"\$_{\mathrm{retrieve}}", _dollar / _token, "$/token",
                          "reading a token of context back from a tier")
 rematerialise_cost = quantity("rematerialise_cost", r"\$_{\mathrm{remat}}", _dollar / _token, "$/token",
                               "computing a token's cache again")
-break_even_time = quantity("break_even_time", r"T^{*}", _time, "s", "hold time at which two choices cost the same")
-near_hold_rate = quantity("near_hold_rate", r"h_{1}", _dollar / (_token * _time), "$/token/s",
-                          "price of keeping a token in the nearer place")
-far_hold_rate = quantity("far_hold_rate", r"h_{2}", _dollar / (_token * _time), "$/token/s",
-                         "price of keeping a token in the farther place", zero=True)
-near_retrieve_cost = quantity("near_retrieve_cost", r"\$_{1}", _dollar / _token, "$/token",
-                              "getting a token back from the nearer place", zero=True)
-far_retrieve_cost = quantity("far_retrieve_cost", r"\$_{2}", _dollar / _token, "$/token",
-                             "getting a token back from the farther place, or computing it again")
-held_share = quantity("held_share", r"\sigma", NONE, "1", "share of a tier's capacity that contexts take", upper=1)
-retrieve_time = quantity("retrieve_time", r"t_{\mathrm{retrieve}}", _time, "s", "time to read contexts back from a tier")
+break_even_time = quantity("break_even_time", r"T^{*}", _time, "s",
+                           "hold time at which two choices cost the same")
+hold_rate_saved = quantity("hold_rate_saved", r"\Delta h", _dollar / (_token * _time), "$/token/s",
+                           "how much less it costs to keep a token in the farther place")
+retrieve_cost_added = quantity("retrieve_cost_added", r"\Delta\$_{\mathrm{retrieve}}", _dollar / _token,
+                               "$/token",
+                               "how much more it costs to get a token from there, or to compute it again")
+held_share = quantity("held_share", r"\sigma", NONE, "1",
+                      "share of a tier's capacity that contexts take", upper=1)
+retrieve_time = quantity("retrieve_time", r"t_{\mathrm{retrieve}}", _time, "s",
+                         "time to read contexts back from a tier")
 wall_context = quantity("wall_context", r"L_{\mathrm{wall}}", _token / _sequence, "token",
                         "context beyond which a step reads more cache than weights")
 context_that_fits = quantity("context_that_fits", r"L_{\mathrm{fit}}", _token / _sequence, "token",
                              "longest context whose caches fit beside the weights")
-kv_bytes_read = quantity("kv_bytes_read", r"r_{\mathrm{KV}}", _byte / _sequence, "B", "bytes of cache that a step reads for one sequence")
-selected_bytes_per_token = quantity("selected_bytes_per_token", r"b_{\mathrm{top}}", _byte / _token, "B/token",
+kv_bytes_read = quantity("kv_bytes_read", r"r_{\mathrm{KV}}", _byte / _sequence, "B",
+                         "bytes of cache that a step reads for one sequence")
+selected_bytes_per_token = quantity("selected_bytes_per_token", r"b_{\mathrm{top}}", _byte / _token,
+                                    "B/token",
                                     "cache of a token in layers that read only chosen tokens", zero=True)
-selected_tokens = quantity("selected_tokens", r"K", _token / _sequence, "token", "tokens that such a layer chooses")
-indexer_bytes_per_token = quantity("indexer_bytes_per_token", r"b_{\mathrm{index}}", _byte / _token, "B/token",
+selected_tokens = quantity("selected_tokens", r"K", _token / _sequence, "token",
+                           "tokens that such a layer chooses")
+indexer_bytes_per_token = quantity("indexer_bytes_per_token", r"b_{\mathrm{index}}", _byte / _token,
+                                   "B/token",
                                    "bytes that are read of every token to choose among them", zero=True)
-windowed_bytes_per_token = quantity("windowed_bytes_per_token", r"b_{\mathrm{window}}", _byte / _token, "B/token",
+windowed_bytes_per_token = quantity("windowed_bytes_per_token", r"b_{\mathrm{window}}", _byte / _token,
+                                    "B/token",
                                     "cache of a token in sliding-window layers", zero=True)
-window_tokens = quantity("window_tokens", r"W", _token / _sequence, "token", "latest tokens that a sliding-window layer reads")
+window_tokens = quantity("window_tokens", r"W", _token / _sequence, "token",
+                         "latest tokens that a sliding-window layer reads")
 block_tokens = quantity("block_tokens", r"\beta", _token, "token", "tokens in one block of context")
-selected_blocks = quantity("selected_blocks", r"k_{\beta}", _sequence**-1, "1", "blocks that a step reads in full")
-summary_bytes = quantity("summary_bytes", r"g_{\beta}", _byte, "B", "bytes that stand for a block when blocks are chosen")
+selected_blocks = quantity("selected_blocks", r"k_{\beta}", _sequence**-1, "1",
+                           "blocks that a step reads in full")
+summary_bytes = quantity("summary_bytes", r"g_{\beta}", _byte, "B",
+                         "bytes that stand for a block when blocks are chosen")
 
 # Pipelines: layers cut into stages, a batch cut into micro-batches
 pipeline_stages = quantity("pipeline_stages", "P", NONE, "1", "stages that the layers are cut into")
@@ -473,12 +488,6 @@ recompute_intensity = quantity("recompute_intensity", r"I_{\mathrm{again}}", _fl
                                "FLOPs that are saved by each byte that is moved instead")
 keeping_advantage = quantity("keeping_advantage", r"\psi", NONE, "1",
                              "time to compute again over the time to keep and read")
-kept_tokens = quantity("kept_tokens", r"D_{\mathrm{kept}}", _token, "token",
-                       "tokens whose cache is brought back or computed again")
-recompute_time = quantity("recompute_time", r"t_{\mathrm{again}}", _time, "s", "time to compute a cache again")
-reload_time = quantity("reload_time", r"t_{\mathrm{reload}}", _time, "s", "time to bring a cache back")
-reload_bandwidth = quantity("reload_bandwidth", r"\,\mathrm{BW}_{\mathrm{reload}}\,", _byte / _time, "B/s",
-                            "rate at which a cache comes back, over all chips")
 active_sboxes = quantity("active_sboxes", r"n_{S}", NONE, "1", "S-boxes that a difference passes through")
 sbox_weight = quantity("sbox_weight", r"w_{S}", Dimension(bit=1), "bit",
                        "minus the binary logarithm of the probability of an S-box's likeliest difference")
@@ -500,5 +509,35 @@ compute_efficiency = quantity("compute_efficiency", r"e_{c}", NONE, "1", "share 
 network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that all-reduces reach",
                               upper=1)
 
+# Price lists, and what they would say of costs
+input_price = quantity("input_price", r"\$_{\mathrm{in}}", _dollar / _token, "$/token",
+                       "list price of a token of a prompt")
+output_over_input = quantity("output_over_input", r"\rho_{\mathrm{out}}", NONE, "1",
+                             "what a token of an answer costs, over what a token of a prompt costs")
+price_threshold = quantity("price_threshold", r"L_{\$}", _token / _sequence, "token",
+                           "context above which a price list is dearer")
+surcharge = quantity("surcharge", r"\rho_{L}", NONE, "1", "list price above the threshold over that below")
+cost_growth = quantity("cost_growth", r"\$/\$_{L_{\$}}", NONE, "1",
+                       "cost at a context over cost at the threshold")
+cost_over_price = quantity("cost_over_price", r"\chi", NONE, "1",
+                           "growth of the cost over growth of the price")
+pass_length = quantity("pass_length", r"\ell_{\mathrm{pass}}", _token / _sequence, "token",
+                       "tokens of a sequence that pass the model together: one in decode, many in prefill")
+token_time = quantity("token_time", r"\tau_{\mathrm{token}}", _time / _token, "s",
+                      "time of a pass for each of its tokens")
+cache_read_ratio = quantity("cache_read_ratio", r"\rho_{\mathrm{read}}", NONE, "1",
+                            "price of a cached token over that of a token computed", upper=1)
+cache_write_ratio = quantity("cache_write_ratio", r"\rho_{\mathrm{write}}", NONE, "1",
+                             "price of a token computed and kept over that of a token computed")
+cache_retention = quantity("cache_retention", r"T_{\mathrm{keep}}", _time, "s",
+                           "time for which a written cache is kept")
+reuses = quantity("reuses", "m", NONE, "1", "times that a cache is read after it was written", zero=True)
+write_price_added = quantity("write_price_added", r"\Delta\$_{\mathrm{write}}", _dollar / _token, "$/token",
+                             "how much dearer the longer-lived of two caches is to write")
+retention_added = quantity("retention_added", r"\Delta T_{\mathrm{keep}}", _time, "s",
+                           "how much longer it is kept")
+markup = quantity("markup", r"\mu_{\$}", NONE, "1", "list price over the rent of chips for the same")
+
 # A part cannot exceed its whole: checked wherever a formula takes both.
-PARTS = ((active_parameters, total_parameters), (routed_parameters, total_parameters), (active_experts, experts), (one_device, devices))
+PARTS = ((active_parameters, total_parameters), (routed_parameters, total_parameters), (active_experts, experts),
+         (one_device, devices))

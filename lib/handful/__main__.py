@@ -1,0 +1,7 @@
+"""``python -m handful`` is the command ``handful``."""
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

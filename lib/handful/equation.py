@@ -1,0 +1,144 @@
+"""A formula as text, as LaTeX and as an object: its equation, inputs, conventions, source and derivation.
+
+Constants are filled in as on the page: 2 FLOP for a multiply-add, one new token a step.
+
+>>> from handful.balance import machine_balance
+>>> print(as_text(machine_balance)[2])
+  machine_balance = bytes_per_parameter*peak_flops/(2*memory_bandwidth)
+"""
+from __future__ import annotations
+
+import re
+
+import sympy
+
+from .formula import Formula
+from .page.roles import TIME, formula_entry, lecture_address
+from .quantities import Quantity, table
+
+__all__ = ["as_latex", "as_object", "as_text", "cancelled", "plain", "used"]
+
+CHECKS = {"start": "the model", "condition": "the condition"}
+WRITTEN = (("Max(", "max("), ("Min(", "min("), ("ceiling(", "ceil("), ("Abs(", "abs("), ("**", "^"))
+
+
+def plain(expression: sympy.Expr) -> str:
+    """An expression in API names, factors in the order of the quantities' table, ``^`` for powers.
+
+    >>> from handful.latency import weight_time
+    >>> plain(weight_time.expression)
+    'bytes_per_parameter*fetched_parameters/(devices*memory_bandwidth)'
+    """
+    filled = expression.subs({q.symbol: sympy.nsimplify(q.default) for q in table.values()
+                              if q.default is not None})
+    # Stand-ins whose names sort in table order, so that products print as the LaTeX does.
+    stand_in = {q.symbol: sympy.Symbol(f"q{i:04d}", positive=True) for i, q in enumerate(table.values())}
+    text = sympy.sstr(filled.xreplace(stand_in), order="none")
+    names = list(table)
+    text = re.sub(r"\bq(\d{4})\b", lambda found: names[int(found[1])], text)
+    for theirs, ours in WRITTEN:
+        text = text.replace(theirs, ours)
+    return text
+
+
+def used(formula: Formula) -> list[Formula]:
+    """The formulas that an equation leans on, each once and before those that it leans on itself."""
+    found: dict[str, Formula] = {}
+
+    def visit(one: Formula) -> None:
+        for part in one.using:
+            if part.name not in found:
+                visit(part)
+                found[part.name] = part
+
+    visit(formula)
+    return list(reversed(found.values()))
+
+
+def cancelled(formula: Formula) -> list[Quantity]:
+    """Quantities that the equations name and the result does not depend on.
+
+    >>> from handful.latency import compute_cost
+    >>> [q.name for q in cancelled(compute_cost)]
+    ['devices', 'batch']
+    """
+    parts = used(formula)
+    named = set().union(formula.expression.free_symbols, *(part.expression.free_symbols for part in parts))
+    known = {*formula.inputs, *(part.gives for part in parts)}
+    return [q for q in table.values() if q.symbol in named and q not in known and q.default is None]
+
+
+def as_text(formula: Formula) -> list[str]:
+    """Lines for a terminal."""
+    lines = [f"{formula.name}: {formula.meaning}", "", f"  {_equation(formula)}"]
+    if formula.using:
+        lines += ["  where", *(f"    {_equation(part)}" for part in used(formula))]
+    unit = f" ({_unit(formula.gives)})" if _unit(formula.gives) else ""
+    lines += ["", f"Gives: {formula.gives.meaning}{unit}", "", "Inputs"]
+    inputs = [q for q in formula.inputs if not q.constant]
+    name_width = max((len(q.name) for q in inputs), default=0)
+    unit_width = max((len(_unit(q)) for q in inputs), default=0)
+    for q in inputs:
+        default = f" ({q.default:g} unless said otherwise)" if q.default is not None else ""
+        lines.append(f"  {q.name:{name_width}}  {_unit(q):{unit_width}}  {q.meaning}{default}")
+    if cancelled(formula):
+        lines += ["", f"Cancels: {', '.join(q.name for q in cancelled(formula))}"]
+    if formula.conventions:
+        lines += ["", "Conventions", *(f"  {said}" for said in formula.conventions)]
+    lines += ["", f"Source: {_source(formula.source)}"]
+    derivation = _derivation(formula)
+    if derivation:
+        lines += ["", derivation.title]
+        for i, step in enumerate(derivation.steps, 1):
+            lines += [f"  {i}. {step.move} [{CHECKS.get(step.check, step.check)}]", f"     {_spelled(step)}"]
+    return lines
+
+
+def as_latex(formula: Formula) -> list[str]:
+    """Lines of LaTeX maths: the equation, those it uses, and its derivation's steps, words as comments."""
+    lines = [formula.latex()]
+    if formula.using:
+        lines += ["% where", *(part.latex() for part in used(formula))]
+    derivation = _derivation(formula)
+    if derivation:
+        lines.append(f"% {derivation.title}")
+        for step in derivation.steps:
+            lines += [f"% {step.move} [{CHECKS.get(step.check, step.check)}]", step.latex]
+    return lines
+
+
+def as_object(formula: Formula) -> dict:
+    """The same for programs, JSON-ready, with the expression tree that the page computes from."""
+    derivation = _derivation(formula)
+    steps = derivation and {"title": derivation.title, "steps": [
+        {"equation": _spelled(step), "latex": step.latex, "move": step.move, "check": step.check,
+         "relative_error": float(step.error)} for step in derivation.steps]}
+    return {"name": formula.name, **formula_entry(formula.name), "dimension": str(formula.gives.dimension),
+            "equation": _equation(formula), "latex": formula.latex(),
+            "uses": {part.name: _equation(part) for part in used(formula)}, "derivation": steps}
+
+
+def _derivation(formula: Formula):
+    return formula.derivation if formula._derivation is not None else None
+
+
+def _equation(formula: Formula) -> str:
+    return f"{formula.gives.name} = {plain(formula.expression)}"
+
+
+def _spelled(step) -> str:
+    return f"{plain(step.equation.lhs)} = {plain(step.equation.rhs)}"
+
+
+def _unit(q: Quantity) -> str:
+    return "" if q.unit == "1" else q.unit
+
+
+def _source(text: str) -> str:
+    """Times as places in the lecture.
+
+    >>> _source("1:05; derived")
+    'the lecture at 1:05, https://www.youtube.com/watch?v=xmkSf5IS-zw&t=65s; derived'
+    """
+    return "; ".join(f"the lecture at {part}, {lecture_address(part)}" if TIME.fullmatch(part) else part
+                     for part in text.split("; "))

@@ -1,0 +1,153 @@
+"""The memory wall: what a step reads of its cache, and how long a context can grow (the lecture, 1:52:07).
+
+A step reads its weights once for all sequences, and a cache for each of them.  Beyond one context the caches
+are most of what is read; at another they fill the memory.  Kinds of attention differ in how the reading
+grows: linear (every token, whole), constant (a window, a fixed number of chosen tokens), linear with a small
+slope (a key of every token, to choose by).  A square root arises only where blocks are chosen by their
+summaries and are cut anew as the context grows.
+
+>>> v3, v32 = kv_read_terms("DeepSeek-V3"), kv_read_terms("DeepSeek-V3.2")
+>>> def growth(terms, context):
+...     read = [kv_read_compressed(terms, context=L) for L in (context, 2 * context)]
+...     return round(read[1] / read[0], 2)
+>>> growth(v3, 4096), growth(v32, 4096), growth(v32, 2**20)    # a root would give 1.41 at any length
+(2.0, 1.18, 1.98)
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from sympy import Eq, Max, Min, sqrt
+
+from . import facts, shapes
+from . import quantities as q
+from .derivation import Derivation
+from .formula import Formula
+from .latency import fetched_parameters
+
+(n, B, N_total, w, L, b, b0, C, b_top, K, b_index, b_window, W, beta, k_beta, g_beta) = (
+    quantity.symbol for quantity in (
+        q.devices, q.batch, q.total_parameters, q.bytes_per_parameter, q.context, q.kv_bytes_per_token,
+        q.kv_window_bytes, q.memory_capacity, q.selected_bytes_per_token, q.selected_tokens,
+        q.indexer_bytes_per_token,
+        q.windowed_bytes_per_token, q.window_tokens, q.block_tokens, q.selected_blocks, q.summary_bytes))
+
+
+class ReadingError(ValueError):
+    """A model of which it is not on file what a step reads."""
+
+
+# How long a context can grow --------------------------------------------------------------------------------
+
+wall_context = Formula(
+    q.wall_context, Max(0, w * q.fetched_parameters.symbol / B - b0) / b, using=(fetched_parameters,),
+    source="1:52:07; derived", meaning="context at which a step reads as much cache as weights",
+    conventions=("every sequence has this context",))
+
+context_that_fits = Formula(
+    q.context_that_fits, Max(0, (n * C - w * N_total) / B - b0) / b, source="1:52:07; derived",
+    meaning="context at which the caches of the batch fill the memory that the weights leave",
+    conventions=("no memory kept back for activations or fragmentation",))
+
+# What a step reads for one sequence -------------------------------------------------------------------------
+
+kv_read_dense = Formula(
+    q.kv_bytes_read, L * b, name="kv_read_dense", source="5:20",
+    meaning="every layer reads every token, whole (keys and values, or a latent)")
+
+kv_read_windowed = Formula(
+    q.kv_bytes_read, L * b + Min(L, W) * b_window, name="kv_read_windowed", source="derived",
+    meaning="some layers read every token, the others only the latest")
+
+kv_read_selected = Formula(
+    q.kv_bytes_read, L * b_index + Min(L, K) * b_top, name="kv_read_selected",
+    source="DeepSeek-V3.2, arXiv 2512.02556; contested at 12:20",
+    meaning="a small key of every token, and the whole cache of the chosen: constant, plus a small slope",
+    conventions=("what is stored stays linear in the context",))
+
+kv_read_compressed = Formula(
+    q.kv_bytes_read, L * (b + b_index) + Min(L, K) * b_top + Min(L, W) * b_window, name="kv_read_compressed",
+    source="DeepSeek-V4 configurations; derived",
+    meaning="all four ways at once: read whole, indexed, chosen, windowed",
+    conventions=("bytes per token of context: an entry for m tokens counts for 1/m of it each",))
+
+block_read = Formula(
+    q.kv_bytes_read, L / beta * g_beta + k_beta * beta * b, name="block_read", source="12:20; derived",
+    meaning="a summary of every block, and the chosen blocks in full", derivation=lambda: _derive_blocks(),
+    conventions=("two levels: blocks are chosen by reading a summary of each",))
+
+block_tokens = Formula(
+    q.block_tokens, sqrt(L * g_beta / (k_beta * b)), source="12:20; derived",
+    meaning="block at which summaries and chosen blocks cost the same: the least to read",
+    conventions=("blocks are cut anew as the context grows",), derivation=lambda: _derive_blocks())
+
+balanced_block_read = Formula(
+    q.kv_bytes_read, 2 * sqrt(k_beta * L * g_beta * b), name="balanced_block_read", source="12:20; derived",
+    meaning="what balanced blocks read: here, not in top-k selection, the context stands under a root",
+    conventions=("blocks are cut anew as the context grows",), derivation=lambda: _derive_blocks())
+
+
+# From facts -------------------------------------------------------------------------------------------------
+
+def kv_read_terms(model: str, *, bytes_per_element: float = 2, indexer_bytes_per_element: float = 1) -> dict:
+    """What `kv_read_compressed` wants of a model: from ``shapes``, or from ``models`` if it chooses tokens.
+
+    The indexer's keys are taken at a byte each, as published; `bytes_per_element` is that of the rest.
+    Layers that share one set of keys and values each read it: sharing saves room, not reading.
+
+    >>> v3, v32 = kv_read_terms("DeepSeek-V3"), kv_read_terms("DeepSeek-V3.2")
+    >>> [round(kv_read_compressed(terms, context=131_072) / 1e9, 1) for terms in (v3, v32)]
+    [9.2, 1.2]
+    """
+    terms = dict.fromkeys(("kv_bytes_per_token", "selected_bytes_per_token", "indexer_bytes_per_token",
+                           "windowed_bytes_per_token"), 0.0) | {"selected_tokens": 1.0, "window_tokens": 1.0}
+    if model in shapes.names():
+        return terms | _shape_terms(shapes.shape(model), bytes_per_element, indexer_bytes_per_element)
+    row = facts.get("models", model)
+    index = _indexer(row)
+    if not index:
+        choosing = [row.name for row in facts.load("models") if _indexer(row)]
+        raise ReadingError(f"What {row.name} reads in a step is not on file; there are: "
+                           f"{', '.join([*shapes.names(), *choosing])}.")
+    return terms | {"selected_bytes_per_token": row["kv_elements_per_token_growing"] * bytes_per_element,
+                    "selected_tokens": _top(row),
+                    "indexer_bytes_per_token": index * indexer_bytes_per_element}
+
+
+def _shape_terms(s: shapes.Shape, size: float, index_size: float) -> dict:
+    if not s.compressed_layers:
+        s = replace(s, layers_per_kv=1)
+        windowed = shapes.kv_window_elements(s) / s.window_tokens * size if s.window_tokens else 0.0
+        return {"kv_bytes_per_token": shapes.kv_elements_per_token(s) * size,
+                "windowed_bytes_per_token": windowed,
+                "window_tokens": s.window_tokens or 1}
+    (fine, choosing), *coarse = sorted(s.compressed_layers)
+    return {"kv_bytes_per_token": sum(layers / ratio for ratio, layers in coarse) * s.head_dim * size,
+            "selected_bytes_per_token": choosing / fine * s.head_dim * size,
+            "selected_tokens": fine * _top(facts.get("models", s.name)),
+            "indexer_bytes_per_token": choosing / fine * s.indexer_dim * index_size,
+            "windowed_bytes_per_token": s.layers * s.head_dim * size, "window_tokens": s.window_tokens}
+
+
+def _indexer(row: facts.Row) -> int:
+    """Elements a token of the keys to choose by, from the words beside the count of the cache; else 0."""
+    found = re.search(r"indexer keys add (\d+) one-byte", row["kv_formula"] or "")
+    return int(found[1]) if found else 0
+
+
+def _top(row: facts.Row) -> int:
+    """Entries that a layer of a choosing model reads, from the words that describe its attention."""
+    return int(re.search(r"top-(\d+)", row["attention_kind"])[1])
+
+
+# Derivation -------------------------------------------------------------------------------------------------
+
+def _derive_blocks() -> Derivation:
+    d = Derivation("Where a square root of the context comes from")
+    d.start(block_read, "summaries of all blocks, and the chosen blocks in full")
+    square = (sqrt(L * g_beta / beta) - sqrt(k_beta * beta * b))**2
+    d.claim(Eq(q.kv_bytes_read.symbol, balanced_block_read.expression + square),
+            "complete the square: the block stands in the square alone, and no square is below 0")
+    d.substitute(block_tokens, "the block that makes the square vanish: what is left grows like a root")
+    return d

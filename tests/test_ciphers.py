@@ -1,0 +1,127 @@
+"""Ciphers, measured: avalanche, differences, and the distinguishers of Luby and Rackoff."""
+import math
+
+import numpy as np
+import pytest
+
+from handful.ciphers import (PRESENT_SBOX, avalanche, characteristic_weight, chosen_ciphertext_share,
+                             chosen_plaintext_share, derivative, difference_table, likely_characteristic,
+                             random_functions, round_functions, share_that_follows)
+from handful.reversible import FeistelError, decrypt, encrypt
+
+
+def _both_ways(functions):
+    return (lambda x, y: encrypt(x, y, functions)), (lambda x, y: decrypt(x, y, functions))
+
+
+# Differences
+
+def test_the_published_properties_of_present():
+    table = difference_table(PRESENT_SBOX)
+    # Bogdanov et al. 2007: no entry above 4, and no single-bit difference becomes a single-bit one.
+    assert table[1:].max() == 4 and table[0].tolist() == [16] + [0] * 15
+    single = [1, 2, 4, 8]
+    assert table[np.ix_(single, single)].sum() == 0
+    # Difference 1 becomes 3, 7, 9 or 13, each a quarter of the time.
+    assert {int(d) for d in np.flatnonzero(table[1])} == {3, 7, 9, 13}
+    assert (table.sum(axis=0) == 16).all() and (table.sum(axis=1) == 16).all()
+
+
+def test_a_linear_map_has_one_derivative():
+    # Any matrix over GF(2): the derivative is the map itself, at every point.
+    columns = np.random.default_rng(3).integers(0, 16, 4)
+    linear = [int(np.bitwise_xor.reduce(columns[[bool(x >> i & 1) for i in range(4)]])) for x in range(16)]
+    table = difference_table(linear)
+    for difference in range(16):
+        assert table[difference, linear[difference]] == 16
+        assert {derivative(linear.__getitem__, x, difference) for x in range(16)} == {linear[difference]}
+
+
+@pytest.mark.parametrize("x, y, rounds", [(0, 1, 3), (0, 7, 4), (0x0100, 0, 3)])
+def test_probabilities_multiply_through_rounds(x, y, rounds):
+    chain, samples = likely_characteristic(x, y, rounds), 200_000
+    spread = math.sqrt(chain.probability / samples)
+    assert share_that_follows(chain.differences, samples) == pytest.approx(chain.probability, abs=5 * spread)
+    # Every likeliest entry of this S-box is 4 of 16: two bits of weight for each active one.
+    weight = characteristic_weight(active_sboxes=chain.active_sboxes, sbox_weight=2)
+    assert 2 ** -weight == pytest.approx(chain.probability)
+
+
+def test_the_published_weight_of_present():
+    # Bogdanov et al. 2007: 25 rounds have at least 50 active S-boxes, hence probability at most 2^-100.
+    assert characteristic_weight(active_sboxes=50, sbox_weight=-math.log2(4 / 16)) == 100
+
+
+# Avalanche
+
+def test_avalanche_from_one_bit_to_a_coin_toss():
+    samples = 2000
+    shares = avalanche(rounds=9, samples=samples)
+    assert (shares[0] == np.eye(32)).all() or (shares[0].sum(axis=1) == 1).all()
+    # A bit of y is only carried over in the first round; then no four-bit S-box passes less than one bit on.
+    in_y = slice(0, 16)
+    assert (shares[1][in_y].sum(axis=1) == 1).all() and (shares[2][in_y].sum(axis=1) >= 2).all()
+    mean = shares.mean(axis=(1, 2))
+    assert (np.diff(mean[:7]) > 0).all()
+    # Strict: each of the 1,024 pairs of bits, within what tossing a coin 2,000 times gives.
+    tosses = (shares[9] - 0.5) / math.sqrt(0.25 / samples)
+    assert abs(tosses.mean()) < 0.2 and 0.9 < tosses.std() < 1.1 and abs(tosses).max() < 5
+
+
+def test_the_toy_cipher_is_undone():
+    rng = np.random.default_rng(8)
+    functions = round_functions(rng.integers(0, 1 << 16, 12, dtype=np.uint16))
+    block = rng.integers(0, 1 << 16, (2, 1000), dtype=np.uint16)
+    hidden = encrypt(*block, functions)
+    assert (np.array(decrypt(*hidden, functions)) == block).all() and (np.array(hidden) != block).any()
+
+
+# Luby and Rackoff
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_two_rounds_are_told_apart_and_three_are_not(seed):
+    assert chosen_plaintext_share(_both_ways(random_functions(2, seed=seed))[0]) == 1
+    assert chosen_plaintext_share(_both_ways(random_functions(3, seed=seed))[0]) < 0.001
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_three_rounds_fall_to_a_decryption_and_four_do_not(seed):
+    assert chosen_ciphertext_share(*_both_ways(random_functions(3, seed=seed))) == 1
+    assert chosen_ciphertext_share(*_both_ways(random_functions(4, seed=seed))) < 0.001
+
+
+def _random_permutation(bits, seed):
+    there = np.random.default_rng(seed).permutation(1 << 2 * bits)
+    back, mask = np.argsort(there), (1 << bits) - 1
+    return tuple(lambda x, y, table=table: (table[x << bits | y] >> bits, table[x << bits | y] & mask)
+                 for table in (there, back))
+
+
+def test_withstanding_looks_like_a_random_permutation():
+    # Halves of 8 bits: what passes by chance, once in 256, can be seen, and is the same for both.
+    def plain(ciphers):
+        return 256 * np.mean([chosen_plaintext_share(there, 8) for there, _ in ciphers])
+
+    def both(ciphers):
+        return 256 * np.mean([chosen_ciphertext_share(there, back, 8) for there, back in ciphers])
+
+    permutations = [_random_permutation(8, seed) for seed in range(40)]
+    networks = {r: [_both_ways(random_functions(r, 8, seed)) for seed in range(40)] for r in (3, 4)}
+    passed = plain(permutations), plain(networks[3]), both(permutations), both(networks[4])
+    assert passed == pytest.approx([1] * 4, abs=0.15)
+
+
+@pytest.mark.parametrize("call, sentence", [
+    (lambda: difference_table([0, 1, 2]),
+     "lists 2, 4, 8, 16, … whole numbers, each from 0 up.*got \\[0, 1, 2\\]"),
+    (lambda: difference_table([0, 4, 1, 2]), "got \\[0, 4, 1, 2\\]"),
+    (lambda: difference_table([]), "got \\[\\]"),
+    (lambda: difference_table([0.0, 1.0]), "got \\[0.0, 1.0\\]"),
+    (lambda: likely_characteristic(1 << 16, 0, 2), "two halves of 16 bits.*got 65536, 0 and 2"),
+    (lambda: avalanche(rounds=-1), "0 rounds or more and 1 sample or more; got -1"),
+    (lambda: random_functions(3, bits=40), "1 to 20 bits and 0 rounds or more; got 40"),
+])
+def test_bad_input_gets_one_clear_sentence(call, sentence):
+    with pytest.raises(FeistelError, match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value)

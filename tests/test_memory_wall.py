@@ -1,0 +1,122 @@
+"""The memory wall: what is read, against counting it, published caches, a measured crossing and limits."""
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handful import facts, latency, memory_wall, shapes
+from handful.memory_wall import ReadingError, kv_read_compressed, kv_read_terms
+from handful.scenario import values
+
+
+@pytest.mark.parametrize("model", ["DeepSeek-V3", "Llama 3.1 70B"])
+@pytest.mark.parametrize("batch", [1, 32, 500])
+def test_at_the_wall_a_step_reads_as_much_cache_as_weights(model, batch):
+    known = values(model=model)
+    at = {**known, "batch": batch, "context": memory_wall.wall_context(known, batch=batch)}
+    assert latency.kv_time(at) == pytest.approx(latency.weight_time(at), rel=1e-12)
+
+
+@given(batch=st.floats(1, 1e4))
+def test_the_longest_context_leaves_room_for_just_that_batch(batch):
+    known = values(model="Llama 3.1 70B")
+    at = {**known, "context": memory_wall.context_that_fits(known, batch=batch)}
+    assert latency.batch_that_fits(at) == pytest.approx(batch, rel=1e-9)
+
+
+def test_windows_move_the_wall_nearer_and_a_full_memory_leaves_no_context():
+    known = values(model="gpt-oss-120b")
+    bare = {**known, "kv_window_bytes": 0}
+    assert memory_wall.wall_context(known, batch=8) < memory_wall.wall_context(bare, batch=8)
+    assert memory_wall.context_that_fits(values(hardware="H100 SXM", model="Kimi K2"), batch=1) == 0
+
+
+def count_reads(context, layers):
+    """Bytes that a step reads, token by token; layers are (kind, size of an entry, limit, size of a key)."""
+    total = 0
+    for kind, size, limit, key in layers:
+        tokens = list(range(context))
+        if kind == "window":
+            tokens = tokens[-limit:]
+        elif kind == "choose":
+            total += key * context
+            tokens = random.Random(limit).sample(tokens, min(limit, context))
+        total += size * len(tokens)
+    return total
+
+
+@given(context=st.integers(1, 3000), window=st.integers(1, 500), chosen=st.integers(1, 500))
+def test_reads_against_counting_them_layer_by_layer(context, window, chosen):
+    layers = [("all", 30, 0, 0)] * 2 + [("window", 7, window, 0)] * 3 + [("choose", 20, chosen, 2)] * 4
+    whole, windowed, choosing = 60, 21, 80
+    at = {"context": context, "window_tokens": window, "selected_tokens": chosen, "kv_bytes_per_token": whole,
+          "windowed_bytes_per_token": windowed, "selected_bytes_per_token": choosing,
+          "indexer_bytes_per_token": 8}
+    assert kv_read_compressed(at) == count_reads(context, layers)
+    assert memory_wall.kv_read_windowed(at) == count_reads(context, layers[:5])
+    assert memory_wall.kv_read_selected(at) == count_reads(context, layers[5:])
+    assert memory_wall.kv_read_dense(at) == count_reads(context, layers[:2])
+
+
+def test_a_million_tokens_of_compressed_attention_take_what_its_servers_say():
+    # 9.62 GiB in bf16, keys to choose by included: what is stored, which grows with every token.
+    published = facts.get("scaling_laws", "v4_1m")["value"] * 2**30
+    terms = kv_read_terms("DeepSeek-V4-Pro", indexer_bytes_per_element=2)
+    stored = sum(terms[name] for name in ("kv_bytes_per_token", "selected_bytes_per_token",
+                                          "indexer_bytes_per_token"))
+    assert 2**20 * stored == pytest.approx(published, rel=0.001)
+    assert kv_read_compressed(terms, context=2**20) < 0.25 * published
+
+
+def test_published_caches_are_read_whole_by_dense_attention():
+    # 8.72 GiB for 128K tokens over 62 layers of latent attention.
+    published = facts.get("scaling_laws", "mla_128k")["value"] * 2**30
+    found = kv_read_compressed(kv_read_terms("DeepSeek-V3"), context=131_072) * 62 / 61
+    assert found == pytest.approx(published, rel=0.001)
+
+
+def test_choosing_pays_between_its_own_limit_and_where_kernels_are_measured_to_cross():
+    dense, chosen = kv_read_terms("DeepSeek-V3"), kv_read_terms("DeepSeek-V3.2")
+    crossing = next(length for length in range(1, 100_000) if
+                    kv_read_compressed(chosen, context=length) < kv_read_compressed(dense, context=length))
+    assert 2048 < crossing < facts.get("scaling_laws", "dsa_kernel")["value"]
+
+
+def test_sharing_saves_room_and_not_reading():
+    s = shapes.shape("Hunyuan-Large")
+    assert s.layers_per_kv == 2
+    assert kv_read_terms(s.name)["kv_bytes_per_token"] == 2 * 2 * shapes.kv_elements_per_token(s)
+
+
+def test_top_k_selection_is_linear_and_only_balanced_blocks_are_a_root():
+    for model in ("DeepSeek-V3.2", "DeepSeek-V4-Pro"):
+        growth = [kv_read_compressed(kv_read_terms(model), context=c) for c in (2**24, 2**26)]
+        assert math.log(growth[1] / growth[0], 4) == pytest.approx(1, abs=0.03)
+    assert float(memory_wall.balanced_block_read.elasticity("context").expression) == 0.5
+
+
+@pytest.mark.parametrize("context, blocks, summary, token", [
+    (10_000, 4, 8, 8), (200_000, 16, 64, 16), (1_000_000, 1, 1, 1)])
+def test_the_best_block_by_trying_every_one(context, blocks, summary, token):
+    least, best = min((math.ceil(context / size) * summary + blocks * size * token, size)
+                      for size in range(1, context // blocks))
+    at = {"context": context, "selected_blocks": blocks, "summary_bytes": summary,
+          "kv_bytes_per_token": token}
+    assert memory_wall.balanced_block_read(at) == pytest.approx(least, rel=0.02)
+    assert memory_wall.block_tokens(at) == pytest.approx(best, rel=0.1)
+    at["block_tokens"] = memory_wall.block_tokens(at)
+    assert memory_wall.block_read(at) == pytest.approx(memory_wall.balanced_block_read(at))
+
+
+def test_the_derivation_ends_in_the_formula():
+    found = memory_wall.block_tokens.derivation
+    assert (found.result - memory_wall.balanced_block_read.expression).simplify() == 0
+
+
+def test_bad_input_gets_one_clear_sentence():
+    with pytest.raises(ReadingError, match="What Kimi K3 reads in a step is not on file; there are: .*-V3.2"):
+        kv_read_terms("Kimi K3")
+    with pytest.raises(facts.FactsError, match="no row 'GPT-9'"):
+        kv_read_terms("GPT-9")

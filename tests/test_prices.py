@@ -1,0 +1,259 @@
+"""Prices read as costs: against published figures, the cost model itself, counting calls, and limits."""
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handful import balance, facts, latency, prices, tiers
+from handful import quantities as q
+from handful.facts import get
+from handful.formula import Formula
+from handful.quantities import QuantityError
+from handful.scenario import ScenarioError, values
+
+ROWS = {row["name"]: row for row in prices.table()}
+LISTS = list(facts.load("prices"))
+B200 = values(hardware="B200 SXM", precision="fp8", active_parameters=1e11)
+
+
+# Long contexts
+
+@pytest.mark.parametrize("precision, published", [("fp4", 889), ("fp8", 1778), ("bf16", 3556)])
+def test_the_implied_cache_at_each_precision(precision, published):
+    known = values(hardware="B200 SXM", precision=precision, active_parameters=1e11, context=200_000)
+    found = prices.implied_kv_bytes(known)
+    assert found == pytest.approx(published, abs=0.5)
+    rule = prices.implied_kv_bytes_rule(known, machine_balance=balance.machine_balance(known))
+    assert rule == pytest.approx(found)
+
+
+@given(context=st.floats(1e3, 1e7))
+def test_the_implied_cache_puts_the_balance_where_the_price_turns(context):
+    known = {**B200, "kv_window_bytes": 0, "context": context}
+    at = {**known, "kv_bytes_per_token": prices.implied_kv_bytes(known)}
+    assert balance.balance_context(at) == pytest.approx(context)
+    both = {**known, "kv_bytes_per_token": prices.implied_kv_bytes_with_attention(known), "batch": 7.0}
+    assert latency.kv_time(both) == pytest.approx(latency.compute_time(both) + latency.attention_time(both))
+
+
+def test_limits_of_the_implied_cache():
+    bare = prices.implied_kv_bytes(B200, context=200_000)
+    at = {**B200, "context": latency.attention_context(B200)}
+    # Where attention costs as much as the weights, there is twice the arithmetic to hide the reading behind.
+    assert prices.implied_kv_bytes_with_attention(at) == pytest.approx(2 * prices.implied_kv_bytes(at))
+    with_weights = prices.implied_kv_bytes_with_weights
+    assert with_weights(B200, batch=1e12, context=200_000) == pytest.approx(bare)
+    assert with_weights(B200, batch=balance.balance_batch(B200) * 0.99, context=200_000) == 0
+
+
+@given(context=st.floats(1, 1e7))
+def test_the_growth_of_cost_is_that_of_the_cost_model(context):
+    known = {**B200, "kv_window_bytes": 0, "device_price": 1e-3}
+    known["kv_bytes_per_token"] = prices.implied_kv_bytes(known, context=200_000)
+    cost = latency.cost_floor(known, context=context) / latency.cost_floor(known, context=200_000)
+    assert prices.cost_growth(context=context, price_threshold=200_000) == pytest.approx(cost)
+
+
+def test_five_times_the_cost_for_one_and_a_half_times_the_price():
+    steps = dict(price_threshold=200_000, surcharge=1.5)
+    assert prices.cost_growth(context=1e6, price_threshold=200_000) == 5
+    assert prices.cost_over_price(context=1e6, **steps) == pytest.approx(5 / 1.5)
+    assert prices.cost_over_price(context=prices.surcharge_context(steps), **steps) == pytest.approx(1)
+
+
+def test_published_caches_are_far_larger_than_the_implied_one():
+    caches = {row["name"]: row for row in prices.real_caches(2048)}
+    # bf16, in kB, from the table of the lecture's claims.
+    for name, kilobytes in (("DeepSeek-V4-Flash", 6.9), ("DeepSeek-V4-Pro", 9.8), ("gpt-oss-120b", 37),
+                            ("Kimi K3", 28), ("DeepSeek-V3", 70), ("Qwen3 235B-A22B", 193),
+                            ("Llama 3.1 405B", 516)):
+        assert caches[name]["kv_bytes_per_token_bf16"] / 1e3 == pytest.approx(kilobytes, rel=0.015)
+    assert 20 < caches["DeepSeek-V3"]["over_implied"] < 40
+    assert min(row["kv_bytes_per_token"] for row in caches.values()) > 3000
+
+
+# Answers and prompts
+
+@given(ratio=st.floats(1.01, 20), context=st.floats(0, 1e4))
+def test_the_implied_batch_gives_the_ratio_back(ratio, context):
+    known = {**B200, "context": context, "output_over_input": ratio}
+    batch = prices.implied_batch(known)
+    if math.isfinite(batch):
+        assert prices.output_over_input({**known, "batch": batch}) == pytest.approx(ratio)
+    one = {**known, "output_over_input": 1.0}
+    assert prices.implied_batch(one) == pytest.approx(balance.balance_batch_with_kv(one))
+
+
+def test_a_ratio_of_five_is_a_fifth_of_the_balance_batch_where_weights_are_all():
+    known = {**B200, "context": 0, "kv_window_bytes": 0}
+    best = balance.balance_batch(known)
+    assert prices.implied_batch(known, output_over_input=5) == pytest.approx(best / 5)
+    assert prices.implied_batch_of_weights(balance_batch=best, output_over_input=5) == pytest.approx(best / 5)
+    long = {**known, "context": balance.balance_context(known) * 5.01}
+    assert prices.implied_batch(long, output_over_input=5) == math.inf  # the cache alone explains it
+
+
+@given(batch=st.floats(1, 1e4), context=st.floats(0, 1e6), length=st.floats(1, 1e5))
+def test_a_pass_is_a_step_of_many_tokens(batch, context, length):
+    known = {**B200, "batch": batch, "context": context}
+    step = latency.step_time_lecture(known, tokens_per_step=length) / (batch * length)
+    assert prices.pass_token_time(known, pass_length=length) == pytest.approx(step)
+
+
+def test_passes_from_decode_to_prefill():
+    known = {**B200, "batch": 1, "context": 0, "kv_window_bytes": 0}
+    turn = prices.balance_pass(known)
+    # Tokens of one sequence, or sequences of one token each.
+    assert turn == pytest.approx(balance.balance_batch(known))
+    times = [prices.pass_token_time(known, pass_length=turn * x) for x in (1 / 100, 1 / 10, 1, 10)]
+    assert [t / times[2] for t in times] == pytest.approx([100, 10, 1, 1])
+    decode = prices.pass_token_time(known, pass_length=1)
+    assert prices.output_over_input(known) == pytest.approx(decode / times[3])
+
+
+# Caches
+
+@given(read=st.floats(0.01, 0.95), write=st.floats(1, 3))
+def test_reuses_by_counting_calls(read, write):
+    def cheaper(uses):  # one call that writes and `uses` that read, against computing each
+        return write + sum(read for _ in range(uses)) <= 1 + uses + 1e-9
+
+    first = next(m for m in range(10_000) if cheaper(m))
+    assert first == math.ceil(prices.break_even_reuses(cache_read_ratio=read, cache_write_ratio=write) - 1e-9)
+
+
+def test_the_62_and_a_half_minutes_of_claudes_cache():
+    # A published count (skids.dev, May 2026): twelve and a half reads of 0.1 cost as much as a write of 1.25.
+    limit = prices.refresh_limit(cache_retention=300, cache_read_ratio=0.1, cache_write_ratio=1.25)
+    assert limit / 60 == pytest.approx(62.5)
+    assert ROWS["claude-opus-4-6"]["refresh_limit_s"] == pytest.approx(limit)
+
+
+def test_prices_of_keeping():
+    opus, flash = ROWS["claude-opus-4-5"], ROWS["gemini-3.8-flash"]
+    assert opus["hold_usd_per_mtok_hour"] == pytest.approx((10 - 6.25) / (55 / 60))
+    assert opus["refreshed_hold_usd_per_mtok_hour"] == pytest.approx(0.5 * 12)
+    assert flash["hold_usd_per_mtok_hour"] == pytest.approx(get("scaling_laws", "gemini_storage")["value"])
+    byte = prices.implied_byte_hold_price(hold_rate=0.5 / 3.6e9, kv_bytes_per_token=2000)
+    assert byte * 3600 == pytest.approx(0.5 / (2000 * 1e6))
+    # As much as a chip's rent for the same bytes is a markup of 1.
+    rent = tiers.hold_rate_in_memory(B200)
+    assert prices.hold_markup(B200, hold_rate=rent) == pytest.approx(1)
+    assert opus["hold_over_chip_memory"] == pytest.approx(prices.hold_markup(B200, hold_rate=3.75e-6 / 3300))
+
+
+def test_inversions_give_the_price_back():
+    known = {**B200, "input_price": 5e-6, "cache_read_ratio": 0.1, "model_flops_utilisation": 0.3,
+             "waiting_price": 1e-3}
+    slowest = prices.implied_hit_bandwidth(known)
+    assert tiers.retrieve_cost(known, tier_bandwidth=slowest) == pytest.approx(0.5e-6)
+    paid = prices.implied_active_parameters(known)
+    assert tiers.rematerialise_cost({**known, "active_parameters": paid}) == pytest.approx(5e-6)
+    assert prices.input_markup(known) == pytest.approx(paid / known["active_parameters"])
+
+
+# Every list on file
+
+def test_every_list_has_its_row_and_every_number_is_one():
+    assert len(ROWS) == len(LISTS) == len(prices.table(hardware="H100 SXM"))
+    assert len({tuple(row) for row in ROWS.values()}) == 1
+    for row in ROWS.values():
+        assert all(math.isfinite(v) and v >= 0 for v in row.values() if isinstance(v, (int, float)))
+        assert row["source"] and isinstance(row["doubts"], list)
+
+
+@pytest.mark.parametrize("row", LISTS, ids=lambda row: row.name)
+def test_blanks_where_the_list_says_nothing(row):
+    found = ROWS[row.name]
+    for column, keys in (
+            ("cached_input_read_usd_per_mtok",
+             ("cached_over_input", "cache_hit_discount", "break_even_reuses")),
+            ("cache_write_5m_or_default_usd_per_mtok",
+             ("cache_write_over_input", "cache_retention_s", "refresh_limit_s")),
+            ("long_context_threshold_tokens", ("implied_kv_bytes_per_token", "cost_over_price_at_window")),
+            ("batch_output_usd_per_mtok", ("batch_output_over_output",)),
+            ("peak_output_usd_per_mtok", ("peak_output_over_output",)),
+            ("fast_or_priority_output_usd_per_mtok", ("fast_output_over_output",))):
+        if row[column] is None:
+            assert [found[key] for key in keys] == [None] * len(keys)
+        else:
+            assert found[keys[0]] is not None
+    if row["long_context_threshold_tokens"]:
+        crossing = found["implied_kv_bytes_per_token"] * row["long_context_threshold_tokens"]
+        assert crossing == pytest.approx(1778 * 200_000, rel=1e-3)
+
+
+def test_what_the_lists_were_said_to_hold():
+    """The claims of ``lecture_vs_sources``, counted over the whole table."""
+    output = [row["output_over_input"] for row in ROWS.values()]
+    assert min(output) == pytest.approx(2, rel=0.02) and 8 <= max(output) < 8.5
+    discounts = [row["cache_hit_discount"] for row in ROWS.values() if row["cache_hit_discount"]]
+    assert min(discounts) == 2 and max(discounts) == pytest.approx(50)
+    for provider, short, long, kept in (
+            ("anthropic", 1.25, 2, 3600), ("openai", 1.25, 2.5, 43_200), ("moonshotai", 1, 2, 3600)):
+        mine = [r for r in ROWS.values() if r["provider"] == provider and r["cache_write_over_input"]]
+        assert {r["long_cache_retention_s"] for r in mine} == {kept}
+        assert [r["cache_write_over_input"] for r in mine] == pytest.approx([short] * len(mine), rel=0.05)
+        assert [r["long_cache_write_over_input"] for r in mine] == pytest.approx([long] * len(mine))
+    halves = [row["batch_output_over_output"] for row in ROWS.values() if row["batch_output_over_output"]]
+    assert halves and halves == pytest.approx([0.5] * len(halves))
+
+
+@pytest.mark.parametrize("name, inputs, outputs", [
+    ("gemini-3.1-pro-preview", 2, 1.5), ("gpt-5.4", 2, 1.5), ("claude-sonnet-4-5", 2, 1.5),
+    ("grok-4.5", 2, 2), ("minimax-m3", 2, 2), ("claude-haiku-5-5", 5, 5)])
+def test_surcharges(name, inputs, outputs):
+    assert ROWS[name]["long_input_over_input"] == pytest.approx(inputs)
+    assert ROWS[name]["long_output_over_output"] == pytest.approx(outputs)
+
+
+@pytest.mark.parametrize("name, words", [
+    ("claude-opus-4-6", "surcharge on long contexts until 2026-03-13, without one since"),
+    ("claude-opus-4-6", "answers cost 5 times prompts in all 17 lists of this seller"),
+    ("gemini-3.1-pro-preview", "prompts cost 2 times as much above the threshold"),
+    ("deepseek-v4-pro", "prices are off-peak; at other hours answers cost 2 times"),
+    ("o3", "the price changes while the model does not"),
+    ("gpt-6-astra", "6 times as much served sooner"), ("gpt-5", "0.5 times as much when they may wait"),
+    ("baseten gpt-oss-120b", "sold at another price by cerebras"), ("gemini-3-pro-preview", "shut down")])
+def test_reasons_to_doubt(name, words):
+    assert any(words in doubt for doubt in ROWS[name]["doubts"])
+
+
+def test_no_reason_is_given_where_the_list_gives_none():
+    assert prices.doubts(get("prices", "grok-4-0709")) == []
+    assert ROWS["claude-opus-4-6"]["changed"] == ["2026-03-13"] and ROWS["gpt-4"]["changed"] == []
+
+
+def _derived(formula):
+    """The end of a formula's derivation, as a formula that can be called."""
+    end = formula.derivation.last
+    return Formula(q.find(end.lhs.name), end.rhs, register=False, name="derived", meaning="m", source="s")
+
+
+def test_derivations_end_in_their_formulas():
+    for formula in (prices.implied_kv_bytes, prices.implied_kv_bytes_rule,
+                    prices.implied_kv_bytes_with_attention):
+        assert (formula.derivation.result - formula.expression).simplify() == 0
+    # Where the formula has a bound that the derivation leaves out: at a point within it.
+    lists = {"cache_write_ratio": 2, "cache_read_ratio": 0.1}
+    assert _derived(prices.break_even_reuses)(lists) == pytest.approx(prices.break_even_reuses(lists))
+    known = {**B200, "context": 1000, "output_over_input": 3}
+    assert _derived(prices.implied_batch)(known) == pytest.approx(prices.implied_batch(known))
+    for context in (2e5, 1e6):
+        linear = _derived(prices.cost_growth)(context=context, price_threshold=2e5, compute_cost=1)
+        assert linear == pytest.approx(prices.cost_growth(context=context, price_threshold=2e5))
+
+
+@pytest.mark.parametrize("call, error, sentence", [
+    (lambda: prices.table(hardware="B2000"), ScenarioError, "There is no hardware 'B2000'; the nearest are"),
+    (lambda: prices.table(active_parameters=-1), ScenarioError, "active_parameters must be a number above 0"),
+    (lambda: prices.real_caches(0), QuantityError, "must be above 0 to be compared with; got 0"),
+    (lambda: prices.real_caches("2 GB"), QuantityError, "must be a byte/token; '2 GB' is a byte"),
+    (lambda: prices.break_even_reuses(cache_read_ratio=1.5, cache_write_ratio=1), QuantityError,
+     "cache_read_ratio must be at most 1"),
+    (lambda: prices.implied(get("prices", "gpt-7")), facts.FactsError, "has no row 'gpt-7'; the nearest")])
+def test_bad_input_gets_one_clear_sentence(call, error, sentence):
+    with pytest.raises(error, match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,212 @@
+"""Reversible networks: gradients against finite differences, memory and FLOPs counted, drift measured."""
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from handful import reversible
+from handful.reversible import REALS, FeistelError, decrypt, encrypt, modulo
+from handful.reversible_networks import (BLOCKS, forward, gradients, inverse, network, nudge_growth,
+                                         rebuild_error)
+
+KINDS = sorted(BLOCKS)
+
+
+def _inputs(tokens, width, dtype=np.float64, seed=11):
+    return np.random.default_rng(seed).standard_normal((2, tokens, width)).astype(dtype)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_block_is_the_published_pair_of_equations(kind):
+    f, g = branches = network(kind, depth=1, width=8)
+    x1, x2 = _inputs(5, 8)
+    y1 = x1 + f(x2)
+    y2 = x2 + g(y1)
+    assert all(np.array_equal(a, b) for a, b in zip(forward(branches, x1, x2), (y1, y2)))
+    assert np.allclose(inverse(branches, y1, y2), (y1 - f(y2 - g(y1)), y2 - g(y1)), rtol=0, atol=1e-15)
+
+
+def test_no_token_sees_those_after_it():
+    branches, (x1, x2) = network("transformer", depth=3, width=8), _inputs(6, 8)
+    before = forward(branches, x1, x2)
+    x2[4, 0] += 1.0
+    for old, new in zip(before, forward(branches, x1, x2)):
+        assert np.allclose(old[:4], new[:4], rtol=0, atol=1e-12) and np.abs(old[5] - new[5]).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rebuild", [True, False])
+def test_gradients_against_finite_differences(kind, rebuild):
+    branches, (x1, x2), rng = network(kind, depth=2, width=6, seed=4), _inputs(5, 6), np.random.default_rng(9)
+    found = gradients(branches, x1, x2, rebuild=rebuild)
+
+    def loss(branches, x1, x2):
+        return sum((y * y).sum() for y in forward(branches, x1, x2)) / 2
+
+    # Along a random direction in the inputs, and in each weight of each branch.
+    step = 1e-6
+    d1, d2 = rng.standard_normal((2, 5, 6))
+    ahead, behind = (loss(branches, x1 + by * d1, x2 + by * d2) for by in (step, -step))
+    slope = (ahead - behind) / (2 * step)
+    assert (found.x1 * d1).sum() + (found.x2 * d2).sum() == pytest.approx(slope, rel=1e-6)
+    for i, branch in enumerate(branches):
+        for j, weight in enumerate(branch.weights):
+            d = rng.standard_normal(weight.shape)
+
+            def moved(by, i=i, j=j, branch=branch, weight=weight, d=d):
+                weights = (*branch.weights[:j], weight + by * d, *branch.weights[j + 1:])
+                return loss([*branches[:i], branch._replace(weights=weights), *branches[i + 1:]], x1, x2)
+
+            slope = (moved(step) - moved(-step)) / (2 * step)
+            assert (found.weights[i][j] * d).sum() == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+def _largest_gap(a, b):
+    """Largest difference between two sets of gradients, each array relative to its own largest entry."""
+    pairs = [(a.x1, b.x1), (a.x2, b.x2)]
+    pairs += [pair for one, other in zip(a.weights, b.weights) for pair in zip(one, other)]
+    return max(np.abs(p - q).max() / np.abs(p).max() for p, q in pairs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-12), (np.float32, 1e-4)])
+def test_rebuilt_gradients_equal_stored_ones(kind, dtype, tolerance):
+    branches, x = network(kind, depth=16, width=32, dtype=dtype), _inputs(24, 32, dtype)
+    stored, rebuilt = gradients(branches, *x, rebuild=False), gradients(branches, *x)
+    assert rebuilt.x1.dtype == rebuilt.weights[0][0].dtype == dtype
+    assert 0 < _largest_gap(stored, rebuilt) < tolerance
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_bytes_are_flat_against_linear(kind):
+    depths = np.array([1, 2, 4, 8, 16])
+    nets = [network(kind, depth, width=16) for depth in depths]
+    stored = np.array([gradients(net, *_inputs(32, 16), rebuild=False).held_bytes for net in nets])
+    rebuilt = {gradients(net, *_inputs(32, 16)).held_bytes for net in nets}
+    assert len(rebuilt) == 1
+    pair = 2 * 32 * 16 * 8
+    assert ((stored - pair) == (stored[0] - pair) * depths).all()
+
+
+def test_held_bytes_are_the_formulas():
+    # A feed-forward branch of width d keeps d + 1 + 4 d numbers a token, by hand; a round is a layer here.
+    width, tokens, rounds = 16, 32, 12
+    layer = 8 * (5 * width + 1)
+    known = dict(micro_batch=1, sequence_tokens=tokens, d_model=width, activation_bytes=8,
+                 layer_activation_bytes=layer)
+    net, x = network("revnet", rounds // 2, width), _inputs(tokens, width)
+    assert gradients(net, *x).held_bytes == reversible.activation_memory_reversible(known)
+    stored = reversible.activation_memory_stored(known, layers=rounds)
+    assert gradients(net, *x, rebuild=False).held_bytes == stored + 2 * tokens * width * 8
+
+
+def test_the_interpreter_sees_the_memory_too():
+    # Peak memory that NumPy asks for, less the weights' gradients: the counting above is not ours alone.
+    tokens, width = 512, 8
+
+    def peak(depth, rebuild):
+        net, x = network("revnet", depth, width), _inputs(tokens, width)
+        tracemalloc.start()
+        found = gradients(net, *x, rebuild=rebuild)
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return top - sum(g.nbytes for branch in found.weights for g in branch)
+
+    assert peak(32, rebuild=True) < 1.15 * peak(8, rebuild=True)
+    assert peak(32, rebuild=False) > 2.5 * peak(8, rebuild=False)
+    assert peak(32, rebuild=False) > 5 * peak(32, rebuild=True)
+
+
+class Counted(np.ndarray):
+    """An array that counts the FLOPs of every matrix product that it takes part in."""
+
+    flops = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **more):
+        def plain(values):
+            return tuple(v.view(np.ndarray) if isinstance(v, np.ndarray) else v for v in values)
+
+        if "out" in more:
+            more["out"] = plain(more["out"])
+        result = getattr(ufunc, method)(*plain(inputs), **more)
+        if ufunc is np.matmul:
+            Counted.flops += 2 * result.size * inputs[0].shape[-1]
+        return result.view(Counted) if isinstance(result, np.ndarray) else result
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counted_flops_are_eight_sixths(kind):
+    branches, x = network(kind, depth=3, width=8), _inputs(6, 8).view(Counted)
+
+    def count(run):
+        Counted.flops = 0
+        run()
+        return Counted.flops
+
+    once = count(lambda: forward(branches, *x))
+    assert once > 0
+    assert count(lambda: gradients(branches, *x, rebuild=False)) == 3 * once
+    assert count(lambda: gradients(branches, *x)) == 4 * once
+
+
+# Rounding
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_drift_grows_with_depth_and_shrinks_with_precision(kind):
+    def errors(dtype, gain):
+        return [rebuild_error(network(kind, depth, 32, gain=gain, dtype=dtype), *_inputs(16, 32, dtype))
+                for depth in (4, 16, 64)]
+
+    single, double, steep = errors(np.float32, 1), errors(np.float64, 1), errors(np.float32, 3)
+    assert single == sorted(single) and double == sorted(double)
+    # Half an epsilon is lost a rounding: 2^29 between the two formats, whatever the depth.
+    assert [a / b for a, b in zip(single, double)] == pytest.approx([2**29] * 3, rel=0.6)
+    # Ordinary weights: less than a hundred epsilons after 128 rounds; steep ones lose three digits more.
+    assert single[-1] < 1e-4 and steep[-1] > 30 * single[-1]
+
+
+def test_whole_numbers_do_not_drift():
+    # The same network rounded to whole numbers before it is added: exact, however steep and deep.
+    branches, group = network("transformer", depth=32, width=16, gain=3), modulo(64)
+    unit = 2.0**-32
+
+    def fixed(branch):
+        return lambda x: np.rint(branch(x.view(np.int64) * unit) / unit).astype(np.int64).view(np.uint64)
+
+    functions = [fixed(branch) for branch in branches]
+    x, y = np.rint(_inputs(8, 16) / unit).astype(np.int64).view(np.uint64)
+    c, d = encrypt(x, y, functions, group)
+    found = decrypt(c, d, functions, group)
+    assert (found[0] == x).all() and (found[1] == y).all()
+    # And it is the same network: the floating-point one gives what the whole numbers stand for.
+    real = encrypt(x.view(np.int64) * unit, y.view(np.int64) * unit, branches[:4], REALS)
+    whole = encrypt(x, y, functions[:4], group)
+    assert np.allclose(real[0], whole[0].view(np.int64) * unit, atol=1e-6)
+
+
+# Avalanche, unwanted
+
+def test_residual_and_layer_norm_together_keep_a_nudge_small():
+    growth = {(r, n): nudge_growth(residual=r, normalised=n) for r in (False, True) for n in (False, True)}
+    assert all(g[0] == pytest.approx(1e-6, rel=1e-6) for g in growth.values())
+    # Unrelated vectors of equal length differ by the square root of two.
+    assert growth[False, False][-1] == pytest.approx(2**0.5, rel=0.05)
+    assert growth[True, True][-1] < 5e-6 < 1e-3 < growth[True, False][-1] < growth[False, True][-1]
+    # Both together: as a power of depth, so that from 16 to 64 layers it grows less than depth itself.
+    later = {key: g[64] / g[16] for key, g in growth.items()}
+    assert later[True, True] < 2 < 100 < later[True, False]
+
+
+def test_a_plain_network_of_gain_one_is_calm():
+    assert nudge_growth(residual=False, normalised=False, gain=1)[-1] < 2e-6
+
+
+@pytest.mark.parametrize("call, sentence", [
+    (lambda: network("resnet", 2, 8), "is 'revnet' or 'transformer'; got 'resnet'"),
+    (lambda: network("revnet", 0, 8), "1 block or more and a width of 2 or more; got 0 and 8"),
+    (lambda: nudge_growth(nudge=2), "A nudge below 1 goes through 0 layers or more"),
+])
+def test_bad_input_gets_one_clear_sentence(call, sentence):
+    with pytest.raises(FeistelError, match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value)
