@@ -14,6 +14,7 @@ import contextlib
 import io
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -24,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
 MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "pipelining", "experts", "prices", "tiers",
            "memory_wall", "reversible", "ciphers", "validation")
+LONGEST = 90  # seconds for the tests of one mutant
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
          ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 NAMES = {"Max": "Min", "Min": "Max", "max": "min", "min": "max", "floor": "ceiling", "ceiling": "floor"}
@@ -59,6 +61,7 @@ def survives(module: str, source: str) -> bool:
         child = os.fork()
         if child == 0:
             sys.path.insert(0, folder)
+            signal.alarm(LONGEST)                             # a mutant that runs for ever has been noticed
             import pytest
 
             with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(io.StringIO()):
@@ -78,6 +81,8 @@ def mutants(module: str) -> list[tuple[str, str]]:
 
 
 def main(names: list[str]) -> int:
+    # Threads of the linear algebra do not survive a fork.
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     import hypothesis  # noqa: F401  (loaded before the forks, so that each mutant need not)
     import numpy  # noqa: F401
     import scipy.optimize  # noqa: F401

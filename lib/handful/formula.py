@@ -98,7 +98,8 @@ class Formula:
 
     @cached_property
     def inputs(self) -> tuple[Quantity, ...]:
-        return tuple(q for q in table.values() if q.symbol in self.expanded.free_symbols)
+        found = self.expanded.free_symbols
+        return tuple(q for q in table.values() if q.symbol in found)
 
     @cached_property
     def _parts(self) -> list[tuple[int, int]]:
@@ -137,11 +138,11 @@ class Formula:
         if all(isinstance(a, (int, float)) for a in arguments):
             try:
                 return float(self._scalar(*map(float, arguments)))
-            except ZeroDivisionError:  # a branch guarded by max(0, …): out of reach, as the array path says
+            except (ZeroDivisionError, OverflowError):  # out of reach, beyond max(0, …) say: as the array path says
                 return math.inf
         import numpy as np
 
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return self._array(*(np.asarray(a, dtype=float) for a in arguments))
 
     @cached_property

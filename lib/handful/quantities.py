@@ -41,6 +41,7 @@ class Quantity:
     constant: bool = False
     zero: bool = False
     signed: bool = False
+    least: float | None = None
     upper: float | None = None
 
     @cached_property
@@ -89,6 +90,8 @@ class Quantity:
         if not (low > -math.inf if self.signed else low >= 0 if self.zero else low > 0) or math.isinf(low):
             bound = "finite" if self.signed else "0 or above" if self.zero else "above 0"
             raise QuantityError(f"{self.name} must be {bound} (in {self.dimension}); got {low}.")
+        if self.least is not None and low < self.least:
+            raise QuantityError(f"{self.name} must be at least {self.least}; got {low}.")
         if self.upper is not None and high > self.upper:
             raise QuantityError(f"{self.name} must be at most {self.upper}; got {high}.")
         return value
@@ -439,10 +442,10 @@ summary_bytes = quantity("summary_bytes", r"g_{\beta}", _byte, "B",
                          "bytes that stand for a block when blocks are chosen")
 
 # Pipelines: layers cut into stages, a batch cut into micro-batches
-pipeline_stages = quantity("pipeline_stages", "P", NONE, "1", "stages that the layers are cut into")
+pipeline_stages = quantity("pipeline_stages", "P", NONE, "1", "stages that the layers are cut into", least=1)
 stages_behind = quantity("stages_behind", r"P_{1}", NONE, "1", "stages behind the first one")
-micro_batches = quantity("micro_batches", "m", NONE, "1", "micro-batches that a batch is cut into")
-model_chunks = quantity("model_chunks", "V", NONE, "1", "pieces of the model that one device holds, in an interleaved schedule")
+micro_batches = quantity("micro_batches", "m", NONE, "1", "micro-batches that a batch is cut into", least=1)
+model_chunks = quantity("model_chunks", "V", NONE, "1", "pieces of the model that one device holds, in an interleaved schedule", least=1)
 layers_per_stage = quantity("layers_per_stage", r"\Lambda", NONE, "1", "layers on one stage")
 activation_bytes = quantity("activation_bytes", r"w_{a}", _byte / _token, "B/token", "bytes of one number of an activation")
 traffic_time_ratio = quantity("traffic_time_ratio", r"t_{\uparrow}/t_{\rightarrow}", NONE, "1",

@@ -11,6 +11,8 @@ import pytest
 
 import handful.page
 from handful import scenario
+from handful.page.roles import registry as every_formula
+from handful.sparsity import coefficients
 from handful.formula import registry
 from handful.page.describe import describe
 from handful.quantities import PARTS, table
@@ -19,9 +21,7 @@ from handful.units import UNITS, format_tick, format_value
 pytestmark = pytest.mark.browser
 PAGE = Path(handful.page.__file__).parent
 DRAWS, STEPS = 8, 7
-# The subjects register their formulas when imported.
-for subject in ("latency", "balance", "sparsity"):
-    __import__(f"handful.{subject}")
+every_formula()  # imports every module, so that the registry is full
 
 
 @pytest.fixture
@@ -48,9 +48,11 @@ def drawn(rng: random.Random, formula) -> dict[str, float]:
         if q.name == "batch":
             values[q.name] = 2 ** rng.uniform(0, 16)
         elif base is None or (base == 0 and not q.zero):
-            values[q.name] = rng.uniform(0.05, 0.95) if q.upper == 1 else rng.uniform(-0.2, 0.2) if q.signed else 10 ** rng.uniform(0, 3)
+            values[q.name] = rng.uniform(0.05, 0.95) if q.upper == 1 or q.name.endswith("_exponent") else rng.uniform(-0.2, 0.2) if q.signed else 10 ** rng.uniform(0, 3)
         else:
             values[q.name] = base if q.name in ("experts", "active_experts") else base * rng.uniform(0.5, 2)
+    if "loss_interaction" in values:  # exponents divided by each other: a fit's own, or rounding is all that is left
+        values |= {name: v for name, v in coefficients(rng.choice(["S-BASE", "RL-R", "HASH"])).items() if name in values}
     for part, whole in PARTS:  # a part above its whole is refused
         if part.name in values and whole.name in values:
             values[part.name] = min(values[part.name], values[whole.name])
