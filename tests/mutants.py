@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import io
+import doctest
+import importlib
 import os
 import shutil
 import signal
 import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +34,8 @@ def changes(tree: ast.AST):
     """Yield (line, words, undo) with the tree changed in one place; undo puts it back."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            old, node.value = node.value, node.value + 1
+            # One more; a third more where one is nothing.
+            old, node.value = node.value, node.value + 1 if node.value < 100 else node.value * 4 // 3
             yield node.lineno, f"{old} → {node.value}"
             node.value = old
         elif isinstance(node, ast.BinOp) and type(node.op) in SWAPS:
@@ -52,25 +52,57 @@ def changes(tree: ast.AST):
             node.id = old
 
 
-def survives(module: str, source: str) -> bool:
-    """Whether the tests of `module` pass with `source` in its place."""
-    with tempfile.TemporaryDirectory() as folder:
+def tested(module: str, source: str) -> int:
+    """In a process of its own: 0 if the tests of `module` pass with `source` in its place."""
+    signal.alarm(LONGEST)                                 # a mutant that runs for ever has been noticed
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         copy = Path(folder) / "handful"
-        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "page/*.js"))
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.js", "*.css"))
         (copy / f"{module}.py").write_text(source, "utf-8")
-        child = os.fork()
-        if child == 0:
-            sys.path.insert(0, folder)
-            signal.alarm(LONGEST)                             # a mutant that runs for ever has been noticed
-            import pytest
+        sys.path.insert(0, folder)
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        import pytest
 
-            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(io.StringIO()):
-                options = ["-x", "-q", "-o", f"pythonpath={folder}", "-o", "cache_dir=" + folder, "--rootdir", str(ROOT)]
-                own = [ROOT / f"tests/test_{module}.py", copy / f"{module}.py"]
-                # Then what holds for every formula: that its derivation ends in it.
-                code = pytest.main([*options, *map(str, own)]) or pytest.main([*options, str(ROOT / "tests/test_derivation.py")])
-            os._exit(0 if code == 0 else 1)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        options = ["-x", "-q", "-o", f"pythonpath={folder}", "-o", "cache_dir=" + folder, "--rootdir", str(ROOT)]
+        if pytest.main([*options, str(ROOT / f"tests/test_{module}.py")]):
+            return 1
+        flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+        if doctest.testmod(importlib.import_module(f"handful.{module}"), optionflags=flags).failed:
+            return 1
+        # Then what holds for every formula: that its derivation reaches it.
+        return pytest.main([*options, str(ROOT / "tests/test_derivation.py")])
+
+
+def start(module: str, source: str) -> int:
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            code = int(tested(module, source))
+        os._exit(code)
+    return pid
+
+
+def survivors(module: str) -> tuple[int, list[str]]:
+    """How many mutants a module has, and those that its tests let pass; two run at a time."""
+    # Unchanged it has to pass, or every mutant would count as noticed.
+    start(module, (PACKAGE / f"{module}.py").read_text("utf-8"))
+    if os.wait()[1]:
+        sys.exit(f"The tests of {module} do not pass as they are.")
+    todo, running, alive = mutants(module), {}, []
+    for done in range(len(todo) + 1):
+        if done < len(todo):
+            words, source = todo[done]
+            running[start(module, source)] = words
+        while len(running) > (done < len(todo)):
+            pid, status = os.wait()
+            words = running.pop(pid)
+            if status == 0:
+                alive.append(words)
+        if done % 25 == 0 or done == len(todo):
+            print(f"{module}: {done} of {len(todo)} mutants, {len(alive)} survive", flush=True)
+    return len(todo), alive
 
 
 def mutants(module: str) -> list[tuple[str, str]]:
@@ -83,8 +115,7 @@ def mutants(module: str) -> list[tuple[str, str]]:
 def main(names: list[str]) -> int:
     # Threads of the linear algebra do not survive a fork.
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    import hypothesis  # noqa: F401  (loaded before the forks, so that each mutant need not)
-    import numpy  # noqa: F401
+    import numpy  # noqa: F401  (loaded before the forks, so that each mutant need not)
     import scipy.optimize  # noqa: F401
     import scipy.stats  # noqa: F401
     import sympy  # noqa: F401
@@ -95,16 +126,10 @@ def main(names: list[str]) -> int:
         return 2
     kept = (ROOT / "tests/survivors.txt").read_text("utf-8").splitlines()
     known, new, count = {line for line in kept if "  |  " in line}, [], 0
-    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
-        for name in names or MODULES:
-            jobs = {pool.submit(survives, name, source): words for words, source in mutants(name)}
-            alive = []
-            for done, job in enumerate(as_completed(jobs), 1):
-                alive += [jobs[job]] if job.result() else []
-                if done % 25 == 0 or done == len(jobs):
-                    print(f"{name}: {done} of {len(jobs)} mutants, {len(alive)} survive", flush=True)
-            count += len(jobs)
-            new += [words for words in alive if words not in known]
+    for name in names or MODULES:
+        tried, alive = survivors(name)
+        count += tried
+        new += [words for words in alive if words not in known]
     print(f"{count} mutants; survivors without an explanation: {len(new)}")
     print("\n".join(new))
     return 1 if new else 0

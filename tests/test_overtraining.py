@@ -79,6 +79,7 @@ def test_the_lecture_s_hundredfold():
     assert served == pytest.approx(259e12, rel=1e-3)       # spoken as "about 200 trillion"
     assert o.overtraining(pretraining_tokens=200e12, active_parameters=100e9, tokens_per_parameter=20) == 100
     guess = o.hundredfold()
+    assert guess.median == pytest.approx(129.6, rel=0.005)      # 50M tokens/s, 60 days, 100 billion, 20 to 1
     assert guess.worst_low < guess.low < 100 < guess.high < guess.worst_high
     # Three guesses of the same width share the variance alike.
     assert np.allclose(list(guess.shares.values()), 1 / 3, atol=1e-6)
