@@ -53,6 +53,7 @@ pages: browser
 
 coverage: bundle
 	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)
+	@$(RUN) -m coverage run --branch --append -m pytest -q tests/pages/test_server.py
 	@$(RUN) -m coverage report
 
 mutants: tools

@@ -71,6 +71,40 @@ def sweeps() -> None:
     line("1e6 points, over NumPy written by hand", ratio, 1.2, "×")
 
 
+def every_sweep() -> None:
+    """Each registered formula over 10,000 points of one input, the slowest three."""
+    import numpy as np
+
+    from handful.page.roles import registry
+
+    times = []
+    for name, formula in registry().items():
+        point = {q.name: q.default or (0.5 if q.upper == 1 else max(2.0, q.least or 0)) for q in formula.inputs}
+        # A part is at most its whole: both the same will do.
+        swept = next((q for q in formula.inputs if q.upper is None and not q.constant), formula.inputs[0])
+        point[swept.name] = np.geomspace(2, 4, 10_000)
+        try:
+            formula(point)
+        except ValueError:
+            point[swept.name] = np.geomspace(1, 2, 10_000)
+        start = time.perf_counter()
+        for _ in range(5):
+            formula(point)
+        times.append(((time.perf_counter() - start) / 5 * 1e3, name))
+    for took, name in sorted(times)[-3:]:
+        line(f"10,000 points of {name}, of {len(times)} formulas among the slowest", took, 1, "ms")
+
+
+def cold_command() -> None:
+    """`handful estimate` from a cold start."""
+    runs = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-P", "-m", "handful", "estimate"], capture_output=True, check=True)
+        runs.append(time.perf_counter() - start)
+    line("cold `handful estimate` (median of 5)", statistics.median(runs), 1, "s")
+
+
 def page_weights() -> None:
     """Each page's first visit in a real browser, compressed as served."""
     from playwright.sync_api import sync_playwright
@@ -173,7 +207,7 @@ def bundles() -> None:
 
 
 def main() -> None:
-    for measure in (cold_import, sweeps, sliders, bundles, page_weights):
+    for measure in (cold_import, cold_command, sweeps, every_sweep, sliders, bundles, page_weights):
         try:
             measure()
         except (ImportError, KeyError) as missing:

@@ -119,3 +119,54 @@ def test_bad_input_gets_one_clear_sentence(call, sentence):
     with pytest.raises((FormulaError, QuantityError), match=sentence) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+# What can be solved, and what cannot --------------------------------------------------------------------------------
+
+def test_a_maximum_of_falling_branches_is_inverted():
+    known = {**values(), "batch": 64.0}
+    solved = latency.step_time_lecture.solve("memory_bandwidth")
+    slow = {**known, "step_time": latency.step_time_lecture(known)}
+    assert solved(slow) == pytest.approx(known["memory_bandwidth"], rel=1e-9)
+
+
+def test_a_shell_round_a_maximum_is_peeled_off():
+    known = {**values(), "batch": 64.0}
+    formula = latency.fastest_stream
+    assert formula.solve("memory_bandwidth")({**known, "tokens_per_user": formula(known)}) == pytest.approx(
+        known["memory_bandwidth"], rel=1e-9)
+    rate = Formula(q.tokens_per_user, q.tokens_per_step.symbol / q.step_time.symbol, using=(latency.step_time_lecture,),
+                   name="shell", meaning="m", source="s", register=False)
+    assert rate.solve("memory_bandwidth")({**known, "tokens_per_user": rate(known)}) == pytest.approx(
+        known["memory_bandwidth"], rel=1e-9)
+
+
+@pytest.mark.parametrize("expression, message", [
+    (sympy.Max(q.knob.symbol, 1 / q.knob.symbol), "neither rises nor falls with knob"),
+    (q.knob.symbol + 1 / q.knob.symbol, "2 positive solutions for knob; exactly one is wanted")])
+def test_what_has_no_single_inverse_is_refused(expression, message):
+    formula = Formula(q.cost_ratio, expression, name="no_inverse", meaning="m", source="s", register=False)
+    with pytest.raises(FormulaError, match=message):
+        formula.solve("knob")
+
+
+def test_formulas_have_names_of_their_own():
+    with pytest.raises(FormulaError, match="A formula named step_time exists already"):
+        Formula(q.step_time, q.drain_time.symbol, meaning="m", source="s")
+    assert repr(latency.step_time).startswith("<Formula step_time: step_time = Max(")
+    assert "meaning and a source" in str(pytest.raises(FormulaError, Formula, q.step_time, q.drain_time.symbol,
+                                                       meaning="", source="s").value)
+
+
+def test_a_derivation_is_asked_for_where_there_is_none():
+    with pytest.raises(FormulaError, match="throughput has no derivation of its own: 26:40"):
+        latency.throughput.derivation
+    assert latency.step_time._repr_latex_().startswith("$\\displaystyle t = \\max")
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: latency.compute_time.elasticity("context"), "does not depend on context, so its elasticity there is zero"),
+    (lambda: latency.compute_time.solve("context"), "does not depend on context; it can be solved for")])
+def test_what_a_formula_does_not_hold_is_named(call, message):
+    with pytest.raises(FormulaError, match=message):
+        call()
