@@ -183,26 +183,6 @@ def test_reading_a_table_from_elsewhere_leaves_the_books_own_alone(tmp_path):
 
 # Figures as a page shows them
 
-@pytest.mark.parametrize("place, text, unit", [
-    (("accelerators", "H100 SXM", "hbm_capacity_bytes"), "80\xa0GB", "B"),
-    (("accelerators", "H100 SXM", "bf16_dense_flops"), "989\xa0TFLOP/s", "FLOP/s"),
-    (("accelerators", "GB200 NVL72", "scaleup_domain_chips"), "72\xa0chips", "device"),
-    (("accelerators", "H100 SXM", "rental_usd_per_chip_hour_3yr"), "$1.30 per chip-hour", "$/device/s"),
-    (("prices", "claude-opus-5", "output_usd_per_mtok"), "$25.00 per million\xa0tokens", "$/token"),
-    (("shapes", "Llama 3.1 70B", "kv_heads"), "8", "1"),
-    (("models", "DeepSeek-V3", "kv_formula"), "L*(kv_lora_rank+rope_dim) = 61*(512+64)", "1"),
-])
-def test_quoted(place, text, unit):
-    figure = facts.quoted(*place)
-    assert (figure["text"], figure["unit"]) == (text, unit)
-    assert figure["source"] == facts.get(*place[:2]).source
-
-
-def test_quoting_an_empty_cell_says_so():
-    with pytest.raises(facts.FactsError, match="'H100 SXM' of accelerators leaves fp4_dense_flops empty."):
-        facts.quoted("accelerators", "H100 SXM", "fp4_dense_flops")
-
-
 def test_reading_facts_needs_no_heavy_package():
     code = ("import sys; from handful import facts; facts.load('accelerators');"
             "heavy = {'numpy', 'pandas', 'sympy', 'scipy'} & set(sys.modules); assert not heavy, heavy")

@@ -106,8 +106,9 @@ step_time_mixed = Formula(
 
 latency_floor = Formula(
     q.latency_floor, w * N_total / (n * BW), source="10:40",
-    meaning="no step is shorter than one reading of the weights",
-    conventions=("all weights are read", "more chips lower it, until communication takes over"),
+    meaning="no step that needs all weights is shorter than one reading of them",
+    conventions=("all weights are read: a small batch leaves experts asleep and can be faster",
+                 "more chips lower it, until communication takes over"),
     derivation=lambda: _derive_latency_floor())
 
 # Rates and money -------------------------------------------------------------------------------------------------

@@ -143,10 +143,3 @@ def figure():
     left.set_yticks(ticks, [str(t) for t in ticks])
     left.minorticks_off()
     return drawn
-
-
-def __getattr__(name: str):
-    # BAND is computed on first use, so that importing this module reads no file.
-    if name == "BAND":
-        return band()
-    raise AttributeError(f"handful.measured has no {name!r}")

@@ -201,7 +201,7 @@ memory_time = quantity("memory_time", r"t_{\mathrm{memory}}", _time, "s", "time 
 attention_time = quantity("attention_time", r"t_{\mathrm{attention}}", _time, "s",
                           "time of the arithmetic of attention over the context")
 latency_floor = quantity("latency_floor", r"t_{\mathrm{floor}}", _time, "s",
-                         "shortest step, however small the batch")
+                         "shortest step that reads all weights, however small the batch")
 drain_time = quantity("drain_time", r"t_{\mathrm{drain}}", _time, "s", "time to read the whole memory once")
 speedup = quantity("speedup", "s", NONE, "1", "how many times faster the fast mode streams")
 

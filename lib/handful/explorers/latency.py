@@ -15,7 +15,7 @@ latency_against_batch = Explorer(
     "latency-against-batch", "One decode step against the batch",
     x=Sweep("batch", 1, 65536, at=256), y=Scale("Time of one step", "s"),
     curves=[
-        Curve(latency.step_time, "Step", role="total", band=measured.BAND, band_label="where measured steps lie"),
+        Curve(latency.step_time, "Step", role="total", band=measured.band(), band_label="where measured steps lie"),
         Curve(latency.weight_time, "Read weights"),
         Curve(latency.kv_time, "Read caches"),
         Curve(latency.compute_time, "Compute"),

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from .schema import CHECKS, NO_SOURCE, TABLES
 
-__all__ = ["FactsError", "Row", "Table", "get", "load", "quoted", "tables"]
+__all__ = ["FactsError", "Row", "Table", "get", "load", "tables"]
 
 HERE = Path(__file__).parent
 
@@ -134,41 +134,6 @@ def load(table: str, path: str | Path | None = None) -> Table:
     if table not in TABLES:
         raise FactsError(f"There is no table {table!r}; there are: {', '.join(tables())}.")
     return _own(table) if path is None else _read(table, Path(path))
-
-
-# What a column's name says of its unit: ending, unit (a key of ``handful.units``), and its size in that unit.
-ENDINGS = (
-    ("_usd_per_mtok", "$/token", 1e-6), ("usd_per_chip_hour", "$/device/s", 1 / 3600),
-    ("bytes_per_s", "B/s", 1), ("tokens_per_s_per_chip", "token/s", 1), ("_bytes", "B", 1),
-    ("_dense_flops", "FLOP/s", 1), ("_ms", "s", 1e-3),
-    ("_tokens", "token", 1), ("max_context", "token", 1), ("_parameters", "parameter", 1),
-    ("_params_reported", "parameter", 1), ("_watts", "W", 1), ("chips", "device", 1), ("layers", "layer", 1),
-)
-
-
-def quoted(table: str, name: str, column: str) -> dict:
-    """One figure as a page shows it: its text, value, unit and source, and whether it was verified.
-
-    >>> figure = quoted("accelerators", "H100 SXM", "hbm_bandwidth_bytes_per_s")
-    >>> figure["text"], figure["unit"]
-    ('3.35\xa0TB/s', 'B/s')
-    """
-    from ..units import format_value  # a leaf; loaded here so that reading facts stays cheap
-
-    row = get(table, name)
-    value = row[column]
-    if value is None:
-        raise FactsError(f"The row {row.name!r} of {table} leaves {column} empty.")
-    unit = "1"
-    text = "yes" if value is True else "no" if value is False else value
-    if not isinstance(text, str):
-        for ending, unit_of, size in ENDINGS:
-            if column.endswith(ending) or (ending == "usd_per_chip_hour" and ending in column):
-                unit, value = unit_of, value * size
-                break
-        text = format_value(value, unit)
-    return {"text": text, "value": value, "unit": unit, "source": row.source, "verified": row.verified,
-            "table": table, "name": row.name, "column": column}
 
 
 @cache
