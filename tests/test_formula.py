@@ -12,7 +12,7 @@ from handful import balance, latency
 from handful import quantities as q
 from handful.formula import Formula, FormulaError, registry
 from handful.page.roles import registry as every_formula
-from handful.quantities import PARTS, QuantityError
+from handful.quantities import PARTS, QuantityError, table
 from handful.scenario import values
 from handful.sparsity import coefficients
 
@@ -170,3 +170,8 @@ def test_a_derivation_is_asked_for_where_there_is_none():
 def test_what_a_formula_does_not_hold_is_named(call, message):
     with pytest.raises(FormulaError, match=message):
         call()
+
+
+def test_each_letter_stands_for_one_quantity():
+    letters = [quantity.latex.replace(r"\,", "") for quantity in table.values()]
+    assert sorted({letter for letter in letters if letters.count(letter) > 1}) == []

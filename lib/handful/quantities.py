@@ -41,6 +41,7 @@ class Quantity:
     constant: bool = False
     zero: bool = False
     signed: bool = False
+    section: str = ""
     least: float | None = None
     upper: float | None = None
 
@@ -110,13 +111,14 @@ class Quantity:
 
 
 table: dict[str, Quantity] = {}
+_section = ""  # of the quantities that follow, on the notation page
 
 
 def quantity(name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more) -> Quantity:
     """Define a quantity and enter it in `table`; a name can be defined once only."""
     if name in table:
         raise QuantityError(f"{name} is defined already, as: {table[name].meaning}.")
-    table[name] = Quantity(name, latex, dimension, unit, meaning, **more)
+    table[name] = Quantity(name, latex, dimension, unit, meaning, section=_section, **more)
     return table[name]
 
 
@@ -148,7 +150,7 @@ _device = Dimension(device=1)
 _layer = Dimension(layer=1)
 _dollar = Dimension(dollar=1)
 
-# Constants and defaults
+_section = "Constants and defaults"
 flops_per_multiply_add = quantity(
     "flops_per_multiply_add", "c", _flop / (_parameter * _token), "1",
     "FLOPs that one weight costs for one token: a multiply and an add", default=2, constant=True)
@@ -161,6 +163,7 @@ prompt_per_answer = quantity("prompt_per_answer", "g", NONE, "1",
                              "prompt tokens worked through for each new token", zero=True)
 
 # Hardware
+_section = "What is asked of whom"
 device_price = quantity("device_price", "p", _dollar / (_device * _time), "$/device/s", "price of one chip for a time")
 devices = quantity("devices", "n", _device, "device", "chips that work together on a step")
 # What is asked of them
@@ -192,7 +195,7 @@ memory_bandwidth = quantity("memory_bandwidth", r"\,\mathrm{BW}\,", _byte / (_de
                             "rate at which one chip reads its memory")
 memory_capacity = quantity("memory_capacity", r"C_{\mathrm{HBM}}", _byte / _device, "B", "memory of one chip")
 
-# Times
+_section = "Times"
 step_time = quantity("step_time", "t", _time, "s", "time of one decode step")
 compute_time = quantity("compute_time", r"t_{\mathrm{compute}}", _time, "s", "time that the arithmetic takes")
 weight_time = quantity("weight_time", r"t_{\mathrm{weights}}", _time, "s", "time to read the weights once")
@@ -206,6 +209,7 @@ drain_time = quantity("drain_time", r"t_{\mathrm{drain}}", _time, "s", "time to 
 speedup = quantity("speedup", "s", NONE, "1", "how many times faster the fast mode streams")
 
 # Rates, money
+_section = "Rates and money"
 throughput = quantity("throughput", "R", _token / _time, "token/s", "new tokens a second, over all sequences")
 service_throughput = quantity("service_throughput", r"R_{\mathrm{service}}", _token / _time, "token/s",
                               "tokens a second of a whole service")
@@ -221,7 +225,7 @@ cost_floor = quantity("cost_floor", r"\$_{\mathrm{floor}}", _dollar / _token, "$
                       "cost per token at the largest batch: the price of patience without end")
 price_ratio = quantity("price_ratio", r"\rho", NONE, "1", "how many times dearer one token becomes")
 
-# Balance
+_section = "Balance"
 arithmetic_intensity = quantity("arithmetic_intensity", "I", _flop / _byte, "FLOP/B", "FLOPs done per byte read")
 attainable_flops = quantity("attainable_flops", r"F_{\mathrm{attainable}}", _flop / (_device * _time), "FLOP/s",
                             "arithmetic rate that the roofline allows")
@@ -241,7 +245,7 @@ batch_that_fits = quantity("batch_that_fits", r"B_{\mathrm{fit}}", _sequence, "s
 
 weight_memory_share = quantity("weight_memory_share", r"\mu", NONE, "1", "share of all memory that the weights take")
 
-# What sparsity buys: the scaling law of routed networks (dense size, experts, loss)
+_section = "What sparsity buys"
 dense_parameters = quantity("dense_parameters", "N", _parameter, "parameter",
                             "parameters of the dense model whose layers are given experts")
 one_parameter = quantity("one_parameter", "v", _parameter, "parameter", "one parameter, to make a count a pure number",
@@ -264,11 +268,13 @@ effective_parameters = quantity("effective_parameters", r"N_{\mathrm{effective}}
                                 "size of the dense model with the same loss")
 
 # The train: batches that leave on a schedule
+_section = "Batches that leave on a schedule"
 batch_interval = quantity("batch_interval", "T", _time, "s", "time between two departures")
 mean_delay = quantity("mean_delay", r"\bar{D}", _time, "s", "mean wait plus ride")
 worst_delay = quantity("worst_delay", r"D_{\max}", _time, "s", "longest wait plus ride when every train has a free seat")
 
 # A model's life: training, reinforcement learning, inference, and the laws that set them against each other
+_section = "A model's life: training, learning, serving"
 training_passes = quantity("training_passes", "h", NONE, "1",
                            "forward passes' worth of FLOPs in training on a token: one forward, two backward",
                            default=3, constant=True)
@@ -298,10 +304,10 @@ tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _param
 overtraining_multiple = quantity("overtraining_multiple", r"\Omega", NONE, "1",
                                  "pre-training tokens over those that training alone would call for")
 knob = quantity("knob", "x", NONE, "1", "what is traded: size, data, time")
-rising_weight = quantity("rising_weight", "a", _flop, "FLOP", "the cost that rises with the knob, at knob 1")
-falling_weight = quantity("falling_weight", "d", _flop, "FLOP", "the cost that falls with the knob, at knob 1")
-rising_exponent = quantity("rising_exponent", "y", NONE, "1", "exponent with which one cost rises")
-falling_exponent = quantity("falling_exponent", "z", NONE, "1", "exponent with which the other falls")
+rising_weight = quantity("rising_weight", r"a_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob, at knob 1")
+falling_weight = quantity("falling_weight", r"a_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob, at knob 1")
+rising_exponent = quantity("rising_exponent", r"x_{\uparrow}", NONE, "1", "exponent with which one cost rises")
+falling_exponent = quantity("falling_exponent", r"x_{\downarrow}", NONE, "1", "exponent with which the other falls")
 rising_cost = quantity("rising_cost", r"C_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob")
 falling_cost = quantity("falling_cost", r"C_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob")
 cost_ratio = quantity("cost_ratio", r"C_{\uparrow}/C_{\downarrow}", NONE, "1", "the rising cost over the falling one")
@@ -319,6 +325,7 @@ training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "ti
 training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
 
 # Experts over chips: where they lie, what travels, and over which wires
+_section = "Experts on racks"
 one_device = quantity("one_device", "o", _device, "device", "one chip, to make a count of chips a pure number",
                       default=1, constant=True)
 domain_devices = quantity("domain_devices", r"n_{\uparrow}", _device, "device",
@@ -373,9 +380,9 @@ hiding_bandwidth = quantity("hiding_bandwidth", r"\,\mathrm{BW}_{\mathrm{hide}}\
 tokens_per_expert = quantity("tokens_per_expert", r"m_{E}", _token, "token", "tokens that one expert gets in a step")
 copies_per_device = quantity("copies_per_device", r"m_{n}", _token / _device, "token",
                              "copies of tokens that one chip gets in a layer")
-load_imbalance = quantity("load_imbalance", r"\eta", NONE, "1", "load of the busiest chip over the mean load")
+load_imbalance = quantity("load_imbalance", r"\eta_{\mathrm{load}}", NONE, "1", "load of the busiest chip over the mean load")
 
-# Holding a context: tiers of memory, and what a step reads of a cache
+_section = "Holding a context"
 tier_capacity = quantity("tier_capacity", r"C_{\mathrm{tier}}", _byte / _device, "B",
                          "bytes that one device of a tier holds")
 tier_bandwidth = quantity("tier_bandwidth", r"\,\mathrm{BW}_{\mathrm{tier}}\,", _byte / (_device * _time),
@@ -395,7 +402,7 @@ waiting_price = quantity("waiting_price", r"p_{\mathrm{wait}}", _dollar / (_devi
                          "price of all that is kept busy, or idle, while one device of a tier is read")
 hold_time = quantity("hold_time", r"T_{\mathrm{hold}}", _time, "s",
                      "time for which a context is kept before it is used")
-hold_rate = quantity("hold_rate", r"h", _dollar / (_token * _time), "$/token/s",
+hold_rate = quantity("hold_rate", r"\dot{\$}", _dollar / (_token * _time), "$/token/s",
                      "price of keeping a token of context for a time")
 byte_hold_price = quantity("byte_hold_price", r"h_{\mathrm{byte}}", _dollar / (_byte * _time), "$/B/s",
                            "price of keeping a byte for a time")
@@ -435,13 +442,13 @@ windowed_bytes_per_token = quantity("windowed_bytes_per_token", r"b_{\mathrm{win
                                     "cache of a token in sliding-window layers", zero=True)
 window_tokens = quantity("window_tokens", r"W", _token / _sequence, "token",
                          "latest tokens that a sliding-window layer reads")
-block_tokens = quantity("block_tokens", r"\beta", _token, "token", "tokens in one block of context")
+block_tokens = quantity("block_tokens", r"L_{\mathrm{block}}", _token, "token", "tokens in one block of context")
 selected_blocks = quantity("selected_blocks", r"k_{\beta}", _sequence**-1, "1",
                            "blocks that a step reads in full")
 summary_bytes = quantity("summary_bytes", r"g_{\beta}", _byte, "B",
                          "bytes that stand for a block when blocks are chosen")
 
-# Pipelines: layers cut into stages, a batch cut into micro-batches
+_section = "Pipelines"
 pipeline_stages = quantity("pipeline_stages", "P", NONE, "1", "stages that the layers are cut into", least=1)
 stages_behind = quantity("stages_behind", r"P_{1}", NONE, "1", "stages behind the first one")
 micro_batches = quantity("micro_batches", "m", NONE, "1", "micro-batches that a batch is cut into", least=1)
@@ -476,6 +483,7 @@ critical_tokens = quantity("critical_tokens", r"D_{\mathrm{critical}}", _token /
                            "tokens per chip and step from which arithmetic covers the exchange of gradients")
 
 # Activations kept for the backward pass, or computed again; the weight of a difference in a cipher
+_section = "Activations, and ciphers"
 layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}", _byte / (_token * _layer), "B/token",
                                   "bytes that one layer keeps of a token until its backward pass")
 activation_memory = quantity("activation_memory", r"m_{\mathrm{activations}}", _byte, "B",
@@ -497,7 +505,7 @@ sbox_weight = quantity("sbox_weight", r"w_{S}", Dimension(bit=1), "bit",
 characteristic_weight = quantity("characteristic_weight", r"w_{\Delta}", Dimension(bit=1), "bit",
                                  "minus the binary logarithm of the probability of a chain of differences")
 
-# What servers add to the floor
+_section = "What servers add to the floor"
 layers = quantity("layers", r"\Lambda_{\mathrm{all}}", _layer, "layer", "layers of the model")
 reduce_bytes = quantity("reduce_bytes", r"w_{\mathrm{reduce}}", _byte / (_token * _layer), "B/token",
                         "bytes of one number of an activation in one layer's all-reduce", default=2)
@@ -512,7 +520,7 @@ compute_efficiency = quantity("compute_efficiency", r"e_{c}", NONE, "1", "share 
 network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that all-reduces reach",
                               upper=1)
 
-# Price lists, and what they would say of costs
+_section = "Price lists"
 input_price = quantity("input_price", r"\$_{\mathrm{in}}", _dollar / _token, "$/token",
                        "list price of a token of a prompt")
 output_over_input = quantity("output_over_input", r"\rho_{\mathrm{out}}", NONE, "1",
@@ -534,7 +542,7 @@ cache_write_ratio = quantity("cache_write_ratio", r"\rho_{\mathrm{write}}", NONE
                              "price of a token computed and kept over that of a token computed")
 cache_retention = quantity("cache_retention", r"T_{\mathrm{keep}}", _time, "s",
                            "time for which a written cache is kept")
-reuses = quantity("reuses", "m", NONE, "1", "times that a cache is read after it was written", zero=True)
+reuses = quantity("reuses", r"m_{\mathrm{reuse}}", NONE, "1", "times that a cache is read after it was written", zero=True)
 write_price_added = quantity("write_price_added", r"\Delta\$_{\mathrm{write}}", _dollar / _token, "$/token",
                              "how much dearer the longer-lived of two caches is to write")
 retention_added = quantity("retention_added", r"\Delta T_{\mathrm{keep}}", _time, "s",
