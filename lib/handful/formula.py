@@ -10,7 +10,7 @@ True
 >>> drain(memory_capacity=80e9, memory_bandwidth=0)
 Traceback (most recent call last):
 ...
-handful.quantities.QuantityError: memory_bandwidth must be above 0 (in byte/(time·device)); got 0.
+handful.quantity.QuantityError: memory_bandwidth must be above 0 (in byte/(time·device)); got 0.
 """
 from __future__ import annotations
 

@@ -9,136 +9,10 @@ bandwidths are decimal (GB = 1e9 bytes) and in one direction; ``batch`` counts s
 """
 from __future__ import annotations
 
-import difflib
-import math
-from dataclasses import dataclass
-from functools import cached_property
-
-import sympy
-
 from .dimensions import NONE, Dimension
+from .quantity import Quantity, QuantityError, dimension_of_symbol, find, quantity, section, table
 
-
-class QuantityError(ValueError):
-    """A value that a quantity cannot take, or a name that no quantity has."""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """One physical or economic quantity.
-
-    ``unit`` is a key of ``handful.units``.  ``default`` is the value where the caller gives none; ``constant``
-    marks those that a reader never changes.  Quantities with a default are left out of displayed formulas, so
-    that the page shows B·N/(n·F) with a plain 2 while the dimensions still come out.
-    """
-
-    name: str
-    latex: str
-    dimension: Dimension
-    unit: str
-    meaning: str
-    default: float | None = None
-    constant: bool = False
-    zero: bool = False
-    signed: bool = False
-    section: str = ""
-    least: float | None = None
-    upper: float | None = None
-
-    @cached_property
-    def symbol(self) -> sympy.Symbol:
-        if self.signed:
-            return sympy.Symbol(self.name, real=True)
-        return sympy.Symbol(self.name, nonnegative=True) if self.zero else sympy.Symbol(self.name, positive=True)
-
-    @property
-    def label(self) -> str:
-        """The name as words: 'kv bytes per token' reads 'KV bytes per token'."""
-        words = self.name.replace("_", " ").replace("kv ", "KV ").replace("flops", "FLOPs")
-        return words[0].upper() + words[1:]
-
-    def check(self, value):
-        """Return `value` (a number, an array, or text with a unit) as numbers in SI units.
-
-        Anything else raises one sentence that says what is allowed.
-
-        >>> batch.check(64), memory_capacity.check("80 GB")
-        (64, 80000000000.0)
-        >>> context.check("8 kB")
-        Traceback (most recent call last):
-        ...
-        handful.quantities.QuantityError: context must be a token/sequence; '8 kB' is a byte.
-        >>> batch.check(-1)
-        Traceback (most recent call last):
-        ...
-        handful.quantities.QuantityError: batch must be above 0 (in sequence); got -1.
-        """
-        if isinstance(value, str):
-            value = self._read(value)
-        if isinstance(value, (int, float)):  # the common case, without importing NumPy
-            low, high = value, value
-        else:
-            import numpy as np
-
-            try:
-                array = np.asarray(value, dtype=float)
-            except (TypeError, ValueError):
-                raise QuantityError(f"{self.name} must be a number (in {self.dimension}); got {value!r}.") from None
-            if array.size == 0:
-                return value
-            low, high = array.min(), array.max() if self.upper is not None else 0.0
-        # `not (a > b)` rather than `a <= b`, so that NaN is refused too.
-        if not (low > -math.inf if self.signed else low >= 0 if self.zero else low > 0) or math.isinf(low):
-            bound = "finite" if self.signed else "0 or above" if self.zero else "above 0"
-            raise QuantityError(f"{self.name} must be {bound} (in {self.dimension}); got {low}.")
-        if self.least is not None and low < self.least:
-            raise QuantityError(f"{self.name} must be at least {self.least}; got {low}.")
-        if self.upper is not None and high > self.upper:
-            raise QuantityError(f"{self.name} must be at most {self.upper}; got {high}.")
-        return value
-
-
-    def _read(self, text: str) -> float:
-        from .written import WrittenError, fits, read
-
-        try:
-            value, dimension = read(text)
-        except WrittenError as error:
-            raise QuantityError(f"{self.name} must be a number (in {self.dimension}): {error}") from None
-        if dimension is not None and not fits(dimension, self.dimension):
-            raise QuantityError(f"{self.name} must be a {self.dimension}; {text!r} is a {dimension}.")
-        return value
-
-
-table: dict[str, Quantity] = {}
-_section = ""  # of the quantities that follow, on the notation page
-
-
-def quantity(name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more) -> Quantity:
-    """Define a quantity and enter it in `table`; a name can be defined once only."""
-    if name in table:
-        raise QuantityError(f"{name} is defined already, as: {table[name].meaning}.")
-    table[name] = Quantity(name, latex, dimension, unit, meaning, section=_section, **more)
-    return table[name]
-
-
-def find(name: str) -> Quantity:
-    """The quantity of that API name.
-
-    >>> find("bach")
-    Traceback (most recent call last):
-    ...
-    handful.quantities.QuantityError: There is no quantity 'bach'; the nearest are: batch.
-    """
-    if name not in table:
-        near = difflib.get_close_matches(name, table, n=3) or sorted(table)
-        raise QuantityError(f"There is no quantity {name!r}; the nearest are: {', '.join(near)}.")
-    return table[name]
-
-
-def dimension_of_symbol(symbol: sympy.Symbol) -> Dimension:
-    return find(symbol.name).dimension
-
+__all__ = ["PARTS", "Quantity", "QuantityError", "dimension_of_symbol", "find", "table"]
 
 _time = Dimension(time=1)
 _byte = Dimension(byte=1)
@@ -150,7 +24,7 @@ _device = Dimension(device=1)
 _layer = Dimension(layer=1)
 _dollar = Dimension(dollar=1)
 
-_section = "Constants and defaults"
+section("Constants and defaults")
 flops_per_multiply_add = quantity(
     "flops_per_multiply_add", "c", _flop / (_parameter * _token), "1",
     "FLOPs that one weight costs for one token: a multiply and an add", default=2, constant=True)
@@ -162,8 +36,7 @@ tokens_per_step = quantity("tokens_per_step", "q", _token / _sequence, "token",
 prompt_per_answer = quantity("prompt_per_answer", "g", NONE, "1",
                              "prompt tokens worked through for each new token", zero=True)
 
-# Hardware
-_section = "What is asked of whom"
+section("Hardware and load")
 device_price = quantity("device_price", "p", _dollar / (_device * _time), "$/device/s", "price of one chip for a time")
 devices = quantity("devices", "n", _device, "device", "chips that work together on a step")
 # What is asked of them
@@ -195,7 +68,7 @@ memory_bandwidth = quantity("memory_bandwidth", r"\,\mathrm{BW}\,", _byte / (_de
                             "rate at which one chip reads its memory")
 memory_capacity = quantity("memory_capacity", r"C_{\mathrm{HBM}}", _byte / _device, "B", "memory of one chip")
 
-_section = "Times"
+section("Times")
 step_time = quantity("step_time", "t", _time, "s", "time of one decode step")
 compute_time = quantity("compute_time", r"t_{\mathrm{compute}}", _time, "s", "time that the arithmetic takes")
 weight_time = quantity("weight_time", r"t_{\mathrm{weights}}", _time, "s", "time to read the weights once")
@@ -209,7 +82,7 @@ drain_time = quantity("drain_time", r"t_{\mathrm{drain}}", _time, "s", "time to 
 speedup = quantity("speedup", "s", NONE, "1", "how many times faster the fast mode streams")
 
 # Rates, money
-_section = "Rates and money"
+section("Rates and money")
 throughput = quantity("throughput", "R", _token / _time, "token/s", "new tokens a second, over all sequences")
 service_throughput = quantity("service_throughput", r"R_{\mathrm{service}}", _token / _time, "token/s",
                               "tokens a second of a whole service")
@@ -225,7 +98,7 @@ cost_floor = quantity("cost_floor", r"\$_{\mathrm{floor}}", _dollar / _token, "$
                       "cost per token at the largest batch: the price of patience without end")
 price_ratio = quantity("price_ratio", r"\rho", NONE, "1", "how many times dearer one token becomes")
 
-_section = "Balance"
+section("Balance")
 arithmetic_intensity = quantity("arithmetic_intensity", "I", _flop / _byte, "FLOP/B", "FLOPs done per byte read")
 attainable_flops = quantity("attainable_flops", r"F_{\mathrm{attainable}}", _flop / (_device * _time), "FLOP/s",
                             "arithmetic rate that the roofline allows")
@@ -245,7 +118,7 @@ batch_that_fits = quantity("batch_that_fits", r"B_{\mathrm{fit}}", _sequence, "s
 
 weight_memory_share = quantity("weight_memory_share", r"\mu", NONE, "1", "share of all memory that the weights take")
 
-_section = "What sparsity buys"
+section("What sparsity buys")
 dense_parameters = quantity("dense_parameters", "N", _parameter, "parameter",
                             "parameters of the dense model whose layers are given experts")
 one_parameter = quantity("one_parameter", "v", _parameter, "parameter", "one parameter, to make a count a pure number",
@@ -268,13 +141,13 @@ effective_parameters = quantity("effective_parameters", r"N_{\mathrm{effective}}
                                 "size of the dense model with the same loss")
 
 # The train: batches that leave on a schedule
-_section = "Batches that leave on a schedule"
+section("Batches that leave on a schedule")
 batch_interval = quantity("batch_interval", "T", _time, "s", "time between two departures")
 mean_delay = quantity("mean_delay", r"\bar{D}", _time, "s", "mean wait plus ride")
 worst_delay = quantity("worst_delay", r"D_{\max}", _time, "s", "longest wait plus ride when every train has a free seat")
 
 # A model's life: training, reinforcement learning, inference, and the laws that set them against each other
-_section = "A model's life: training, learning, serving"
+section("A model's life: training, learning, serving")
 training_passes = quantity("training_passes", "h", NONE, "1",
                            "forward passes' worth of FLOPs in training on a token: one forward, two backward",
                            default=3, constant=True)
@@ -325,7 +198,7 @@ training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "ti
 training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
 
 # Experts over chips: where they lie, what travels, and over which wires
-_section = "Experts on racks"
+section("Experts on racks")
 one_device = quantity("one_device", "o", _device, "device", "one chip, to make a count of chips a pure number",
                       default=1, constant=True)
 domain_devices = quantity("domain_devices", r"n_{\uparrow}", _device, "device",
@@ -382,7 +255,7 @@ copies_per_device = quantity("copies_per_device", r"m_{n}", _token / _device, "t
                              "copies of tokens that one chip gets in a layer")
 load_imbalance = quantity("load_imbalance", r"\eta_{\mathrm{load}}", NONE, "1", "load of the busiest chip over the mean load")
 
-_section = "Holding a context"
+section("Holding a context")
 tier_capacity = quantity("tier_capacity", r"C_{\mathrm{tier}}", _byte / _device, "B",
                          "bytes that one device of a tier holds")
 tier_bandwidth = quantity("tier_bandwidth", r"\,\mathrm{BW}_{\mathrm{tier}}\,", _byte / (_device * _time),
@@ -448,7 +321,7 @@ selected_blocks = quantity("selected_blocks", r"k_{\beta}", _sequence**-1, "1",
 summary_bytes = quantity("summary_bytes", r"g_{\beta}", _byte, "B",
                          "bytes that stand for a block when blocks are chosen")
 
-_section = "Pipelines"
+section("Pipelines")
 pipeline_stages = quantity("pipeline_stages", "P", NONE, "1", "stages that the layers are cut into", least=1)
 stages_behind = quantity("stages_behind", r"P_{1}", NONE, "1", "stages behind the first one")
 micro_batches = quantity("micro_batches", "m", NONE, "1", "micro-batches that a batch is cut into", least=1)
@@ -483,7 +356,7 @@ critical_tokens = quantity("critical_tokens", r"D_{\mathrm{critical}}", _token /
                            "tokens per chip and step from which arithmetic covers the exchange of gradients")
 
 # Activations kept for the backward pass, or computed again; the weight of a difference in a cipher
-_section = "Activations, and ciphers"
+section("Activations, and ciphers")
 layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}", _byte / (_token * _layer), "B/token",
                                   "bytes that one layer keeps of a token until its backward pass")
 activation_memory = quantity("activation_memory", r"m_{\mathrm{activations}}", _byte, "B",
@@ -505,7 +378,7 @@ sbox_weight = quantity("sbox_weight", r"w_{S}", Dimension(bit=1), "bit",
 characteristic_weight = quantity("characteristic_weight", r"w_{\Delta}", Dimension(bit=1), "bit",
                                  "minus the binary logarithm of the probability of a chain of differences")
 
-_section = "What servers add to the floor"
+section("What servers add to the floor")
 layers = quantity("layers", r"\Lambda_{\mathrm{all}}", _layer, "layer", "layers of the model")
 reduce_bytes = quantity("reduce_bytes", r"w_{\mathrm{reduce}}", _byte / (_token * _layer), "B/token",
                         "bytes of one number of an activation in one layer's all-reduce", default=2)
@@ -520,7 +393,7 @@ compute_efficiency = quantity("compute_efficiency", r"e_{c}", NONE, "1", "share 
 network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that all-reduces reach",
                               upper=1)
 
-_section = "Price lists"
+section("Price lists")
 input_price = quantity("input_price", r"\$_{\mathrm{in}}", _dollar / _token, "$/token",
                        "list price of a token of a prompt")
 output_over_input = quantity("output_over_input", r"\rho_{\mathrm{out}}", NONE, "1",

@@ -259,7 +259,7 @@ def best_tier(hold_time: float | str, **choice) -> dict:
     >>> best_tier("1 GB")
     Traceback (most recent call last):
     ...
-    handful.quantities.QuantityError: hold_time must be a time; '1 GB' is a byte.
+    handful.quantity.QuantityError: hold_time must be a time; '1 GB' is a byte.
     """
     time = q.hold_time.check(hold_time)
     ways = [{**way, "usd_per_token": way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"]}
