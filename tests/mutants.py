@@ -100,6 +100,7 @@ def survivors(module: str) -> tuple[int, list[str]]:
             words = running.pop(pid)
             if status == 0:
                 alive.append(words)
+                print(words, flush=True)
         if done % 25 == 0 or done == len(todo):
             print(f"{module}: {done} of {len(todo)} mutants, {len(alive)} survive", flush=True)
     return len(todo), alive
@@ -130,8 +131,7 @@ def main(names: list[str]) -> int:
         tried, alive = survivors(name)
         count += tried
         new += [words for words in alive if words not in known]
-    print(f"{count} mutants; survivors without an explanation: {len(new)}")
-    print("\n".join(new))
+    print("\n".join([f"{count} mutants; survivors without an explanation: {len(new)}", *new]))
     return 1 if new else 0
 
 

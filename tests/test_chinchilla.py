@@ -96,6 +96,16 @@ def test_a_life_is_the_sum_of_its_three_bills():
         c.least_lifetime(2.1, 2e12)["active_parameters"], rel=1e-6)     # two passes unless told otherwise
 
 
+@pytest.mark.parametrize("served", [0, 1e12, 1e16, 1e20])
+def test_no_other_size_is_cheaper(served):
+    """A per cent larger or smaller, trained to the same loss, costs more: even where service is all that counts."""
+    best, law = c.least_lifetime(2.1, served), c.law()
+    for factor in (0.99, 1.01):
+        size = best["active_parameters"] * factor
+        tokens = c.tokens_to_reach(law, validation_loss=2.1, active_parameters=size)
+        assert 6 * size * tokens + 2 * size * served > best["lifetime_flops"]
+
+
 @given(served=st.floats(1e10, 1e15), more=st.floats(1.5, 100), efficiency=st.floats(0.1, 1))
 def test_more_service_means_a_smaller_model_trained_longer(served, more, efficiency):
     one, two = (c.least_lifetime(2.1, tokens, decode_efficiency=efficiency) for tokens in (served, served * more))

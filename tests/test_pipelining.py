@@ -111,6 +111,13 @@ def test_shares_say_the_same_of_both_denominators(stages, micro_batches, ratio):
     assert p.bubble_of_total(pipeline_stages=stages, micro_batches=micro_batches) == pytest.approx(bubble / (bubble + ideal))
 
 
+@pytest.mark.parametrize("stages, micro_batches, chunks", [(4, 8, 2), (4, 12, 3), (8, 16, 4)])
+def test_the_interleaved_share_is_what_the_schedule_shows(stages, micro_batches, chunks):
+    played = sim.run(sim.interleaved(stages, micro_batches, chunks), 1.0, 2.0)
+    share = p.bubble_of_ideal_interleaved(pipeline_stages=stages, micro_batches=micro_batches, model_chunks=chunks)
+    assert share == pytest.approx(played.bubble / (3 * micro_batches), rel=1e-12)
+
+
 def test_the_published_share_of_total():
     published = sympify(get("scaling_laws", "gpipe_bubble")["expression"])        # (p-1)/(m+p-1)
     for stages, many in ((4, 8), (16, 120)):
