@@ -46,8 +46,8 @@ TERMS = ("memory_efficiency", "compute_efficiency", "network_efficiency", "layer
 _CHIPS = {"h100_sxm": "H100 SXM", "h200_sxm": "H200 SXM", "b200_sxm": "B200 SXM", "gb200": "GB200 NVL72"}
 # R1 is V3 trained further: the same shape.
 _MODELS = {"Llama-3.1-70B": "Llama 3.1 70B", "gpt-oss-120b": "gpt-oss-120b", "DeepSeek-R1": "DeepSeek-V3"}
-# Four-bit weights carry a scale of 8 bits for each block of 32 (mxfp4) or 16 (nvfp4, with more of the model left wider).
-_FOUR_BIT = 0.53
+# Four-bit weights carry a scale of 8 bits for each block of 32 (mxfp4); nvfp4's blocks of 16 are taken for the same.
+_FOUR_BIT = (4 + 8 / 32) / 8  # bytes
 
 
 @dataclass(frozen=True)
