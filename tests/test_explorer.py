@@ -10,7 +10,8 @@ from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlide
 
 from handful import balance, latency
 from handful.page.describe import describe
-from handful.page.explorer import Control, Curve, Dots, Explorer, ExplorerError, Mark, Preset, Scale, Sweep
+from handful.page.explorer import (Control, Curve, Dots, Explorer, ExplorerError, Mark, Points, Preset, Readout, Scale,
+                                      Sweep)
 from handful.quantities import QuantityError
 
 BATCH = Sweep("batch", 1, 65536, at=256)
@@ -33,7 +34,7 @@ def make(**changes):
 
 @pytest.mark.parametrize(("changes", "sentence"), [
     (dict(name="Bad name"), "lower-case letters, digits and hyphens; got 'Bad name'"),
-    (dict(kind="pie"), "kind must be curves, parametric or train"),
+    (dict(kind="pie"), "kind must be curves, parametric, bars, "),
     (dict(controls=[context(), context()]), "two controls for context"),
     (dict(controls=[Control(FloatSlider(min=0, max=1), "device_price")]), "a control for device_price, which none of its formulas uses"),
     (dict(controls=[Control(IntSlider(min=1, max=9), "batch")]), "sweeps batch along x"),
@@ -48,6 +49,7 @@ def make(**changes):
     (dict(curves=[]), "needs a sweep x, a scale y and at least one curve"),
     (dict(curves=[Curve(latency.latency_floor, "floor")], marks=[], readouts=[]), "sweeps batch, which none of its formulas uses"),
     (dict(y=Scale("t", "parsec")), "there is no unit 'parsec'"),
+    (dict(controls=[Control(Dropdown(options=["a"]), "row", rows={"a": {"device_price": 1}})]), "the rows of row set device_price, which none"),
 ])
 def test_refused(changes, sentence):
     with pytest.raises(ExplorerError, match=re.escape(sentence)):
@@ -198,6 +200,40 @@ def test_train():
         assert np.all(np.array(v["departures"]) >= np.array(v["arrivals"]) - 1e-12)
     with pytest.raises(ExplorerError, match="did you mean seats"):
         Explorer("train", "Train", kind="train", controls=[Control(IntSlider(), "seat")])
+
+
+def test_rows_set_several_symbols_at_once():
+    rows = {"small": {"total_parameters": 8e9, "bytes_per_parameter": 2}, "large": {"total_parameters": 70e9, "bytes_per_parameter": 1}}
+    explorer = Explorer("rows", "Rows", Sweep("memory_bandwidth", 1e12, 1e13, at=2e12), Scale("Time"), given={"devices": 1},
+                        curves=[Curve(latency.full_weight_time, "read")],
+                        controls=[Control(Dropdown(options=list(rows), value="small"), "model_row", "Model", rows=rows)],
+                        presets=[Preset("The large one", {"model_row": "large"})])
+    assert explorer.values()["at"]["read"] == pytest.approx(8e9 * 2 / 2e12)
+    assert explorer.values(model_row="large")["at"]["read"] == pytest.approx(70e9 / 2e12)
+    assert explorer.spec()["controls"][0]["rows"][1] == {"total_parameters": 70_000_000_000, "bytes_per_parameter": 1}
+    with pytest.raises(ExplorerError, match="offers 'c', for which it has no row"):
+        Control(Dropdown(options=["c"]), "row", rows=rows)
+    with pytest.raises(ExplorerError, match="must set the same symbols"):
+        Control(Dropdown(options=["small"]), "row", rows=rows | {"odd": {"batch": 1}})
+
+
+def test_points_are_told_drawn_and_listed():
+    explorer = make(points=[Points("measured", [(64, 0.01, "one"), (512, 0.02)])])
+    assert explorer.alt_text().endswith("Measured: 2 points from 10\xa0ms to 20\xa0ms.")
+    head, rows = explorer.table()
+    assert head[-1] == "measured" and rows[-2][0].endswith(", one") and rows[-1][-1].startswith("20")
+    assert all(len(row) == len(head) for row in rows)
+    assert "one" in {text.get_text() for text in explorer.figure().axes[0].texts}
+
+
+def test_bars_show_what_the_formulas_give():
+    bars = Explorer("bars", "Bars", kind="bars", controls=[Control(FloatLogSlider(value=256, min=0, max=4), "batch")],
+                    numbers={"read": Readout(latency.kv_time, "Read caches"), "compute": latency.compute_time}, data={"log": True})
+    v = bars.values(batch=512)
+    assert v["values"] == [latency.kv_time(bars.known(bars.state(batch=512))), latency.compute_time(bars.known(bars.state(batch=512)))]
+    assert bars.alt_text().startswith("Read caches ") and len(bars.figure().axes[0].patches) == 2
+    with pytest.raises(ExplorerError, match="did you mean batch"):
+        Explorer("bars", "Bars", kind="bars", numbers={"read": latency.kv_time}, controls=[Control(FloatSlider(), "bach")])
 
 
 # Where a kernel answers -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handful import balance
-from handful.page.departures import run
+from handful.explorers.balance import train as page_train
 from handful.simulate import train
 
 T = 0.02
@@ -68,7 +68,7 @@ def test_share_left_behind_equals_the_simulated_share():
 
 
 def test_the_page_runs_the_same_trains():
-    shown = run(None, {"batch_interval": T, "seats": 40, "load": 0.95})
+    shown = page_train.values(batch_interval=T, seats=40, load=0.95)
     arrivals = train.poisson_arrivals(0.95 * 40 / T, len(shown["arrivals"]), 1)
     assert shown["arrivals"] == pytest.approx(arrivals, rel=1e-12)
     assert shown["delays"] == pytest.approx(train.delays(arrivals, T, 40), rel=1e-9)

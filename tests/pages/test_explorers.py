@@ -10,7 +10,7 @@ from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlide
 
 from handful import balance, latency
 from handful.page import build
-from handful.page.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Scale, Sweep
+from handful.page.explorer import Control, Curve, Dots, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
 pytestmark = pytest.mark.browser
 
@@ -36,6 +36,13 @@ def declared() -> dict[str, Explorer]:
                  curves=[Curve(balance.attainable_flops, "roof", "total")], dots=Dots(balance.ridge_intensity, latency.Formula(
                      balance.q.attainable_flops, balance.F, name="peak_for_test", meaning="peak", source="test", register=False)),
                  controls=[Control(Dropdown(options=[("BF16", "bf16"), ("FP8", "fp8"), ("FP4", "fp4")], value="fp8"), "precision")]),
+        Explorer("bars", "Three bars", kind="bars", data={"log": True}, readouts=[latency.step_time],
+                 numbers={"weights": Readout(latency.weight_time, "Read weights"), "caches": latency.kv_time, "work": latency.compute_time},
+                 controls=[Control(FloatLogSlider(value=256, min=0, max=4), "batch")], presets=[Preset("Alone", {"batch": 1})]),
+        Explorer("rows", "Rows and points", Sweep("batch", 1, 1024, at=64), Scale("Time"), curves=[Curve(latency.weight_time, "read", "total")],
+                 points=[Points("measured", [(8, 0.01, "one server"), (64, 0.02), (512, 0.03, "another")])],
+                 controls=[Control(Dropdown(options=["small", "large"]), "model_row", "Model", rows={
+                     "small": {"total_parameters": 8e9, "routed_parameters": 0}, "large": {"total_parameters": 70e9, "routed_parameters": 0}})]),
         Explorer("train", "The train", kind="train", controls=[
             Control(FloatSlider(value=0.5, min=0.1, max=1, step=0.01), "load"), Control(IntSlider(value=8, min=1, max=64), "seats")],
             presets=[Preset("Full", {"load": 0.99}, "a claim", "22:30")]),
@@ -248,6 +255,13 @@ def test_damaged_scenario_is_one_sentence(demo, query, sentence):
     page = demo("?" + query)
     assert sentence in flat(page.locator(".bar-notes").inner_text())
     assert page.locator(".ex").count() == 5
+
+
+def test_a_price_that_a_chip_has_not_does_not_linger(demo):
+    page = demo("?hardware=TPU+v5e&model=Llama+3.1+8B&precision=bf16")
+    for name in ("cost", "frontier"):
+        assert "No price is known for this chip" in page.locator(f"#explorer-{name} .ex-notice").inner_text()
+    assert page.locator("#explorer-latency .ex-notice").is_hidden()
 
 
 def test_scenario_moves_every_plot_and_is_remembered(demo, explorers):

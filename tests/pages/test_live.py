@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from handful import balance, latency, scenario
+from handful import balance, experts, latency, scenario
 from handful.page import build
 from handful.units import format_value
 
@@ -26,8 +26,9 @@ def page(folder_server, watch):
     folder, address = folder_server
     for name in ("handful.js", "handful.css"):
         shutil.copy(build.SCRIPTS / name, folder / name)
-    formulas = {f.name: entry(f) for f in (latency.step_time, balance.machine_balance)}
-    numbers = {"step": {"formula": "step_time", "set": {"batch": 256}, "digits": 3, "values": {"one_token": 1}},
+    formulas = {f.name: entry(f) for f in (latency.step_time, balance.machine_balance, experts.communication_time)}
+    numbers = {"crossing": {"formula": "communication_time", "set": {"batch": 4096, "devices": 144}, "digits": 3},
+               "step": {"formula": "step_time", "set": {"batch": 256}, "digits": 3, "values": {"one_token": 1}},
                "pinned": {"formula": "machine_balance", "set": {"hardware": "H100 SXM", "precision": "bf16"}, "digits": 3}}
     block = json.dumps({"formulas": formulas, "numbers": numbers}).replace("<", "\\u003c")
     (folder / "index.html").write_text(
@@ -35,7 +36,7 @@ def page(folder_server, watch):
         '<script type="module" src="handful.js"></script></head><body><main><article>'
         '<p>A step takes <span class="live" data-live="step">?</span>; an H100 balances at '
         '<span class="live" data-live="pinned">?</span> and reads <span class="fact" data-label="Bandwidth" '
-        'data-source="a data sheet">3.35 TB/s</span>.</p></article></main>'
+        'data-source="a data sheet">3.35 TB/s</span>; experts talk for <span class="live" data-live="crossing">?</span>.</p></article></main>'
         f'<script type="application/json" id="live-numbers">{block}</script></body></html>', "utf-8")
     tab = watch()
     opened = tab.open(address)
@@ -53,6 +54,24 @@ def test_they_follow_the_scenario_unless_pinned(page):
         value = latency.step_time(scenario.values(hardware=chip), batch=256)
         assert number(page, "step") == format_value(value, "s")
         assert number(page, "pinned").startswith("295")
+
+
+def test_shapes_and_wires_follow_the_scenario_too(page):
+    for chip, model in (("GB200 NVL72", "DeepSeek-V3"), ("H200 SXM", "Kimi K2")):
+        page.locator("#bar-hardware").select_option(chip)
+        page.locator("#bar-model").select_option(model)
+        value = experts.communication_time(scenario.values(chip, model), batch=4096, devices=144)
+        assert number(page, "crossing") == format_value(value, "s")
+
+
+@pytest.mark.parametrize("kind, name, lacking", [
+    ("model", "Llama 3.1 70B", "dispatch bytes"), ("hardware", "Vera Rubin NVL72", "scale out bandwidth")])
+def test_what_the_scenario_lacks_is_named(page, kind, name, lacking):
+    page.locator(f"#bar-{kind}").select_option(name)
+    assert number(page, "crossing") == "–"
+    page.locator("[data-live=crossing]").click()
+    said = page.locator(".pop-reason").inner_text()
+    assert name in said and f"there is no {lacking}, which this formula needs." in said
 
 
 @pytest.mark.parametrize("choice", [

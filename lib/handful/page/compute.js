@@ -1,6 +1,6 @@
 // The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that follow from them.
 import { capital, describe, lower, plain } from "./describe.js";
-import { lacks, rows, store } from "./scenario.js";
+import { lacks, rows, store, supplied } from "./scenario.js";
 import { compile, compileSweep } from "./tree.js";
 import { formatValue } from "./units.js";
 
@@ -19,25 +19,15 @@ export function between(a, b, t) {
   return a > 0 && b > 0 ? a * (b / a) ** t : a + (b - a) * t;
 }
 
-export class Model {
+// Values of symbols for a state: the scenario's rows, what the explorer holds fixed, and its controls.
+export class Values {
   constructor(spec) {
     this.spec = spec;
-    this.symbols = new Set(Object.keys(spec.values));
-    this.grid = gridOf(spec.x);
+    this.symbols = new Set(Object.keys(spec.values || {}));
     this.fixed = spec.given || {};
-    this.sliders = spec.controls.filter((c) => this.symbols.has(c.name));
-    this.checks = new Set(spec.controls.filter((c) => c.type === "check").map((c) => c.name));
-    const { name, points } = spec.x;
-    this.curves = spec.curves.map((curve, index) => ({
-      ...curve, index, role: curve.role || "part", sweep: compileSweep(curve.tree, name, points), at: compile(curve.tree),
-      across: spec.across ? compileSweep(spec.across.tree, name, points) : null,
-    }));
-    this.across = spec.across ? compile(spec.across.tree) : null;
-    this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
+    this.sliders = spec.controls.filter((c) => this.symbols.has(c.name) && !c.rows);
+    this.pickers = spec.controls.filter((c) => c.rows);
     this.readouts = (spec.readouts || []).map((r) => ({ ...r, at: compile(r.tree) }));
-    this.dots = spec.dots ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) } : null;
-    this.dotRows = !this.dots ? [] : rows[this.dots.over].filter((row) => !this.dots.rows || this.dots.rows.includes(row.name))
-      .map(({ name }) => ({ name, entry: { given: this.dots.given, scenario: { [this.dots.over]: name } } }));
     this.cache = new Map();
     this.from = null; // the bases that a transition starts from
     this.mix = 1;
@@ -68,8 +58,8 @@ export class Model {
     if (lacks(all.hardware, all.precision)) return null;
     const base = { ...this.spec.values }, found = store.values(picked);
     for (const [name, value] of Object.entries(found)) if (this.symbols.has(name)) base[name] = value;
-    // A price that this chip has not must not linger from the build.
-    if (!("device_price" in found)) delete base.device_price;
+    // What this chip or model has not (a price, experts) must not linger from the build.
+    for (const name of supplied) if (!(name in found)) delete base[name];
     return Object.assign(base, this.fixed);
   }
 
@@ -78,9 +68,36 @@ export class Model {
     if (!base) return null;
     const values = { ...base };
     for (const control of this.sliders) values[control.name] = state[control.name];
+    for (const { name, options, rows } of this.pickers) Object.assign(values, rows[options.findIndex((o) => o.value === state[name])]);
     if (own?.context !== undefined) values.context = own.context;
-    values[this.spec.x.name] = state[this.spec.x.name];
+    if (this.spec.x) values[this.spec.x.name] = state[this.spec.x.name];
     return given ? Object.assign(values, given) : values;
+  }
+
+  // One formula's value, with what is its own held; NaN where there is none.
+  scalar(entry, f, state) {
+    const values = this.values(state, entry.given, entry.scenario);
+    try { return values ? f(values) : NaN; } catch { return NaN; }
+  }
+}
+
+export class Model extends Values {
+  constructor(spec) {
+    super(spec);
+    this.grid = gridOf(spec.x);
+    this.checks = new Set(spec.controls.filter((c) => c.type === "check").map((c) => c.name));
+    const { name, points } = spec.x;
+    this.curves = spec.curves.map((curve, index) => ({
+      ...curve, index, role: curve.role || "part", sweep: compileSweep(curve.tree, name, points), at: compile(curve.tree),
+      across: spec.across ? compileSweep(spec.across.tree, name, points) : null,
+    }));
+    this.across = spec.across ? compile(spec.across.tree) : null;
+    this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
+    this.dots = spec.dots ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) } : null;
+    this.dotRows = !this.dots ? [] : rows[this.dots.over].filter((row) => !this.dots.rows || this.dots.rows.includes(row.name))
+      .map(({ name }) => ({ name, entry: { given: this.dots.given, scenario: { [this.dots.over]: name } } }));
+    // Fixed points: they keep the colours after the curves', group by group.
+    this.points = (spec.points || []).flatMap(({ at }, i) => at.map(([x, y, label = ""], k) => ({ label, key: `${i} ${k}`, x, y, index: spec.curves.length + i })));
   }
 
   // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be computed.
@@ -111,15 +128,16 @@ export class Model {
       }
     }
     const scalar = (entry, f) => {
-      const values = valuesFor(entry);
-      try { return values ? f(values) : NaN; } catch { return NaN; }
+      if (entry.given || entry.scenario) return this.scalar(entry, f, state);
+      try { return shared ? f(shared) : NaN; } catch { return NaN; }
     };
     for (const mark of this.marks) out.marks.push({ mark, value: scalar(mark, mark.at) });
     for (const readout of this.readouts) out.readouts.push({ readout, value: scalar(readout, readout.at) });
     for (const { name, entry } of this.dotRows) {
       const x = scalar(entry, this.dots.atX), y = scalar(entry, this.dots.atY);
-      if (Number.isFinite(x) && Number.isFinite(y)) out.dots.push({ label: name, x, y });
+      if (Number.isFinite(x) && Number.isFinite(y)) out.dots.push({ label: name, key: name, x, y });
     }
+    out.dots.push(...this.points);
     return out;
   }
 
@@ -132,7 +150,11 @@ export class Model {
     const text = spec.across ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ${course(lead.ys, spec.y.unit)}.`
       : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
     const values = shown.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join("; ");
-    return `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ${values}.`;
+    const groups = (spec.points || []).map(({ label, at }) => {
+      const [least, most] = [Math.min, Math.max].map((end) => formatValue(end(...at.map((p) => p[1])), spec.y.unit));
+      return ` ${capital(label)}: ${at.length} points from ${least} to ${most}.`;
+    });
+    return `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ${values}.${groups.join("")}`;
   }
 
   // Head and rows of the data table.
@@ -144,7 +166,14 @@ export class Model {
       return [formatValue(stop, spec.x.unit), ...(spec.across && curves.length ? [formatValue(at(curves[0], this.across), spec.across.unit)] : []),
         ...curves.map((c) => formatValue(at(c, c.curve.at), spec.y.unit))];
     });
-    return { head, body };
+    const groups = spec.points || [];
+    for (const row of body) row.push(...groups.map(() => ""));
+    groups.forEach(({ at }, i) => {
+      for (const [x, y, ...label] of at) {
+        body.push([[formatValue(x, spec.x.unit), ...label].join(", "), ...Array(head.length - 1 + i).fill(""), formatValue(y, spec.y.unit), ...Array(groups.length - 1 - i).fill("")]);
+      }
+    });
+    return { head: [...head, ...groups.map((group) => group.label)], body };
   }
 }
 

@@ -14,9 +14,6 @@ from ..formula import Formula
 from ..quantities import find
 
 CHOICES = ("hardware", "model", "precision")
-# Inputs of the train that are no quantities of the book: label, unit.
-TRAIN = {"batch_interval": ("Time between departures", "s"), "seats": ("Seats in each train", "1"),
-         "load": ("Load: arrivals ÷ seats", "%")}
 
 
 class ExplorerError(ValueError):
@@ -164,17 +161,58 @@ class Dots:
 
 
 @dataclass(frozen=True)
+class Points:
+    """Fixed points that a plot is held against: measured, published or simulated.  `at`: (x, y) or (x, y, name) each.
+
+    Values are in the base units of the axes (seconds, bytes, tokens).
+
+    >>> Points("measured", [(1, -2)])
+    Traceback (most recent call last):
+    ...
+    handful.page.declare.ExplorerError: A point of “measured” is (x, y) or (x, y, name) with numbers from 0 up; got (1, -2).
+    """
+
+    label: str
+    at: tuple
+
+    def __post_init__(self) -> None:
+        for point in self.at:
+            if len(point) not in (2, 3) or not all(isinstance(v, (int, float)) and 0 <= v < float("inf") for v in point[:2]):
+                raise ExplorerError(f"A point of “{self.label}” is (x, y) or (x, y, name) with numbers from 0 up; "
+                                    f"got {point}.")
+        object.__setattr__(self, "at", tuple((float(x), float(y), *name) for x, y, *name in self.at))
+
+
+@dataclass(frozen=True)
 class Control:
     """One of ipywidgets' own controls, tied to a symbol, to a choice of the scenario, or to a curve's id.
 
     FloatLogSlider, FloatSlider and IntSlider drive a symbol; Dropdown a symbol or "hardware", "model", "precision";
-    Checkbox shows and hides the curve whose id is `name`.
+    Checkbox shows and hides the curve whose id is `name`.  A Dropdown with `rows` picks a row of data: option →
+    {symbol: value}, all of which are set at once; its name is free.
     """
 
     widget: Any
     name: str
     label: str | None = None
     unit: str | None = None
+    rows: Mapping[Any, Mapping[str, float]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.rows is None:
+            return
+        if self.kind() != "choice":
+            raise ExplorerError(f"{self.name} picks a row of data, so its control must be a Dropdown.")
+        for _, value in self.options():
+            if value not in self.rows:
+                raise ExplorerError(f"{self.name} offers {value!r}, for which it has no row; it has "
+                                    f"{', '.join(map(str, self.rows))}.")
+        for option, row in self.rows.items():
+            for name, value in row.items():
+                find(name).check(value)
+            if set(row) != set(next(iter(self.rows.values()))):
+                raise ExplorerError(f"The rows of {self.name} must set the same symbols; {option!r} sets "
+                                    f"{', '.join(row) or 'none'}.")
 
     def kind(self) -> str:
         """log, linear, int, choice or check.  Known by class name: ipywidgets is not imported for it."""
@@ -238,12 +276,16 @@ class Preset:
 
 @dataclass(frozen=True)
 class Readout:
-    """A formula shown as a number at the cursor."""
+    """A formula shown as a number at the cursor, or handed to a scene."""
 
     formula: Formula
     label: str | None = None
     digits: int = 3
     given: Mapping[str, float] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_given(self.label or self.formula.name, self.given, self.scenario)
 
 
 def check_given(label: str, given: Mapping, scenario: Mapping) -> None:

@@ -7,7 +7,8 @@ import { plain } from "./describe.js";
 import { Plot } from "./plot.js";
 import { label, store } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
-import { Train } from "./train.js";
+import { KINDS, Scene } from "./scenes/scene.js";
+import { Train } from "./scenes/train.js";
 import { formatValue } from "./units.js";
 
 const CHOICES = ["hardware", "model", "precision"];
@@ -25,11 +26,13 @@ class Explorer {
     Object.assign(this, { host, spec, linked, onChange, driven });
     this.id = `ex${++serial}`;
     this.entries = entries(spec);
+    this.groups = (spec.points || []).map((group, i) => ({ ...group, index: spec.curves.length + i }));
     this.usual = Object.fromEntries(this.entries.map((e) => [e.name, e.value]));
     const read = readState(spec, search);
     this.state = { ...this.usual, ...this.followed(), ...read.state };
     this.shown = { ...this.state };
-    this.model = spec.kind === "train" ? new Train(spec) : new Model(spec);
+    this.model = spec.kind === "train" ? new Train(spec) : spec.kind in KINDS ? new Scene(spec) : new Model(spec);
+    this.drawn = Boolean(this.model.attach); // a scene draws itself; curves are drawn by a plot
     this.build();
     this.complaints = read.problems;
     this.problem = "";
@@ -42,6 +45,7 @@ class Explorer {
   destroy() {
     this.unfollow();
     this.plot?.destroy?.();
+    this.model.destroy?.();
     this.fixer?.disconnect();
     cancelAnimationFrame(this.ticket);
     clearTimeout(this.sayLater);
@@ -101,7 +105,7 @@ class Explorer {
     this.root = root;
     this.host.replaceChildren(root);
     this.rows = new Map();
-    if (spec.kind === "train") this.model.attach(this.stage);
+    if (this.drawn) this.model.attach(this.stage);
     else {
       this.plot = new Plot(this.stage, { label: spec.title, cursorLabel: spec.x.title, onCursor: (value, done) => this.moveCursor(value, done) });
     }
@@ -199,19 +203,20 @@ class Explorer {
     for (const control of this.controls) control.show(this.shown[control.entry.name], this.state);
     for (const { preset, button } of this.presets) put(button, "aria-pressed", Object.entries(preset.set).every(([k, v]) => this.state[k] === v));
     put(this.scene, "text", this.sceneText());
-    const moving = this.spec.kind === "train" ? this.drawTrain() : this.drawPlot();
+    const moving = this.drawn ? this.drawScene() : this.drawPlot();
     if (this.start || moving) this.request();
   }
 
   sceneText() {
-    if (this.spec.kind === "train" || !Object.keys(store.values()).some((name) => this.model.symbols.has(name) && name !== "context" && !(name in this.model.fixed))) return "";
+    if (!Object.keys(store.values()).some((name) => this.model.symbols.has(name) && name !== "context" && !(name in this.model.fixed))) return "";
     const now = { ...store.choice, ...this.state };
     return `Shown for ${now.hardware}, ${now.model}, ${label("precision", now.precision)}.`;
   }
 
-  drawTrain() {
+  drawScene() {
     this.model.draw(this.shown);
-    for (const entry of this.model.entries()) this.writeValue(entry);
+    const live = new Set(this.model.entries().map((entry) => this.writeValue(entry)));
+    for (const [key, row] of this.rows) { const hide = !live.has(key); if (row.node.hidden !== hide) row.node.hidden = hide; }
     return false;
   }
 
@@ -280,6 +285,7 @@ class Explorer {
       const band = curve.band ? `${curve.band_label || "measured"} ${formatValue(value * curve.band[0], y.unit, 2)} to ${formatValue(value * curve.band[1], y.unit, 2)}` : "";
       live.add(this.writeValue({ key: curve.id, label: curve.label, text: formatValue(value, y.unit), note: band, swatch: `ex-c${curve.index} ex-${curve.role}` }));
     }
+    for (const { label, at, index } of this.groups) live.add(this.writeValue({ key: `g-${label}`, label, text: `${at.length} points`, swatch: `ex-c${index % 8}`, ring: true }));
     for (const { readout, value } of result.readouts) live.add(this.writeValue({ key: `r-${readout.label}`, label: readout.label, text: formatValue(value, readout.unit, readout.digits) }));
     for (const [key, row] of this.rows) { const hide = !live.has(key); if (row.node.hidden !== hide) row.node.hidden = hide; }
     const rows = [...live].join();
@@ -305,7 +311,7 @@ class Explorer {
     this.fixer.observe(values);
   }
 
-  writeValue({ key, label: name, text, note, swatch }) {
+  writeValue({ key, label: name, text, note, swatch, ring }) {
     let row = this.rows.get(key);
     if (!row) {
       const number = h("strong"), unit = h("span"), value = h("span", { class: "ex-value" }, number, unit), extra = h("span", { class: "ex-note" });
@@ -313,7 +319,7 @@ class Explorer {
       if (swatch) {
         line.setAttribute("class", "ex-swatch");
         line.setAttribute("aria-hidden", "true");
-        line.innerHTML = `<line x1="0" x2="26" y1="5" y2="5" class="ex-curve ${swatch}"/>`;
+        line.innerHTML = ring ? `<g class="ex-point ${swatch}"><circle cx="13" cy="5" r="4"/></g>` : `<line x1="0" x2="26" y1="5" y2="5" class="ex-curve ${swatch}"/>`;
       }
       row = { number, unit, extra, node: h("div", { class: "ex-row" }, h("span", { class: "ex-name" }, swatch ? line : null, name), value, extra) };
       this.rows.set(key, row);

@@ -29,10 +29,11 @@ from typing import Any
 from ..formula import Formula
 from ..quantities import find, table
 from ..units import UNITS, axis_hint, format_value
-from .declare import (CHOICES, TRAIN, Control, Curve, Dots, ExplorerError, Mark, Preset, Readout, Scale, Sweep)
+from . import scenes
+from .declare import (CHOICES, Control, Curve, Dots, ExplorerError, Mark, Points, Preset, Readout, Scale, Sweep)
 from .describe import describe, plain
 
-__all__ = ["Control", "Curve", "Dots", "Explorer", "ExplorerError", "Mark", "Preset", "Readout", "Scale", "Sweep"]
+__all__ = ["Control", "Curve", "Dots", "Explorer", "ExplorerError", "Mark", "Points", "Preset", "Readout", "Scale", "Sweep"]
 
 VERSION = 1
 
@@ -53,7 +54,7 @@ class Explorer:
         Lower-case letters, digits and hyphens; the id on the page and the key in shared addresses.
     title : str
     x : Sweep
-        The swept symbol; its cursor is the plot's own slider.  None for kind "train".
+        The swept symbol; its cursor is the plot's own slider.  None for a scene.
     y : Scale
     across : (Formula, Scale), optional
         Draw y against this formula of the swept symbol instead of against the symbol: a parametric plot.
@@ -62,24 +63,42 @@ class Explorer:
         Lay the curves of role "part" on each other as areas.
     given : mapping
         Symbols held at a value for the whole explorer, whatever the scenario says.
-    kind : "curves", "parametric" (set by `across`) or "train"
+    points : sequence of Points
+        What is measured, published or simulated, laid over the curves.
+    kind : "curves", "parametric" (set by `across`), or a scene (``scenes.KINDS``)
+    numbers : mapping of key to Formula or Readout
+        What a scene draws: formulas, evaluated for the state.
+    data : mapping
+        Further settings of a scene, as JSON.
     caption : str
     """
 
     def __init__(self, name: str, title: str, x: Sweep | None = None, y: Scale | None = None, *,
                  curves: Sequence[Curve] = (), across: tuple[Formula, Scale] | None = None,
-                 marks: Sequence[Mark] = (), dots: Dots | None = None, controls: Sequence[Control] = (),
+                 marks: Sequence[Mark] = (), dots: Dots | None = None, points: Sequence[Points] = (), controls: Sequence[Control] = (),
                  readouts: Sequence[Readout | Formula] = (), presets: Sequence[Preset] = (), stack: bool = False,
-                 given: Mapping[str, float] | None = None, kind: str = "curves", caption: str = "") -> None:
+                 given: Mapping[str, float] | None = None, kind: str = "curves", caption: str = "",
+                 numbers: Mapping[str, Readout | Formula] = {}, data: Mapping[str, Any] = {}) -> None:
         self.name, self.title, self.caption = name, title, caption
         self.x, self.y, self.across, self.stack = x, y, across, stack
-        self.curves, self.marks, self.dots = tuple(curves), tuple(marks), dots
+        self.curves, self.marks, self.dots, self.points = tuple(curves), tuple(marks), dots, tuple(points)
         self.controls, self.presets = tuple(controls), tuple(presets)
         self.readouts = tuple(r if isinstance(r, Readout) else Readout(r) for r in readouts)
+        self.numbers = {key: n if isinstance(n, Readout) else Readout(n) for key, n in numbers.items()}
+        self.data = dict(data)
         self.given = dict(given or {})
         self.kind = "parametric" if across else kind
         self._widget = None
         self._check()
+
+    @property
+    def scene(self) -> bool:
+        """Whether it draws shapes rather than curves."""
+        return self.kind in scenes.KINDS
+
+    def whole(self, name: str) -> bool:
+        """Whether a control takes whole numbers only."""
+        return any(c.name == name and c.kind() == "int" for c in self.controls)
 
     def __repr__(self) -> str:
         return f"<Explorer {self.name}: {self.title}>"
@@ -89,11 +108,11 @@ class Explorer:
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9-]*", self.name):
             raise ExplorerError(f"An explorer's name takes lower-case letters, digits and hyphens; got {self.name!r}.")
-        if self.kind not in ("curves", "parametric", "train"):
-            raise ExplorerError(f"{self.name}: kind must be curves, parametric or train; got {self.kind!r}.")
+        if self.kind not in ("curves", "parametric", *scenes.KINDS):
+            raise ExplorerError(f"{self.name}: kind must be curves, parametric, {', '.join(scenes.KINDS)}; got {self.kind!r}.")
         for name, value in self.given.items():
             find(name).check(value)
-        if self.kind != "train":
+        if not self.scene:
             if self.x is None or self.y is None or not self.curves:
                 raise ExplorerError(f"{self.name} needs a sweep x, a scale y and at least one curve.")
             self._check_curves()
@@ -122,14 +141,20 @@ class Explorer:
                                 f"{', '.join(sorted(self.symbols()))}.")
 
     def _check_controls(self) -> None:
-        allowed = set(TRAIN) if self.kind == "train" else self.symbols() | set(CHOICES)
-        ids = {c.id for c in self.curves}
+        extra = set(scenes.find(self.kind).INPUTS) if self.scene else set()
+        allowed = self.symbols() | set(CHOICES) | extra
+        ids = {c.id for c in self.curves} | extra
         seen = set()
         for control in self.controls:
             kind, name = control.kind(), control.name
             if name in seen:
                 raise ExplorerError(f"{self.name} has two controls for {name}; one is enough.")
             seen.add(name)
+            if control.rows is not None:
+                if unused := set(next(iter(control.rows.values()))) - self.symbols():
+                    raise ExplorerError(f"{self.name}: the rows of {name} set {', '.join(sorted(unused))}, which none of "
+                                        f"its formulas uses.")
+                continue
             if kind == "check":
                 if name not in ids:
                     raise ExplorerError(f"{self.name}: a Checkbox shows or hides a curve, and {name!r} is none of "
@@ -166,6 +191,7 @@ class Explorer:
 
     def formulas(self) -> list[Formula]:
         found = [c.formula for c in self.curves] + [m.formula for m in self.marks] + [r.formula for r in self.readouts]
+        found += [n.formula for n in self.numbers.values()]
         if self.across:
             found.append(self.across[0])
         if self.dots:
@@ -195,7 +221,11 @@ class Explorer:
             known |= scenario_values(choice)
         known |= self.given
         pinned = scenario_values(scenario) if "context" in scenario else {}
-        known |= {c.name: float(state[c.name]) for c in self.controls if c.name in table}
+        for control in self.controls:
+            if control.rows is not None:
+                known |= control.rows[state[control.name]]
+            elif control.name in table:
+                known[control.name] = float(state[control.name])
         known |= {k: v for k, v in pinned.items() if k == "context"}
         return known | dict(given)
 
@@ -205,10 +235,8 @@ class Explorer:
         Returns a dict: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at" (id →
         value at the cursor), "marks" (label → value), "readouts" (label → value), "dots" (label → (x, y)).
         """
-        if self.kind == "train":
-            from .departures import run
-
-            return run(self, self.state(**state))
+        if self.scene:
+            return scenes.find(self.kind).run(self, self.state(**state))
         import numpy as np
 
         full = self.state(**state)
@@ -227,12 +255,16 @@ class Explorer:
             known = self.known(full, mark.given, mark.scenario) | {self.x.name: cursor}
             out["marks"][mark.label] = float(mark.formula(known))
         for readout in self.readouts:
-            known = self.known(full, readout.given) | {self.x.name: cursor}
+            known = self.known(full, readout.given, readout.scenario) | {self.x.name: cursor}
             out["readouts"][readout.label or readout.formula.gives.label] = float(readout.formula(known))
         for label, choice in self._dot_rows(full):
             known = self.known({**full, **choice}, self.dots.given) | {self.x.name: cursor}
             out["dots"][label] = (float(self.dots.x(known)), float(self.dots.y(known)))
         return out
+
+    def numbers_at(self, state: Mapping[str, Any]) -> dict[str, float]:
+        """Values of the formulas that a scene declares, by key."""
+        return {key: float(n.formula(self.known(state, n.given, n.scenario))) for key, n in self.numbers.items()}
 
     def _dot_rows(self, state: Mapping) -> list[tuple[str, dict]]:
         """(label, choice) of each dot that the precision allows."""
@@ -261,10 +293,8 @@ class Explorer:
 
     def alt_text(self, **state) -> str:
         """What the plot shows, in words: the course of the leading curve, and the values at the cursor."""
-        if self.kind == "train":
-            from .departures import words
-
-            return words(self.values(**state))
+        if self.scene:
+            return scenes.find(self.kind).words(self.values(**state))
         v = self.values(**state)
         full = self.state(**state)
         shown = [c for c in self.curves if c.id in v["curves"]]
@@ -281,14 +311,16 @@ class Explorer:
         else:
             text = f"{capital(lead.label)} {describe(v['x'], v['curves'][lead.id], name, unit, self.y_unit, self.x.log)}."
         values = "; ".join(f"{c.label} {format_value(v['at'][c.id], self.y_unit)}" for c in shown)
-        return f"{text} At {name} {plain(full[self.x.name], unit, 4)}: {values}."
+        text = f"{text} At {name} {plain(full[self.x.name], unit, 4)}: {values}."
+        for group in self.points:
+            ends = [format_value(end(p[1] for p in group.at), self.y_unit) for end in (min, max)]
+            text += f" {capital(group.label)}: {len(group.at)} points from {ends[0]} to {ends[1]}."
+        return text
 
     def table(self, **state) -> tuple[list[str], list[list[str]]]:
         """Head and rows of the data table, as text with units."""
-        if self.kind == "train":
-            from .departures import rows
-
-            return rows(self.values(**state))
+        if self.scene:
+            return scenes.find(self.kind).rows(self.values(**state))
         full = self.state(**state)
         shown = [c for c in self.curves if full.get(c.id) is not False]
         unit = find(self.x.name).unit
@@ -305,8 +337,12 @@ class Explorer:
             for curve in shown:
                 known = self.known(full, curve.given, curve.scenario) | {self.x.name: stop}
                 row.append(format_value(curve.formula(known), self.y_unit))
-            rows.append(row)
-        return head, rows
+            rows.append(row + [""] * len(self.points))
+        for i, group in enumerate(self.points):
+            for x, y, *label in group.at:
+                cells = [format_value(x, unit) + "".join(f", {text}" for text in label)] + [""] * (len(head) - 1)
+                rows.append(cells + [""] * i + [format_value(y, self.y_unit)] + [""] * (len(self.points) - 1 - i))
+        return head + [group.label for group in self.points], rows
 
     def figure(self, width: float = 7.2, height: float = 4.2, **state):
         """A matplotlib Figure in the book's colours."""

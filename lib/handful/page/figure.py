@@ -11,6 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..units import axis_hint, format_tick, format_value
+from . import scenes
+from .scenes import shapes
 
 if TYPE_CHECKING:
     from .explorer import Explorer
@@ -60,6 +62,11 @@ def extent(values, log: bool, low: float | None, high: float | None, leading=())
 def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float):
     from matplotlib.figure import Figure
 
+    if explorer.kind in scenes.KINDS and hasattr(scene := scenes.find(explorer.kind), "picture"):
+        tall, drawn = scene.picture(explorer.values(**state), 720)
+        figure = Figure(figsize=(width, width * tall / 720), layout=None)
+        shapes.draw(figure.add_axes((0, 0, 1, 1)), tall, drawn, 720)
+        return figure
     figure = Figure(figsize=(width, height), layout=None)
     axes = figure.add_axes((0.115, 0.13, 0.66, 0.83))
     axes.spines[["top", "right"]].set_visible(False)
@@ -67,8 +74,8 @@ def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float)
     axes.tick_params(colors=SOFT, labelsize=9, length=3)
     axes.grid(True, color=GRID, linewidth=0.7)
     axes.set_axisbelow(True)
-    if explorer.kind == "train":
-        _train(axes, explorer.values(**state))
+    if explorer.kind in scenes.KINDS:
+        scenes.find(explorer.kind).draw(axes, explorer.values(**state))
     else:
         _curves(axes, explorer, state)
     return figure
@@ -91,7 +98,8 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         ends = extent(xs, x_log, scale.min, scale.max)
     parts = [c for c in shown if c.role == "part"] if explorer.stack else []
     total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.x.points))
-    everything = np.concatenate([v["curves"][c.id] for c in shown] + [total[total > 0]] + [[p[1] for p in v["dots"].values()]])
+    spots = [p[1] for p in v["dots"].values()] + [p[1] for group in explorer.points for p in group.at]
+    everything = np.concatenate([v["curves"][c.id] for c in shown] + [total[total > 0]] + [spots])
     lead = [v["curves"][c.id] for c in shown if c.role != "part"]
     lead = np.concatenate(lead) if lead else np.array([])
     low, high = extent(everything, explorer.y.log, explorer.y.min, explorer.y.max, lead[np.isfinite(lead) & (lead > 0)])
@@ -138,30 +146,15 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     for label, (px, py) in v["dots"].items():
         axes.plot([px], [py], "o", color=INK, markersize=4.5)
         axes.annotate(label, (px, py), xytext=(5, 4), textcoords="offset points", color=INK, fontsize=8)
+    for i, group in enumerate(explorer.points, len(explorer.curves)):
+        colour = PALETTE[i % len(PALETTE)]
+        axes.plot([p[0] for p in group.at], [p[1] for p in group.at], "o", color=colour, markersize=4, fillstyle="none")
+        for px, py, *name in group.at:
+            axes.annotate("".join(name), (px, py), xytext=(5, 4), textcoords="offset points", color=colour, fontsize=7.5)
+        labels.append((0.0, f"○ {group.label}", colour))
     for place, (_, label, colour) in zip(spread([y for y, _, _ in labels], 0.058), labels):
         axes.text(1.015, place, _wrap(label), transform=axes.transAxes, color=colour, fontsize=9, va="center",
                   linespacing=0.95)
-
-
-def _train(axes, v: dict[str, Any]) -> None:
-    t, late = v["interval"], 9 * v["interval"]
-    seen = [(a, d) for a, d in zip(v["arrivals"], v["departures"]) if a < late]
-    seen = seen[:: max(1, len(seen) // 90)]
-    # One line with gaps for all: a tenth of the markup of a line each.
-    rows = [y for i in range(len(seen)) for y in (i, i, math.nan)]
-    axes.plot([x for a, d in seen for x in (a, d, d)], rows, color=PALETTE[1], linewidth=1.6, solid_capstyle="butt")
-    axes.plot([x for _, d in seen for x in (d, d + t, d)], rows, color=PALETTE[0], linewidth=1.6, solid_capstyle="butt")
-    for k in range(1, 12):
-        axes.axvline(k * t, color=SOFT, linewidth=0.8, dashes=(3, 3))
-    axes.set(xlim=(0, late + 2 * t), ylim=(len(seen), -1))
-    at = ticks(0, late + 2 * t, False)
-    axes.set_xticks(at, [format_tick(x, "s") for x in at])
-    axes.set_yticks([])
-    axes.grid(False)
-    axes.set_xlabel("Time", color=INK, fontsize=9.5)
-    axes.set_ylabel("Requests, in order of arrival", color=INK, fontsize=9.5)
-    axes.text(1.015, 0.9, "waiting", transform=axes.transAxes, color=PALETTE[1], fontsize=9)
-    axes.text(1.015, 0.83, "riding", transform=axes.transAxes, color=PALETTE[0], fontsize=9)
 
 
 def spread(places: list[float], gap: float) -> list[float]:

@@ -103,7 +103,7 @@ export function placeDots(plot, dots) {
     found.push({ ...dot, px, py });
     boxes.push({ x: px - 5, y: py - 5, w: 10, h: 10 });
   }
-  for (const dot of found) {
+  for (const dot of found.filter((one) => one.label)) {
     const w = textWidth(dot.label, plot.font) * 0.93;
     const places = [[8, 4], [-8 - w, 4], [-w / 2, -9], [-w / 2, 18], [6, 17], [6, -8], [-6 - w, 17], [-6 - w, -8], [12, 30], [-12 - w, 30], [12, 44]];
     for (const [dx, dy] of places) {

@@ -5,6 +5,7 @@
 //                        latex_html?}},
 //    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits, values: {build-time values}}}}
 // The typeset formula is `latex_html`, or else <template id="formula-NAME">.
+import { lower } from "./describe.js";
 import { h, put } from "./dom.js";
 import { label, lacks, store } from "./scenario.js";
 import { compile } from "./tree.js";
@@ -30,12 +31,13 @@ export function mountLive(root = document) {
     if (missing) return { text: "–", reason: missing };
     const values = { ...(number.values || {}), ...store.values(pinned), ...symbols };
     if (!made.has(number.formula)) made.set(number.formula, compile(formula.tree));
-    try {
-      const value = made.get(number.formula)(values);
-      return { value, values, pinned, symbols, text: formatValue(value, formula.unit, number.digits || 3) };
-    } catch {
-      return { text: "–", values, pinned, symbols, reason: "The scenario lacks a value that this formula needs." };
+    const lacking = formula.inputs.find(({ name }) => typeof values[name] !== "number");
+    if (lacking) {
+      const where = `${label("hardware", choice.hardware)} with ${label("model", choice.model)}`;
+      return { text: "–", values, pinned, symbols, reason: `For ${where} there is no ${lower(lacking.label)}, which this formula needs.` };
     }
+    const value = made.get(number.formula)(values);
+    return { value, values, pinned, symbols, text: formatValue(value, formula.unit, number.digits || 3) };
   };
   const spans = [...root.querySelectorAll(".live[data-live]")].filter((span) => Object.hasOwn(numbers, span.dataset.live));
   const draw = (quiet) => {

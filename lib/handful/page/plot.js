@@ -296,7 +296,8 @@ export class Plot {
 
   drawLabels({ series, dots }) {
     for (const dot of placeDots(this, dots || [])) {
-      const item = this.pools.dot.get(dot.label);
+      const item = this.pools.dot.get(dot.key);
+      put(item.node, "class", dot.index === undefined ? "" : `ex-point ex-c${dot.index % 8}`);
       put(item.spot, "cx", dot.px.toFixed(1)); put(item.spot, "cy", dot.py.toFixed(1));
       show(item.text, dot.placed);
       if (dot.placed) { put(item.text, "transform", `translate(${dot.tx.toFixed(1)},${dot.ty.toFixed(1)})`); put(item.text, "text", dot.label); }

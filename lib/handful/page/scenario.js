@@ -36,6 +36,9 @@ export function valuesOf(choice) {
   return values;
 }
 
+// Symbols that chips and models stand for, known or not.
+export const supplied = KINDS.flatMap((kind) => Object.keys(rows[kind]?.[0]?.values ?? {}));
+
 // The names nearest to a mistyped one, by shared pairs of letters.
 export function nearest(kind, name) {
   const pairs = (s) => { const t = s.toLowerCase(); return new Set([...t].map((_, i) => t.slice(i, i + 2))); };

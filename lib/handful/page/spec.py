@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..quantities import find, table
-from .declare import TRAIN, Control
+from . import scenes
+from .declare import Control
 
 if TYPE_CHECKING:
     from .explorer import Explorer
@@ -17,9 +18,14 @@ def spec(explorer: Explorer) -> dict[str, Any]:
     """Version 1.  Keys that would be empty are left out."""
     e = explorer
     out: dict[str, Any] = {"version": 1, "kind": e.kind, "name": e.name, "title": e.title, "caption": e.caption}
-    if e.kind == "train":
-        out["train"] = {"batch_interval": 0.02, "seats": 32, "load": 0.7, "seed": 1}
-        out["train"].update({c.name: number(c.value()) for c in e.controls})
+    if e.scene:
+        out["inputs"] = {name: value for name, (_, _, value) in scenes.find(e.kind).INPUTS.items()}
+        out["numbers"] = [
+            trimmed({"key": key, "label": n.label or n.formula.gives.label, "unit": n.formula.gives.unit,
+                     "digits": n.digits, "tree": n.formula.tree(), "given": dict(n.given), "scenario": dict(n.scenario)})
+            for key, n in e.numbers.items()]
+        out["data"] = e.data
+        out["values"] = base_values(e)
     else:
         x, unit = e.x, find(e.x.name).unit
         out["x"] = {"name": x.name, "title": x.title, "unit": unit, "log": x.log, "min": number(x.low),
@@ -36,24 +42,25 @@ def spec(explorer: Explorer) -> dict[str, Any]:
         out["marks"] = [
             trimmed({"axis": m.axis, "label": m.label, "tree": m.formula.tree(), "unit": m.formula.gives.unit,
                      "band": m.band, "given": dict(m.given), "scenario": dict(m.scenario)}) for m in e.marks]
+        out["points"] = [{"label": g.label, "at": [list(p) for p in g.at]} for g in e.points]
         out["values"] = base_values(e)
     if e.dots:
         out["dots"] = trimmed({"x": e.dots.x.tree(), "y": e.dots.y.tree(), "over": e.dots.over,
                                "rows": list(e.dots.rows) if e.dots.rows is not None else None, "given": dict(e.dots.given)})
     out["given"] = dict(sorted(e.given.items()))
-    out["controls"] = [control(c) for c in e.controls]
+    out["controls"] = [control(c, e) for c in e.controls]
     out["readouts"] = [
         trimmed({"label": r.label or r.formula.gives.label, "unit": r.formula.gives.unit, "digits": r.digits,
-                 "tree": r.formula.tree(), "given": dict(r.given)}) for r in e.readouts]
+                 "tree": r.formula.tree(), "given": dict(r.given), "scenario": dict(r.scenario)}) for r in e.readouts]
     out["presets"] = [trimmed({"label": p.label, "set": {k: number(v) for k, v in p.set.items()}, "claim": p.claim,
                                "time": p.time, "seconds": p.seconds}) for p in e.presets]
     out["stack"] = e.stack
     return out
 
 
-def control(c: Control) -> dict[str, Any]:
+def control(c: Control, e: Explorer) -> dict[str, Any]:
     kind = c.kind()
-    label, unit = TRAIN.get(c.name) or (None, None)
+    label, unit, _ = scenes.find(e.kind).INPUTS.get(c.name, (None,) * 3) if e.scene else (None,) * 3
     if c.name in table:
         label, unit = label or table[c.name].label, table[c.name].unit
     out = {"name": c.name, "type": kind, "label": c.label or c.widget.description or label or c.name.capitalize(),
@@ -65,6 +72,8 @@ def control(c: Control) -> dict[str, Any]:
             out["step"] = number(c.widget.step)
     elif kind == "choice":
         out["options"] = [{"label": text, "value": number(value)} for text, value in c.options()]
+    if c.rows is not None:
+        out["rows"] = [{name: number(x) for name, x in c.rows[value].items()} for _, value in c.options()]
     return out
 
 
@@ -73,7 +82,7 @@ def base_values(e: Explorer) -> dict[str, float]:
     known = e.known(e.state())
     wanted = e.symbols() | {c.name for c in e.controls if c.name in table}
     return {name: number(known[name]) for name in sorted(wanted)
-            if name in known and known[name] is not None and name != e.x.name}
+            if name in known and known[name] is not None and (e.x is None or name != e.x.name)}
 
 
 def number(value):

@@ -1,7 +1,7 @@
-// Batches that leave on a schedule: who waits, who rides, and how long both take (departures.py is its twin).
-import { Pool, put, s, textWidth } from "./dom.js";
-import { tickValues } from "./plot.js";
-import { formatTick, formatValue } from "./units.js";
+// Batches that leave on a schedule: who waits, who rides, and how long both take (train.py is its twin).
+import { Pool, put, s, textWidth } from "../dom.js";
+import { tickValues } from "../plot.js";
+import { formatTick, formatValue } from "../units.js";
 
 const DEPARTURES = 600, MOST = 20000, SHOWN = 9, LINES = 64, BINS = 40;
 
@@ -30,13 +30,13 @@ export class Train {
     this.symbols = new Set();
     this.fixed = {};
     // Gaps of unit rate, drawn once: the load only stretches them, so the picture moves smoothly.
-    const draw = mulberry32(spec.train.seed);
+    const draw = mulberry32(spec.inputs.seed);
     this.clock = new Float64Array(MOST);
     for (let i = 0, sum = 0; i < MOST; i++) this.clock[i] = sum -= Math.log(1 - draw());
     this.buffers = { arrivals: new Float64Array(MOST), trains: new Int32Array(MOST), delays: new Float64Array(MOST) };
   }
 
-  settings(state) { return { ...this.spec.train, ...state }; }
+  settings(state) { return { ...this.spec.inputs, ...state }; }
 
   simulate(state) {
     const { batch_interval: interval, seats: wanted, load } = this.settings(state), seats = Math.round(wanted);

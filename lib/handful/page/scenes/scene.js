@@ -1,0 +1,88 @@
+// A scene: numbers from its kind's module, drawn as a list of shapes.  A kind exports run, picture, readouts, words
+// and table; scenes/__init__.py says what each gives, and KINDS below names them.
+import { Values } from "../compute.js";
+import { Pool, put, s } from "../dom.js";
+import { compile } from "../tree.js";
+import { formatValue } from "../units.js";
+import bars from "./bars.js";
+
+export const KINDS = { bars };
+
+const MAKE = { rect: () => s("rect"), line: () => s("line"), path: () => s("path"), circle: () => s("circle"), text: () => s("text") };
+const round = (x) => Math.round(x * 100) / 100;
+
+export class Scene extends Values {
+  constructor(spec) {
+    super(spec);
+    this.kind = KINDS[spec.kind];
+    this.numbers = spec.numbers.map((n) => ({ ...n, at: compile(n.tree) }));
+    this.whole = spec.controls.filter((c) => c.type === "int").map((c) => c.name);
+  }
+
+  run(state) {
+    const input = { ...this.spec.inputs, ...state };
+    // On the way from one preset to the next a whole number stays whole.
+    for (const name of this.whole) input[name] = Math.round(input[name]);
+    const numbers = Object.fromEntries(this.numbers.map((n) => [n.key, this.scalar(n, n.at, input)]));
+    return this.kind.run({ input, numbers, spec: this.spec, scene: this });
+  }
+
+  attach(host) {
+    this.host = host;
+    this.svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": this.spec.title });
+    host.append(this.svg);
+    // In the order of the list, whatever the shape: later shapes lie on earlier ones.
+    this.layer = s("g");
+    this.svg.append(this.layer);
+    this.pool = new Pool(this.layer, (key) => MAKE[key.split(" ")[1]]());
+    this.watcher = new ResizeObserver(() => { if (this.state && Math.round(host.clientWidth) !== this.width) this.draw(this.state); });
+    this.watcher.observe(host);
+  }
+
+  destroy() { this.watcher?.disconnect(); }
+
+  draw(state) {
+    this.state = { ...state };
+    const width = this.width = Math.round(this.host.clientWidth);
+    if (!width) return;
+    this.result = this.run(state);
+    const [height, shapes] = this.kind.picture(this.result, width);
+    put(this.svg, "viewBox", `0 0 ${width} ${round(height)}`);
+    put(this.svg, "height", round(height));
+    if (this.tall !== height) this.host.style.height = `${(this.tall = height)}px`;
+    // A place in the list that holds another kind of shape than before would end up out of order: begin anew.
+    const order = shapes.map((shape) => shape.t[0]).join("");
+    if (!order.startsWith(this.order) && !(this.order || "").startsWith(order)) {
+      this.layer.replaceChildren();
+      this.pool = new Pool(this.layer, (key) => MAKE[key.split(" ")[1]]());
+    }
+    if (!(this.order || "").startsWith(order)) this.order = order;
+    shapes.forEach((shape, i) => write(this.pool.get(`${i} ${shape.t}`), shape));
+    this.pool.done();
+  }
+
+  entries() {
+    const own = this.kind.readouts(this.result || this.run(this.state)).map(([label, text, note]) => ({ key: label, label, text, note }));
+    const state = this.state;
+    return [...own, ...this.readouts.map((r) => ({ key: `r-${r.label}`, label: r.label, text: formatValue(this.scalar(r, r.at, state), r.unit, r.digits) }))];
+  }
+
+  words(state) { return this.kind.words(this.run(state)); }
+
+  table(state) { return this.kind.table(this.run(state)); }
+}
+
+function write(node, shape) {
+  put(node, "class", shape.c.split(" ").map((word) => `sc-${word}`).join(" "));
+  if (shape.t === "text") {
+    put(node, "x", round(shape.x)); put(node, "y", round(shape.y)); put(node, "text-anchor", shape.a); put(node, "text", shape.s);
+  } else if (shape.t === "rect") {
+    put(node, "x", round(shape.x)); put(node, "y", round(shape.y)); put(node, "width", round(Math.max(shape.w, 0))); put(node, "height", round(Math.max(shape.h, 0)));
+  } else if (shape.t === "line") {
+    for (const name of ["x1", "y1", "x2", "y2"]) put(node, name, round(shape[name]));
+  } else if (shape.t === "circle") {
+    put(node, "cx", round(shape.x)); put(node, "cy", round(shape.y)); put(node, "r", round(shape.r));
+  } else {
+    put(node, "d", shape.p.length ? `M${shape.p.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}` : "M0,0"); put(node, "stroke-width", shape.w);
+  }
+}

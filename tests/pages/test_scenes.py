@@ -1,0 +1,100 @@
+"""Scenes of the book: what the browser computes and draws is what Python computes and draws, shape for shape."""
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import random
+import re
+import shutil
+
+import pytest
+
+import handful.explorers
+from handful.page import build, scenes
+from handful.page.explorer import Explorer
+
+pytestmark = pytest.mark.browser
+
+READ = """(svg) => [...svg.querySelectorAll("rect, line, path, circle, text")].filter((n) => n.getAttribute("display") !== "none").map((n) => ({
+  t: n.tagName, c: (n.getAttribute("class") || "").replaceAll("sc-", ""), s: n.textContent, a: n.getAttribute("text-anchor"),
+  n: n.tagName === "path" ? n.getAttribute("d").match(/-?[\\d.]+(e-?\\d+)?/g).map(Number)
+    : ["x", "y", "width", "height", "x1", "y1", "x2", "y2", "cx", "cy", "r"].filter((k) => n.hasAttribute(k)).map((k) => Number(n.getAttribute(k))) }))"""
+
+
+def declared() -> dict[str, Explorer]:
+    """Every scene that a module of explorers declares."""
+    found = {}
+    for module in pkgutil.iter_modules(handful.explorers.__path__):
+        for thing in vars(importlib.import_module(f"handful.explorers.{module.name}")).values():
+            if isinstance(thing, Explorer) and thing.scene and hasattr(scenes.find(thing.kind), "picture"):
+                found[thing.name] = thing
+    return found
+
+
+def states(explorer: Explorer) -> list[dict]:
+    """As declared, each preset, and some at random."""
+    chance, found = random.Random(7), [{}, *(dict(p.set) for p in explorer.presets)]
+    for _ in range(6):
+        state = {}
+        for control in explorer.controls:
+            kind = control.kind()
+            if kind == "check":
+                state[control.name] = chance.random() < 0.5
+            elif kind == "choice":
+                state[control.name] = chance.choice([value for _, value in control.options()])
+            else:
+                low, high = control.ends()
+                value = low * (high / low) ** chance.random() if kind == "log" else chance.uniform(low, high)
+                state[control.name] = round(value) if kind == "int" else float(f"{value:.3g}")
+        found.append(state)
+    # A precision that a chip lacks, or a chip of its own, is the scenario's business and tested there.
+    return [s for s in found if not set(s) & {"hardware", "model", "precision"}]
+
+
+def numbers(shape: dict) -> list[float]:
+    if shape["t"] == "path":
+        return [x for point in shape["p"] for x in point] or [0, 0]
+    if shape["t"] == "rect":
+        return [shape["x"], shape["y"], max(shape["w"], 0), max(shape["h"], 0)]
+    return [shape[k] for k in ("x", "y", "x1", "y1", "x2", "y2", "r") if k in shape]
+
+
+def flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.mark.parametrize("name", sorted(declared()))
+def test_a_scene_is_the_same_in_both(name, folder_server, watch):
+    explorer = declared()[name]
+    build.bundle()
+    folder, address = folder_server
+    for file in ("handful.js", "handful.css", "favicon.svg"):
+        shutil.copy(build.SCRIPTS / file, folder / file)
+    (folder / "index.html").write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>scene</title><link rel="icon" href="favicon.svg">'
+        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js"></script></head>'
+        f"<body><main><article>{explorer.html()}</article></main></body></html>", "utf-8")
+    tab = watch(width=900, reduced_motion="reduce")
+    for state in states(explorer):
+        query = "&".join(f"e.{name}.{key}={int(value) if isinstance(value, bool) else value}" for key, value in state.items())
+        page = tab.page
+        page.goto(f"{address}?{query}".replace(" ", "%20"), wait_until="load")
+        page.wait_for_selector(f"#explorer-{name} .ex .ex-words:not(:empty)")
+        assert page.locator(".ex-notice").is_hidden(), page.locator(".ex-notice").inner_text()
+        assert flat(page.locator(".ex-words").inner_text()) == flat(explorer.alt_text(**state)), state
+        page.locator(".ex summary").click()
+        page.locator(".ex-data tbody tr").first.wait_for()
+        found = page.locator(".ex-data tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))")
+        head, rows = explorer.table(**state)
+        assert found == [head, *rows], state
+        module, values = scenes.find(explorer.kind), explorer.values(**state)
+        width = page.locator(".ex-svg").evaluate("(svg) => svg.viewBox.baseVal.width")
+        drawn, wanted = page.locator(".ex-svg").evaluate(READ), module.picture(values, width)[1]
+        assert [shape["t"] for shape in drawn] == [shape["t"] for shape in wanted], state
+        for got, want in zip(drawn, wanted):
+            assert got["c"] == want["c"] and numbers(want) == pytest.approx(got["n"], abs=0.02), (got, want, state)
+            assert want["t"] != "text" or (got["s"], got["a"]) == (want["s"], want["a"]), (got, want, state)
+        texts = flat(page.locator(".ex-values").inner_text())
+        for label, text, _ in module.readouts(values):
+            assert flat(label) in texts and flat(text) in texts, (label, text, texts)
+    assert tab.faults == []
