@@ -2,6 +2,7 @@
 import itertools
 import json
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from handful.scenario import ScenarioError, notes, page_rows, values
 ROWS = page_rows()
 HARDWARE = [row["name"] for row in ROWS["hardware"]]
 MODELS = [row["name"] for row in ROWS["model"]]
+OF_EXPERTS = ("expert_layers", "expert_parameters", "dispatch_bytes", "combine_bytes")
 
 
 def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
@@ -21,11 +23,13 @@ def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
                                "context": 8192}
     for row in rows["hardware"]:
         assert {"name", "label", "verified", "values", "peak_flops", "source"} <= set(row)
-        assert set(row["values"]) == {"memory_bandwidth", "memory_capacity", "devices", "device_price"}
+        assert set(row["values"]) == {"memory_bandwidth", "memory_capacity", "devices", "device_price",
+                                      "domain_devices", "scale_up_bandwidth", "scale_out_bandwidth"}
         assert "bf16" in row["peak_flops"] and set(row["peak_flops"]) <= {"bf16", "fp8", "fp4", "int8"}
     for row in rows["model"]:
         assert set(row["values"]) == {"total_parameters", "active_parameters", "routed_parameters", "experts",
-                                      "active_experts", "attention_flops_per_pair"}
+                                      "active_experts", "attention_flops_per_pair", "layers", "d_model",
+                                      "attention_heads", *OF_EXPERTS}
         assert {"kv_elements_per_token", "kv_window_elements", "max_context", "source"} <= set(row)
     for row in rows["precision"]:
         assert {"name", "label", "arithmetic", "bytes_per_parameter", "kv_bytes_per_element"} <= set(row)
@@ -76,6 +80,28 @@ def test_dense_models_have_one_expert_that_is_not_routed():
     v = values(model="Llama 3.1 70B")
     assert (v["experts"], v["active_experts"], v["routed_parameters"]) == (1, 1, 0)
     assert v["active_parameters"] == v["total_parameters"]
+
+
+def test_shapes_and_wires_are_the_published_ones():
+    """DeepSeek-V3: 61 layers, the first 3 dense, width 7168, 128 heads, experts of three 7168 × 2048 matrices;
+    a GB200 rack: 72 chips, NVLink 1.8 TB/s both ways together, 800 Gb/s a port; an H100 node: 8 chips, 900 GB/s."""
+    v = values("GB200 NVL72", "DeepSeek-V3")
+    assert (v["layers"], v["expert_layers"], v["d_model"], v["attention_heads"]) == (61, 58, 7168, 128)
+    assert v["expert_parameters"] == 3 * 7168 * 2048 and (v["dispatch_bytes"], v["combine_bytes"]) == (1, 2)
+    assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (72, 1.8e12 / 2, 800e9 / 8)
+    v = values("H100 SXM", "Mixtral 8x7B")
+    assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (8, 900e9 / 2, 400e9 / 8)
+    assert v["expert_layers"] == v["layers"] == 32
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_experts_add_up_or_are_none(model):
+    v = values(model=model)
+    if v["routed_parameters"]:
+        assert v["expert_layers"] * v["experts"] * v["expert_parameters"] == v["routed_parameters"]
+        assert v["expert_layers"] <= v["layers"]
+    else:
+        assert [v[name] for name in OF_EXPERTS] == [None] * 4
 
 
 def test_int8_weights_halve_the_balance():
@@ -171,6 +197,13 @@ def test_bad_input_gets_one_sentence(choice, sentence):
     with pytest.raises(ScenarioError, match="^" + sentence) as caught:
         values(**choice)
     assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
+
+
+def test_each_name_is_offered_once():
+    with pytest.raises(ScenarioError) as caught:
+        values(batch=4, xyz=1)
+    offered = re.search("the nearest are: (.*)[.]$", str(caught.value))[1].split(", ")
+    assert len(set(offered)) == len(offered) and {"context", "batch", *values()} == set(offered)
 
 
 def test_zero_is_allowed_where_it_means_something():

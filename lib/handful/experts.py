@@ -290,11 +290,10 @@ def generations(network: str | None = None) -> list[Generation]:
 
 
 def expert_values(hardware: str, model: str, network: str | None = None, **choice) -> dict[str, float | None]:
-    """Values of symbols for these formulas: `scenario.values`, the experts' shape and the chip's wires.
+    """Values of symbols for these formulas: `scenario.values` of a model that has experts.
 
-    `network` names a row of interconnects that replaces the chip's own port; a bandwidth not known is None;
-    activations go out in one byte a number and come back in two.  A model without routed experts raises
-    ScenarioError.
+    `network` names a row of interconnects that replaces the chip's own port; a bandwidth not known is None.  A
+    model without routed experts raises ScenarioError.
 
     >>> v = expert_values("H100 SXM", "DeepSeek-V3", precision="fp8")
     >>> round(v["expert_layers"] * v["experts"] * v["expert_parameters"] / v["routed_parameters"], 12)
@@ -304,20 +303,15 @@ def expert_values(hardware: str, model: str, network: str | None = None, **choic
     ...
     handful.scenario.ScenarioError: Llama 3.1 8B has no routed experts; a model with experts is allowed.
     """
-    from . import scenario, shapes
+    from . import scenario
     from .facts import get
 
-    known, s = scenario.values(hardware, model, **choice), shapes.shape(model)
-    chip = get("accelerators", hardware)
-    if not s.routed_experts:
-        raise scenario.ScenarioError(f"{s.name} has no routed experts; a model with experts is allowed.")
-    port = (get("interconnects", network)["one_direction_bytes_per_s"] if network
-            else chip["scaleout_bw_per_chip_one_direction_bytes_per_s"])
-    return known | {
-        "d_model": s.d_model, "dispatch_bytes": 1, "combine_bytes": 2, "expert_layers": s.expert_layers,
-        "expert_parameters": shapes.routed_parameters(s) / (s.expert_layers * s.routed_experts),
-        "domain_devices": chip["scaleup_domain_chips"], "scale_out_bandwidth": port,
-        "scale_up_bandwidth": chip["scaleup_bw_per_chip_one_direction_bytes_per_s"]}
+    known = scenario.values(hardware, model, **choice)
+    if known["expert_layers"] is None:
+        raise scenario.ScenarioError(f"{model} has no routed experts; a model with experts is allowed.")
+    if network:
+        known["scale_out_bandwidth"] = get("interconnects", network)["one_direction_bytes_per_s"]
+    return known
 
 
 # Derivations ------------------------------------------------------------------------------------------------

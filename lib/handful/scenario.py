@@ -6,7 +6,7 @@ arithmetic.
 Conventions: the chips that serve are one scale-up domain (a node of 8, a rack of 72), and for TPUs a slice of
 16; `active_parameters` counts the input embedding, so that a dense model's active parameters are its total;
 attention in latent space counts its absorbed form; the price of a chip is its three-year rental, else the
-cost to its owner.
+cost to its owner; activations go to experts in one byte a number and come back in two, as DeepSeek sends them.
 
 >>> v = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", context=8192)
 >>> v["total_parameters"], v["kv_bytes_per_token"], v["devices"]
@@ -104,7 +104,10 @@ def _hardware(row: facts.Row) -> dict:
         "name": row.name, "label": label, "verified": row.verified,
         "values": {"memory_bandwidth": row["hbm_bandwidth_bytes_per_s"],
                    "memory_capacity": row["hbm_capacity_bytes"], "devices": devices,
-                   "device_price": dollars / 3600 if dollars else None},
+                   "device_price": dollars / 3600 if dollars else None,
+                   "domain_devices": row["scaleup_domain_chips"],
+                   "scale_up_bandwidth": row["scaleup_bw_per_chip_one_direction_bytes_per_s"],
+                   "scale_out_bandwidth": row["scaleout_bw_per_chip_one_direction_bytes_per_s"]},
         "peak_flops": {name: peak for name, peak in peaks.items() if peak},
         "source": row.source,
     }
@@ -112,13 +115,19 @@ def _hardware(row: facts.Row) -> dict:
 
 def _model(row: facts.Row) -> dict:
     s = shapes.of_row(row)
+    routed = shapes.routed_parameters(s)
+    of_experts = {  # a dense model has none of these, and formulas that want them say so
+        "expert_layers": s.expert_layers, "dispatch_bytes": 1, "combine_bytes": 2,
+        "expert_parameters": routed // (s.expert_layers * s.routed_experts) if routed else None}
     return {
         "name": row.name, "label": row.name,
         "values": {"total_parameters": shapes.total_parameters(s),
                    "active_parameters": shapes.active_parameters(s),
-                   "routed_parameters": shapes.routed_parameters(s), "experts": s.routed_experts or 1,
+                   "routed_parameters": routed, "experts": s.routed_experts or 1,
                    "active_experts": s.active_experts or 1,
-                   "attention_flops_per_pair": shapes.attention_flops_per_pair(s)},
+                   "attention_flops_per_pair": shapes.attention_flops_per_pair(s),
+                   "layers": s.layers, "d_model": s.d_model, "attention_heads": s.heads,
+                   **(of_experts if routed else dict.fromkeys(of_experts))},
         "kv_elements_per_token": shapes.kv_elements_per_token(s),
         "kv_window_elements": shapes.kv_window_elements(s),
         "max_context": s.max_context, "source": row.source,
@@ -151,7 +160,9 @@ def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
     Returns
     -------
     dict
-        `device_price` (dollars per second) is None where no price was found; every other value is a number.
+        None where there is no such value: `device_price` (dollars per second), `scale_up_bandwidth` and
+        `scale_out_bandwidth` where they are not known; `expert_layers`, `expert_parameters`, `dispatch_bytes`
+        and `combine_bytes` of a dense model.
 
     Raises
     ------
@@ -189,7 +200,7 @@ def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
     }
     for name, value in {"context": context, **overrides}.items():
         if name not in found and name not in ("context", *ALSO_ALLOWED):
-            known = [*found, "context", *ALSO_ALLOWED]
+            known = dict.fromkeys([*found, *ALSO_ALLOWED])
             raise ScenarioError(f"A scenario has no value {name!r}; the nearest are: {nearest(name, known)}.")
         found[name] = _checked(name, value)
     for part, whole in (("active_parameters", "total_parameters"), ("routed_parameters", "total_parameters"),

@@ -15,6 +15,14 @@ def test_a_live_number_is_the_formula_for_the_page_s_scenario():
         latency.kv_time(scenario.values(context=4096), batch=1), "s")
 
 
+@pytest.mark.parametrize("text, shown", [
+    ("fraction_leaving devices=144", "0.5"), ("experts_per_device", "4"),      # two racks; 256 experts on 72 chips
+    ("all_to_all_bytes", "172 kB/token"),                                      # 8 × 7168 × (1 + 2)
+    ('scale_out_time batch=1024 devices=8 domain_devices=4 hardware="H100 SXM"', "220 µs")])
+def test_shapes_and_wires_are_of_the_scenario(text, shown):
+    assert roles.live(text)["text"].replace("\xa0", " ") == shown
+
+
 def test_its_box_knows_formula_inputs_and_source():
     entry = roles.formula_entry("step_time")
     assert entry["tree"] == latency.step_time.tree() and entry["gives"] == "step_time" and entry["unit"] == "s"
@@ -32,6 +40,7 @@ def test_its_box_knows_formula_inputs_and_source():
     ("step_tiem batch=1", "There is no formula 'step_tiem'; the nearest names are step_time"),
     ("step_time batch=1 drain_time=2", "step_time does not depend on 'drain_time'; it takes"),
     ("step_time batch=-1", "cannot be computed: batch must be above 0"),
+    ('communication_time batch=1 model="Llama 3.1 8B"', "communication_time needs dispatch_bytes"),
     ('step_time batch=1 hardware="H1000"', "cannot be computed: There is no hardware")])
 def test_a_wrong_live_number_is_one_sentence(text, message):
     with pytest.raises(roles.RoleError, match=message):

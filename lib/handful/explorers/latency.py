@@ -21,7 +21,7 @@ latency_against_batch = Explorer(
         Curve(latency.compute_time, "Compute"),
         Curve(latency.step_time_kv_apart, "Step, caches read apart", role="reference", id="apart"),
     ],
-    marks=[Mark(latency.latency_floor, "latency floor", axis="y")],
+    marks=[Mark(latency.latency_floor, "all weights read once", axis="y")],
     controls=[_context(), Control(Checkbox(value=False), "apart", "Show the other convention")],
     readouts=[latency.tokens_per_user, latency.throughput,
               Readout(latency.expert_coverage, "Share of the experts awake")],
