@@ -49,8 +49,39 @@ def test_coverage_against_counting():
     assert latency.expert_coverage(batch=32, active_experts=8, experts=256) == pytest.approx(np.mean(hit) / 256, rel=0.01)
 
 
-def test_fast_mode_is_the_ratio_of_two_points_of_the_frontier():
-    point = {**values(), "batch": 20_000.0}
+def test_the_derivation_states_what_its_example_costs():
+    # DeepSeek-V3: 248 of its 256 experts are asleep after each of 128 tokens, by the ways to choose 8.
+    known, asleep = values(), (math.comb(255, 8) / math.comb(256, 8)) ** 128
+    unread = known["routed_parameters"] / known["total_parameters"] * asleep
+    assert latency.weight_time.derivation.steps[-1].error == pytest.approx(unread / (1 - unread), rel=0.01)
+
+
+def test_a_mixed_step_is_the_mean_over_a_server_at_work():
+    # Forty sequences, started one after the other; whoever has had 200 tokens makes room for a prompt of 600.
+    known, time = {**NODE, "batch": 40.0}, 0.0
+    token = 2 * 70.55e9 / (8 * 989e12)
+    left = [5 * (i + 1) for i in range(40)]
+    for _ in range(400):
+        time += latency.memory_time(known) + 40 * token
+        left = [i - 1 for i in left]
+        time += left.count(0) * 600 * token
+        left = [i or 200 for i in left]
+    assert latency.step_time_mixed(known, prompt_per_answer=3) == pytest.approx(time / 400, rel=1e-3)
+
+
+@pytest.mark.parametrize("model", ["gpt-oss-120b", "Llama 3.1 70B"])
+def test_a_memory_filled_sequence_by_sequence(model):
+    known = values(hardware="H100 SXM", model=model, precision="bf16", context=4096)
+    free, held = 8 * 80e9 - known["total_parameters"] * known["bytes_per_parameter"], 0
+    while (free := free - known["kv_window_bytes"] - 4096 * known["kv_bytes_per_token"]) >= 0:
+        held += 1
+    assert held <= latency.batch_that_fits(known) < held + 1
+    assert latency.batch_that_fits(known, devices=1) == 0     # the weights alone do not fit on one chip
+
+
+@pytest.mark.parametrize("model", ["DeepSeek-V3", "gpt-oss-120b"])      # without windows, and with
+def test_fast_mode_is_the_ratio_of_two_points_of_the_frontier(model):
+    point = {**values(model=model), "batch": 20_000.0}
     step = latency.step_time_lecture(point)
     batch = latency.step_time_lecture.solve("batch")({**point, "step_time": step / 2.5})
     assert latency.fast_mode_price({**point, "speedup": 2.5}) == pytest.approx((step / 2.5 / batch) / (step / 20_000), rel=1e-12)

@@ -11,7 +11,7 @@ from handful.memory_wall import ReadingError, kv_read_compressed, kv_read_terms
 from handful.scenario import values
 
 
-@pytest.mark.parametrize("model", ["DeepSeek-V3", "Llama 3.1 70B"])
+@pytest.mark.parametrize("model", ["DeepSeek-V3", "Llama 3.1 70B", "gpt-oss-120b"])
 @pytest.mark.parametrize("batch", [1, 32, 500])
 def test_at_the_wall_a_step_reads_as_much_cache_as_weights(model, batch):
     known = values(model=model)
@@ -19,9 +19,9 @@ def test_at_the_wall_a_step_reads_as_much_cache_as_weights(model, batch):
     assert latency.kv_time(at) == pytest.approx(latency.weight_time(at), rel=1e-12)
 
 
-@given(batch=st.floats(1, 1e4))
-def test_the_longest_context_leaves_room_for_just_that_batch(batch):
-    known = values(model="Llama 3.1 70B")
+@given(batch=st.floats(1, 1e4), model=st.sampled_from(["Llama 3.1 70B", "gpt-oss-120b"]))
+def test_the_longest_context_leaves_room_for_just_that_batch(batch, model):
+    known = values(model=model)
     at = {**known, "context": memory_wall.context_that_fits(known, batch=batch)}
     assert latency.batch_that_fits(at) == pytest.approx(batch, rel=1e-9)
 
@@ -31,6 +31,8 @@ def test_windows_move_the_wall_nearer_and_a_full_memory_leaves_no_context():
     bare = {**known, "kv_window_bytes": 0}
     assert memory_wall.wall_context(known, batch=8) < memory_wall.wall_context(bare, batch=8)
     assert memory_wall.context_that_fits(values(hardware="H100 SXM", model="Kimi K2"), batch=1) == 0
+    # So many sequences that their windows alone are more to read than the weights.
+    assert memory_wall.wall_context(known, batch=1e6) == 0
 
 
 def count_reads(context, layers):
@@ -62,12 +64,13 @@ def test_reads_against_counting_them_layer_by_layer(context, window, chosen):
 
 def test_a_million_tokens_of_compressed_attention_take_what_its_servers_say():
     # 9.62 GiB in bf16, keys to choose by included: what is stored, which grows with every token.
-    published = facts.get("scaling_laws", "v4_1m")["value"] * 2**30
-    terms = kv_read_terms("DeepSeek-V4-Pro", indexer_bytes_per_element=2)
-    stored = sum(terms[name] for name in ("kv_bytes_per_token", "selected_bytes_per_token",
-                                          "indexer_bytes_per_token"))
-    assert 2**20 * stored == pytest.approx(published, rel=0.001)
-    assert kv_read_compressed(terms, context=2**20) < 0.25 * published
+    # The same source has 83.9 GiB for the generation before.
+    for model, gib in (("DeepSeek-V4-Pro", facts.get("scaling_laws", "v4_1m")["value"]), ("DeepSeek-V3.2", 83.9)):
+        terms = kv_read_terms(model, indexer_bytes_per_element=2)
+        stored = sum(terms[name] for name in ("kv_bytes_per_token", "selected_bytes_per_token",
+                                              "indexer_bytes_per_token"))
+        assert 2**20 * stored == pytest.approx(gib * 2**30, rel=0.001)
+        assert kv_read_compressed(terms, context=2**20) < 0.25 * gib * 2**30
 
 
 def test_published_caches_are_read_whole_by_dense_attention():
@@ -75,6 +78,23 @@ def test_published_caches_are_read_whole_by_dense_attention():
     published = facts.get("scaling_laws", "mla_128k")["value"] * 2**30
     found = kv_read_compressed(kv_read_terms("DeepSeek-V3"), context=131_072) * 62 / 61
     assert found == pytest.approx(published, rel=0.001)
+
+
+@pytest.mark.parametrize("model, context, size, elements", [
+    # Published configurations.  61 layers read a latent of 576 numbers, of every token, or of 2,048 chosen by 128.
+    ("DeepSeek-V3", 50_000, 2, 61 * 576 * 50_000),
+    ("DeepSeek-V3.2", 50_000, 2, 61 * (576 * 2048 + 128 * 50_000)),
+    # Every other of 36 layers reads 128 tokens, of 8 keys and values of 64 numbers each.
+    ("gpt-oss-120b", 100, 2, 36 * 100 * 2 * 8 * 64),
+    ("gpt-oss-120b", 50_000, 2, 18 * (50_000 + 128) * 2 * 8 * 64),
+    ("gpt-oss-120b", 50_000, 1, 18 * (50_000 + 128) * 2 * 8 * 64),
+    # 30 layers choose 1,024 entries of 4 tokens by keys of 128 numbers, 31 read an entry for each 128 tokens, and all
+    # 61 the latest 128 tokens; an entry has 512 numbers.
+    ("DeepSeek-V4-Pro", 2**20, 2, 512 * (30 * 1024 + 31 * 2**20 // 128 + 61 * 128) + 128 * 30 * 2**20 // 4),
+    ("DeepSeek-V4-Pro", 2048, 1, 512 * (30 * 512 + 31 * 16 + 61 * 128) + 128 * 30 * 512)])
+def test_reads_of_published_configurations(model, context, size, elements):
+    terms = kv_read_terms(model, bytes_per_element=size, indexer_bytes_per_element=size)
+    assert kv_read_compressed(terms, context=context) == size * elements
 
 
 def test_choosing_pays_between_its_own_limit_and_where_kernels_are_measured_to_cross():

@@ -15,6 +15,7 @@ from handful.scenario import ScenarioError, values
 ROWS = {row["name"]: row for row in prices.table()}
 LISTS = list(facts.load("prices"))
 B200 = values(hardware="B200 SXM", precision="fp8", active_parameters=1e11)
+WINDOWED = {**B200, "kv_window_bytes": 3e8}
 
 
 # Long contexts
@@ -77,7 +78,7 @@ def test_published_caches_are_far_larger_than_the_implied_one():
 
 @given(ratio=st.floats(1.01, 20), context=st.floats(0, 1e4))
 def test_the_implied_batch_gives_the_ratio_back(ratio, context):
-    known = {**B200, "context": context, "output_over_input": ratio}
+    known = {**WINDOWED, "context": context, "output_over_input": ratio}
     batch = prices.implied_batch(known)
     if math.isfinite(batch):
         assert prices.output_over_input({**known, "batch": batch}) == pytest.approx(ratio)
@@ -96,7 +97,7 @@ def test_a_ratio_of_five_is_a_fifth_of_the_balance_batch_where_weights_are_all()
 
 @given(batch=st.floats(1, 1e4), context=st.floats(0, 1e6), length=st.floats(1, 1e5))
 def test_a_pass_is_a_step_of_many_tokens(batch, context, length):
-    known = {**B200, "batch": batch, "context": context}
+    known = {**WINDOWED, "batch": batch, "context": context}
     step = latency.step_time_lecture(known, tokens_per_step=length) / (batch * length)
     assert prices.pass_token_time(known, pass_length=length) == pytest.approx(step)
 
@@ -110,6 +111,14 @@ def test_passes_from_decode_to_prefill():
     assert [t / times[2] for t in times] == pytest.approx([100, 10, 1, 1])
     decode = prices.pass_token_time(known, pass_length=1)
     assert prices.output_over_input(known) == pytest.approx(decode / times[3])
+
+
+@given(batch=st.floats(1, 1e3), context=st.floats(0, 1e6))
+def test_a_balanced_pass_reads_as_long_as_it_computes(batch, context):
+    known = {**WINDOWED, "batch": batch, "context": context}
+    reading = latency.full_weight_time(known) + latency.kv_time(known)
+    turn = prices.balance_pass(known)
+    assert latency.compute_time(known, tokens_per_step=turn) == pytest.approx(reading)
 
 
 # Caches
@@ -141,6 +150,13 @@ def test_prices_of_keeping():
     rent = tiers.hold_rate_in_memory(B200)
     assert prices.hold_markup(B200, hold_rate=rent) == pytest.approx(1)
     assert opus["hold_over_chip_memory"] == pytest.approx(prices.hold_markup(B200, hold_rate=3.75e-6 / 3300))
+
+
+def test_markups_of_prompts_by_hand():
+    # 2e11 FLOPs at 4.5e15 a second, on a chip that is rented by the hour.
+    token = 2e11 / 4.5e15 * B200["device_price"]
+    assert ROWS["claude-opus-4-6"]["input_markup"] == pytest.approx(5e-6 / token)
+    assert ROWS["gpt-6-luna"]["input_markup"] == pytest.approx(0.1e-6 / token)
 
 
 def test_inversions_give_the_price_back():
@@ -190,9 +206,10 @@ def test_what_the_lists_were_said_to_hold():
     assert min(output) == pytest.approx(2, rel=0.02) and 8 <= max(output) < 8.5
     discounts = [row["cache_hit_discount"] for row in ROWS.values() if row["cache_hit_discount"]]
     assert min(discounts) == 2 and max(discounts) == pytest.approx(50)
-    for provider, short, long, kept in (
-            ("anthropic", 1.25, 2, 3600), ("openai", 1.25, 2.5, 43_200), ("moonshotai", 1, 2, 3600)):
+    for provider, short, minutes, long, kept in (
+            ("anthropic", 1.25, 5, 2, 3600), ("openai", 1.25, 30, 2.5, 43_200), ("moonshotai", 1, 5, 2, 3600)):
         mine = [r for r in ROWS.values() if r["provider"] == provider and r["cache_write_over_input"]]
+        assert {r["cache_retention_s"] for r in mine} == {60 * minutes}
         assert {r["long_cache_retention_s"] for r in mine} == {kept}
         assert [r["cache_write_over_input"] for r in mine] == pytest.approx([short] * len(mine), rel=0.05)
         assert [r["long_cache_write_over_input"] for r in mine] == pytest.approx([long] * len(mine))
@@ -218,6 +235,13 @@ def test_surcharges(name, inputs, outputs):
     ("baseten gpt-oss-120b", "sold at another price by cerebras"), ("gemini-3-pro-preview", "shut down")])
 def test_reasons_to_doubt(name, words):
     assert any(words in doubt for doubt in ROWS[name]["doubts"])
+
+
+def test_a_window_that_ends_at_the_threshold_never_meets_the_surcharge():
+    row = ROWS["claude-sonnet-4-5"]
+    assert row["context_window_tokens"] == row["long_context_threshold_tokens"] == 200_000
+    assert row["cost_growth_at_window"] is None and row["cost_over_price_at_window"] is None
+    assert ROWS["grok-4.5"]["cost_growth_at_window"] == pytest.approx(2.5, rel=1e-4)
 
 
 def test_no_reason_is_given_where_the_list_gives_none():

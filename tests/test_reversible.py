@@ -95,6 +95,8 @@ def test_memory_by_depth():
     assert np.all(flat < checkpointed) and np.all(checkpointed < stored)
     # The same paper: full recomputation keeps 2 s b h bytes a layer.
     assert np.diff(checkpointed) == pytest.approx(2 * 2048 * 12288 * np.diff(run["layers"]))
+    # Two streams are as much as the inputs of two layers.
+    assert flat == pytest.approx(reversible.activation_memory_checkpointed(run, layers=2))
     # "At least an order of magnitude smaller" is typical, the method's summary says.
     assert stored[0] / flat > 10
 
@@ -128,8 +130,13 @@ def test_the_rent_of_memory_reaches_the_price_of_computing():
     layer = reversible.layer_activation_bytes(d_model=8192, attention_heads=64, sequence_tokens=8192,
                                               bytes_per_score=0)
     training = {**known, "layers": 80, "layer_activation_bytes": layer}
-    assert reversible.activation_breakeven_hold(training) < 1 < 30 < hold < 40
+    short = reversible.activation_breakeven_hold(training)
+    assert short < 1 < 30 < hold < 40
+    assert tiers.hold_rate_in_memory(known, kv_bytes_per_token=80 * layer) * short == pytest.approx(again, rel=1e-12)
     assert reversible.cache_advantage(known) > 100 * reversible.activation_advantage(training) > 100
+    # A cache as large would be read once for every time that activations are written and read.
+    as_large = reversible.cache_advantage(known, kv_bytes_per_token=80 * layer)
+    assert as_large == pytest.approx(2 * reversible.activation_advantage(training), rel=1e-12)
 
 
 def test_the_derivation_ends_in_its_formula():

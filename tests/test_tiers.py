@@ -35,6 +35,14 @@ def test_loading_beats_computing_where_mooncake_says():
     assert 8 * tiers.break_even_bandwidth(llama) / 1e9 == pytest.approx(published, rel=0.05)
 
 
+@pytest.mark.parametrize("utilisation", [0.3, 1])
+def test_at_the_break_even_bandwidth_loading_and_computing_cost_a_chip_the_same(utilisation):
+    known = {**values(), "model_flops_utilisation": utilisation}
+    link = tiers.break_even_bandwidth(known)
+    load = tiers.retrieve_cost(known, waiting_price=known["device_price"], tier_bandwidth=link)
+    assert load == pytest.approx(tiers.rematerialise_cost(known))
+
+
 def test_drain_times_that_others_worked_out():
     # 16 TB of flash at 7 GB/s, 20 TB of disk at 0.27, 2 TB of host memory at 400: 38 minutes, 20.6 h, 5 s.
     for capacity, bandwidth, seconds in ((16e12, 7e9, 38 * 60), (20e12, 0.27e9, 74_000), (2e12, 4e11, 5)):
@@ -100,6 +108,22 @@ def test_a_cache_leaves_the_chip_when_the_short_rule_says():
     host = next(row for row in facts.load("memory_tiers") if row.name == second["name"])
     known = {**values(), "waiting_chips": 8, "tier_bandwidth": host["read_bandwidth_bytes_per_s"]}
     assert first["to_s"] == pytest.approx(tiers.eviction_time(known), rel=0.02)
+
+
+@pytest.mark.parametrize("start, dollars, capacity, bandwidth, chips", [
+    ("Micron 9650 Pro 30.72 TB", (0.102, 0.365), 30.72e12, 28e9, 1),
+    ("2 TB host DRAM", (1.5, 2.0), 2e12, 8 * 55.4e9, 8)])
+@pytest.mark.parametrize("waiting", [1.0, 0.25])
+def test_what_an_offer_is_made_of(start, dollars, capacity, bandwidth, chips, waiting):
+    # By hand: dollars a GB over five years of 8,766 hours; chips at their rent wait while the device is read.
+    token, rent, low, high = values()["kv_bytes_per_token"], values()["device_price"], *dollars
+    for price, each in (("low", low), ("mid", (low * high)**0.5), ("high", high)):
+        way = next(way for way in tiers.offers(price=price, idle_share=waiting) if way["name"].startswith(start))
+        byte_second = each / 1e9 / (5 * 8766 * 3600)
+        assert way["usd_per_gb"] == pytest.approx(each)
+        assert way["hold_usd_per_token_s"] == pytest.approx(token * byte_second)
+        busy = byte_second * capacity + waiting * chips * rent
+        assert way["retrieve_usd_per_token"] == pytest.approx(token / bandwidth * busy)
 
 
 @pytest.mark.parametrize("choice", [

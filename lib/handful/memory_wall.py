@@ -118,10 +118,10 @@ def kv_read_terms(model: str, *, bytes_per_element: float = 2, indexer_bytes_per
 def _shape_terms(s: shapes.Shape, size: float, index_size: float) -> dict:
     if not s.compressed_layers:
         s = replace(s, layers_per_kv=1)
-        windowed = shapes.kv_window_elements(s) / s.window_tokens * size if s.window_tokens else 0.0
-        return {"kv_bytes_per_token": shapes.kv_elements_per_token(s) * size,
-                "windowed_bytes_per_token": windowed,
-                "window_tokens": s.window_tokens or 1}
+        whole = {"kv_bytes_per_token": shapes.kv_elements_per_token(s) * size}
+        return whole if not s.window_tokens else whole | {
+            "windowed_bytes_per_token": shapes.kv_window_elements(s) / s.window_tokens * size,
+            "window_tokens": s.window_tokens}
     (fine, choosing), *coarse = sorted(s.compressed_layers)
     return {"kv_bytes_per_token": sum(layers / ratio for ratio, layers in coarse) * s.head_dim * size,
             "selected_bytes_per_token": choosing / fine * s.head_dim * size,

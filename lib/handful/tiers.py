@@ -244,7 +244,7 @@ def breakpoints(**choice) -> list[dict]:
     while True:
         later = [(_crossing(now, way), way["hold_usd_per_token_s"], way["name"], way) for way in ways
                  if way["hold_usd_per_token_s"] < now["hold_usd_per_token_s"]]
-        end, _, _, following = min(later, default=(math.inf, 0, "", None))
+        end, *_, following = min(later, default=(math.inf, None))
         found.append({**now, "from_s": start, "to_s": end})
         if following is None:
             return found
