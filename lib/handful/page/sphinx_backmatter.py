@@ -1,0 +1,161 @@
+"""Back matter that the build writes by itself: links to the glossary, and the index of numbers.
+
+The first use of each glossary term on a page becomes a link to its definition, and ``{numbers}`` on a page lists
+every live number and every fact of the whole book with the place where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+from .roles import registry
+from .sphinx_live import figure_in_text, on_pages
+
+# Pages whose own business is terms, and so are left as they are.
+UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index"}
+# Where a link would be out of place.
+CLOSED = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw,
+          nodes.caption, nodes.term, nodes.rubric, figure_in_text)
+
+
+class numbers_index(nodes.General, nodes.Element):
+    """Where the index of numbers goes."""
+
+
+class NumbersDirective(Directive):
+    def run(self):
+        return [numbers_index("")]
+
+
+# The glossary
+
+def pattern(terms) -> re.Pattern | None:
+    """Any of these terms as a word, or its plain plural, longest first.
+
+    >>> pattern(["batch", "balance batch"]).search("two Balance batches")[0]
+    'Balance batches'
+    >>> pattern(["KV cache"]).search("kv cache") is None     # letters after the first keep their case
+    True
+    """
+    def either(term: str) -> str:
+        return f"[{term[0].upper()}{term[0].lower()}]{re.escape(term[1:])}" if term[0].isalpha() else re.escape(term)
+
+    words = "|".join(either(term) for term in sorted(terms, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])(?:{words})(?:s|es)?(?![\w-])") if words else None
+
+
+def term_of(found: str, terms) -> str:
+    """The glossary's spelling of a match."""
+    for plural in ("", "s", "es"):
+        word = found.removesuffix(plural) if plural else found
+        for term in terms:
+            if term[0].lower() == word[0].lower() and term[1:] == word[1:]:
+                return term
+    raise KeyError(found)
+
+
+def glossary(env) -> dict[str, tuple[str, str]]:
+    """Term → (page, anchor)."""
+    return {name: (page, anchor) for name, _, kind, page, anchor, _ in env.get_domain("std").get_objects() if kind == "term"}
+
+
+def link_terms(app, doctree, docname: str) -> None:
+    """Link the first use of every term on this page."""
+    if docname in UNLINKED:
+        return
+    left = glossary(app.env)
+    for node in list(doctree.findall(nodes.Text)):
+        up = node.parent
+        while up is not None and not isinstance(up, CLOSED):
+            up = up.parent
+        if up is not None:
+            continue
+        text, pieces, search = node.astext(), [], pattern(left)
+        while search and (found := search.search(text)):
+            term = term_of(found[0], left)
+            page, anchor = left.pop(term)
+            address = app.builder.get_relative_uri(docname, page) + "#" + anchor
+            pieces += [nodes.Text(text[:found.start()]),
+                       nodes.reference("", "", nodes.Text(found[0]), refuri=address, internal=True, classes=["term"])]
+            text, search = text[found.end():], pattern(left)
+        if pieces:
+            node.parent.replace(node, [*pieces, nodes.Text(text)])
+
+
+# The index of numbers
+
+def mark(app, doctree) -> None:
+    """An anchor for each number, in the order in which they stand."""
+    for i, node in enumerate(doctree.findall(figure_in_text), 1):
+        node["ids"] = [f"number-{i}"]
+
+
+def setting(entry: dict) -> str:
+    """What an author has set, in words.
+
+    >>> setting({"set": {"batch": 256.0, "hardware": "H100 SXM"}})
+    'batch 256, H100 SXM'
+    """
+    return ", ".join(value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:,.6g}"
+                     for name, value in entry["set"].items())
+
+
+def gather(env) -> tuple[dict, dict]:
+    """Formula → places of its live numbers; (label, source) → places of that fact.  A place: text, setting, page, anchor."""
+    live, facts = defaultdict(list), defaultdict(list)
+    for page in sorted(env.found_docs, key=lambda name: (name not in env.titles, name)):
+        for node in env.get_doctree(page).findall(figure_in_text):
+            place = (node.astext(), page, node["ids"][0])
+            if node["kind"] == "live":
+                entry = on_pages(env)[page][node["data"]["live"]]
+                live[entry["formula"]].append((*place, setting(entry)))
+            elif node["kind"] == "fact":
+                facts[node["data"]["label"], node["data"]["source"]].append((*place, ""))
+    return live, facts
+
+
+def cell(*children) -> nodes.entry:
+    return nodes.entry("", nodes.paragraph("", "", *children))
+
+
+def listing(app, docname: str, head: list[str], groups) -> nodes.table:
+    """A table of (name cells, places)."""
+    table, group, body = nodes.table(classes=["numbers-index"]), nodes.tgroup(cols=len(head)), nodes.tbody()
+    group += [nodes.colspec(colwidth=1) for _ in head]
+    group += nodes.thead("", nodes.row("", *(cell(nodes.Text(text)) for text in head)))
+    for names, places in groups:
+        links = []
+        for text, page, anchor, how in places:
+            address = app.builder.get_relative_uri(docname, page) + "#" + anchor
+            title = f"{app.env.titles[page].astext()}{': ' + how if how else ''}"
+            links += [nodes.Text(" · ")] if links else []
+            links += [nodes.reference("", "", nodes.Text(text), refuri=address, internal=True, reftitle=title)]
+        body += nodes.row("", *(cell(nodes.Text(name)) for name in names), cell(*links))
+    group += body
+    table += group
+    return table
+
+
+def fill(app, doctree, docname: str) -> None:
+    for node in list(doctree.findall(numbers_index)):
+        live, facts = gather(app.env)
+        known = registry()
+        results = sorted(((known[name].gives.label, known[name].meaning), places) for name, places in live.items())
+        node.replace_self([
+            nodes.rubric("", "", nodes.Text("Computed, for the page's first scenario")),
+            listing(app, docname, ["What", "Meaning", "Values, each a link to its place"], results),
+            nodes.rubric("", "", nodes.Text("Facts, with their sources")),
+            listing(app, docname, ["What", "Source", "Values"], sorted(facts.items()))])
+
+
+def setup(app):
+    app.add_node(numbers_index)
+    app.add_directive("numbers", NumbersDirective)
+    app.connect("doctree-read", mark)
+    app.connect("doctree-resolved", link_terms)
+    app.connect("doctree-resolved", fill)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,36 @@
+"""Back matter that writes itself: the glossary's links and the index of numbers."""
+from __future__ import annotations
+
+import yaml
+from bs4 import BeautifulSoup
+
+from handful.page.build import ROOT, SITE, chapters
+from handful.page.sphinx_backmatter import UNLINKED
+
+PAGES = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
+
+
+def page(name: str) -> BeautifulSoup:
+    return BeautifulSoup((SITE / f"{name}.html").read_text("utf-8"), "html.parser").select_one("article")
+
+
+def test_the_index_lists_every_number_of_the_book_once():
+    links = [a["href"] for a in page("numbers").select(".numbers-index a")]
+    spans = [f"{name}.html#{span['id']}" for name in PAGES for span in page(name).select(".live, .fact")]
+    assert sorted(links) == sorted(spans)
+    assert len(links) == len(set(links)) > 50
+
+
+def test_every_link_to_the_glossary_arrives_and_stands_at_the_first_use():
+    anchors = {dt["id"] for dt in page("glossary").select("dt[id]")}
+    for name in PAGES:
+        links = [a["href"] for a in page(name).select("a.term")]
+        assert len(links) == len(set(links)), name
+        assert {link.removeprefix("glossary.html#") for link in links} <= anchors, name
+        assert bool(links) != (name in UNLINKED), name
+
+
+def test_every_term_is_used_by_a_chapter():
+    wanted = {f"glossary.html#{dt['id']}" for dt in page("glossary").select("dt[id]")}
+    used = {a["href"] for name in PAGES for a in page(name).select("a.term")}
+    assert wanted - used == set()
