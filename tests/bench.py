@@ -38,7 +38,7 @@ def sweeps() -> None:
     import numpy as np
 
     from handful import scenario
-    from handful.page.roles import registry
+    from handful.ask import registry
 
     step = registry()["step_time"]
     values = {k: v for k, v in scenario.values(**scenario.page_rows()["default"]).items()}
@@ -75,7 +75,7 @@ def every_sweep() -> None:
     """Each registered formula over 10,000 points of one input, the slowest three."""
     import numpy as np
 
-    from handful.page.roles import registry
+    from handful.ask import registry
 
     times = []
     for name, formula in registry().items():

@@ -13,7 +13,7 @@ import pytest
 from handful import cli, facts, measure, scenario
 from handful.cli import main
 from handful.estimate import BATCH, estimate
-from handful.page.roles import registry
+from handful.ask import registry
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 H100 = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B"]

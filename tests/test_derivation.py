@@ -10,7 +10,7 @@ from handful import quantities as q
 from handful.derivation import Derivation, DerivationError
 from handful.dimensions import DimensionError
 from handful.formula import registry
-from handful.page.roles import registry as every_formula
+from handful.ask import registry as every_formula
 
 every_formula()
 DERIVED = sorted(name for name, f in registry.items() if f._derivation)

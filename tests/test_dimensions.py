@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from handful import quantities as q
 from handful.dimensions import BASE, NONE, Dimension, DimensionError, dimension_of
 from handful.formula import registry
-from handful.page.roles import registry as every_formula
+from handful.ask import registry as every_formula
 from handful.quantities import dimension_of_symbol
 
 every_formula()  # imports every module, so that the registry is full

@@ -7,7 +7,7 @@ import pytest
 
 from handful import equation
 from handful.formula import registry
-from handful.page.roles import registry as every_formula
+from handful.ask import registry as every_formula
 from handful.quantities import table
 
 NAMES = {"max": max, "min": min, "log": math.log, "exp": math.exp, "floor": math.floor, "ceil": math.ceil,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from handful import balance, experts, scenario, shapes
 from handful.facts import get
-from handful.page.roles import registry
+from handful.ask import registry
 
 V3 = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from handful import balance, latency
 from handful import quantities as q
 from handful.formula import Formula, FormulaError, registry
-from handful.page.roles import registry as every_formula
+from handful.ask import registry as every_formula
 from handful.quantities import PARTS, QuantityError, table
 from handful.scenario import values
 from handful.sparsity import coefficients

@@ -247,7 +247,7 @@ def _blocks(columns: list[list[str]], labels: list[str]) -> list[list[list[str]]
 
 def _formula(options) -> None:
     from .facts import nearest
-    from .page.roles import registry
+    from .ask import registry
 
     formulas = registry()
     if options.name is None:
@@ -292,7 +292,7 @@ def _facts(options) -> None:
 
 def _cell(column: str, value) -> str:
     """A figure as the table holds it and, where its column names a unit, as people read it."""
-    from .page.roles import fact_unit
+    from .ask import fact_unit
     from .units import format_value
 
     if isinstance(value, (bool, str)):

@@ -13,7 +13,8 @@ import re
 import sympy
 
 from .formula import Formula
-from .page.roles import TIME, formula_entry, lecture_address
+from .ask import TIME, lecture_address
+from .page.roles import formula_entry
 from .quantities import Quantity, table
 
 __all__ = ["as_latex", "as_object", "as_text", "cancelled", "plain", "used"]

@@ -11,7 +11,7 @@ import pytest
 
 import handful.page
 from handful import scenario
-from handful.page.roles import registry as every_formula
+from handful.ask import registry as every_formula
 from handful.sparsity import coefficients
 from handful.formula import registry
 from handful.page.describe import describe

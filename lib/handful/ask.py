@@ -1,0 +1,275 @@
+"""Asking by name: a formula for a scenario, a sourced fact, arithmetic over both, a second of the lecture.
+
+Pages, the ledger of claims and exercises hold no numbers of their own; this is the one grammar in which they ask.
+
+>>> answer('step_time batch=256 hardware="H100 SXM" model="Llama 3.1 70B" precision=fp8 context=8192').unit
+'s'
+>>> answer("accelerators / H100 SXM / hbm_bandwidth_bytes_per_s").value
+3350000000000.0
+>>> answer("= [models / Llama 3.1 70B / total_params_reported] / 1e9").value
+70.6
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import math
+import operator
+import pkgutil
+import re
+import shlex
+from functools import cache
+from typing import NamedTuple
+
+LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw"
+TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})")
+CHOICES = ("hardware", "model", "precision")
+
+
+class AskError(ValueError):
+    """A request that cannot be answered; one sentence that says what is allowed."""
+
+
+def nearest(name: str, known) -> str:
+    """The names most like `name`, as a phrase."""
+    return " or ".join(difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:5])
+
+
+# The lecture
+
+def lecture_seconds(text: str) -> int:
+    """Seconds from a time as people write it.
+
+    >>> lecture_seconds("9:40"), lecture_seconds("1:02:05")
+    (580, 3725)
+    >>> lecture_seconds("nine")
+    Traceback (most recent call last):
+    ...
+    handful.ask.AskError: 'nine' is no time in the lecture; write minutes:seconds, such as 9:40.
+    """
+    found = TIME.fullmatch(text.strip())
+    if not found or int(found[3]) > 59:
+        raise AskError(f"{text!r} is no time in the lecture; write minutes:seconds, such as 9:40.")
+    return int(found[1] or 0) * 3600 + int(found[2]) * 60 + int(found[3])
+
+
+def lecture_address(text: str) -> str:
+    """The lecture at that second.
+
+    >>> lecture_address("9:40")
+    'https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s'
+    """
+    return f"{LECTURE}&t={lecture_seconds(text)}s"
+
+
+def lecture_title(text: str) -> str:
+    """
+    >>> lecture_title("9:40"), lecture_title("1:02:05")
+    ('lecture, 9 min 40 s', 'lecture, 1 h 2 min 5 s')
+    """
+    hours, rest = divmod(lecture_seconds(text), 3600)
+    return "lecture, " + (f"{hours} h " if hours else "") + f"{rest // 60} min {rest % 60} s"
+
+
+# Formulas
+
+@cache
+def registry() -> dict:
+    """Every formula, by name; importing the package's modules is what registers them."""
+    import handful
+
+    for module in pkgutil.iter_modules(handful.__path__):
+        if not module.ispkg and module.name not in ("cli", "__main__"):
+            importlib.import_module(f"handful.{module.name}")
+    return importlib.import_module("handful.formula").registry
+
+
+@cache
+def scenario_values(**choice) -> dict:
+    """Values of all symbols for the page's default scenario with some choices made otherwise."""
+    from handful import scenario
+
+    return dict(scenario.values(**{**scenario.page_rows()["default"], **choice}))
+
+
+def parse_live(text: str) -> tuple[str, dict, int]:
+    """Formula name, what is set, and digits, from a request for a formula.
+
+    >>> parse_live('step_time batch=256 hardware="H100 SXM" digits=2')
+    ('step_time', {'batch': 256.0, 'hardware': 'H100 SXM'}, 2)
+    """
+    try:
+        name, *settings = shlex.split(text)
+    except ValueError:
+        raise AskError(f"{text!r} is no live number; write a formula's name, then name=value pairs.") from None
+    given: dict = {}
+    digits = 3
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise AskError(f"{setting!r} in {text!r} is no setting; write name=value.")
+        if key in CHOICES:
+            given[key] = value
+            continue
+        try:
+            number = float(value)
+        except ValueError:
+            raise AskError(f"{key}={value} in {text!r} is no number.") from None
+        if key == "digits":
+            digits = int(number)
+        else:
+            given[key] = number
+    return name, given, digits
+
+
+class Result(NamedTuple):
+    """A formula's answer: `chosen` is the part of `given` that chose a scenario."""
+
+    formula: object
+    value: float
+    given: dict
+    chosen: dict
+    digits: int
+
+
+def evaluate(text: str) -> Result:
+    """A formula's value for the default scenario with what the request sets."""
+    name, given, digits = parse_live(text)
+    formulas = registry()
+    if name not in formulas:
+        raise AskError(f"There is no formula {name!r}; the nearest names are {nearest(name, formulas)}.")
+    formula = formulas[name]
+    known = {q.name for q in formula.inputs}
+    for key in given:
+        if key not in (*CHOICES, "context") and key not in known:
+            raise AskError(f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}.")
+    chosen = {k: v for k, v in given.items() if k in (*CHOICES, "context")}
+    try:
+        value = formula({**scenario_values(**chosen), **{k: v for k, v in given.items() if k not in CHOICES}})
+    except ValueError as error:
+        raise AskError(f"{text!r} cannot be computed: {error}") from error
+    return Result(formula, float(value), given, chosen, digits)
+
+
+# Facts
+
+# What a column's name says about its unit: (pattern, unit of handful.units, factor to that unit's base).
+COLUMN_UNITS = (
+    (r"bytes_per_token", "B/token", 1), (r"bytes_per_s$", "B/s", 1), (r"(^|_)bytes$", "B", 1),
+    (r"_flops$", "FLOP/s", 1), (r"_watts$", "W", 1), (r"usd_per_mtok$", "$/token", 1e-6),
+    (r"usd_per_chip_hour", "$/device/s", 1 / 3600), (r"tokens_per_s", "token/s", 1), (r"_ms$", "s", 1e-3),
+    (r"tokens(_per_sequence)?$", "token", 1), (r"(params|parameters)(_reported)?$", "parameter", 1),
+    (r"chips$", "device", 1),
+)
+
+
+def fact_unit(column: str) -> tuple[str, float]:
+    """Unit and factor of a column.
+
+    >>> fact_unit("hbm_bandwidth_bytes_per_s"), fact_unit("n_layers")
+    (('B/s', 1), ('1', 1))
+    """
+    return next(((unit, factor) for pattern, unit, factor in COLUMN_UNITS if re.search(pattern, column)), ("1", 1))
+
+
+def find_fact(text: str):
+    """Row, column and value of a request "table / row / column".
+
+    >>> find_fact("accelerators / H100 SXM / colour")
+    Traceback (most recent call last):
+    ...
+    handful.ask.AskError: 'accelerators / H100 SXM / colour' cannot be shown: The table accelerators has no ...
+    """
+    from handful import facts
+
+    table, _, rest = (part.strip() for part in text.partition("/"))
+    name, _, column = (part.strip() for part in rest.rpartition("/"))
+    if not (table and name and column):
+        raise AskError(f"{text!r} is no fact; write table / row / column.")
+    try:
+        row = facts.get(table, name)
+        value = row[column]
+    except ValueError as error:
+        raise AskError(f"{text!r} cannot be shown: {error}") from error
+    if value is None:
+        raise AskError(f"{text!r} cannot be shown: that cell is empty; the row knows "
+                       f"{', '.join(key for key, known in row.items() if known is not None)}.")
+    return row, column, value
+
+
+# Any of them
+
+class Answer(NamedTuple):
+    """A number in SI units (dollars, tokens, …), its unit where the request has one, and whether its facts were verified."""
+
+    value: float
+    unit: str | None
+    verified: bool = True
+
+
+def answer(text: str) -> Answer:
+    """A number from a request of any kind.
+
+    ``name symbol=value …`` is a formula, ``table / row / column`` a fact, and ``= …`` arithmetic over numbers and over
+    requests in square brackets, which has no unit.
+
+    >>> answer("= 1.3e9 / 0.37e9").value
+    3.5135135135135136
+    >>> answer("= __import__('os')")
+    Traceback (most recent call last):
+    ...
+    handful.ask.AskError: '= __import__('os')' is no arithmetic; + - * / ** and parentheses over numbers are allowed.
+    """
+    text = text.strip()
+    if text.startswith("="):
+        return _arithmetic(text)
+    if re.match(r"\w+ */", text):
+        row, column, value = find_fact(text)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise AskError(f"{text!r} is no number: {value!r}.")
+        unit, factor = fact_unit(column)
+        return Answer(value * factor, None if column.startswith("value") else unit, row.verified)
+    found = evaluate(text)
+    return Answer(found.value, found.formula.gives.unit, _scenario_verified(found.chosen))
+
+
+def _scenario_verified(chosen: dict) -> bool:
+    from handful import facts
+
+    return "hardware" not in chosen or facts.get("accelerators", chosen["hardware"]).verified
+
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+             ast.Pow: operator.pow}
+
+
+def _arithmetic(text: str) -> Answer:
+    parts: list[Answer] = []
+
+    def name(found: re.Match) -> str:
+        parts.append(answer(found[1]))
+        return f"_{len(parts) - 1}"
+
+    def value(node) -> float:
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return node.value
+        if isinstance(node, ast.Name) and re.fullmatch(r"_\d+", node.id) and int(node.id[1:]) < len(parts):
+            return parts[int(node.id[1:])].value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+            return OPERATORS[type(node.op)](value(node.left), value(node.right))
+        raise AskError(f"{text!r} is no arithmetic; + - * / ** and parentheses over numbers are allowed.")
+
+    replaced = re.sub(r"\[([^\[\]]+)\]", name, text[1:])
+    try:
+        result = value(ast.parse(replaced.strip(), mode="eval").body)
+    except SyntaxError:
+        raise AskError(f"{text!r} is no arithmetic; + - * / ** and parentheses over numbers are allowed.") from None
+    except (ZeroDivisionError, OverflowError) as error:
+        raise AskError(f"{text!r} cannot be computed: {error}.") from None
+    if isinstance(result, complex) or not math.isfinite(result):
+        raise AskError(f"{text!r} cannot be computed: the result is no finite number.")
+    return Answer(float(result), None, all(part.verified for part in parts))
