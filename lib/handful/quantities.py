@@ -390,8 +390,15 @@ overhead_time = quantity("overhead_time", r"t_{\mathrm{layers}}", _time, "s", "t
 memory_efficiency = quantity("memory_efficiency", r"e_{m}", NONE, "1", "share of the bandwidth that reads reach", upper=1)
 compute_efficiency = quantity("compute_efficiency", r"e_{c}", NONE, "1", "share of the peak rate that arithmetic reaches",
                               upper=1)
-network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that all-reduces reach",
+network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that traffic reaches",
                               upper=1)
+copied_weight_time = quantity("copied_weight_time", r"t_{\mathrm{copies}}", _time, "s",
+                              "time to read whole weights on every chip where a share would do")
+drafts = quantity("drafts", r"m_{\mathrm{draft}}", NONE, "1", "tokens guessed ahead and checked in one step", zero=True)
+acceptance = quantity("acceptance", r"\alpha_{\mathrm{draft}}", NONE, "1", "chance that a guessed token is kept",
+                      zero=True, upper=1)
+kept_share = quantity("kept_share", r"\kappa_{\mathrm{draft}}", NONE, "1",
+                      "tokens that are kept, of all that a step works on", default=1, upper=1)
 
 section("Price lists")
 input_price = quantity("input_price", r"\$_{\mathrm{in}}", _dollar / _token, "$/token",
