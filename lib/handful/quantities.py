@@ -255,6 +255,8 @@ copies_per_device = quantity("copies_per_device", r"m_{n}", _token / _device, "t
                              "copies of tokens that one chip gets in a layer")
 load_imbalance = quantity("load_imbalance", r"\eta_{\mathrm{load}}", NONE, "1", "load of the busiest chip over the mean load")
 device_batch = quantity("device_batch", r"B_{n}", _sequence / _device, "sequence", "sequences on each chip, of those that a step serves")
+token_traffic = quantity("token_traffic", r"b_{\mathrm{traffic}}", _byte / _token, "B/token",
+                         "bytes that a token sends to experts and gets back, over all layers")
 kernel_overhead = quantity("kernel_overhead", r"t_{\mathrm{fixed}}", _time / _layer, "s",
                            "time that sending takes whatever its bytes: launches, the way there, waiting", zero=True)
 dispatch_time = quantity("dispatch_time", r"t_{\mathrm{out}}", _time / _layer, "s", "time to send every token to its experts, one layer")

@@ -22,8 +22,8 @@ from .derivation import Derivation
 from .formula import Formula
 from .latency import expert_coverage
 
-(n, n_up, B, B_n, E, k, R, phi, ratio, k_in, k_out, coverage, new, u, o, d, w_out, w_back, w, c, F, BW, C, BW_up, BW_out, N_1,
- N_total, N_routed, mu, L, b, b_0, fixed, R_max, R_k) = (
+(n, n_up, B, B_n, E, k, R, phi, ratio, k_in, k_out, coverage, new, u, o, d, w_out, w_back, w, c, F, BW, C, BW_up,
+ BW_out, N_1, N_total, N_routed, mu, L, b, b_0, fixed, R_max, R_k, layers) = (
     quantity.symbol for quantity in (
         q.devices, q.domain_devices, q.batch, q.device_batch, q.experts, q.active_experts, q.scale_up_domains,
         q.fraction_leaving, q.bandwidth_ratio, q.copies_inside, q.copies_leaving, q.expert_coverage,
@@ -31,10 +31,11 @@ from .latency import expert_coverage
         q.bytes_per_parameter, q.flops_per_multiply_add, q.peak_flops, q.memory_bandwidth, q.memory_capacity,
         q.scale_up_bandwidth, q.scale_out_bandwidth, q.expert_parameters, q.total_parameters,
         q.routed_parameters, q.weight_memory_share, q.context, q.kv_bytes_per_token, q.kv_window_bytes,
-        q.kernel_overhead, q.domain_limit, q.domains_reached))
+        q.kernel_overhead, q.domain_limit, q.domains_reached, q.expert_layers))
 
 _PER_CHIP = "the batch is given per chip: chips that join bring their own sequences"
-_LIMIT = ("one copy a rack, handed on inside it", "at most domain_limit racks a token, and that limit taken as reached")
+_LIMIT = ("one copy a rack, handed on inside it",
+          "at most domain_limit racks a token, and that limit taken as reached")
 _V3 = "DeepSeek-AI 2024, DeepSeek-V3 Technical Report"
 _KERNELS = "github deepseek-ai/DeepEP docs/legacy.md; derived"
 
@@ -81,9 +82,52 @@ domains_to_hold = Formula(
     meaning="domains that the weights fill, when they may take a stated share of the memory",
     conventions=("not rounded up: what is left of the last one holds caches",))
 
+crossing_slowdown_once_of_chip = Formula(
+    q.crossing_slowdown, Max(1, ratio * k_out / k), name="crossing_slowdown_once_of_chip",
+    using=(copies_leaving_once_of_racks, experts.bandwidth_ratio), source=f"{_V3}, section 3.2.2; derived",
+    meaning="the same with the bandwidths of a chip", conventions=_LIMIT)
+
+# What one chip sends, by racks ------------------------------------------------------------------------------
+
+_bytes = d * (w_out + w_back)  # of one copy, there and back
+
+copies_inside_of_racks = Formula(
+    q.copies_inside, k * (1 / R - o / (R * n_up)), name="copies_inside_of_racks", source="39:39",
+    meaning="copies for other chips of the same rack", conventions=("one copy an expert",))
+
+copies_leaving_of_racks = Formula(
+    q.copies_leaving, k * phi, name="copies_leaving_of_racks", using=(fraction_leaving_of_racks,),
+    source="39:39", meaning="copies for other racks", conventions=("one copy an expert",))
+
+copies_handed_on = Formula(
+    q.copies_inside, k * (1 - o / n_up), name="copies_handed_on", source=f"{_V3}, section 3.2.2",
+    meaning="copies that cross a fabric when each rack gets one and hands it on",
+    conventions=("the one in n↑ copies that lands on its chip is not handed on",))
+
+copies_joined = Formula(
+    q.copies_inside, k * (1 - o / (R * n_up)), name="copies_joined", source="derived",
+    meaning="copies for other chips, if one fabric joined the chips of all racks")
+
+
+def _link(gives, copies, rate, by, name: str, meaning: str) -> Formula:
+    """Time of a chip's link for the copies of its own tokens."""
+    return Formula(gives, new * B_n * copies * _bytes / rate, name=name, using=(by,), source="39:39",
+                   meaning=meaning, conventions=("latency left out", _PER_CHIP))
+
+
+fabric_time = _link(q.scale_up_time, k_in, BW_up, copies_inside_of_racks, "fabric_time",
+                    "time of a chip's link to the fabric of its rack, one copy an expert")
+fabric_time_once = _link(q.scale_up_time, k_in, BW_up, copies_handed_on, "fabric_time_once",
+                         "time of a chip's link to the fabric of its rack, one copy a rack")
+fabric_time_joined = _link(q.scale_up_time, k_in, BW_up, copies_joined, "fabric_time_joined",
+                           "time of a chip's link if one fabric joined the chips of all racks")
+network_time = _link(q.scale_out_time, k_out, BW_out, copies_leaving_of_racks, "network_time",
+                     "time of a chip's port to the network, one copy an expert")
+network_time_once = _link(q.scale_out_time, k_out, BW_out, copies_leaving_once_of_racks, "network_time_once",
+                          "time of a chip's port to the network, one copy a rack")
+
 # Time, for a batch over racks -------------------------------------------------------------------------------
 
-_bytes = d * (w_out + w_back)
 _tokens = B * new / (R * n_up)  # of one chip
 
 one_fabric_time = Formula(
@@ -167,6 +211,11 @@ all_to_all_time_at_load = Formula(
     using=(scale_up_time_at_load, scale_out_time_at_load), source="39:39",
     meaning="the slower of fabric and network, for the tokens of one chip",
     conventions=("both work at once", "latency left out", _PER_CHIP))
+
+token_traffic = Formula(
+    q.token_traffic, layers * q.all_to_all_bytes.symbol, using=(experts.all_to_all_bytes,), source="derived",
+    meaning="bytes that one token sends to experts and gets back, over all layers",
+    conventions=("one copy an expert, wherever it lies",))
 
 # Memory, at a load per chip ---------------------------------------------------------------------------------
 

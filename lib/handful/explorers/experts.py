@@ -1,12 +1,11 @@
 """Explorers of the chapter on experts over racks."""
 from __future__ import annotations
 
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
+from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from .. import experts, racks
+from .. import experts, latency, racks, shapes
 from ..facts import get
-from ..page.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
-from ..scenario import page_rows
+from ..page.explorer import Control, Curve, Dots, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
 # Without a limit every rack may be reached; more racks than any plot shows.
 _FREE = {"domain_limit": 4096}
@@ -21,6 +20,76 @@ _CROSSING = ("H100 SXM", "MI355X", "B200 SXM", "GB200 NVL72", "TPU v6e", "TPU v5
 def _ratio(name: str, network: str | None = None) -> float:
     return next(g.ratio for g in experts.generations(network) if g.name == name)
 
+
+# A token's copies among racks ---------------------------------------------------------------------------------
+
+_V3, _LIMIT = shapes.shape("DeepSeek-V3"), 4   # the limit in nodes: its report, section 2.1.2
+
+
+def _wires(name: str, network: str | None = None) -> dict[str, float]:
+    known = experts.expert_values(name, "DeepSeek-V3", network)
+    return {key: known[key] for key in ("domain_devices", "scale_up_bandwidth", "scale_out_bandwidth")}
+
+
+_MACHINES = {"h100": ("H100, nodes of 8", _wires("H100 SXM"), 4, "node"),
+             "gb200-800": ("GB200, racks of 72, 800 Gb/s", _wires("GB200 NVL72"), 9, "rack"),
+             "gb200-400": ("GB200, racks of 72, 400 Gb/s", _wires("GB200 NVL72", "InfiniBand NDR"), 9, "rack")}
+_WAYS = {"each": ("one copy an expert", racks.copies_inside_of_racks, racks.copies_leaving_of_racks, racks.fabric_time,
+                  racks.network_time, racks.crossing_slowdown_of_chip),
+         "once": ("one copy a rack", racks.copies_handed_on, racks.copies_leaving_once_of_racks, racks.fabric_time_once,
+                  racks.network_time_once, racks.crossing_slowdown_once_of_chip)}
+_WAYS["limited"] = ("one copy a rack, four at most", *_WAYS["once"][1:])
+_PINNED = {"model": "DeepSeek-V3", "hardware": "H100 SXM", "precision": "fp8"}   # its wires come from the row
+
+racks_scene = Explorer(
+    "racks", "Where a token's copies go", kind="racks",
+    numbers={
+        **{f"{key}_{way}": Readout(formula, scenario=_PINNED, given={"domain_limit": _LIMIT if way == "limited" else _FREE["domain_limit"]}
+                                   if "domain_limit" in {q.name for q in formula.inputs} else {})
+           for way, (_, *formulas) in _WAYS.items()
+           for key, formula in zip(("inside", "leaving", "fabric", "network", "slowdown"), formulas)},
+        "joined": Readout(racks.fabric_time_joined, scenario=_PINNED)},
+    data={"experts": _V3.routed_experts, "active": _V3.active_experts, "limit": _LIMIT,
+          "machines": {key: {"chips": row["domain_devices"], "columns": columns, "place": place}
+                       for key, (_, row, columns, place) in _MACHINES.items()}},
+    controls=[
+        Control(IntSlider(value=2, min=1, max=8), "scale_up_domains", "Racks or nodes"),
+        Control(Dropdown(options=[(label, key) for key, (label, *_) in _MACHINES.items()], value="gb200-400"), "machine", "Machine",
+                rows={key: row for key, (_, row, *_) in _MACHINES.items()}),
+        Control(Dropdown(options=[(label, key) for key, (label, *_) in _WAYS.items()], value="each"), "way", "A token crosses in"),
+        Control(IntSlider(value=1, min=1, max=40), "which", "Which token"),
+        Control(IntSlider(value=128, min=1, max=512), "device_batch", "Tokens of each chip")],
+    presets=[
+        Preset("One rack", {"scale_up_domains": 1, "machine": "gb200-400", "way": "each"}, "any chip talks to any other: a perfect fit", "35:45"),
+        Preset("Two racks", {"scale_up_domains": 2, "machine": "gb200-400", "way": "each"}, "half of the tokens want to leave the rack", "39:39"),
+        Preset("Two racks, one copy a rack", {"scale_up_domains": 2, "machine": "gb200-400", "way": "once"}, "", ""),
+        Preset("DeepSeek's eight nodes", {"scale_up_domains": 8, "machine": "h100", "way": "limited"}, "", ""),
+    ],
+    caption="The dark square is the token's chip, coloured squares hold its eight experts. Blue stays on a fabric, orange crosses "
+            "the network, whose wires are as wide as the bytes that leave. Below, how long each wire is busy in one layer.")
+
+placement_scene = Explorer(
+    "placement", "256 experts on chips, and a router that throws dice", kind="placement",
+    numbers={"closed": experts.load_imbalance},
+    given={"active_experts": _V3.active_experts},
+    data={"experts": _V3.routed_experts, "active": _V3.active_experts, "spare": 32},
+    controls=[
+        Control(FloatLogSlider(value=1024, base=2, min=6, max=13, step=0.1), "batch", "Tokens of a step, over all chips"),
+        Control(Dropdown(options=[("8, 32 experts each", 8), ("16", 16), ("32, 8 experts each", 32), ("64, 4 experts each", 64),
+                                  ("128", 128), ("256, one expert each", 256)], value=64), "devices", "Chips"),
+        Control(FloatSlider(value=0, min=0, max=1, step=0.05), "skew", "How much the router has favourites"),
+        Control(Dropdown(options=[("none", "none"), ("32 second copies, placed by load", "spare")], value="none"), "spare", "Spare experts"),
+        Control(IntSlider(value=1, min=1, max=40), "seed", "Another draw")],
+    presets=[
+        Preset("Four experts a chip", {"batch": 1024, "devices": 64, "skew": 0, "spare": "none"}, "64 of the 72 chips, four experts on each", "33:37"),
+        Preset("A larger batch", {"batch": 8192, "devices": 64, "skew": 0, "spare": "none"}, "", ""),
+        Preset("A router with favourites", {"batch": 8192, "devices": 64, "skew": 0.4, "spare": "none"}, "", ""),
+        Preset("And spare experts", {"batch": 8192, "devices": 64, "skew": 0.4, "spare": "spare"}, "", ""),
+    ],
+    caption="Every token picks eight of the experts. The busiest chip, in orange, holds up the others. Favourites: the r-th most "
+            "popular expert is picked in proportion to 1 over r to this power.")
+
+# Curves -------------------------------------------------------------------------------------------------------
 
 copies_that_cross = Explorer(
     "copies-that-cross", "How many of a token's copies leave their rack",
