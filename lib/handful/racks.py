@@ -212,6 +212,11 @@ all_to_all_time_at_load = Formula(
     meaning="the slower of fabric and network, for the tokens of one chip",
     conventions=("both work at once", "latency left out", _PER_CHIP))
 
+fixed_traffic_time = Formula(
+    q.communication_time, 2 * layers * fixed, name="fixed_traffic_time", source=_KERNELS,
+    meaning="what the all-to-alls of a step take whatever their bytes: the constant, out and back, in every layer",
+    conventions=("none of it hidden",))
+
 token_traffic = Formula(
     q.token_traffic, layers * q.all_to_all_bytes.symbol, using=(experts.all_to_all_bytes,), source="derived",
     meaning="bytes that one token sends to experts and gets back, over all layers",
@@ -280,6 +285,45 @@ def generations_table() -> tuple[list[str], list[list[str]]]:
         rows.append([g.name + mark, str(g.year), f"{g.devices:,}", format_value(g.memory, "B"),
                      f"{g.ratio:.2g}×" if g.ratio else "–"])
     return ["Chip", "Year", "Chips in its domain", "Memory of the domain", "Inside over outside"], rows
+
+
+_USER_SPEED = 21  # tokens a second: DeepSeek's overview of its service says 20 to 22, and no batch
+
+
+def served() -> list[dict[str, float | str]]:
+    """Published services over many nodes: their step, and what the all-to-alls of a step take at least.
+
+    A dictionary a row: `name`, `chips`, `device_batch`, `step` and `traffic` in seconds.  Where no batch is published
+    it follows from the speed that users see.
+
+    >>> [0.3 < row["traffic"] / row["step"] < 0.5 for row in served()]      # less than half: two half-batches hide it
+    [True, True, True]
+    """
+    from .facts import get
+
+    found = []
+    for name in ("deepseek_decode", "deepseek_profile_decode", "sglang_h100_decode_2k"):
+        row = get("measured_serving", name)
+        speed = row["tokens_per_s_per_chip"]
+        each = float(row["batch"].split()[0]) if row["batch"] else speed / _USER_SPEED
+        known = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8") | {
+            "devices": row["chips"], "batch": each * row["chips"]}
+        found.append({"name": f"{row['model']}, {row['system'].split(' ')[0]}, {row['date'][:7]}", "chips": row["chips"],
+                      "device_batch": each, "step": each / speed, "traffic": experts.communication_time(known)})
+    return found
+
+
+def served_table() -> tuple[list[str], list[list[str]]]:
+    """Head and rows for the page.
+
+    >>> served_table()[1][2][1:3]
+    ['72', '256']
+    """
+    from .units import format_value
+
+    rows = [[row["name"], str(row["chips"]), format_value(row["device_batch"], "1"), format_value(row["step"], "s"),
+             format_value(row["traffic"], "s"), format_value(row["traffic"] / row["step"], "%", 2)] for row in served()]
+    return ["Service", "Chips", "Sequences a chip", "Step, measured", "Its all-to-alls, computed", "Share"], rows
 
 
 def kernels(hardware: str = "H100 SXM") -> list[dict[str, float]]:

@@ -31,7 +31,7 @@ function run({ input, numbers, spec }) {
 
 function places(v, width) {
   const across = Math.min(v.racks, width >= 560 ? 4 : 2), box = (width - GAP * (across - 1)) / across;
-  const pitch = Math.min(26, (box - 2 * PAD) / v.columns, 150 / v.columns), tall = HEAD + Math.ceil(v.chips / v.columns) * pitch + PAD;
+  const pitch = Math.min(26, (box - 2 * PAD) / v.columns, 200 / v.columns), tall = HEAD + Math.ceil(v.chips / v.columns) * pitch + PAD;
   const rows = Math.ceil(v.racks / across), pair = 2 * tall + 2 * TRUNK + GAP;
   const corner = (r) => {
     const row = Math.floor(r / across);

@@ -35,7 +35,7 @@ def places(v: dict[str, Any], width: float) -> dict[str, Any]:
     """Where boxes, chips and the network lie."""
     across = min(v["racks"], 4 if width >= 560 else 2)
     box = (width - GAP * (across - 1)) / across
-    pitch = min(26.0, (box - 2 * PAD) / v["columns"], 150 / v["columns"])
+    pitch = min(26.0, (box - 2 * PAD) / v["columns"], 200 / v["columns"])
     deep = math.ceil(v["chips"] / v["columns"]) * pitch
     tall = HEAD + deep + PAD
     rows = math.ceil(v["racks"] / across)
