@@ -108,7 +108,7 @@ copies_that_cross = Explorer(
     curves=[
         Curve(experts.copies_leaving, "One copy an expert", role="total", id="each"),
         Curve(experts.copies_leaving_once, "One copy a rack", given=_FREE, id="once"),
-        Curve(experts.copies_leaving_once, "One copy a rack, four racks at most", given={"domain_limit": 4}, id="limited"),
+        Curve(experts.copies_leaving_once, "Four racks at most", given={"domain_limit": 4}, id="limited"),
     ],
     controls=[
         Control(Dropdown(options=_DOMAINS,
@@ -139,7 +139,7 @@ crossing_against_ratio = Explorer(
     dots=Dots(experts.bandwidth_ratio, racks.crossing_slowdown_of_chip, rows=_CROSSING),
     controls=[
         Control(IntSlider(value=2, min=2, max=40), "scale_up_domains", "Racks or nodes"),
-        Control(Dropdown(options=_LIMITS, value=_FREE["domain_limit"]), "domain_limit", "Racks of a token"),
+        Control(Dropdown(options=_LIMITS, value=_FREE["domain_limit"]), "domain_limit", "Racks for a token"),
         Control(IntSlider(value=8, min=1, max=32), "active_experts", "Experts of a token")],
     readouts=[Readout(racks.fraction_leaving_of_racks, "Share of the copies that leave")],
     presets=[
@@ -165,7 +165,7 @@ hiding_against_batch = Explorer(
     controls=[
         Control(IntSlider(value=2, min=2, max=40), "scale_up_domains", "Racks or nodes"),
         Control(FloatLogSlider(value=_PORTS["800"], min=10, max=12, step=0.01), "scale_out_bandwidth", "Port of each chip"),
-        Control(Dropdown(options=_LIMITS, value=_FREE["domain_limit"]), "domain_limit", "Racks of a token")],
+        Control(Dropdown(options=_LIMITS, value=_FREE["domain_limit"]), "domain_limit", "Racks for a token")],
     readouts=[Readout(racks.expert_weight_time_of_racks, "Reading the experts"),
               Readout(racks.expert_compute_time_of_racks, "Their arithmetic"),
               Readout(racks.hiding_batch_once_of_racks, "Hidden up to, one copy a rack")],
