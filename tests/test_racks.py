@@ -130,6 +130,7 @@ def test_kernels_are_measured_at_one_load_on_more_and_more_chips():
         assert row["combine_s"] * row["combine_bytes_per_s"] == pytest.approx(128 * 8 * 7168 * 2, rel=0.04)
     rest = [row["combine"] - row["combine_bytes"] for row in racks.kernels()[1:]]
     assert 45e-6 < min(rest) and max(rest) < 100e-6
+    assert all(row["dispatch_bytes"] + 50e-6 == pytest.approx(row["dispatch"], rel=0.05) for row in racks.kernels()[1:])
     assert len(racks.kernels_table()[1]) == 6 and len(racks.served_table()[1]) == 3
 
 

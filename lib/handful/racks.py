@@ -267,6 +267,10 @@ def _derive_fewest_devices() -> Derivation:
 
 # Facts ------------------------------------------------------------------------------------------------------
 
+# Their domains are like those of a neighbour in the table.
+_ALIKE = ("A100 40GB", "B100", "H200 SXM", "B300 SXM", "TPU v5e")
+
+
 def generations_table() -> tuple[list[str], list[list[str]]]:
     """Head and rows for the page: chips of a domain, its memory, and how much faster it is inside than out.
 
@@ -281,6 +285,8 @@ def generations_table() -> tuple[list[str], list[list[str]]]:
 
     rows = []
     for g in experts.generations():
+        if g.name in _ALIKE:
+            continue
         mark = "" if get("accelerators", g.name).verified else " (unverified)"
         rows.append([g.name + mark, str(g.year), f"{g.devices:,}", format_value(g.memory, "B"),
                      f"{g.ratio:.2g}×" if g.ratio else "–"])

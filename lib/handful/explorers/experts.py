@@ -49,7 +49,7 @@ _WAYS = {"each": ("one copy an expert", racks.copies_inside_of_racks, racks.copi
                   racks.network_time, racks.crossing_slowdown_of_chip),
          "once": ("one copy a rack", racks.copies_handed_on, racks.copies_leaving_once_of_racks, racks.fabric_time_once,
                   racks.network_time_once, racks.crossing_slowdown_once_of_chip)}
-_WAYS["limited"] = ("one copy a rack, four at most", *_WAYS["once"][1:])
+_WAYS["limited"] = ("four racks at most", *_WAYS["once"][1:])
 
 racks_scene = Explorer(
     "racks", "Where a token's copies go", kind="racks",
@@ -75,8 +75,9 @@ racks_scene = Explorer(
         Preset("Two racks, one copy a rack", {"scale_up_domains": 2, "machine": "gb200-400", "way": "once"}, "", ""),
         Preset("DeepSeek's eight nodes", {"scale_up_domains": 8, "machine": "h100", "way": "limited"}, "", ""),
     ],
-    caption="The dark square is the token's chip, coloured squares hold its eight experts. Blue stays on a fabric, orange crosses "
-            "the network, whose wires are as wide as the bytes that leave. Below, how long each wire is busy in one layer.")
+    caption="The dark square is the token's chip, coloured squares hold its eight experts, pale orange ones hand copies on. "
+            "Blue stays on a fabric, orange crosses the network, whose wires are as wide as the bytes that leave. Below, how "
+            "long each wire is busy in one layer.")
 
 placement_scene = Explorer(
     "placement", "256 experts on chips, and a router that throws dice", kind="placement",

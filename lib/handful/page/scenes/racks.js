@@ -42,7 +42,7 @@ function places(v, width) {
     return [left + ((k % v.columns) + 0.5) * pitch, y + HEAD + (Math.floor(k / v.columns) + 0.5) * pitch];
   };
   const bar = (r) => Math.floor(Math.floor(r / across) / 2) * pair + tall + TRUNK;
-  const last = rows % 2 ? tall + TRUNK + 12 : 2 * tall + 2 * TRUNK;
+  const last = v.racks === 1 ? tall : rows % 2 ? tall + TRUNK + 12 : 2 * tall + 2 * TRUNK;
   return { box, tall, pitch, corner, chip, bar, across, bottom: (Math.ceil(rows / 2) - 1) * pair + last };
 }
 
@@ -63,8 +63,10 @@ function picture(v, width) {
       text(x + PAD, y + 14, `${v.place} ${r + 1}`, "soft small"));
   }
   const picked = new Set(v.picks), size = at.pitch * 0.72;
+  // Where a rack's one copy arrives, unless that chip holds an expert too.
+  const landing = new Set(v.once ? v.picks.filter((i) => i >= chips).map((i) => Math.floor(i / chips) * chips + home) : []);
   for (let i = 0; i < racks * chips; i++) {
-    const [x, y] = at.chip(i), c = i === home ? "ink" : picked.has(i) ? (i < chips ? "c0" : "c1") : "c0 faint";
+    const [x, y] = at.chip(i), c = i === home ? "ink" : picked.has(i) ? (i < chips ? "c0" : "c1") : landing.has(i) ? "c1 pale" : "c0 faint";
     out.push(rect(x - size / 2, y - size / 2, size, size, c));
   }
   out.push(...routes(v, at));

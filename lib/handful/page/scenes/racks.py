@@ -55,7 +55,7 @@ def places(v: dict[str, Any], width: float) -> dict[str, Any]:
         return (r // across // 2) * (2 * tall + 2 * TRUNK + GAP) + tall + TRUNK
 
     pairs = math.ceil(rows / 2)
-    last = tall + TRUNK + 12 if rows % 2 else 2 * tall + 2 * TRUNK
+    last = tall if v["racks"] == 1 else tall + TRUNK + 12 if rows % 2 else 2 * tall + 2 * TRUNK
     return {"box": box, "tall": tall, "pitch": pitch, "corner": corner, "chip": chip, "bar": bar, "across": across,
             "bottom": (pairs - 1) * (2 * tall + 2 * TRUNK + GAP) + last}
 
@@ -84,10 +84,13 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         out.append(shapes.rect(x + 0.5, y + 0.5, at["box"] - 1, at["tall"] - 1, "soft outline"))
         out.append(shapes.text(x + PAD, y + 14, f"{v['place']} {r + 1}", "soft small"))
     picked = set(v["picks"])
+    # Where a rack's one copy arrives, unless that chip holds an expert too.
+    landing = {i // chips * chips + home for i in picked if i >= chips} if v["once"] else set()
     size = at["pitch"] * 0.72
     for i in range(racks * chips):
         x, y = at["chip"](i)
-        c = "ink" if i == home else ("c0" if i < chips else "c1") if i in picked else "c0 faint"
+        c = ("ink" if i == home else ("c0" if i < chips else "c1") if i in picked
+             else "c1 pale" if i in landing else "c0 faint")
         out.append(shapes.rect(x - size / 2, y - size / 2, size, size, c))
     out += _routes(v, at)
     if racks > 1:
