@@ -79,6 +79,25 @@ def test_what_a_crossing_costs_against_counted_time(many, rate):
         assert fabric.simulate(128, domain_devices=32, once=once, **layout).time / one == pytest.approx(form(known), rel=0.08)
 
 
+@given(st.integers(2, 40), st.integers(1, 16), st.sampled_from(["H100 SXM", "GB200 NVL72"]))
+@settings(deadline=None, max_examples=30)
+def test_at_the_hiding_batch_one_copy_a_rack_takes_as_long_as_reading(many, limit, chip):
+    known = experts.expert_values(chip, "DeepSeek-V3", precision="fp8") | {"scale_up_domains": many, "domain_limit": limit}
+    batch = racks.hiding_batch_once_of_racks(known)
+    # The form takes every expert as read.
+    reading = racks.expert_weight_time_of_racks(known, batch=batch) / experts.expert_coverage(known, batch=batch)
+    assert racks.scale_out_time_once_of_racks(known, batch=batch) == pytest.approx(reading, rel=1e-9)
+    assert batch >= racks.hiding_batch_of_racks(known) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("many", [1, 2, 8])
+def test_one_fabric_for_all_against_counted_bytes(many):
+    seen = fabric.simulate(64, experts=256, active_experts=8, devices=8 * many, domain_devices=8 * many)
+    known = V3 | {"scale_up_domains": many, "domain_devices": 8, "device_batch": 64, "batch": 64 * 8 * many}
+    assert racks.fabric_time_joined(known) * 450e9 == pytest.approx(seen.scale_up[0], rel=0.02)
+    assert racks.one_fabric_time(known) == pytest.approx(racks.fabric_time_joined(known), rel=1e-12)
+
+
 def test_two_racks_cost_a_quarter_when_a_rack_gets_one_copy():
     two = {"bandwidth_ratio": 18, "scale_up_domains": 2, "active_experts": 8, "domain_limit": 2}
     assert racks.crossing_slowdown_of_racks(two) / racks.crossing_slowdown_once(two) == pytest.approx(4, rel=0.01)

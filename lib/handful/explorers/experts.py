@@ -111,6 +111,7 @@ copies_that_cross = Explorer(
         Curve(experts.copies_leaving_once, "One copy a rack", given=_FREE, id="once"),
         Curve(experts.copies_leaving_once, "Four racks at most", given={"domain_limit": 4}, id="limited"),
     ],
+    given={"devices": 144, "domain_devices": 72, "active_experts": _V3.active_experts},
     controls=[
         Control(Dropdown(options=_DOMAINS,
                          value=72), "domain_devices", "Chips of a domain"),
@@ -138,6 +139,7 @@ crossing_against_ratio = Explorer(
         Curve(racks.crossing_slowdown_once, "One copy a rack", id="once"),
     ],
     dots=Dots(experts.bandwidth_ratio, racks.crossing_slowdown_of_chip, rows=_CROSSING),
+    given={"active_experts": _V3.active_experts},
     controls=[
         Control(IntSlider(value=2, min=2, max=40), "scale_up_domains", "Racks or nodes"),
         Control(Dropdown(options=_LIMITS, value=_FREE["domain_limit"]), "domain_limit", "Racks for a token"),
