@@ -115,6 +115,9 @@ def test_the_fewest_chips_by_trying_one_after_the_other(each):
     assert found - 1 < racks.fewest_devices(known) <= found
     assert racks.device_memory_at_load(known, devices=found) <= racks.memory_of_chip(known) == 80e9
     assert racks.device_memory_at_load(known, devices=found - 1) > 80e9
+    # The derivation says the same, where there is room at all.
+    said = racks.fewest_devices.derivation.result.xreplace({part.gives.symbol: part.expanded for part in racks.fewest_devices.using})
+    assert float(said.subs({s: (known | {"one_device": 1})[str(s)] for s in said.free_symbols})) == pytest.approx(racks.fewest_devices(known), rel=1e-12)
 
 
 def test_caches_that_never_fit_want_infinitely_many_chips():
