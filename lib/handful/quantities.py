@@ -254,6 +254,19 @@ tokens_per_expert = quantity("tokens_per_expert", r"m_{E}", _token, "token", "to
 copies_per_device = quantity("copies_per_device", r"m_{n}", _token / _device, "token",
                              "copies of tokens that one chip gets in a layer")
 load_imbalance = quantity("load_imbalance", r"\eta_{\mathrm{load}}", NONE, "1", "load of the busiest chip over the mean load")
+device_batch = quantity("device_batch", r"B_{n}", _sequence / _device, "sequence", "sequences on each chip, of those that a step serves")
+token_traffic = quantity("token_traffic", r"b_{\mathrm{traffic}}", _byte / _token, "B/token",
+                         "bytes that a token sends to experts and gets back, over all layers")
+kernel_overhead = quantity("kernel_overhead", r"t_{\mathrm{fixed}}", _time / _layer, "s",
+                           "time that sending takes whatever its bytes: launches, the way there, waiting", zero=True)
+dispatch_time = quantity("dispatch_time", r"t_{\mathrm{out}}", _time / _layer, "s", "time to send every token to its experts, one layer")
+combine_time = quantity("combine_time", r"t_{\mathrm{back}}", _time / _layer, "s", "time to bring the experts' answers back, one layer")
+domain_memory = quantity("domain_memory", r"C_{\uparrow}", _byte, "B", "memory of all chips of one scale-up domain")
+resident_weights = quantity("resident_weights", r"m_{n}^{\mathrm{experts}}", _byte / _device, "B", "bytes of routed experts on one chip")
+copied_weights = quantity("copied_weights", r"m_{n}^{\mathrm{rest}}", _byte / _device, "B",
+                          "bytes on one chip of the weights that every chip holds: attention, embeddings, shared experts")
+resident_caches = quantity("resident_caches", r"m_{n}^{\mathrm{KV}}", _byte / _device, "B", "bytes of caches on one chip")
+fewest_devices = quantity("fewest_devices", r"n_{\min}", _device, "device", "fewest chips that hold the model and its caches")
 
 section("Holding a context")
 tier_capacity = quantity("tier_capacity", r"C_{\mathrm{tier}}", _byte / _device, "B",
