@@ -316,7 +316,7 @@ def _claims(options) -> None:
         return _columns((claim.time, claim.id, claim.verdict, claim.spoken_text) for claim in found)
     [claim] = found
     _print(f"{claim.time} {claim.who}: {claim.statement}")
-    said = [("Said", claim.spoken_text)] if claim.spoken else []
+    said = [("Said", claim.spoken_text, "")] if claim.spoken else []
     values = [(value.label, value.text, "agrees" if value.agrees else "differs") for value in claim.values]
     findings = [(finding.label, "agrees" if finding.agrees else "differs") for finding in claim.findings]
     _columns([*said, *values] if values else findings)
