@@ -89,12 +89,12 @@ def _found(claim: Claim) -> str:
     """What was recomputed, convention by convention, or what a test found, case by case."""
     e = html.escape
     if claim.values:
-        tolerance = f"a factor of {claim.within:g} allowed" if claim.within > 1 else "exactly"
-        head = f"<caption>Said: <strong>{e(claim.spoken_text)}</strong> ({tolerance}). Recomputed:</caption>"
+        tolerance = f"a factor of {claim.within:g} is allowed" if claim.within > 1 else "no tolerance"
+        head = f"Said: <strong>{e(claim.spoken_text)}</strong> ({tolerance}). Recomputed:"
         rows = [(value.label, value.text + ("" if value.verified else " (unverified)"), value.agrees)
                 for value in claim.values]
     elif claim.findings:
-        head = f"<caption>Tested: {e(claim.tested)}.</caption>"
+        head = f"Tested: {e(claim.tested)}."
         rows = [(finding.label, "", finding.agrees) for finding in claim.findings]
     else:
         return ""
@@ -102,7 +102,8 @@ def _found(claim: Claim) -> str:
         f'<tr class="{"agrees" if agrees else "differs"}"><th scope="row">{e(label)}</th>'
         + (f"<td>{e(text)}</td>" if text else "") + f"<td>{'✓ agrees' if agrees else '✗ differs'}</td></tr>"
         for label, text, agrees in rows)
-    return f'<table class="entry-found">{head}<tbody>{body}</tbody></table>'
+    return (f'<p class="entry-how" id="how-{claim.id}">{head}</p>'
+            f'<table class="entry-found" aria-labelledby="how-{claim.id}"><tbody>{body}</tbody></table>')
 
 
 # Data for others ---------------------------------------------------------------------------------------------
