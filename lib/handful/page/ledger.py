@@ -10,7 +10,7 @@ import io
 import json
 from pathlib import Path
 
-from ..claims import BASES, SEGMENTS, VERDICTS, Claim, load
+from ..claims import BASES, CHAPTERS, SEGMENTS, VERDICTS, Claim, load
 
 # What stands before a verdict, for those who do not see its colour.
 MARKS = {"holds": "✓", "order of magnitude": "≈", "contested": "±", "wrong": "✗", "not checkable": "?"}
@@ -82,7 +82,7 @@ def _entry(claim: Claim) -> str:
             f'<p class="entry-why">{e(claim.reason)}</p>'
             f'<p class="entry-source">{BASES[claim.basis].capitalize()}. Source: '
             f'<a href="{e(claim.link)}">{e(claim.source)}</a>. '
-            f'Chapter: <a href="{claim.chapter}.html">{claim.chapter.replace("-", " ")}</a>.</p></li>')
+            f'Chapter: <a href="{claim.chapter}.html">{e(CHAPTERS[claim.chapter])}</a>.</p></li>')
 
 
 def _found(claim: Claim) -> str:
