@@ -10,7 +10,7 @@ import io
 import json
 from pathlib import Path
 
-from ..claims import BASES, SEGMENTS, VERDICTS, Claim, load
+from ..claims import BASES, CHAPTERS, SEGMENTS, VERDICTS, Claim, load
 
 # What stands before a verdict, for those who do not see its colour.
 MARKS = {"holds": "✓", "order of magnitude": "≈", "contested": "±", "wrong": "✗", "not checkable": "?"}
@@ -82,19 +82,19 @@ def _entry(claim: Claim) -> str:
             f'<p class="entry-why">{e(claim.reason)}</p>'
             f'<p class="entry-source">{BASES[claim.basis].capitalize()}. Source: '
             f'<a href="{e(claim.link)}">{e(claim.source)}</a>. '
-            f'Chapter: <a href="{claim.chapter}.html">{claim.chapter.replace("-", " ")}</a>.</p></li>')
+            f'Chapter: <a href="{claim.chapter}.html">{e(CHAPTERS[claim.chapter])}</a>.</p></li>')
 
 
 def _found(claim: Claim) -> str:
     """What was recomputed, convention by convention, or what a test found, case by case."""
     e = html.escape
     if claim.values:
-        tolerance = f"a factor of {claim.within:g} allowed" if claim.within > 1 else "exactly"
-        head = f"<caption>Said: <strong>{e(claim.spoken_text)}</strong> ({tolerance}). Recomputed:</caption>"
+        tolerance = f"a factor of {claim.within:g} is allowed" if claim.within > 1 else "no tolerance"
+        head = f"Said: <strong>{e(claim.spoken_text)}</strong> ({tolerance}). Recomputed:"
         rows = [(value.label, value.text + ("" if value.verified else " (unverified)"), value.agrees)
                 for value in claim.values]
     elif claim.findings:
-        head = f"<caption>Tested: {e(claim.tested)}.</caption>"
+        head = f"Tested: {e(claim.tested)}."
         rows = [(finding.label, "", finding.agrees) for finding in claim.findings]
     else:
         return ""
@@ -102,7 +102,8 @@ def _found(claim: Claim) -> str:
         f'<tr class="{"agrees" if agrees else "differs"}"><th scope="row">{e(label)}</th>'
         + (f"<td>{e(text)}</td>" if text else "") + f"<td>{'✓ agrees' if agrees else '✗ differs'}</td></tr>"
         for label, text, agrees in rows)
-    return f'<table class="entry-found">{head}<tbody>{body}</tbody></table>'
+    return (f'<p class="entry-how" id="how-{claim.id}">{head}</p>'
+            f'<table class="entry-found" aria-labelledby="how-{claim.id}"><tbody>{body}</tbody></table>')
 
 
 # Data for others ---------------------------------------------------------------------------------------------
