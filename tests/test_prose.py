@@ -70,6 +70,7 @@ def bare_figures(text: str) -> list[str]:
             return re.sub(r"[^\n]", " ", match[0])
 
         rest = ROLE.sub(blank, section)
+        rest = re.sub(r"^ *\d+\. ", blank, rest, flags=re.M)  # numbered lists
         rest = re.sub(r"`[^`\n]+`|\]\([^)]*\)|https?://\S+", blank, rest)
         for pattern in (names, NAMES, DATE):
             rest = pattern.sub(blank, rest)

@@ -139,6 +139,10 @@ TABLES: dict[str, dict[str, str]] = {
         text: expression unit
         flag: verified!
         text: verified_note source!"""),
+    "calculators": _columns("""
+        text: name! question! tool! version!
+        positive: value!
+        text: remade cause! source!"""),
     "lecture_vs_sources": _columns("""
         text: name! lecture_claim! what_sources_say! size_of_difference! lecture_source! source!"""),
 }
