@@ -16,19 +16,19 @@ models and mixtures of experts.
 """
 from __future__ import annotations
 
-from sympy import Eq
+from sympy import Eq, log
 
 from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
 
-(c, u, v, n, F, p, N, a, L, h, h_rl, share, eta, mfu, D_pre, D_rl, D_inf, R, life, tau, C, x, y, z, low, high) = (
+(c, u, v, n, F, p, N, a, L, h, h_rl, share, eta, mfu, D_pre, D_rl, D_inf, R, life, tau, C, x, y, z, low, high, double, nT, r) = (
     quantity.symbol for quantity in (
         q.flops_per_multiply_add, q.one_token, q.one_parameter, q.devices, q.peak_flops, q.device_price,
         q.active_parameters, q.attention_flops_per_pair, q.context, q.training_passes, q.rl_passes, q.learned_share,
         q.decode_efficiency, q.model_flops_utilisation, q.pretraining_tokens, q.rl_tokens, q.inference_tokens,
         q.service_throughput, q.service_life, q.tokens_per_parameter, q.training_flops, q.knob, q.rising_exponent,
-        q.falling_exponent, q.falling_weight, q.rising_weight))
+        q.falling_exponent, q.falling_weight, q.rising_weight, q.traffic_doubling, q.training_chip_time, q.throughput))
 
 # The three bills -------------------------------------------------------------------------------------------------
 
@@ -61,6 +61,21 @@ lifetime_flops = Formula(
     q.lifetime_flops, q.training_flops.symbol + q.rl_flops.symbol + q.inference_flops.symbol,
     using=(training_flops, rl_flops, inference_flops), source="82:13", meaning="training, learning and serving together")
 
+def _share(gives, part: Formula) -> Formula:
+    return Formula(gives, part.gives.symbol / q.lifetime_flops.symbol, using=(part, lifetime_flops), source="83:48",
+                   meaning=gives.meaning, conventions=("counted at the price of training's FLOPs",))
+
+
+training_share = _share(q.training_share, training_flops)
+rl_share = _share(q.rl_share, rl_flops)
+inference_share = _share(q.inference_share, inference_flops)
+
+decode_efficiency_of_run = Formula(
+    q.decode_efficiency, r * nT / (n * h * D_pre), name="decode_efficiency_of_run", source="derived",
+    meaning="tokens decoded over three times the tokens trained on, for each chip and second",
+    conventions=("the same model on the same chips; its size and the chips' peak cancel",),
+    derivation=lambda: _derive_decode_efficiency())
+
 # Equal bills -----------------------------------------------------------------------------------------------------
 
 pretraining_per_rl_token = Formula(
@@ -79,11 +94,29 @@ cost_ratio = Formula(
     conventions=("costs are powers of what is traded: equal only where the exponents are",),
     derivation=lambda: _derive_cost_ratio())
 
+rising_cost = Formula(q.rising_cost, high * x**y, source="definition", meaning="a cost that rises with the knob")
+falling_cost = Formula(q.falling_cost, low * x**-z, source="definition", meaning="a cost that falls with the knob")
+cost_sum = Formula(q.lifetime_flops, q.rising_cost.symbol + q.falling_cost.symbol, using=(rising_cost, falling_cost),
+                   name="cost_sum", source="80:00", meaning="both together")
+
+best_knob = Formula(q.best_knob, (z * low / (y * high))**(1 / (y + z)), source="derived",
+                    meaning="where the sum of two costs is least", derivation=lambda: _derive_best_knob())
+equal_knob = Formula(q.equal_knob, (low / high)**(1 / (y + z)), source="80:00; contested",
+                     meaning="where the two costs are equal", conventions=("least only where the exponents are equal",))
+equal_split_excess = Formula(
+    q.equal_split_excess, 2 * (z / y)**(-y / (y + z)) / (1 + y / z) - 1, source="derived",
+    meaning="what the rule of equal costs costs, above the least sum",
+    conventions=("depends on the ratio of the exponents alone, and is the same for a ratio and its inverse",))
+
 # Over-training ---------------------------------------------------------------------------------------------------
 
 served_tokens = Formula(
     q.inference_tokens, R * life, name="served_tokens", source="89:45",
     meaning="tokens that a model serves in its life", conventions=("the model's own traffic, at a steady rate",))
+
+served_tokens_growing = Formula(
+    q.inference_tokens, R * double / log(2) * (2**(life / double) - 1), name="served_tokens_growing", source="derived",
+    meaning="the same, where traffic doubles again and again", conventions=("the throughput is that of the first day",))
 
 overtraining = Formula(
     q.overtraining_multiple, D_pre / (tau * N), name="overtraining", source="91:17",
@@ -133,7 +166,7 @@ def hundredfold(service_throughput: float = 50e6, service_life: float = 60 * 864
 def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
     """Models whose pre-training tokens are published, the most over-trained first.
 
-    Each is a dict of name, year, active_parameters, pretraining_tokens, overtraining_multiple, source.
+    Each is a dict of name, year, active_parameters, pretraining_tokens, overtraining_multiple, source, verified.
 
     >>> {row["name"]: round(row["overtraining_multiple"], 1) for row in disclosed()}["Llama 3.1 405B"]
     1.9
@@ -142,6 +175,7 @@ def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
 
     rows = [{"name": row.name, "year": row["year"], "active_parameters": row["active_params_reported"],
              "pretraining_tokens": row["pretraining_tokens"], "source": row["tokens_source"] or row.source,
+             "verified": not (row["tokens_source"] or "").startswith("unverified"),
              "overtraining_multiple": overtraining(pretraining_tokens=row["pretraining_tokens"],
                                                    active_parameters=row["active_params_reported"],
                                                    tokens_per_parameter=tokens_per_parameter)}
@@ -167,6 +201,21 @@ def _derive_cost_ratio() -> Derivation:
     d.substitute({"falling_weight": q.falling_cost.symbol * x**z}, "name the cost that falls")
     d.substitute({"rising_cost": q.cost_ratio.symbol * q.falling_cost.symbol}, "and ask for their ratio")
     d.solve("cost_ratio", "the steeper cost is the smaller one; equal only where the exponents are")
+    return d
+
+
+def _derive_best_knob() -> Derivation:
+    d = Derivation("Where a sum of two powers is least")
+    d.start(Eq(q.lifetime_flops.symbol, high * x**y + low * x**-z), "one cost rises with the knob, one falls")
+    d.minimise("knob", "at the bottom, a per cent more costs as much as it saves")
+    d.claim(Eq(x, best_knob.expression), "gather the powers of the knob")
+    return d
+
+
+def _derive_decode_efficiency() -> Derivation:
+    d = Derivation("How well a chip is used in decoding, beside training")
+    d.start(Eq(eta, (c * N * r / n) / (C / nT)), "FLOPs for each chip and second, in decoding over in training")
+    d.substitute(training_flops, "6 FLOPs for each weight and token of training; the size cancels")
     return d
 
 

@@ -168,12 +168,16 @@ training_flops = quantity("training_flops", r"C_{\mathrm{train}}", _flop, "FLOP"
 rl_flops = quantity("rl_flops", r"C_{\mathrm{RL}}", _flop, "FLOP", "FLOPs of reinforcement learning, at the price of training's")
 inference_flops = quantity("inference_flops", r"C_{\mathrm{inf}}", _flop, "FLOP", "FLOPs of serving, at the price of training's")
 lifetime_flops = quantity("lifetime_flops", r"C_{\mathrm{life}}", _flop, "FLOP", "FLOPs of a model's whole life, at the price of training's")
+training_share = quantity("training_share", r"\phi_{\mathrm{train}}", NONE, "%", "pre-training's share of a model's life", upper=1)
+rl_share = quantity("rl_share", r"\phi_{\mathrm{RL}}", NONE, "%", "reinforcement learning's share of a model's life", upper=1)
+inference_share = quantity("inference_share", r"\phi_{\mathrm{inf}}", NONE, "%", "serving's share of a model's life", upper=1)
 pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"D_{\mathrm{pre}}/D_{\mathrm{RL}}", NONE, "1",
                                     "pre-training tokens for each token of reinforcement learning")
 pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"D_{\mathrm{pre}}/D_{\mathrm{inf}}", NONE, "1",
                                            "pre-training tokens for each token served")
 tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _parameter, "token",
                                 "pre-training tokens for each parameter")
+traffic_doubling = quantity("traffic_doubling", r"T_{2}", _time, "s", "time in which a service's traffic doubles")
 overtraining_multiple = quantity("overtraining_multiple", r"\Omega", NONE, "1",
                                  "pre-training tokens over those that training alone would call for")
 knob = quantity("knob", "x", NONE, "1", "what is traded: size, data, time")
@@ -184,6 +188,9 @@ falling_exponent = quantity("falling_exponent", r"x_{\downarrow}", NONE, "1", "e
 rising_cost = quantity("rising_cost", r"C_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob")
 falling_cost = quantity("falling_cost", r"C_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob")
 cost_ratio = quantity("cost_ratio", r"C_{\uparrow}/C_{\downarrow}", NONE, "1", "the rising cost over the falling one")
+best_knob = quantity("best_knob", r"x_{\min}", NONE, "1", "knob at which two costs have the least sum")
+equal_knob = quantity("equal_knob", r"x_{=}", NONE, "1", "knob at which two costs are equal")
+equal_split_excess = quantity("equal_split_excess", r"\epsilon_{=}", NONE, "%", "what equal costs cost above the least sum", zero=True)
 loss_floor = quantity("loss_floor", r"\ell_{\infty}", NONE, "1", "loss that no size and no data get below", zero=True)
 size_coefficient = quantity("size_coefficient", "A", NONE, "1", "loss that a model of one parameter would add")
 data_coefficient = quantity("data_coefficient", r"A_{D}", NONE, "1", "loss that training on one token would add")
@@ -193,6 +200,14 @@ compute_optimal_parameters = quantity("compute_optimal_parameters", r"N^{*}", _p
                                       "size that a budget of FLOPs trains best")
 compute_optimal_tokens = quantity("compute_optimal_tokens", r"D^{*}", _token, "token",
                                   "tokens that a budget of FLOPs trains best on")
+exchange_rate = quantity("exchange_rate", r"s_{D}", NONE, "1",
+                         "per cent of tokens that a per cent of size saves, at the same loss")
+decode_bill_ratio = quantity("decode_bill_ratio", r"r_{\mathrm{decode}}", NONE, "1",
+                             "what all decoding costs over what pre-training costs", zero=True)
+size_share = quantity("size_share", r"N/N^{*}", NONE, "1", "size over the compute-optimal size for the same loss")
+token_multiple = quantity("token_multiple", r"D/D^{*}", NONE, "1", "tokens over the compute-optimal tokens for the same loss")
+lifetime_share = quantity("lifetime_share", r"\phi_{\mathrm{life}}", NONE, "%",
+                          "cost of a life over that of the compute-optimal model with the same loss and the same traffic")
 training_chip_time = quantity("training_chip_time", r"nT", _device * _time, "device·s", "chip-hours of a training run")
 training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "time that a training run takes")
 training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
