@@ -52,6 +52,15 @@ optimal_tokens_per_parameter = Formula(
     meaning="tokens for each parameter at the optimum: constant only where both exponents are equal",
     conventions=_FITTED)
 
+tokens_at_budget = Formula(
+    q.pretraining_tokens, C / (h * c * N), name="tokens_at_budget", source="6 N D",
+    meaning="tokens that a budget of FLOPs leaves for a model of this size", conventions=("6 FLOPs for each weight and token",))
+
+loss_at_budget = Formula(
+    q.validation_loss, floor + A * (v / N)**alpha + A_d * (h * c * u * N / C)**beta, name="loss_at_budget",
+    source=_SOURCE, meaning="loss of a model of this size after all the tokens that the budget allows",
+    conventions=("6 FLOPs for each weight and token", *_FITTED))
+
 tokens_to_reach = Formula(
     q.pretraining_tokens, u * (A_d / Max(0, ell - floor - A * (v / N)**alpha))**(1 / beta), name="tokens_to_reach",
     source=_SOURCE, meaning="tokens after which a model of this size reaches a loss",

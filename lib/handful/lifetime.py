@@ -25,11 +25,11 @@ from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
 
-(N, D, D_inf, u, v, h, eta, A, A_d, alpha, beta, ell, floor, r, s, x, delta, N_star, D_star) = (
+(N, D, D_inf, u, v, h, eta, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
     quantity.symbol for quantity in (
         q.active_parameters, q.pretraining_tokens, q.inference_tokens, q.one_token, q.one_parameter, q.training_passes,
         q.decode_efficiency, q.size_coefficient, q.data_coefficient, q.size_exponent, q.data_exponent,
-        q.validation_loss, q.loss_floor, q.decode_bill_ratio, q.exchange_rate, q.size_share, q.token_multiple,
+        q.loss_floor, q.decode_bill_ratio, q.exchange_rate, q.size_share, q.token_multiple,
         q.compute_optimal_parameters, q.compute_optimal_tokens))
 
 _SOURCE = "derived from the law of Hoffmann et al. 2022; the question is that of Sardana et al. 2024"
@@ -79,6 +79,10 @@ matching_tokens = Formula(
     q.compute_optimal_tokens, u * (beta * A_d / (alpha * A) * (N_star / v)**alpha)**(1 / beta), name="matching_tokens",
     source=_SOURCE, meaning="tokens on which a model of this size is trained compute-optimally",
     conventions=("the exchange rate is 1",))
+
+matching_loss = Formula(
+    q.validation_loss, floor + A * (v / N_star)**alpha * (1 + alpha / beta), name="matching_loss", source=_SOURCE,
+    meaning="loss of a model of this size, trained compute-optimally", conventions=("the exchange rate is 1",))
 
 best_size = Formula(
     q.active_parameters, x * N_star, using=(best_size_share,), name="best_size", source=_SOURCE, conventions=_HELD,
@@ -134,6 +138,23 @@ def best_run(active_parameters: float, served_tokens: float, *, fit: str = "besi
     tokens = start * math.exp(brentq(gap, 0, 80, xtol=1e-12))
     return {"pretraining_tokens": tokens, "tokens_per_parameter": tokens / active_parameters,
             "decode_bill_ratio": bill_ratio_at_optimum(known, pretraining_tokens=tokens)}
+
+
+def runs_table(active_parameters: float = 100e9, served: tuple[float, ...] = (200e12, 100e12, 50e12),
+               decode_efficiency: float = 0.3) -> tuple[list[str], list[list[str]]]:
+    """`best_run` by both fits, for several amounts of tokens to decode: head and rows of text for a page."""
+    from .units import format_value
+
+    fits = {"hoffmann": "first paper", "besiroglu": "replication"}
+    head = ["Tokens to decode"] + [f"{what}, {name}" for name in fits.values() for what in ("Tokens to train on", "over the rule of 20")]
+    rows = []
+    for tokens in served:
+        row = [format_value(tokens, "token")]
+        for fit in fits:
+            run = best_run(active_parameters, tokens, fit=fit, decode_efficiency=decode_efficiency)
+            row += [format_value(run["pretraining_tokens"], "token", 2), "× " + format_value(run["tokens_per_parameter"] / 20, "1", 2)]
+        rows.append(row)
+    return head, rows
 
 
 # Derivations -------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ models and mixtures of experts.
 """
 from __future__ import annotations
 
-from sympy import Eq, log
+from sympy import Eq, log, sqrt
 
 from . import quantities as q
 from .derivation import Derivation
@@ -114,9 +114,22 @@ served_tokens = Formula(
     q.inference_tokens, R * life, name="served_tokens", source="89:45",
     meaning="tokens that a model serves in its life", conventions=("the model's own traffic, at a steady rate",))
 
+life_to_serve = Formula(
+    q.service_life, D_inf / R, name="life_to_serve", source="definition",
+    meaning="time in which a service generates so many tokens", conventions=("a steady rate",))
+
 served_tokens_growing = Formula(
     q.inference_tokens, R * double / log(2) * (2**(life / double) - 1), name="served_tokens_growing", source="derived",
     meaning="the same, where traffic doubles again and again", conventions=("the throughput is that of the first day",))
+
+growing_throughput = Formula(
+    q.throughput, R * 2**(life / double), name="growing_throughput", source="derived",
+    meaning="tokens a second after a time, where traffic doubles again and again")
+
+combined_factor = Formula(
+    q.combined_factor, q.guess_factor.symbol**sqrt(q.guesses.symbol), source="derived",
+    meaning="factor within which a product of independent guesses is right, nine times in ten",
+    conventions=("each known to within the same factor", "log-normal and independent: their squares add"))
 
 overtraining = Formula(
     q.overtraining_multiple, D_pre / (tau * N), name="overtraining", source="91:17",
@@ -141,6 +154,14 @@ training_cost = Formula(q.training_cost, p * q.training_chip_time.symbol, using=
                         source="definition", meaning="rent of the chips for a run",
                         conventions=("the final run alone: no failed ones, no staff, no experiments",))
 
+utilisation_of_run = Formula(
+    q.model_flops_utilisation, C / (F * nT), using=(training_flops,), name="utilisation_of_run", source="definition",
+    meaning="share of the peak rate that a run's useful FLOPs reached", conventions=("attention over the context left out",))
+
+training_cost_of_run = Formula(
+    q.training_cost, p * h * c * N * D_pre / (F * mfu), name="training_cost_of_run", source="definition",
+    meaning="rent of the chips for a run of this size and length", conventions=training_cost.conventions)
+
 
 def hundredfold(service_throughput: float = 50e6, service_life: float = 60 * 86400, active_parameters: float = 100e9,
                 tokens_per_parameter: float = 20, pretraining_per_inference_token: float = 1,
@@ -163,6 +184,33 @@ def hundredfold(service_throughput: float = 50e6, service_life: float = 60 * 864
     return overtraining_from_traffic.uncertain(values, spread)
 
 
+def published_traffic() -> list[tuple[str, float, float]]:
+    """Google's token counts: label ("2025-07"), seconds since January 2024, tokens a second over a month of 30 days.
+
+    They count all products, and tokens read as well as written.
+
+    >>> [(label, round(rate / 1e6)) for label, _, rate in published_traffic()][-2:]
+    [('2025-10', 502), ('2026-05', 1235)]
+    """
+    from .facts import load
+
+    rows = [(row.name[-4:], row["value"]) for row in load("scaling_laws") if row.name.startswith("google_tokens_")]
+    months = [(int(stamp[:2]) - 24) * 12 + int(stamp[2:]) - 1 for stamp, _ in rows]
+    return [(f"20{stamp[:2]}-{stamp[2:]}", month * 365.25 / 12 * 86400, value / (30 * 86400))
+            for (stamp, value), month in zip(rows, months)]
+
+
+def fleet_output() -> float:
+    """Tokens a second that DeepSeek's service generated over a day of February 2025, by its maker's count.
+
+    >>> round(fleet_output() / 1e6, 2)
+    1.94
+    """
+    from .facts import get
+
+    return float(get("measured_serving", "deepseek_fleet")["output_or_context_tokens"].split()[0]) / 86400
+
+
 def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
     """Models whose pre-training tokens are published, the most over-trained first.
 
@@ -181,6 +229,17 @@ def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
                                                    tokens_per_parameter=tokens_per_parameter)}
             for row in load("models") if row["pretraining_tokens"] and row["active_params_reported"]]
     return sorted(rows, key=lambda row: -row["overtraining_multiple"])
+
+
+def disclosed_table(tokens_per_parameter: float = 20) -> tuple[list[str], list[list[str]]]:
+    """`disclosed` as head and rows of text for a page, unverified counts marked."""
+    from .units import format_value
+
+    return ["Model", "Year", "Active parameters", "Tokens of pre-training", f"Over {tokens_per_parameter:g} for each"], [
+        [row["name"], str(int(row["year"])), format_value(row["active_parameters"], "parameter"),
+         format_value(row["pretraining_tokens"], "token") + ("" if row["verified"] else " (unverified)"),
+         "× " + format_value(row["overtraining_multiple"], "1", 3 if row["overtraining_multiple"] >= 100 else 2)]
+        for row in disclosed(tokens_per_parameter)]
 
 
 # Derivations -----------------------------------------------------------------------------------------------------

@@ -180,6 +180,10 @@ tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _param
 traffic_doubling = quantity("traffic_doubling", r"T_{2}", _time, "s", "time in which a service's traffic doubles")
 overtraining_multiple = quantity("overtraining_multiple", r"\Omega", NONE, "1",
                                  "pre-training tokens over those that training alone would call for")
+guesses = quantity("guesses", r"n_{\mathrm{guess}}", NONE, "1", "independent guesses that multiply")
+guess_factor = quantity("guess_factor", r"f_{\mathrm{guess}}", NONE, "1",
+                        "factor within which, nine times in ten, a guess is right", least=1)
+combined_factor = quantity("combined_factor", r"f_{\mathrm{all}}", NONE, "1", "factor within which their product is right")
 knob = quantity("knob", "x", NONE, "1", "what is traded: size, data, time")
 rising_weight = quantity("rising_weight", r"a_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob, at knob 1")
 falling_weight = quantity("falling_weight", r"a_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob, at knob 1")
