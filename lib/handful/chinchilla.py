@@ -2,8 +2,8 @@
 
 ℓ(N, D) = ℓ∞ + A / N^α + A_D / D^β.  Hoffmann et al. 2022 fitted it; Besiroglu et al. 2024 read the same points off
 the paper's figure, fitted again and found other numbers.  Both fits live in ``facts`` (scaling_laws); ``law`` reads
-them.  They agree where the data are and part where a budget is large: the rule of 20 tokens for each parameter is
-the second one's.
+them.  The second team reports that the first numbers describe their own runs badly; the two part further where a
+budget is large, and the rule of 20 tokens for each parameter is the second one's.
 
 >>> budget = dict(training_flops=5.76e23)                          # Gopher's, as in the paper
 >>> [round(optimal_tokens_per_parameter(law(name), **budget), 1) for name in ("hoffmann", "besiroglu")]
