@@ -61,6 +61,10 @@ loss_at_budget = Formula(
     source=_SOURCE, meaning="loss of a model of this size after all the tokens that the budget allows",
     conventions=("6 FLOPs for each weight and token", *_FITTED))
 
+reducible_at_budget = Formula(
+    q.reducible_loss, A * (v / N)**alpha + A_d * (h * c * u * N / C)**beta, name="reducible_at_budget",
+    source=_SOURCE, meaning="the same above the floor: what size and data can still lower", conventions=loss_at_budget.conventions)
+
 tokens_to_reach = Formula(
     q.pretraining_tokens, u * (A_d / Max(0, ell - floor - A * (v / N)**alpha))**(1 / beta), name="tokens_to_reach",
     source=_SOURCE, meaning="tokens after which a model of this size reaches a loss",

@@ -232,14 +232,14 @@ def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
 
 
 def disclosed_table(tokens_per_parameter: float = 20) -> tuple[list[str], list[list[str]]]:
-    """`disclosed` as head and rows of text for a page, unverified counts marked."""
+    """`disclosed` as head and rows of text for a page, without what we have not read ourselves."""
     from .units import format_value
 
-    return ["Model", "Year", "Active parameters", "Tokens of pre-training", f"Over {tokens_per_parameter:g} for each"], [
-        [row["name"], str(int(row["year"])), format_value(row["active_parameters"], "parameter"),
-         format_value(row["pretraining_tokens"], "token") + ("" if row["verified"] else " (unverified)"),
+    return ["Model", "Active parameters", "Tokens", f"Over {tokens_per_parameter:g} for each"], [
+        [row["name"], format_value(row["active_parameters"], "1"),
+         format_value(row["pretraining_tokens"], "1"),
          "× " + format_value(row["overtraining_multiple"], "1", 3 if row["overtraining_multiple"] >= 100 else 2)]
-        for row in disclosed(tokens_per_parameter)]
+        for row in disclosed(tokens_per_parameter) if row["verified"]]
 
 
 # Derivations -----------------------------------------------------------------------------------------------------

@@ -200,6 +200,7 @@ size_coefficient = quantity("size_coefficient", "A", NONE, "1", "loss that a mod
 data_coefficient = quantity("data_coefficient", r"A_{D}", NONE, "1", "loss that training on one token would add")
 size_exponent = quantity("size_exponent", r"\alpha_{N}", NONE, "1", "exponent with which size lowers the loss")
 data_exponent = quantity("data_exponent", r"\alpha_{D}", NONE, "1", "exponent with which data lower the loss")
+reducible_loss = quantity("reducible_loss", r"\ell - \ell_{\infty}", NONE, "1", "validation loss above the floor, nats per token")
 compute_optimal_parameters = quantity("compute_optimal_parameters", r"N^{*}", _parameter, "parameter",
                                       "size that a budget of FLOPs trains best")
 compute_optimal_tokens = quantity("compute_optimal_tokens", r"D^{*}", _token, "token",

@@ -14,6 +14,9 @@ from ..page.scenes.distribution import factor, uncertain
 _LAWS = {fit: chinchilla.law(fit) for fit in ("besiroglu", "hoffmann")}
 _NAMES = {"besiroglu": "Replication's fit", "hoffmann": "First paper's fit"}
 _DAY = 86400.0
+# Read in a model card or a report, and far enough apart to be told from each other on a phone.
+_SHOWN = ("Qwen3 30B-A3B", "Qwen3 235B-A22B", "Llama 4 Scout", "Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B",
+          "DeepSeek-V3")
 
 
 def _level(quantity, label: str, value: float | None = None) -> Mark:
@@ -33,19 +36,19 @@ def _log(name: str, label: str, value: float, low: float, high: float) -> Contro
 
 
 def _efficiency(value: float = 0.3) -> Control:
-    return Control(FloatSlider(value=value, min=0.05, max=1, step=0.01), "decode_efficiency", "Decoding uses a chip this well, beside training")
+    return Control(FloatSlider(value=value, min=0.05, max=1, step=0.01), "decode_efficiency", "Decoding's use of a chip over training's")
 
 
-def _budgets(skip: tuple[str, ...] = ("DeepSeek-V3.2",)) -> Points:
-    """Disclosed models: FLOPs of training against tokens for each active parameter."""
-    return Points("disclosed models", [
+def _budgets() -> Points:
+    """The lecture's guess and disclosed models: FLOPs of training against tokens for each active parameter."""
+    return Points("models, and the lecture's guess", [(6 * 100e9 * 200e12, 2000, "lecture")] + [
         (overtraining.training_flops(row), row["pretraining_tokens"] / row["active_parameters"], row["name"])
-        for row in overtraining.disclosed() if row["verified"] and row["name"] not in skip])
+        for row in overtraining.disclosed() if row["name"] in _SHOWN])
 
 
 three_bills = Explorer(
     "three-bills", "Three bills of one life",
-    x=Sweep("inference_tokens", 1e11, 1e16, at=2e14, title="Tokens served over a life"),
+    x=Sweep("inference_tokens", 1e12, 2e15, at=2e14, title="Tokens served over a life"),
     y=Scale("Share of a life's cost", "%", log=False, min=0, max=1), stack=True,
     curves=[Curve(overtraining.training_share, "Pre-training"),
             Curve(overtraining.rl_share, "Reinforcement learning"),
@@ -89,8 +92,8 @@ rule_of_twenty = Explorer(
     x=Sweep("training_flops", 1e20, 1e27, at=5.76e23, title="FLOPs of pre-training"),
     y=Scale("Tokens for each parameter", min=3, max=2e4),
     curves=[*_by_both(chinchilla.optimal_tokens_per_parameter)],
-    given=_LAWS["besiroglu"], marks=[_level(q.tokens_per_parameter, "the rule of 20", 20)],
-    points=[_budgets(), Points("the lecture's guess", [(6 * 100e9 * 200e12, 2000, "the lecture's guess")])],
+    given=_LAWS["besiroglu"], marks=[_level(q.tokens_per_parameter, "Chinchilla's rule", 20)],
+    points=[_budgets()],
     readouts=[Readout(chinchilla.compute_optimal_parameters, "Best size, replication's fit", given=_LAWS["besiroglu"]),
               Readout(chinchilla.compute_optimal_parameters, "Best size, first paper's fit", given=_LAWS["hoffmann"])],
     presets=[
@@ -103,26 +106,28 @@ rule_of_twenty = Explorer(
 
 isoflop = Explorer(
     "isoflop", "One budget, every size",
-    x=Sweep("active_parameters", 1e9, 1e13, at=70e9, title="Size"),
-    y=Scale("Loss, nats per token", log=False, min=1.7, max=2.7),
-    curves=[*_by_both(chinchilla.loss_at_budget)],
+    x=Sweep("active_parameters", 2e8, 1e13, at=70e9, title="Size"),
+    y=Scale("Loss above the floor, nats per token", min=0.1, max=1),
+    curves=[*_by_both(chinchilla.reducible_at_budget)],
     marks=[Mark(chinchilla.compute_optimal_parameters, "replication", given=_LAWS["besiroglu"]),
            Mark(chinchilla.compute_optimal_parameters, "first paper", given=_LAWS["hoffmann"])],
     given=_LAWS["besiroglu"],
     controls=[_log("training_flops", "FLOPs of pre-training", 5.76e23, 20, 27)],
-    readouts=[Readout(chinchilla.tokens_at_budget, "Tokens that the budget leaves for this size")],
+    readouts=[Readout(chinchilla.tokens_at_budget, "Tokens that the budget leaves for this size"),
+              Readout(chinchilla.loss_at_budget, "Loss with its floor, replication", given=_LAWS["besiroglu"]),
+              Readout(chinchilla.loss_at_budget, "Loss with its floor, first paper", given=_LAWS["hoffmann"])],
     presets=[
         Preset("Gopher, 280 billion", {"training_flops": 5.76e23, "active_parameters": 280e9}),
         Preset("Chinchilla, 70 billion", {"training_flops": 5.76e23, "active_parameters": 70e9},
                "Chinchilla calls for 20 times as many tokens as parameters", "1:31:17"),
         Preset("A 7 billion model", {"training_flops": 5.76e23, "active_parameters": 7e9}),
     ],
-    caption="More size leaves fewer tokens. The bottom is flat: within a factor of two either way of the best size, the loss "
+    caption="More size leaves fewer tokens. The fits put the floor at different heights. The bottom is flat: within a factor of two either way of the best size, the loss "
             "moves by little, and that is what over-training uses.")
 
 split_of_bills = Explorer(
     "split-of-bills", "The split of the bills decides the over-training",
-    x=Sweep("decode_bill_ratio", 0.01, 30, at=2, title="Decoding's bill over pre-training's"),
+    x=Sweep("decode_bill_ratio", 0.01, 10, at=2, title="Decoding's bill over pre-training's"),
     y=Scale("Tokens for each parameter, over the compute-optimal", min=1, max=1e4),
     curves=[*_by_both(lifetime.best_overtraining)], given=_LAWS["besiroglu"],
     readouts=[Readout(lifetime.best_size_share, "Size, over the compute-optimal one"),
@@ -143,13 +148,13 @@ _AS_GOOD = 100e9 / lifetime.best_size_share(_LAWS["besiroglu"], decode_bill_rati
 
 best_size = Explorer(
     "best-size", "To be served more, be smaller",
-    x=Sweep("decode_bill_ratio", 0.01, 30, at=0.515, title="Decoding's bill over pre-training's"),
+    x=Sweep("decode_bill_ratio", 0.01, 10, at=0.515, title="Decoding over training"),
     y=Scale("Best size"), across=(lifetime.best_served, Scale("Tokens decoded over a life")),
     curves=[Curve(lifetime.best_size, "same loss throughout", role="total")],
     marks=[_level(q.compute_optimal_parameters, "compute-optimal")],
     controls=[Control(Dropdown(options=[("the first paper", "hoffmann"), ("the replication", "besiroglu")], value="hoffmann"), "fit",
                       "Fitted by", rows=_LAWS),
-              _log("compute_optimal_parameters", "As good as a compute-optimal model of", 13e9, 9, 13), _efficiency(1)],
+              _log("compute_optimal_parameters", "Compute-optimal size to match", 13e9, 9, 13), _efficiency(1)],
     readouts=[Readout(lifetime.matching_loss, "Loss, nats per token"),
               Readout(lifetime.best_tokens, "Tokens of pre-training"),
               Readout(lifetime.best_tokens_per_parameter, "Tokens for each parameter"),
@@ -157,7 +162,7 @@ best_size = Explorer(
     presets=[
         Preset("A published example", {"fit": "hoffmann", "compute_optimal_parameters": 13e9, "decode_efficiency": 1,
                                        "decode_bill_ratio": 0.515}),
-        Preset("Decoding at 30 %", {"fit": "hoffmann", "compute_optimal_parameters": 13e9, "decode_efficiency": 0.3,
+        Preset("Decoding at its price", {"fit": "hoffmann", "compute_optimal_parameters": 13e9, "decode_efficiency": 0.3,
                                     "decode_bill_ratio": 0.98}, "decoding uses a chip about 30 % as well", "1:25:28"),
         Preset("The lecture's size and traffic", {
             "fit": "besiroglu", "compute_optimal_parameters": float(f"{_AS_GOOD:.3g}"), "decode_efficiency": 0.3,
@@ -176,7 +181,6 @@ lifetime_tokens = Explorer(
            for name in ("DeepSeek-V3", "Llama 4 Scout")],
     controls=[_log("service_throughput", "Tokens a second on the first day", 50e6, 5, 9.5),
               _log("traffic_doubling", "Traffic doubles every", 133 * _DAY, 6.4, 8.2)],
-    readouts=[Readout(overtraining.served_tokens_growing, "Served, if traffic grows")],
     presets=[
         Preset("One model of many", {"service_throughput": 50e6, "service_life": 60 * _DAY},
                "50 million tokens a second for two months, about 200 trillion", "1:29:45"),
