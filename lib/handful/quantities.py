@@ -171,9 +171,9 @@ lifetime_flops = quantity("lifetime_flops", r"C_{\mathrm{life}}", _flop, "FLOP",
 training_share = quantity("training_share", r"\phi_{\mathrm{train}}", NONE, "%", "pre-training's share of a model's life", upper=1)
 rl_share = quantity("rl_share", r"\phi_{\mathrm{RL}}", NONE, "%", "reinforcement learning's share of a model's life", upper=1)
 inference_share = quantity("inference_share", r"\phi_{\mathrm{inf}}", NONE, "%", "serving's share of a model's life", upper=1)
-pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"D_{\mathrm{pre}}/D_{\mathrm{RL}}", NONE, "1",
+pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"\tfrac{D_{\mathrm{pre}}}{D_{\mathrm{RL}}}", NONE, "1",
                                     "pre-training tokens for each token of reinforcement learning")
-pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"D_{\mathrm{pre}}/D_{\mathrm{inf}}", NONE, "1",
+pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"\tfrac{D_{\mathrm{pre}}}{D_{\mathrm{inf}}}", NONE, "1",
                                            "pre-training tokens for each token served")
 tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _parameter, "token",
                                 "pre-training tokens for each parameter")
@@ -213,7 +213,7 @@ size_share = quantity("size_share", r"N/N^{*}", NONE, "1", "size over the comput
 token_multiple = quantity("token_multiple", r"D/D^{*}", NONE, "1", "tokens over the compute-optimal tokens for the same loss")
 lifetime_share = quantity("lifetime_share", r"\phi_{\mathrm{life}}", NONE, "%",
                           "cost of a life over that of the compute-optimal model with the same loss and the same traffic")
-training_chip_time = quantity("training_chip_time", r"nT", _device * _time, "device·s", "chip-hours of a training run")
+training_chip_time = quantity("training_chip_time", r"H_{\mathrm{train}}", _device * _time, "device·s", "chip-hours of a training run")
 training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "time that a training run takes")
 training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
 
