@@ -155,7 +155,7 @@ rl_passes = quantity("rl_passes", r"h_{\mathrm{RL}}", NONE, "1",
                      "forward passes' worth of FLOPs that reinforcement learning spends on each of its tokens")
 learned_share = quantity("learned_share", r"f_{\mathrm{learn}}", NONE, "1",
                          "share of generated tokens that are learned from", zero=True, upper=1)
-decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "1",
+decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "%",
                              "FLOPs a second in decoding over those in training", upper=1)
 model_flops_utilisation = quantity("model_flops_utilisation", r"\mathrm{MFU}", NONE, "1",
                                    "share of the peak rate that useful FLOPs reach", upper=1)
