@@ -128,7 +128,7 @@ isoflop = Explorer(
 split_of_bills = Explorer(
     "split-of-bills", "The split of the bills decides the over-training",
     x=Sweep("decode_bill_ratio", 0.01, 10, at=2, title="Decoding's bill over pre-training's"),
-    y=Scale("Tokens for each parameter, over the compute-optimal", min=1, max=1e4),
+    y=Scale("Over-training: times the optimum", min=1, max=1e4),
     curves=[*_by_both(lifetime.best_overtraining)], given=_LAWS["besiroglu"],
     readouts=[Readout(lifetime.best_size_share, "Size, over the compute-optimal one"),
               Readout(lifetime.best_token_multiple, "Tokens, over the compute-optimal ones"),
