@@ -155,7 +155,7 @@ rl_passes = quantity("rl_passes", r"h_{\mathrm{RL}}", NONE, "1",
                      "forward passes' worth of FLOPs that reinforcement learning spends on each of its tokens")
 learned_share = quantity("learned_share", r"f_{\mathrm{learn}}", NONE, "1",
                          "share of generated tokens that are learned from", zero=True, upper=1)
-decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "1",
+decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "%",
                              "FLOPs a second in decoding over those in training", upper=1)
 model_flops_utilisation = quantity("model_flops_utilisation", r"\mathrm{MFU}", NONE, "1",
                                    "share of the peak rate that useful FLOPs reach", upper=1)
@@ -168,14 +168,22 @@ training_flops = quantity("training_flops", r"C_{\mathrm{train}}", _flop, "FLOP"
 rl_flops = quantity("rl_flops", r"C_{\mathrm{RL}}", _flop, "FLOP", "FLOPs of reinforcement learning, at the price of training's")
 inference_flops = quantity("inference_flops", r"C_{\mathrm{inf}}", _flop, "FLOP", "FLOPs of serving, at the price of training's")
 lifetime_flops = quantity("lifetime_flops", r"C_{\mathrm{life}}", _flop, "FLOP", "FLOPs of a model's whole life, at the price of training's")
-pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"D_{\mathrm{pre}}/D_{\mathrm{RL}}", NONE, "1",
+training_share = quantity("training_share", r"\phi_{\mathrm{train}}", NONE, "%", "pre-training's share of a model's life", upper=1)
+rl_share = quantity("rl_share", r"\phi_{\mathrm{RL}}", NONE, "%", "reinforcement learning's share of a model's life", upper=1)
+inference_share = quantity("inference_share", r"\phi_{\mathrm{inf}}", NONE, "%", "serving's share of a model's life", upper=1)
+pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"\tfrac{D_{\mathrm{pre}}}{D_{\mathrm{RL}}}", NONE, "1",
                                     "pre-training tokens for each token of reinforcement learning")
-pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"D_{\mathrm{pre}}/D_{\mathrm{inf}}", NONE, "1",
+pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"\tfrac{D_{\mathrm{pre}}}{D_{\mathrm{inf}}}", NONE, "1",
                                            "pre-training tokens for each token served")
 tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _parameter, "token",
                                 "pre-training tokens for each parameter")
+traffic_doubling = quantity("traffic_doubling", r"T_{2}", _time, "s", "time in which a service's traffic doubles")
 overtraining_multiple = quantity("overtraining_multiple", r"\Omega", NONE, "1",
                                  "pre-training tokens over those that training alone would call for")
+guesses = quantity("guesses", r"n_{\mathrm{guess}}", NONE, "1", "independent guesses that multiply")
+guess_factor = quantity("guess_factor", r"f_{\mathrm{guess}}", NONE, "1",
+                        "factor within which, nine times in ten, a guess is right", least=1)
+combined_factor = quantity("combined_factor", r"f_{\mathrm{all}}", NONE, "1", "factor within which their product is right")
 knob = quantity("knob", "x", NONE, "1", "what is traded: size, data, time")
 rising_weight = quantity("rising_weight", r"a_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob, at knob 1")
 falling_weight = quantity("falling_weight", r"a_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob, at knob 1")
@@ -184,16 +192,28 @@ falling_exponent = quantity("falling_exponent", r"x_{\downarrow}", NONE, "1", "e
 rising_cost = quantity("rising_cost", r"C_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob")
 falling_cost = quantity("falling_cost", r"C_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob")
 cost_ratio = quantity("cost_ratio", r"C_{\uparrow}/C_{\downarrow}", NONE, "1", "the rising cost over the falling one")
+best_knob = quantity("best_knob", r"x_{\min}", NONE, "1", "knob at which two costs have the least sum")
+equal_knob = quantity("equal_knob", r"x_{=}", NONE, "1", "knob at which two costs are equal")
+equal_split_excess = quantity("equal_split_excess", r"\epsilon_{=}", NONE, "%", "what equal costs cost above the least sum", zero=True)
 loss_floor = quantity("loss_floor", r"\ell_{\infty}", NONE, "1", "loss that no size and no data get below", zero=True)
 size_coefficient = quantity("size_coefficient", "A", NONE, "1", "loss that a model of one parameter would add")
 data_coefficient = quantity("data_coefficient", r"A_{D}", NONE, "1", "loss that training on one token would add")
 size_exponent = quantity("size_exponent", r"\alpha_{N}", NONE, "1", "exponent with which size lowers the loss")
 data_exponent = quantity("data_exponent", r"\alpha_{D}", NONE, "1", "exponent with which data lower the loss")
+reducible_loss = quantity("reducible_loss", r"\ell - \ell_{\infty}", NONE, "1", "validation loss above the floor, nats per token")
 compute_optimal_parameters = quantity("compute_optimal_parameters", r"N^{*}", _parameter, "parameter",
                                       "size that a budget of FLOPs trains best")
 compute_optimal_tokens = quantity("compute_optimal_tokens", r"D^{*}", _token, "token",
                                   "tokens that a budget of FLOPs trains best on")
-training_chip_time = quantity("training_chip_time", r"nT", _device * _time, "device·s", "chip-hours of a training run")
+exchange_rate = quantity("exchange_rate", r"s_{D}", NONE, "1",
+                         "per cent of tokens that a per cent of size saves, at the same loss")
+decode_bill_ratio = quantity("decode_bill_ratio", r"r_{\mathrm{decode}}", NONE, "1",
+                             "what all decoding costs over what pre-training costs", zero=True)
+size_share = quantity("size_share", r"N/N^{*}", NONE, "1", "size over the compute-optimal size for the same loss")
+token_multiple = quantity("token_multiple", r"D/D^{*}", NONE, "1", "tokens over the compute-optimal tokens for the same loss")
+lifetime_share = quantity("lifetime_share", r"\phi_{\mathrm{life}}", NONE, "%",
+                          "cost of a life over that of the compute-optimal model with the same loss and the same traffic")
+training_chip_time = quantity("training_chip_time", r"H_{\mathrm{train}}", _device * _time, "device·s", "chip-hours of a training run")
 training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "time that a training run takes")
 training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
 
