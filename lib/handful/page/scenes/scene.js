@@ -5,9 +5,11 @@ import { Pool, put, s } from "../dom.js";
 import { compile } from "../tree.js";
 import { formatValue } from "../units.js";
 import bars from "./bars.js";
+import gantt from "./gantt.js";
+import laps from "./laps.js";
 import strip from "./strip.js";
 
-export const KINDS = { bars, strip };
+export const KINDS = { bars, gantt, laps, strip };
 
 const MAKE = { rect: () => s("rect"), line: () => s("line"), path: () => s("path"), circle: () => s("circle"), text: () => s("text") };
 const round = (x) => Math.round(x * 100) / 100;
