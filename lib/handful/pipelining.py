@@ -16,6 +16,7 @@ from sympy import Eq, Max, Min, sqrt
 
 from . import quantities as q
 from .derivation import Derivation
+from .experts import bandwidth_ratio
 from .formula import Formula
 
 (P, m, V, ell, k, r, width, w_a, up, out, hop, t_F, t_B, t_W, t_FB, t_0, work, n_s, N, w, B, B_m, L, b, S_t, w_l, layers,
@@ -39,6 +40,10 @@ traffic_time_ratio = Formula(
                  "the same bytes for each number on either wire"),
     derivation=lambda: _derive_traffic())
 
+traffic_time_ratio_of_chip = Formula(
+    q.traffic_time_ratio, 2 * k * ell / r, using=(bandwidth_ratio,), name="traffic_time_ratio_of_chip", source="51:18",
+    meaning="the same, with the wires of a chip", conventions=("as traffic_time_ratio",))
+
 fewest_layers_per_stage = Formula(
     q.fewest_layers_per_stage, r / (2 * k), source="51:18; derived",
     meaning="layers on a stage from which the network between racks keeps up", conventions=("bandwidth only, no hops",))
@@ -47,6 +52,10 @@ traffic_time_ratio_of_bytes = Formula(
     q.traffic_time_ratio, k * ell * one_layer * (w_out + w_back) / (w_a * r), name="traffic_time_ratio_of_bytes",
     source="51:18; derived", meaning="the same where an activation travels in different precisions",
     conventions=("one copy for each expert and layer, one copy out of the stage", "bandwidth only, no hops"))
+
+fewest_layers_of_chip = Formula(
+    q.fewest_layers_per_stage, r / (2 * k), using=(bandwidth_ratio,), name="fewest_layers_of_chip", source="51:18; derived",
+    meaning="the same, with the wires of a chip", conventions=("bandwidth only, no hops",))
 
 # Latency ---------------------------------------------------------------------------------------------------------
 
@@ -95,6 +104,13 @@ bubble_time_dual_pipe = Formula(
     conventions=("an even number of stages, each held twice",
                  "exact where the gradients of inputs take as long as a forward pass"))
 
+bubble_time_dual_pipe_in_turn = Formula(
+    q.bubble_time, (P / 2 - 1) * (t_F + 2 * t_B - 3 * t_W), name="bubble_time_dual_pipe_in_turn",
+    source="DeepSeek-V3 report, table 2 of the DualPipe notes",
+    meaning="DualPipe where two passes at once take as long as one after the other",
+    conventions=("an even number of stages, each held twice",
+                 "exact where the gradients of inputs take as long as a forward pass"))
+
 # Bubbles, as shares ----------------------------------------------------------------------------------------------
 
 bubble_of_ideal = Formula(
@@ -121,7 +137,7 @@ bubble_of_total_zero_bubble = Formula(
     meaning="ZB-H1: the bubble over the whole time", conventions=("of total",))
 
 bubble_of_total_dual_pipe = Formula(
-    q.bubble_of_total, (P / 2 - 1) * (t_F + 2 * t_B - 3 * t_W) / (_busy + (P / 2 - 1) * (t_F + 2 * t_B - 3 * t_W)),
+    q.bubble_of_total, q.bubble_time.symbol / (_busy + q.bubble_time.symbol), using=(bubble_time_dual_pipe_in_turn,),
     name="bubble_of_total_dual_pipe", source="DeepSeek-V3 report, table 2 of the DualPipe notes",
     meaning="DualPipe: the bubble over the whole time",
     conventions=("of total", "two passes that overlap take as long as one after the other: what overlap saves is left out",

@@ -354,7 +354,7 @@ sequence_tokens = quantity("sequence_tokens", r"L_{\mathrm{train}}", _token / _s
 wire_latency = quantity("wire_latency", r"t_{\mathrm{wire}}", _time, "s", "time of an empty message from one stage to the next", zero=True)
 equal_stages = quantity("equal_stages", r"P_{=}", NONE, "1", "stages from which the caches on a chip take more than the weights")
 memory_used = quantity("memory_used", r"\sigma_{\mathrm{HBM}}", NONE, "1", "share of a chip's memory that weights and caches take")
-domain_capacity = quantity("domain_capacity", r"C_{\uparrow}", _byte, "B", "memory of one scale-up domain")
+domain_capacity = quantity("domain_capacity", r"C_{\Sigma}", _byte, "B", "memory of one scale-up domain")
 domain_bandwidth = quantity("domain_bandwidth", r"\,\mathrm{BW}_{\Sigma}\,", _byte / _time, "B/s", "rate at which all chips of a scale-up domain together read their memories")
 gradient_ratio = quantity("gradient_ratio", r"\rho_{g}", NONE, "1", "time to exchange gradients over the time of the backward pass that hides it")
 tokens_per_chip = quantity("tokens_per_chip", r"D_{n}", _token / _device, "token", "tokens of a training step for each chip")

@@ -14,6 +14,7 @@ export const LEFT = 22;
 export const clean = (x) => Math.floor(x * 1e9 + 0.5) / 1e9;
 export const plain = (x) => formatValue(x, "1", 3);
 const percent = (x) => formatValue(x, "%");
+const counted = (many) => (many === 1 ? "1 micro-batch" : `${many} micro-batches`);
 
 function run({ input, numbers }) {
   const name = input.schedule, wanted = [Number(input.pipeline_stages), Number(input.micro_batches)], [stages, many] = allowed(name, ...wanted);
@@ -58,14 +59,14 @@ function picture(v, width) {
 
 function readouts(v) {
   const exact = Math.abs(v.bubble - v.formula) < 1e-6 ? "as played" : "played differs";
-  const sizes = v.changed ? `drawn with ${v.stages} stages and ${v.many} micro-batches: it takes no others nearby` : `${v.stages} stages, ${v.many} micro-batches`;
+  const sizes = v.changed ? `drawn with ${v.stages} stages and ${v.many} micro-batches: it takes no others nearby` : `${v.stages} stages, ${counted(v.many)}`;
   return [["Bubble, in forward passes", plain(v.bubble), `closed form ${plain(v.formula)}: ${exact}`],
     ["Share of the whole time", percent(v.ofTotal), `of the work: ${percent(v.ofIdeal)}`],
     ["Micro-batches in flight", plain(v.held), COPIES[v.name] || "on the device that holds most"],
     ["Whole step", plain(v.makespan), sizes]];
 }
 
-const words = (v) => `${NAMES[v.name]} with ${v.stages} stages and ${v.many} micro-batches takes ${plain(v.makespan)} forward passes; a stage waits for ${plain(v.bubble)} of them at most, ${percent(v.ofTotal)} of the whole time, and holds ${plain(v.held)} micro-batches in flight at most.`;
+const words = (v) => `${NAMES[v.name]} with ${v.stages} stages and ${counted(v.many)} takes ${plain(v.makespan)} forward passes; a stage waits for ${plain(v.bubble)} of them at most, ${percent(v.ofTotal)} of the whole time, and holds ${plain(v.held)} micro-batches in flight at most.`;
 
 function table(v) {
   const body = [];

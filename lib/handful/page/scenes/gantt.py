@@ -88,7 +88,11 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [("Bubble, in forward passes", plain(v["bubble"]), f"closed form {plain(v['formula'])}: {exact}"),
             ("Share of the whole time", format_value(v["of_total"], "%"), f"of the work: {format_value(v['of_ideal'], '%')}"),
             ("Micro-batches in flight", plain(v["held"]), COPIES.get(v["name"], "on the device that holds most")),
-            ("Whole step", plain(v["makespan"]), sizes(v) if v["changed"] else f"{v['stages']} stages, {v['micro_batches']} micro-batches")]
+            ("Whole step", plain(v["makespan"]), sizes(v) if v["changed"] else f"{v['stages']} stages, {counted(v['micro_batches'])}")]
+
+
+def counted(many: int) -> str:
+    return "1 micro-batch" if many == 1 else f"{many} micro-batches"
 
 
 def sizes(v: dict[str, Any]) -> str:
@@ -96,7 +100,7 @@ def sizes(v: dict[str, Any]) -> str:
 
 
 def words(v: dict[str, Any]) -> str:
-    return (f"{NAMES[v['name']]} with {v['stages']} stages and {v['micro_batches']} micro-batches takes "
+    return (f"{NAMES[v['name']]} with {v['stages']} stages and {counted(v['micro_batches'])} takes "
             f"{plain(v['makespan'])} forward passes; a stage waits for {plain(v['bubble'])} of them at most, "
             f"{format_value(v['of_total'], '%')} of the whole time, and holds {plain(v['held'])} micro-batches in flight at most.")
 

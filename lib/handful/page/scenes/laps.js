@@ -39,7 +39,7 @@ const readouts = (v) => [["Stages work", percent(v.utilisation), `closed form ${
   ["From token to token", plain(v.latency), `closed form ${plain(v.closedLatency)}`],
   ["Caches held on each stage", plain(v.many), "one for every micro-batch: each comes back"]];
 
-const words = (v) => `${v.many} micro-batches go round ${v.stages} stages: a stage works for ${percent(v.utilisation)} of the time, and a sequence waits ${plain(v.latency)} times the work of one stage from token to token.`;
+const words = (v) => `${v.many === 1 ? "1 micro-batch goes" : `${v.many} micro-batches go`} round ${v.stages} stages: a stage works for ${percent(v.utilisation)} of the time, and a sequence waits ${plain(v.latency)} times the work of one stage from token to token.`;
 
 function table(v) {
   const body = [];

@@ -60,7 +60,8 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
-    return (f"{v['micro_batches']} micro-batches go round {v['stages']} stages: a stage works for "
+    many = "1 micro-batch goes" if v["micro_batches"] == 1 else f"{v['micro_batches']} micro-batches go"
+    return (f"{many} round {v['stages']} stages: a stage works for "
             f"{format_value(v['utilisation'], '%')} of the time, and a sequence waits {plain(v['latency'])} times the work "
             "of one stage from token to token.")
 
