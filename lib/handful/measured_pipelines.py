@@ -85,4 +85,4 @@ def comparison() -> tuple[list[str], list[list[str]]]:
     rows = [["1F1B with the same passes", r["bubble_1f1b"]], ["DualPipe, closed form", r["bubble_formula"]],
             ["DualPipe, played through", r["bubble_played"]], ["measured", parts()["v3_bubble"]]]
     return ["Bubble", "Time", "Share of the measured step"], [
-        [name, format_value(value, "s", 4), format_value(value / whole, "%")] for name, value in rows]
+        [name, format_value(value, "s"), format_value(value / whole, "%")] for name, value in rows]

@@ -222,7 +222,7 @@ def _derive_traffic() -> Derivation:
     d = Derivation("When the network between racks keeps up with the fabric within one")
     d.start(Eq(q.traffic_time_ratio.symbol, (2 * k * ell * copy / up) / (copy / out)),
             "k copies out and back in each layer, over one copy that leaves the stage")
-    d.substitute({"scale_up_bandwidth": r * out}, "the fabric is r times as fast; the size of a copy has cancelled")
+    d.substitute({"scale_up_bandwidth": r * out}, "the fabric is λ times as fast; the size of a copy has cancelled")
     return d
 
 

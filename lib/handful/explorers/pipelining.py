@@ -77,7 +77,7 @@ _SHARE = Scale("Bubble, of the whole time", unit="%", log=False, min=0)
 
 bubble_share = Explorer(
     "bubble-share", "The bubble against micro-batches",
-    x=Sweep("micro_batches", 8, 512, at=32), y=_SHARE,
+    x=Sweep("micro_batches", 8, 512, at=32, title="Micro-batches"), y=_SHARE,
     curves=[
         Curve(pipelining.bubble_of_total, "GPipe and 1F1B", role="total", id="plain"),
         Curve(pipelining.bubble_of_total_interleaved, "Interleaved", given={"model_chunks": 2}),
@@ -97,13 +97,13 @@ bubble_share = Explorer(
 
 best_micro_batches = Explorer(
     "best-micro-batches", "How finely to cut a batch",
-    x=Sweep("micro_batches", 1, 1000, at=30), y=Scale("Time of a training step", log=False, min=0),
+    x=Sweep("micro_batches", 1, 1000, at=30, title="Micro-batches"), y=Scale("Time of a training step", log=False, min=0),
     curves=[Curve(pipelining.pipeline_time, "Step", role="total")],
     marks=[Mark(pipelining.best_micro_batches, "soonest")],
     controls=[Control(IntSlider(value=8, min=2, max=32), "pipeline_stages", "Stages"),
               Control(FloatLogSlider(value=1, min=-1, max=1.5, step=0.05), "stage_work_time", "Work of one stage"),
               Control(FloatLogSlider(value=5e-3, min=-5, max=-1, step=0.05), "micro_batch_overhead", "Cost of each micro-batch")],
-    readouts=[pipelining.best_micro_batches, Readout(pipelining.bubble_of_ideal, "Bubble over the work")],
+    readouts=[Readout(pipelining.best_micro_batches, "Soonest with so many"), Readout(pipelining.bubble_of_ideal, "Bubble over the work")],
     presets=[
         Preset("Coarse", {"micro_batches": 4}, "the bubble is the price of few micro-batches", "58:40"),
         Preset("Fine", {"micro_batches": 400}, "smaller batches always converge better, and run worse", "1:00:00"),

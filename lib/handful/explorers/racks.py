@@ -1,7 +1,7 @@
 """Explorers of the chapter on why pipelining is not wise."""
 from __future__ import annotations
 
-from ipywidgets import Dropdown, FloatLogSlider, IntSlider
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
 from .. import latency, pipelining, racks, shapes
 from ..page.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
@@ -14,7 +14,7 @@ memory_against_stages = Explorer(
     x=Sweep("pipeline_stages", 1, 16, log=False, at=4), y=Scale("Memory of one chip", log=False, min=0), stack=True,
     curves=[Curve(racks.caches_on_device, "Caches"), Curve(racks.weights_on_device, "Weights")],
     controls=[_MICRO_BATCH, _CONTEXT],
-    readouts=[Readout(racks.device_memory_of_stage, "Both"), Readout(racks.memory_used, "Of the chip's memory, × this"),
+    readouts=[Readout(racks.device_memory_of_stage, "Both"), Readout(racks.memory_used, "Share of the chip's memory"),
               Readout(racks.equal_stages, "Caches outweigh weights from this many stages on")],
     presets=[
         Preset("Four stages", {"pipeline_stages": 4, "micro_batch": 2000}, "micro-batches of about 2,000, four of them, four stages", "1:08:36"),
@@ -57,13 +57,12 @@ latency_against_stages = Explorer(
     caption="A pipeline of racks reads no faster than one rack: at any moment one of them reads for you. "
             "A larger scale-up domain reads with all its chips at once, if communication allows.")
 
-_CHIPS = ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "GB300 NVL72", "MI300X", "MI355X", "Vera Rubin NVL72")
+_CHIPS = ("H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "GB300 NVL72", "MI355X")
 
 capacity_and_bandwidth = Explorer(
     "capacity-and-bandwidth", "A scale-up domain, as memory and as bandwidth",
-    x=Sweep("domain_capacity", 2e11, 4e13, at=1e12), y=Scale("All chips together read"),
-    curves=[Curve(racks.bandwidth_at_drain, "all of it in 20 ms", role="reference", given={"drain_time": 0.02}, id="fast"),
-            Curve(racks.bandwidth_at_drain, "all of it in 40 ms", role="reference", given={"drain_time": 0.04}, id="slow")],
+    x=Sweep("domain_capacity", 1e11, 1e14, at=13.4e12), y=Scale("All chips together read"),
+    curves=[Curve(racks.bandwidth_at_drain, "all of it in 20 ms", role="reference", given={"drain_time": 0.02}, id="beat")],
     dots=Dots(racks.domain_capacity, racks.domain_bandwidth, rows=_CHIPS),
     marks=[Mark(latency.weight_memory, "your model's weights"), Mark(racks.bandwidth_needed, "to read them in that time", axis="y")],
     controls=[Control(FloatLogSlider(value=2e-3, min=-4, max=-1.5, step=0.02), "latency_floor", "Read the weights in")],
@@ -79,19 +78,20 @@ capacity_and_bandwidth = Explorer(
 
 stages_in_training = Explorer(
     "stages-in-training", "Stages in training: what they cost and what they save",
-    x=Sweep("pipeline_stages", 1, 64, at=16), y=Scale("Share of the work"),
-    curves=[Curve(pipelining.bubble_of_batch, "Bubble of 1F1B, over the work", role="total", id="bubble"),
-            Curve(racks.gradient_ratio, "Exchange of gradients, over the backward pass", id="gradients")],
+    x=Sweep("pipeline_stages", 1, 64, at=16), y=Scale("Share of the time"),
+    curves=[Curve(pipelining.bubble_of_batch, "Bubble of 1F1B", role="total", id="bubble"),
+            Curve(racks.gradient_ratio, "Exchange of gradients", id="gradients")],
     given={"sequence_tokens": 4096, "micro_batch": 1, "gradient_bytes": 2},
     controls=[Control(FloatLogSlider(value=15360, min=2.5, max=5, step=0.02), "batch", "Sequences of a step"),
               Control(FloatLogSlider(value=2048, min=1.8, max=4.6, step=0.02), "devices", "Chips")],
-    readouts=[pipelining.micro_batches_of_batch, racks.tokens_per_chip],
+    readouts=[Readout(pipelining.micro_batches_of_batch, "Micro-batches of a pipeline"), racks.tokens_per_chip],
     presets=[
         Preset("16 stages, 2,048 chips", {"pipeline_stages": 16, "batch": 15360, "devices": 2048, "hardware": "H100 SXM", "precision": "bf16"}),
         Preset("No pipeline", {"pipeline_stages": 1, "batch": 15360, "devices": 2048, "hardware": "H100 SXM", "precision": "bf16"}),
         Preset("Four times the chips", {"pipeline_stages": 16, "batch": 15360, "devices": 8192, "hardware": "H100 SXM", "precision": "bf16"}),
     ],
-    caption="Batch and chips stay, only the cut changes; sequences of 4,096 tokens, one a micro-batch. "
+    caption="The bubble over the work, and the exchange of gradients over the backward pass that has to hide it. "
+            "Batch and chips stay, only the cut changes; sequences of 4,096 tokens, one a micro-batch. "
             "The bubble soon stops growing; the exchange of gradients goes on shrinking.")
 
 
@@ -113,11 +113,12 @@ activations_in_flight = Explorer(
     given={"stage_devices": 8, "micro_batch": 1, "sequence_tokens": 8192, "training_bytes": 16},
     controls=[Control(Dropdown(options=[(name, name) for name in _training_rows()], value="Llama 3.1 70B"), "shape", "Model",
                       rows=_training_rows()),
-              Control(IntSlider(value=32, min=1, max=128), "micro_batches", "Micro-batches")],
+              Control(IntSlider(value=32, min=1, max=128), "micro_batches", "Micro-batches"),
+              Control(Checkbox(value=False), "gpipe", "Show GPipe's activations")],
     presets=[
-        Preset("16 stages", {"pipeline_stages": 16, "shape": "Llama 3.1 405B"}),
-        Preset("Few micro-batches", {"micro_batches": 8}),
-        Preset("Many", {"micro_batches": 128}),
+        Preset("16 stages", {"pipeline_stages": 16, "shape": "Llama 3.1 405B", "gpipe": False}),
+        Preset("Few micro-batches", {"micro_batches": 8, "gpipe": False}),
+        Preset("GPipe keeps them all", {"micro_batches": 128, "gpipe": True}),
     ],
     caption="Eight chips a stage, sequences of 8,192 tokens, no recomputation, optimiser not shared out. "
             "1F1B holds as many micro-batches as there are stages, so the stages cancel once more.")

@@ -51,7 +51,7 @@ function picture(v, width) {
   const step = [1, 2, 5, 10, 20, 50, 100, 200].find((m) => m * scale >= 34);
   for (let i = 0; i <= Math.floor(v.makespan / step + 1e-9); i++) {
     const tick = LEFT + i * step * scale;
-    out.push(line(tick, bottom + 1, tick, bottom + 5), text(tick, bottom + 18, String(i * step), "soft small", "middle"));
+    out.push(line(tick, bottom + 1, tick, bottom + 5), text(tick, bottom + 18, String(i * step), "soft small", tick > right - 8 ? "end" : "middle"));
   }
   out.push(text(right, bottom + 36, "Time, in forward passes; rows are devices", "soft small", "end"));
   return [bottom + 42, out];

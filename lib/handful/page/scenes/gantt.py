@@ -73,8 +73,9 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
                 out.append(shapes.text(at + wide / 2, place + high / 2 + 4, label, ("ink" if second else "paper") + " small", "middle"))
     step = next(m for m in (1, 2, 5, 10, 20, 50, 100, 200) if m * scale >= 34)
     for i in range(math.floor(v["makespan"] / step + 1e-9) + 1):
-        out += [shapes.line(LEFT + i * step * scale, bottom + 1, LEFT + i * step * scale, bottom + 5),
-                shapes.text(LEFT + i * step * scale, bottom + 18, str(i * step), "soft small", "middle")]
+        tick = LEFT + i * step * scale
+        out += [shapes.line(tick, bottom + 1, tick, bottom + 5),
+                shapes.text(tick, bottom + 18, str(i * step), "soft small", "end" if tick > right - 8 else "middle")]
     out.append(shapes.text(right, bottom + 36, "Time, in forward passes; rows are devices", "soft small", "end"))
     return bottom + 42, out
 

@@ -28,7 +28,7 @@ function picture(v, width) {
   const step = [1, 2, 5, 10, 20, 50].find((m) => m * scale >= 30);
   for (let i = 0; i * step <= v.span + 1e-9; i++) {
     const x = LEFT + i * step * scale;
-    out.push(line(x, bottom + 1, x, bottom + 5), text(x, bottom + 18, String(i * step), "soft small", "middle"));
+    out.push(line(x, bottom + 1, x, bottom + 5), text(x, bottom + 18, String(i * step), "soft small", x > right - 8 ? "end" : "middle"));
   }
   out.push(text(right, bottom + 36, "Time, in work of one stage; rows are stages", "soft small", "end"));
   return [bottom + 42, out];

@@ -47,7 +47,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     i = 0
     while i * step <= v["span"] + 1e-9:
         x = LEFT + i * step * scale
-        out += [shapes.line(x, bottom + 1, x, bottom + 5), shapes.text(x, bottom + 18, str(i * step), "soft small", "middle")]
+        out += [shapes.line(x, bottom + 1, x, bottom + 5), shapes.text(x, bottom + 18, str(i * step), "soft small", "end" if x > right - 8 else "middle")]
         i += 1
     out.append(shapes.text(right, bottom + 36, "Time, in work of one stage; rows are stages", "soft small", "end"))
     return bottom + 42, out
