@@ -61,7 +61,7 @@ _CHIPS = ("H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "GB300 NVL72", "MI3
 
 capacity_and_bandwidth = Explorer(
     "capacity-and-bandwidth", "A scale-up domain, as memory and as bandwidth",
-    x=Sweep("domain_capacity", 1e11, 1e14, at=13.4e12), y=Scale("All chips together read"),
+    x=Sweep("domain_capacity", 1e11, 1e14, at=3e12), y=Scale("All chips together read"),
     curves=[Curve(racks.bandwidth_at_drain, "all of it in 20 ms", role="reference", given={"drain_time": 0.02}, id="beat")],
     dots=Dots(racks.domain_capacity, racks.domain_bandwidth, rows=_CHIPS),
     marks=[Mark(latency.weight_memory, "your model's weights"), Mark(racks.bandwidth_needed, "to read them in that time", axis="y")],

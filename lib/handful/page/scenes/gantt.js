@@ -28,7 +28,7 @@ function picture(v, width) {
   const out = [], used = new Set(v.bars.flatMap((bar) => bar[3].map((piece) => piece[0])));
   let x = 0, y = 12;
   for (const [kind, word, colour] of LEGEND) {
-    const wide = 26 + PER_CHARACTER * word.length;
+    const wide = 32 + PER_CHARACTER * word.length;
     if (!used.has(kind)) continue;
     if (x + wide > width) { x = 0; y += 20; }
     out.push(rect(x, y - 10, 12, 12, colour), text(x + 17, y, word, "ink"));
@@ -59,7 +59,7 @@ function picture(v, width) {
 
 function readouts(v) {
   const exact = Math.abs(v.bubble - v.formula) < 1e-6 ? "as played" : "played differs";
-  const sizes = v.changed ? `drawn with ${v.stages} stages and ${v.many} micro-batches: it takes no others nearby` : `${v.stages} stages, ${counted(v.many)}`;
+  const sizes = v.changed ? `played with ${v.stages} stages and ${v.many} micro-batches, the nearest that this schedule takes` : `${v.stages} stages, ${counted(v.many)}`;
   return [["Bubble, in forward passes", plain(v.bubble), `closed form ${plain(v.formula)}: ${exact}`],
     ["Share of the whole time", percent(v.ofTotal), `of the work: ${percent(v.ofIdeal)}`],
     ["Micro-batches in flight", plain(v.held), COPIES[v.name] || "on the device that holds most"],

@@ -48,7 +48,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     used = {piece[0] for bar in v["bars"] for piece in bar[3]}
     x, y = 0.0, 12.0
     for kind, word, colour in LEGEND:
-        wide = 26 + PER_CHARACTER * len(word)
+        wide = 32 + PER_CHARACTER * len(word)
         if kind in used:
             if x + wide > width:
                 x, y = 0.0, y + 20
@@ -97,7 +97,7 @@ def counted(many: int) -> str:
 
 
 def sizes(v: dict[str, Any]) -> str:
-    return f"drawn with {v['stages']} stages and {v['micro_batches']} micro-batches: it takes no others nearby"
+    return f"played with {v['stages']} stages and {v['micro_batches']} micro-batches, the nearest that this schedule takes"
 
 
 def words(v: dict[str, Any]) -> str:
