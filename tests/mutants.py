@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
-MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "pipelining", "experts", "prices", "tiers",
+MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "pipelining", "racks", "experts", "prices", "tiers",
            "memory_wall", "reversible", "ciphers", "validation")
 LONGEST = 90  # seconds for the tests of one mutant
 TESTS = {"balance": ("balance", "latency", "train"), "sparsity": ("latency",)}  # where they are not in a file of the same name

@@ -177,6 +177,57 @@ def test_the_lecture_on_traffic():
     assert p.fewest_layers_per_stage(active_experts=8, bandwidth_ratio=18) == pytest.approx(1.125)
 
 
+def test_traffic_in_several_precisions():
+    """Out in fp8, back and onwards in bf16: three bytes for each expert and layer against two; with equal widths, the rule."""
+    known = dict(active_experts=8, layers_per_stage=1, bandwidth_ratio=18)
+    mixed = p.traffic_time_ratio_of_bytes(known, dispatch_bytes=1, combine_bytes=2, activation_bytes=2)
+    assert mixed == pytest.approx(8 * 1.5 / 18)
+    same = p.traffic_time_ratio_of_bytes(known, dispatch_bytes=2, combine_bytes=2, activation_bytes=2)
+    assert same == pytest.approx(p.traffic_time_ratio(known))
+    wires = dict(active_experts=8, layers_per_stage=1, scale_up_bandwidth=900e9, scale_out_bandwidth=50e9)
+    assert p.traffic_time_ratio_of_chip(wires) == pytest.approx(p.traffic_time_ratio(known))
+    assert p.fewest_layers_of_chip(wires) == pytest.approx(1.125)
+
+
+def test_a_hop_is_microseconds():
+    """2,000 activations of 7,168 bf16 numbers are 28.7 MB; over 72 ports of 100 GB/s they take 4 µs."""
+    time = p.hop_time(wire_latency=3.7e-6, micro_batch=2000, d_model=7168, activation_bytes=2, stage_devices=72,
+                      scale_out_bandwidth=100e9)
+    assert time == pytest.approx(3.7e-6 + 28.672e6 / 7.2e12)
+    assert p.hop_time(wire_latency=3.7e-6, micro_batch=2000, d_model=7168, activation_bytes=2, stage_devices=72,
+                      scale_out_bandwidth=100e9, tokens_per_step=2) == pytest.approx(3.7e-6 + 57.344e6 / 7.2e12)
+
+
+@pytest.mark.parametrize("name, formula", [
+    ("gpipe", p.bubble_of_total), ("interleaved", p.bubble_of_total_interleaved), ("zero_bubble", p.bubble_of_total_zero_bubble),
+    ("dual_pipe", p.bubble_of_total_dual_pipe)])
+@pytest.mark.parametrize("stages, micro_batches", [(4, 8), (6, 24), (8, 32)])
+def test_shares_of_total_are_what_the_schedules_show(name, formula, stages, micro_batches):
+    for backward, weights in ((2.0, 1.0), (1.8, 0.8)):              # gradients of inputs as long as a forward pass
+        played = sim.run(sim.SCHEDULES[name](stages, micro_batches), 1.0, backward, weights)
+        known = dict(pipeline_stages=stages, micro_batches=micro_batches, forward_time=1, backward_time=backward,
+                     weight_gradient_time=weights, model_chunks=2)
+        wanted = {q.name for q in formula.inputs}
+        share = formula(**{key: value for key, value in known.items() if key in wanted})
+        assert share == pytest.approx(played.bubble / played.makespan, rel=1e-9)
+
+
+def test_dual_pipe_in_turn_is_the_published_form():
+    known = dict(pipeline_stages=8, backward_time=2.2, weight_gradient_time=0.9)
+    assert p.bubble_time_dual_pipe_in_turn(known, forward_time=1) == pytest.approx(
+        p.bubble_time_dual_pipe(known, overlapped_time=3.2))
+
+
+def test_sizes_that_a_schedule_allows():
+    for name, make in sim.SCHEDULES.items():
+        for stages in range(1, 9):
+            for many in range(1, 20):
+                found = sim.allowed(name, stages, many)
+                assert make(*found).micro_batches >= many and found[0] - stages in (0, 1)
+    with pytest.raises(sim.ScheduleError, match="no schedule 'gpip'"):
+        sim.allowed("gpip", 2, 2)
+
+
 def test_critical_tokens_as_the_scaling_book_has_them():
     """Austin et al.: 4.59e14 FLOP/s over 1.8e11 B/s, in bf16, is 2,550 tokens for each TPU v5p and axis."""
     tokens = p.critical_tokens(gradient_bytes=2, peak_flops=4.59e14, scale_out_bandwidth=1.8e11)

@@ -16,10 +16,11 @@ from sympy import Eq, Max, Min, sqrt
 
 from . import quantities as q
 from .derivation import Derivation
+from .experts import bandwidth_ratio
 from .formula import Formula
 
 (P, m, V, ell, k, r, width, w_a, up, out, hop, t_F, t_B, t_W, t_FB, t_0, work, n_s, N, w, B, B_m, L, b, S_t, w_l, layers,
- w_g, F, c, t, one, t_s) = (
+ w_g, F, c, t, one, t_s, n, new, w_out, w_back, one_layer, wire) = (
     quantity.symbol for quantity in (
         q.pipeline_stages, q.micro_batches, q.model_chunks, q.layers_per_stage, q.active_experts, q.bandwidth_ratio,
         q.d_model, q.activation_bytes, q.scale_up_bandwidth, q.scale_out_bandwidth, q.hop_time, q.forward_time,
@@ -27,7 +28,8 @@ from .formula import Formula
         q.stage_devices, q.total_parameters, q.bytes_per_parameter, q.batch, q.micro_batch, q.context,
         q.kv_bytes_per_token, q.sequence_tokens, q.layer_activation_bytes, q.layers,
         q.gradient_bytes, q.peak_flops,
-        q.flops_per_multiply_add, q.step_time, q.one_device, q.stage_time))
+        q.flops_per_multiply_add, q.step_time, q.one_device, q.stage_time, q.devices, q.tokens_per_step, q.dispatch_bytes,
+        q.combine_bytes, q.one_layer, q.wire_latency))
 
 # Traffic ---------------------------------------------------------------------------------------------------------
 
@@ -38,11 +40,30 @@ traffic_time_ratio = Formula(
                  "the same bytes for each number on either wire"),
     derivation=lambda: _derive_traffic())
 
+traffic_time_ratio_of_chip = Formula(
+    q.traffic_time_ratio, 2 * k * ell / r, using=(bandwidth_ratio,), name="traffic_time_ratio_of_chip", source="51:18",
+    meaning="the same, with the wires of a chip", conventions=("as traffic_time_ratio",))
+
 fewest_layers_per_stage = Formula(
     q.fewest_layers_per_stage, r / (2 * k), source="51:18; derived",
     meaning="layers on a stage from which the network between racks keeps up", conventions=("bandwidth only, no hops",))
 
+traffic_time_ratio_of_bytes = Formula(
+    q.traffic_time_ratio, k * ell * one_layer * (w_out + w_back) / (w_a * r), name="traffic_time_ratio_of_bytes",
+    source="51:18; derived", meaning="the same where an activation travels in different precisions",
+    conventions=("one copy for each expert and layer, one copy out of the stage", "bandwidth only, no hops"))
+
+fewest_layers_of_chip = Formula(
+    q.fewest_layers_per_stage, r / (2 * k), using=(bandwidth_ratio,), name="fewest_layers_of_chip", source="51:18; derived",
+    meaning="the same, with the wires of a chip", conventions=("bandwidth only, no hops",))
+
 # Latency ---------------------------------------------------------------------------------------------------------
+
+hop_time = Formula(
+    q.hop_time, wire + new * B_m * width * w_a / (n_s * out), source="derived; 75:03",
+    meaning="an empty message, and the activations of a micro-batch behind it",
+    conventions=("every chip of a stage sends its share through a port of its own",))
+
 
 token_latency = Formula(
     q.token_latency, t + P * hop, source="60:58; hops from 75:03",
@@ -83,6 +104,13 @@ bubble_time_dual_pipe = Formula(
     conventions=("an even number of stages, each held twice",
                  "exact where the gradients of inputs take as long as a forward pass"))
 
+bubble_time_dual_pipe_in_turn = Formula(
+    q.bubble_time, (P / 2 - 1) * (t_F + 2 * t_B - 3 * t_W), name="bubble_time_dual_pipe_in_turn",
+    source="DeepSeek-V3 report, table 2 of the DualPipe notes",
+    meaning="DualPipe where two passes at once take as long as one after the other",
+    conventions=("an even number of stages, each held twice",
+                 "exact where the gradients of inputs take as long as a forward pass"))
+
 # Bubbles, as shares ----------------------------------------------------------------------------------------------
 
 bubble_of_ideal = Formula(
@@ -96,6 +124,34 @@ bubble_of_total = Formula(
 bubble_of_ideal_interleaved = Formula(
     q.bubble_of_ideal, (P - 1) / (V * m), name="bubble_of_ideal_interleaved", source="Narayanan et al. 2021",
     meaning="interleaved 1F1B: the bubble over the work", conventions=("of ideal",))
+
+bubble_of_total_interleaved = Formula(
+    q.bubble_of_total, (P - 1) / (V * m + P - 1), name="bubble_of_total_interleaved", source="Narayanan et al. 2021",
+    meaning="interleaved 1F1B: the bubble over the whole time", conventions=("of total", "a multiple of P micro-batches"))
+
+_busy = m * (t_F + t_B)
+
+bubble_of_total_zero_bubble = Formula(
+    q.bubble_of_total, q.bubble_time.symbol / (_busy + q.bubble_time.symbol), using=(bubble_time_zero_bubble,),
+    name="bubble_of_total_zero_bubble", source="Qi et al. 2024 (ZB-H1)",
+    meaning="ZB-H1: the bubble over the whole time", conventions=("of total",))
+
+bubble_of_total_dual_pipe = Formula(
+    q.bubble_of_total, q.bubble_time.symbol / (_busy + q.bubble_time.symbol), using=(bubble_time_dual_pipe_in_turn,),
+    name="bubble_of_total_dual_pipe", source="DeepSeek-V3 report, table 2 of the DualPipe notes",
+    meaning="DualPipe: the bubble over the whole time",
+    conventions=("of total", "two passes that overlap take as long as one after the other: what overlap saves is left out",
+                 "exact where the gradients of inputs take as long as a forward pass"))
+
+micro_batches_of_batch = Formula(
+    q.micro_batches, B * P * one / (n * B_m), name="micro_batches_of_batch", source="derived",
+    meaning="micro-batches that each pipeline gets of a batch",
+    conventions=("one chip a stage, so that n/P pipelines run side by side",))
+
+bubble_of_batch = Formula(
+    q.bubble_of_ideal, (P - 1) / q.micro_batches.symbol, using=(micro_batches_of_batch,), name="bubble_of_batch",
+    source="derived", meaning="GPipe or 1F1B with the batch and the chips held: the bubble over the work",
+    conventions=("of ideal", "one chip a stage"), derivation=lambda: _derive_bubble_of_batch())
 
 pipeline_time = Formula(
     q.pipeline_time, (m + P - 1) * (work / m + t_0), source="derived",
@@ -166,7 +222,7 @@ def _derive_traffic() -> Derivation:
     d = Derivation("When the network between racks keeps up with the fabric within one")
     d.start(Eq(q.traffic_time_ratio.symbol, (2 * k * ell * copy / up) / (copy / out)),
             "k copies out and back in each layer, over one copy that leaves the stage")
-    d.substitute({"scale_up_bandwidth": r * out}, "the fabric is r times as fast; the size of a copy has cancelled")
+    d.substitute({"scale_up_bandwidth": r * out}, "the fabric is λ times as fast; the size of a copy has cancelled")
     return d
 
 
@@ -174,6 +230,15 @@ def _derive_bubble() -> Derivation:
     d = Derivation("The bubble of GPipe and 1F1B")
     d.start(Eq(q.bubble_of_ideal.symbol, q.bubble_time.symbol / (m * (t_F + t_B))), "what is lost over what is done")
     d.substitute(bubble_time, "P − 1 stages fill, and P − 1 empty; how long a pass takes has cancelled")
+    return d
+
+
+def _derive_bubble_of_batch() -> Derivation:
+    d = Derivation("What more stages do to the bubble when batch and chips stay")
+    d.start(bubble_of_ideal, "the bubble over the work")
+    d.substitute(micro_batches_of_batch, "fewer pipelines side by side, so each gets more of the batch")
+    d.claim(Eq(q.bubble_of_ideal.symbol, n * B_m / (B * one) * (1 - 1 / P)),
+            "stages nearly cancel: the bubble is bounded by the chips over the micro-batches of the batch")
     return d
 
 

@@ -133,6 +133,12 @@ TABLES: dict[str, dict[str, str]] = {
         text: unit!
         positive: tokens_per_s_per_chip
         text: notes source!"""),
+    "measured_pipelines": _columns("""
+        text: name! date! system! what!
+        nonnegative: value!
+        text: unit! notes
+        flag: verified!
+        text: source!"""),
     "measured_silicon": _columns("""
         text: name! model! system! backend! backend_version precision!
         count: isl_tokens! osl_tokens! concurrency! tp! pp! attention_dp! moe_tp! moe_ep! chips!

@@ -208,7 +208,7 @@ class Explorer {
   }
 
   sceneText() {
-    if (!Object.keys(store.values()).some((name) => this.model.symbols.has(name) && name !== "context" && !(name in this.model.fixed))) return "";
+    if (!Object.keys(store.values()).some((name) => this.model.symbols.has(name) && name !== "context" && !(name in this.model.fixed) && !this.model.picked.has(name))) return "";
     const now = { ...store.choice, ...this.state };
     return `Shown for ${now.hardware}, ${now.model}, ${label("precision", now.precision)}.`;
   }

@@ -89,9 +89,12 @@ def fact(text: str) -> dict:
     stated = row.get("unit") if column.startswith("value") else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         shown = str(value)
-    elif stated:
-        shown = format_value(value, stated) if stated in UNITS else f"{format_value(value, '1')}\xa0{stated}"
     else:
-        shown = format_value(value * factor, unit)
+        # A count of things is told in full: 2,048, not 2,050.
+        digits = 6 if value == int(value) and 1000 <= value < 1e6 and (stated or unit) in ("1", "device", "sequence", "token") else 3
+        if stated:
+            shown = format_value(value, stated, digits) if stated in UNITS else f"{format_value(value, '1', digits)}\xa0{stated}"
+        else:
+            shown = format_value(value * factor, unit, digits)
     return {"text": shown if row.verified else f"{shown} (unverified)", "label": f"{row.name}: {column.replace('_', ' ')}",
             "source": row.source, "verified": row.verified}

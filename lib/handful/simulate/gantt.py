@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import pipeline
 from .pipeline import Run, Schedule
 
 # Of Okabe and Ito's palette, which the colour-blind can tell apart.
@@ -48,3 +49,32 @@ def gantt(schedule: Schedule, run: Run, *, title: str | None = None):
         axes.spines[side].set_visible(False)
     axes.tick_params(left=False)
     return figure
+
+
+def compare(stages: int, micro_batches: int, backward: float, weights: float) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: the bubble of each schedule in closed form and played through, and what a device holds at most.
+
+    Times are in forward passes.  Where two passes overlap they take as long as one after the other.
+
+    >>> head, rows = compare(stages=4, micro_batches=8, backward=2, weights=1)
+    >>> [(row[0], row[1], row[2]) for row in rows][:2]
+    [('GPipe', '9', '9'), ('1F1B', '9', '9')]
+    """
+    from .. import pipelining
+    from ..units import format_value
+
+    formulas = {"gpipe": pipelining.bubble_time, "1f1b": pipelining.bubble_time,
+                "interleaved": pipelining.bubble_time_interleaved, "zero_bubble": pipelining.bubble_time_zero_bubble,
+                "dual_pipe": pipelining.bubble_time_dual_pipe_in_turn}
+    names = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "Interleaved 1F1B, two pieces", "zero_bubble": "ZB-H1",
+             "dual_pipe": "DualPipe, weights held twice"}
+    known = {"pipeline_stages": stages, "forward_time": 1, "backward_time": backward, "weight_gradient_time": weights,
+             "model_chunks": 2}
+    rows = []
+    for key, formula in formulas.items():
+        run = pipeline.run(pipeline.SCHEDULES[key](stages, micro_batches), 1.0, backward, weights)
+        closed = formula({quantity.name: known[quantity.name] for quantity in formula.inputs})
+        rows.append([names[key], format_value(round(closed, 9), "1"), format_value(round(run.bubble, 9), "1"),
+                     format_value(run.bubble / (run.makespan - run.bubble), "%"),
+                     format_value(run.bubble / run.makespan, "%"), format_value(max(run.held), "1")])
+    return ["Schedule", "Bubble, closed form", "Bubble, played", "Of the work", "Of the whole time", "Micro-batches held"], rows

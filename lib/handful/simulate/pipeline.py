@@ -234,6 +234,28 @@ def dual_pipe(stages: int, micro_batches: int) -> Schedule:
                     lambda stream, stage: stage if stream == 0 else stages - 1 - stage)
 
 
+SCHEDULES: dict[str, Callable[[int, int], Schedule]] = {
+    "gpipe": gpipe, "1f1b": one_forward_one_backward, "interleaved": interleaved, "zero_bubble": zero_bubble,
+    "dual_pipe": dual_pipe}
+
+
+def allowed(name: str, stages: int, micro_batches: int) -> tuple[int, int]:
+    """The sizes nearest above those wanted that the schedule of this name can be made for.
+
+    >>> allowed("interleaved", 4, 6), allowed("dual_pipe", 3, 6), allowed("1f1b", 3, 1)
+    ((4, 8), (4, 8), (3, 1))
+    """
+    _check(stages, micro_batches)
+    if name == "interleaved":
+        micro_batches += -micro_batches % stages
+    elif name == "dual_pipe":
+        stages += stages % 2
+        micro_batches = max(micro_batches + micro_batches % 2, 2 * stages)
+    elif name not in SCHEDULES:
+        raise ScheduleError(f"There is no schedule {name!r}; there are {', '.join(SCHEDULES)}.")
+    return stages, micro_batches
+
+
 def run(schedule: Schedule, forward: float, backward: float, weights: float | None = None,
         overlapped: float | None = None, hop: float = 0.0) -> Run:
     """Times of every piece of a schedule.
@@ -301,6 +323,29 @@ def run(schedule: Schedule, forward: float, backward: float, weights: float | No
     return Run(bars, makespan, idle, [_held(schedule, bars, d) for d in range(schedule.devices)])
 
 
+def circle(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200):
+    """Each piece of work of micro-batches that go round: (round, micro-batch, stage, start, ready).
+
+    `ready` is when the next stage, or the first one for the next token, can have it: its end and the hop.
+
+    >>> list(circle(2, 1, 1.0, 0.5, rounds=1))
+    [(0, 0, 0, 0.0, 1.5), (0, 0, 1, 1.5, 3.0)]
+    """
+    _check(stages, micro_batches)
+    if not (0 < stage_time < math.inf and 0 <= hop < math.inf):
+        raise ScheduleError(f"stage_time must be above 0 and hop 0 or above; got {stage_time}, {hop}.")
+    free, ready = [0.0] * stages, [0.0] * micro_batches
+    for turn in range(rounds):
+        for j in range(micro_batches):
+            now = ready[j]
+            for i in range(stages):
+                start = max(now, free[i])
+                free[i] = start + stage_time
+                now = free[i] + hop
+                yield turn, j, i, start, now
+            ready[j] = now
+
+
 def decode(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200) -> dict[str, float]:
     """Micro-batches that go round a pipeline for token after token: what a stage works, and what a token takes.
 
@@ -310,22 +355,14 @@ def decode(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0,
     >>> round(decode(stages=4, micro_batches=1, stage_time=1e-3)["utilisation"], 9)   # three quarters idle
     0.25
     """
-    _check(stages, micro_batches)
-    if not (0 < stage_time < math.inf and 0 <= hop < math.inf):
-        raise ScheduleError(f"stage_time must be above 0 and hop 0 or above; got {stage_time}, {hop}.")
-    free, ready = [0.0] * stages, [0.0] * micro_batches
-    halfway = 0.0
-    for turn in range(rounds):
-        if turn == rounds // 2:
-            halfway = ready[0]
-        for j in range(micro_batches):
-            now = ready[j]
-            for i in range(stages):
-                free[i] = now = max(now, free[i]) + stage_time
-                now += hop                                # to the next stage, or back to the first
-            ready[j] = now
+    halfway = last = 0.0
+    for turn, j, _, _, ready in circle(stages, micro_batches, stage_time, hop, rounds):
+        if j == 0:
+            last = ready
+            if turn == rounds // 2 - 1:
+                halfway = ready
     turns = rounds - rounds // 2
-    latency = (ready[0] - halfway) / turns
+    latency = (last - halfway) / turns
     return {"utilisation": micro_batches * stage_time / latency, "token_latency": latency,
             "in_flight": float(micro_batches)}
 

@@ -1,0 +1,60 @@
+"""The schedules of the charts against those of Python: every bar of every schedule, to the last bit."""
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from handful.page import scenes
+from handful.simulate import pipeline as sim
+
+pytestmark = pytest.mark.browser
+
+SIZES = [(2, 1), (2, 5), (3, 7), (4, 8), (6, 12), (8, 24), (5, 20)]
+TIMES = [(1.0, 2.0, 1.0), (1.0, 1.7, 0.6), (0.3, 0.7, 0.1), (1.0, 2.9, 1.1)]
+
+PLAY = """async ([name, stages, many, forward, backward, weights]) => {
+  const { SCHEDULES, allowed, play } = await import("./pipeline.js");
+  const size = allowed(name, stages, many), played = play(SCHEDULES[name](...size), forward, backward, weights);
+  return { size, bars: played.bars, makespan: played.makespan, held: played.held, idle: played.idle };
+}"""
+CIRCLE = """async (sizes) => {
+  const { circle, decode } = await import("./pipeline.js");
+  return [circle(...sizes, 20), decode(...sizes, 200)];
+}"""
+
+
+@pytest.fixture
+def page(folder_server, watch):
+    folder, address = folder_server
+    here = Path(scenes.__file__).parent
+    for file in (here / "pipeline.js", here.parent / "favicon.svg"):
+        shutil.copy(file, folder / file.name)
+    (folder / "index.html").write_text('<!doctype html><html lang="en"><title>pipeline</title><link rel="icon" href="favicon.svg"></html>', "utf-8")
+    tab = watch()
+    tab.page.goto(address)
+    yield tab.page
+    assert tab.faults == []
+
+
+@pytest.mark.parametrize("name", sim.SCHEDULES)
+def test_every_bar_is_the_same(page, name):
+    for stages, many in SIZES:
+        size = sim.allowed(name, stages, many)
+        for forward, backward, weights in TIMES:
+            played = sim.run(sim.SCHEDULES[name](*size), forward, backward, weights)
+            found = page.evaluate(PLAY, [name, stages, many, forward, backward, weights])
+            assert tuple(found["size"]) == size
+            bars = [[bar.device, bar.start, bar.end, [list(piece) for piece in bar.pieces]] for bar in played.bars]
+            assert found["bars"] == bars                       # exactly: both add in the same order
+            assert (found["makespan"], found["held"]) == (played.makespan, played.held)
+            assert found["idle"] == pytest.approx(played.idle, abs=1e-12)
+
+
+@pytest.mark.parametrize("stages, many, hop", [(4, 1, 0.0), (4, 4, 0.25), (3, 7, 0.1), (8, 12, 0.0)])
+def test_every_lap_is_the_same(page, stages, many, hop):
+    laps, played = page.evaluate(CIRCLE, [stages, many, 1.0, hop])
+    assert [tuple(lap) for lap in laps] == list(sim.circle(stages, many, 1.0, hop, 20))
+    wanted = sim.decode(stages, many, 1.0, hop)
+    assert (played["utilisation"], played["latency"]) == (wanted["utilisation"], wanted["token_latency"])
