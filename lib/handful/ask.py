@@ -212,15 +212,17 @@ class Answer(NamedTuple):
 def answer(text: str) -> Answer:
     """A number from a request of any kind.
 
-    ``name symbol=value …`` is a formula, ``table / row / column`` a fact, and ``= …`` arithmetic over numbers and over
-    requests in square brackets, which has no unit.
+    ``name symbol=value …`` is a formula, ``table / row / column`` a fact, and ``= …`` arithmetic (+ - * / ** and log2),
+    which has no unit.  A request in square brackets stands for its number, in arithmetic and as a formula's setting.
 
     >>> answer("= 1.3e9 / 0.37e9").value
     3.5135135135135136
+    >>> answer("sparsity_of_experts experts=[models / DeepSeek-V3 / routed_experts] active_experts=8").value
+    32.0
     >>> answer("= __import__('os')")
     Traceback (most recent call last):
     ...
-    handful.ask.AskError: '= __import__('os')' is no arithmetic; + - * / ** and parentheses over numbers are allowed.
+    handful.ask.AskError: "= __import__('os')" is no arithmetic; + - * / **, log2 and parentheses over numbers are allowed.
     """
     text = text.strip()
     if text.startswith("="):
@@ -231,8 +233,21 @@ def answer(text: str) -> Answer:
             raise AskError(f"{text!r} is no number: {value!r}.")
         unit, factor = fact_unit(column)
         return Answer(value * factor, None if column.startswith("value") else unit, row.verified)
-    found = evaluate(text)
-    return Answer(found.value, found.formula.gives.unit, _scenario_verified(found.chosen))
+    asked, parts = _bracketed(text, lambda number, _: repr(number.value))
+    found = evaluate(asked)
+    verified = _scenario_verified(found.chosen) and all(part.verified for part in parts)
+    return Answer(found.value, found.formula.gives.unit, verified)
+
+
+def _bracketed(text: str, write) -> tuple[str, list[Answer]]:
+    """The text with each request in brackets replaced by what `write` makes of its answer and number."""
+    parts: list[Answer] = []
+
+    def replace(found: re.Match) -> str:
+        parts.append(answer(found[1]))
+        return write(parts[-1], len(parts) - 1)
+
+    return re.sub(r"\[([^\[\]]+)\]", replace, text), parts
 
 
 def _scenario_verified(chosen: dict) -> bool:
@@ -246,29 +261,30 @@ OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mu
 
 
 def _arithmetic(text: str) -> Answer:
-    parts: list[Answer] = []
-
-    def name(found: re.Match) -> str:
-        parts.append(answer(found[1]))
-        return f"_{len(parts) - 1}"
+    wrong = AskError(f"{text!r} is no arithmetic; + - * / **, log2 and parentheses over numbers are allowed.")
+    replaced, parts = _bracketed(text[1:], lambda _, number: f"_{number}")
 
     def value(node) -> float:
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            return node.value
-        if isinstance(node, ast.Name) and re.fullmatch(r"_\d+", node.id) and int(node.id[1:]) < len(parts):
-            return parts[int(node.id[1:])].value
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return -value(node.operand)
-        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-            return OPERATORS[type(node.op)](value(node.left), value(node.right))
-        raise AskError(f"{text!r} is no arithmetic; + - * / ** and parentheses over numbers are allowed.")
+        match node:
+            case ast.Constant(value=number) if type(number) in (int, float):
+                return number
+            case ast.Name(id=name) if re.fullmatch(r"_\d+", name) and int(name[1:]) < len(parts):
+                return parts[int(name[1:])].value
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return -value(inner)
+            case ast.Call(func=ast.Name(id="log2"), args=[inner], keywords=[]):
+                return math.log2(value(inner))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](value(left), value(right))
+        raise wrong
 
-    replaced = re.sub(r"\[([^\[\]]+)\]", name, text[1:])
     try:
         result = value(ast.parse(replaced.strip(), mode="eval").body)
     except SyntaxError:
-        raise AskError(f"{text!r} is no arithmetic; + - * / ** and parentheses over numbers are allowed.") from None
-    except (ZeroDivisionError, OverflowError) as error:
+        raise wrong from None
+    except AskError:
+        raise
+    except (ArithmeticError, ValueError) as error:
         raise AskError(f"{text!r} cannot be computed: {error}.") from None
     if isinstance(result, complex) or not math.isfinite(result):
         raise AskError(f"{text!r} cannot be computed: the result is no finite number.")
