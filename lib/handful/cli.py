@@ -28,7 +28,7 @@ VALUES = ('Values may carry a unit or a scale: 64, 8k (8,000, not 8,192), 1M, "1
           '--set "device_price=2 $/hour".')
 EXITS = "Exit codes: 0 fine; 1 cannot be had on this machine; 2 wrong input."
 # By name, since importing them all would make every command wait for SymPy.
-CODES = {"UsageError": 2, "ScenarioError": 2, "QuantityError": 2, "FactsError": 2, "MeasureError": 1}
+CODES = {"UsageError": 2, "ScenarioError": 2, "QuantityError": 2, "FactsError": 2, "ClaimsError": 2, "MeasureError": 1}
 SCALES = {"k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 SCALED = re.compile(r"^\s*([-+]?[\d,]*\.?\d+)\s*([kKMGT])(?![A-Za-z/])")
 MUST_BE_WHOLE = ("batch", "context", "devices")
@@ -112,6 +112,8 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     table = command("facts", _facts, "the tables of facts, the rows of one, or one row with its source")
     table.add_argument("table", nargs="?", metavar="TABLE")
     table.add_argument("name", nargs="*", metavar="NAME", help="as the table writes it, quotes or none")
+    said = command("claims", _claims, "the lecture's claims and their verdicts, or one with its recomputation")
+    said.add_argument("id", nargs="?", metavar="ID", help="such as batch-is-2400")
     timed = command("measure", _measure, "this machine's arithmetic, its memory, and where they balance",
                     "Takes about ten seconds (two when quick) and 0.6 GB of memory.\n"
                     "A CUDA GPU is measured too where PyTorch finds one.")
@@ -300,6 +302,25 @@ def _cell(column: str, value) -> str:
     unit, factor = fact_unit(column)
     exact = str(int(value)) if value == int(value) and abs(value) < 1e18 else repr(value)
     return exact if unit == "1" else f"{exact} ({format_value(value * factor, unit)})"
+
+
+def _claims(options) -> None:
+    from .claims import BASES, find, load
+    from .page.ledger import as_object
+
+    found = [find(options.id)] if options.id else load()
+    if options.json:
+        shown = [as_object(claim) for claim in found]
+        return _json(shown[0] if options.id else shown)
+    if not options.id:
+        return _columns((claim.time, claim.id, claim.verdict, claim.spoken_text) for claim in found)
+    [claim] = found
+    _print(f"{claim.time} {claim.who}: {claim.statement}")
+    said = [("Said", claim.spoken_text)] if claim.spoken else []
+    values = [(value.label, value.text, "agrees" if value.agrees else "differs") for value in claim.values]
+    findings = [(finding.label, "agrees" if finding.agrees else "differs") for finding in claim.findings]
+    _columns([*said, *values] if values else findings)
+    _listed(f"{claim.verdict.capitalize()}, {BASES[claim.basis]}", [claim.reason, f"{claim.source}: {claim.link}"])
 
 
 def _measure(options) -> None:

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 CELL = re.compile(r"^\s*(`{3,}|:{3,}|~{3,})\{code-cell\}", re.M)
-ROLE = re.compile(r"\{(live|lecture|spoken|fact)\}(`+)(.+?)\2", re.S)
+ROLE = re.compile(r"\{(live|lecture|spoken|given|fact|claim)\}(`+)(.+?)\2", re.S)
 
 
 def has_code(text: str) -> bool:
@@ -28,6 +28,8 @@ def plain(text: str) -> str:
 
     >>> plain("see {lecture}`9:40` for {spoken}`2,400`")
     'see [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s) for 2,400'
+    >>> plain("once {claim}`batch-is-2400`")
+    'once (✗ wrong)'
     """
     from . import roles
 
@@ -37,6 +39,8 @@ def plain(text: str) -> str:
             return f"[{body}]({roles.lecture_address(body)})"
         if role == "live":
             return roles.live(body)["text"]
+        if role == "claim":
+            return f"({roles.claim(body)['text']})"
         return roles.fact(body)["text"] if role == "fact" else body
 
     return ROLE.sub(resolve, text)

@@ -12,7 +12,7 @@ from handful.ask import (
     registry, scenario_values,
 )
 
-__all__ = ["RoleError", "fact", "fact_unit", "formula_entry", "lecture_address", "lecture_seconds", "lecture_title",
+__all__ = ["RoleError", "claim", "fact", "fact_unit", "formula_entry", "lecture_address", "lecture_seconds", "lecture_title",
            "live", "nearest", "parse_live", "registry", "scenario_values", "templates"]
 
 RoleError = AskError
@@ -55,6 +55,26 @@ def templates(names) -> str:
     return "".join(f'<template id="{key}"><span class="math" data-tex="{html.escape(tex)}">{html.escape(tex)}</span>'
                    "</template>" for key, tex in sorted(found.items()))
 
+
+# Claims
+
+def claim(text: str) -> dict:
+    """What the badge of a claim shows, and where it leads.
+
+    >>> claim("batch-is-2400")["text"]
+    '✗ wrong'
+    """
+    from handful.claims import find
+
+    from .ledger import badge, slug
+
+    found = find(text.strip())
+    said = f"said {found.spoken_text}; " if found.spoken_text else ""
+    return {"text": badge(found.verdict), "kind": slug(found.verdict), "address": f"claims.html#claim-{found.id}",
+            "title": f"{found.statement} ({said}{found.who}, {found.time})".replace("\xa0", " ")}
+
+
+# Facts
 
 def fact(text: str) -> dict:
     """A figure from a table of facts, "table / row / column": its text, label, source and whether it was verified.

@@ -2,6 +2,7 @@
 import "./site.css";
 import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
+import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { store } from "./scenario.js";
 import { strangers } from "./state.js";
@@ -53,6 +54,7 @@ function bar(problems) {
 // What needs the whole text: figures, and the numbers within it.
 function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
+  mountLedger();
   bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the first paint.

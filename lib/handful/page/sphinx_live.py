@@ -1,4 +1,4 @@
-"""The book's roles in Sphinx: {live}, {lecture}, {spoken} and {fact}.
+"""The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact} and {claim}.
 
 A page that holds live numbers ends with one JSON block, ``<script type="application/json" id="live-numbers">``, and
 the templates that hold its maths.  A fact carries its label and source itself.  Without scripts both read as text.
@@ -7,11 +7,12 @@ the templates that hold its maths.  A fact carries its label and source itself. 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxRole
 
-from . import roles
+from . import ledger, roles
 
 
 class figure_in_text(nodes.Inline, nodes.TextElement):
@@ -77,6 +78,28 @@ class SpokenRole(BookRole):
         return nodes.inline("", "", nodes.Text(text), classes=["spoken"])
 
 
+class GivenRole(BookRole):
+    """A number that the book sets itself: an input or a count, never a result."""
+
+    def resolve(self, text: str) -> nodes.Node:
+        return nodes.inline("", "", nodes.Text(text), classes=["given"])
+
+
+class ClaimRole(BookRole):
+    """The verdict on a claim of the lecture, leading to its row in the ledger."""
+
+    def resolve(self, text: str) -> nodes.Node:
+        found = roles.claim(text)
+        return nodes.reference("", "", nodes.Text(found["text"]), refuri=found["address"], reftitle=found["title"],
+                               internal=True, classes=["claim", f"verdict-{found['kind']}"])
+
+
+def publish_claims(app, exception) -> None:
+    """The ledger's data lie beside its page."""
+    if exception is None and app.builder.format == "html" and "claims" in app.env.found_docs:
+        ledger.publish(Path(app.outdir))
+
+
 def on_pages(env) -> dict:
     if not hasattr(env, "handful_on_pages"):
         env.handful_on_pages = {}
@@ -110,9 +133,11 @@ def setup(app):
     text_only = (as_text, as_text)
     app.add_node(figure_in_text, html=(visit_html, depart_html), latex=text_only, text=text_only, epub=text_only,
                  man=text_only, texinfo=text_only)
-    for name, role in {"live": LiveRole, "lecture": LectureRole, "spoken": SpokenRole, "fact": FactRole}.items():
+    for name, role in {"live": LiveRole, "lecture": LectureRole, "spoken": SpokenRole, "fact": FactRole,
+                       "given": GivenRole, "claim": ClaimRole}.items():
         app.add_role(name, role())
     app.connect("env-purge-doc", purge)
     app.connect("env-merge-info", merge)
     app.connect("html-page-context", add_block)
+    app.connect("build-finished", publish_claims)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
