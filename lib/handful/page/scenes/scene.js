@@ -5,10 +5,13 @@ import { Pool, put, s } from "../dom.js";
 import { compile } from "../tree.js";
 import { formatValue } from "../units.js";
 import bars from "./bars.js";
+import differences from "./differences.js";
+import feistel from "./feistel.js";
+import growth from "./growth.js";
 import scatter from "./scatter.js";
 import strip from "./strip.js";
 
-export const KINDS = { bars, scatter, strip };
+export const KINDS = { bars, differences, feistel, growth, scatter, strip };
 
 const MAKE = { rect: () => s("rect"), line: () => s("line"), path: () => s("path"), circle: () => s("circle"), text: () => s("text") };
 const round = (x) => Math.round(x * 100) / 100;
