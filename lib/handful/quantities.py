@@ -361,6 +361,8 @@ layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}
                                   "bytes that one layer keeps of a token until its backward pass")
 activation_memory = quantity("activation_memory", r"m_{\mathrm{activations}}", _byte, "B",
                              "memory of the activations that wait for the backward pass")
+memory_saving = quantity("memory_saving", r"m_{\mathrm{kept}}/m", NONE, "1",
+                         "activation memory when all is kept over what a way of computing again needs")
 one_layer = quantity("one_layer", "y", _layer, "layer", "one layer, to make a count of layers a pure number",
                      default=1, constant=True)
 attention_heads = quantity("attention_heads", r"n_{\mathrm{heads}}", NONE, "1", "attention heads of one layer")

@@ -134,6 +134,13 @@ activation_memory_stored_of_shape, activation_memory_checkpointed_of_shape, acti
             conventions=(*f.conventions, *layer_activation_bytes.conventions))
     for f in (activation_memory_stored, activation_memory_checkpointed, activation_memory_reversible))
 
+saving_by_checkpoints, saving_by_reversing = (
+    Formula(q.memory_saving, activation_memory_stored.expression / way.expression, name=name,
+            using=(layer_activation_bytes,), source="derived", meaning=meaning, conventions=way.conventions)
+    for name, way, meaning in (
+        ("saving_by_checkpoints", activation_memory_checkpointed, "by keeping only each layer's input"),
+        ("saving_by_reversing", activation_memory_reversible, "by keeping only the last pair of streams")))
+
 training_flops_reversible = Formula(
     q.training_flops, (h + 1) * c * N * D, name="training_flops_reversible", source="132:10; derived",
     meaning="6 FLOPs for each weight and token, and 2 to rebuild the activations",
