@@ -26,6 +26,7 @@ from . import quantities as q
 from .formula import Formula
 from .reversible import FeistelError
 from .reversible_networks import _normalise
+from .units import format_value
 
 eps, v, chi, chi_0, layers, one, d, u, n = (quantity.symbol for quantity in (
     q.nudge, q.branch_power, q.branch_slope, q.fixed_point_slope, q.layers, q.one_layer, q.input_numbers,
@@ -177,7 +178,8 @@ def worst_direction_table(depth: int = 24, gain: float = 2.0, seeds: int = 8) ->
         found = np.array([direction_gains(depth, residual=residual, normalised=normalised, gain=gain, seed=seed)
                           for seed in range(seeds)])
         average, worst = np.median(found, axis=0)
-        rows.append([label, f"{average:,.3g}", f"{worst:,.3g}", f"{np.median(found[:, 1] / found[:, 0]):.2g}"])
+        rows.append([label, *(format_value(x, "1", digits) for x, digits in (
+            (average, 2), (worst, 2), (np.median(found[:, 1] / found[:, 0]), 2)))])
     return ["Network", "A random change grows", "The worst change grows", "Worst over random"], rows
 
 

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .reversible import REALS, FeistelError, decrypt, encrypt
+from .units import format_value
 
 # Layers: forward gives the output and what the backward pass needs of it ------------------------------------
 
@@ -247,5 +248,5 @@ def gradient_table(width: int = 32, tokens: int = 24) -> tuple[list[str], list[l
         pairs += [pair for one, other in zip(kept.weights, rebuilt.weights) for pair in zip(one, other)]
         gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in pairs)
         rows.append([str(depth), label, f"{kept.held_bytes / 1e3:,.0f} kB", f"{rebuilt.held_bytes / 1e3:,.0f} kB",
-                     f"{gap:.0e}"])
+                     format_value(gap, "1", 1)])
     return ["Blocks", "Precision", "Kept", "Rebuilt", "Largest gap between gradients"], rows

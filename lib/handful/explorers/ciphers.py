@@ -13,8 +13,7 @@ from ..shapes import shape
 
 _ROUNDS = 12
 _KEYS = np.random.default_rng(2026).integers(0, 1 << 16, _ROUNDS)
-_F = [("S-boxes, then a spread of bits", "sboxes"), ("the spread alone, no S-boxes", "spread"),
-      ("a square, cut to 16 bits", "square"), ("the key alone", "constant")]
+_F = [("S-boxes, spread", "sboxes"), ("spread alone", "spread"), ("a square", "square"), ("the key alone", "constant")]
 
 feistel = Explorer(
     "feistel", "A Feistel cipher, round by round", kind="feistel",
@@ -23,8 +22,8 @@ feistel = Explorer(
     controls=[
         Control(IntSlider(value=6, min=0, max=_ROUNDS), "rounds", "Rounds"),
         Control(IntSlider(value=20, min=0, max=32), "flip", "Input bit to flip, from the left (0: none)"),
-        Control(Dropdown(options=_F, value="sboxes"), "f", "Round function f"),
-        Control(Dropdown(options=[("two letters a half", "words"), ("all zeros", "zeros")], value="words"), "block", "Input"),
+        Control(Dropdown(options=_F, value="sboxes"), "f", "Function f"),
+        Control(Dropdown(options=[("four letters", "words"), ("all zeros", "zeros")], value="words"), "block", "Input"),
         Control(Checkbox(value=False), "back", "Then run the rounds backwards"),
     ],
     presets=[
@@ -34,7 +33,7 @@ feistel = Explorer(
                "the inverse is y = z − f(x)", "2:09:00"),
         Preset("An f with no inverse", {"rounds": 6, "flip": 20, "f": "square", "back": True},
                "f itself need not be invertible", "2:09:00"),
-        Preset("No S-boxes", {"rounds": 6, "flip": 20, "f": "spread", "back": False}, "", ""),
+        Preset("No S-boxes", {"rounds": 8, "flip": 20, "f": "spread", "back": False}, "", ""),
         Preset("The key alone", {"rounds": 12, "flip": 20, "f": "constant", "back": True}, "", ""),
     ],
     caption="Each row is the block after one round: a filled square is a 1, and orange ones differ from the block "
@@ -51,7 +50,8 @@ differences = Explorer(
     data={"tables": {name: ciphers.difference_table(box).tolist() for name, (_, box) in _BOXES.items()},
           "names": {name: label for name, (label, _) in _BOXES.items()}},
     controls=[
-        Control(Dropdown(options=[(label, name) for name, (label, _) in _BOXES.items()], value="present"), "box", "Map of four bits"),
+        Control(Dropdown(options=[("PRESENT", "present"), ("random", "random"), ("linear", "linear"), ("plus 5", "plus")],
+                         value="present"), "box", "Map of four bits"),
         Control(IntSlider(value=1, min=0, max=15), "difference", "Difference in"),
     ],
     presets=[
@@ -111,7 +111,7 @@ def _law(gain: float) -> dict[str, float]:
 
 power_or_exponential = Explorer(
     "power-or-exponential", "Exponential or power of depth",
-    x=Sweep("layers", 1, 1000, at=64), y=Scale("Nudge, times its first size", max=1e12),
+    x=Sweep("layers", 1, 1000, at=64, title="Depth"), y=Scale("Nudge, times its first size", max=1e12),
     curves=[
         Curve(nudges.nudge_with_both, "Residual and LayerNorm", role="total"),
         Curve(nudges.nudge_with_layer_norm, "LayerNorm alone"),
@@ -131,7 +131,7 @@ power_or_exponential = Explorer(
 chosen_signs = Explorer(
     "chosen-signs", "The same small change, with signs drawn and with signs chosen",
     x=Sweep("input_numbers", 1, 1e7, at=150528, title="Numbers in the input"),
-    y=Scale("Change of the response, in weights"),
+    y=Scale("Change of the answer"),
     curves=[
         Curve(nudges.worst_response, "Signs chosen against it", role="total"),
         Curve(nudges.random_response, "Signs drawn at random"),
@@ -153,7 +153,7 @@ _SHAPES = {name: {"d_model": s.d_model, "attention_heads": s.heads}
 
 activations_against_depth = Explorer(
     "activations-against-depth", "Activations kept, checkpointed or rebuilt",
-    x=Sweep("layers", 1, 200, at=80), y=Scale("Activation memory"),
+    x=Sweep("layers", 1, 200, at=80, title="Depth"), y=Scale("Activation memory"),
     curves=[
         Curve(reversible.activation_memory_stored_of_shape, "All kept"),
         Curve(reversible.activation_memory_checkpointed_of_shape, "A checkpoint a layer"),
@@ -227,6 +227,7 @@ hold_or_compute = Explorer(
     readouts=[Readout(reversible.cache_advantage, "Computing a cache over reading it, in time"),
               Readout(reversible.activation_advantage_of_shape, "The same for activations", given=_TOKEN)],
     presets=[
+        Preset("As in the table", {"hold_time": 1, "model": "Llama 3.1 70B", "hardware": "H100 SXM", "precision": "bf16"}, "", ""),
         Preset("Serving", {"hold_time": 0.02, "model": "Llama 3.1 70B"}, "memory for compute usually pays", "2:13:00"),
         Preset("A training step", {"hold_time": 2, "model": "Llama 3.1 70B"}, "compute for memory", "2:13:00"),
         Preset("Between two questions", {"hold_time": 60, "model": "Llama 3.1 70B"}, "", ""),
