@@ -236,7 +236,7 @@ def nudge_growth(depth: int = 64, *, residual: bool = True, normalised: bool = T
 def gradient_table(width: int = 32, tokens: int = 24) -> tuple[list[str], list[list[str]]]:
     """Head and rows for a page: kept against rebuilt activations, in bytes and in the gradients they give.
 
-    The gap is the largest difference of any gradient, relative to the largest entry of its array.
+    How gradients differ: the largest difference of any, relative to the largest entry of its array.
     """
     rows = []
     for depth, dtype, label in ((4, np.float64, "double"), (16, np.float64, "double"), (64, np.float64, "double"),
@@ -249,4 +249,4 @@ def gradient_table(width: int = 32, tokens: int = 24) -> tuple[list[str], list[l
         gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in pairs)
         rows.append([str(depth), label, f"{kept.held_bytes / 1e3:,.0f} kB", f"{rebuilt.held_bytes / 1e3:,.0f} kB",
                      format_value(gap, "1", 1)])
-    return ["Blocks", "Precision", "Kept", "Rebuilt", "Largest gap between gradients"], rows
+    return ["Blocks", "Precision", "Kept", "Rebuilt", "Gradients differ by"], rows

@@ -1,7 +1,7 @@
 // Feistel rounds on a block of bits, forwards and back (feistel.py is the twin).
 import { line, rect, text } from "./shapes.js";
 
-const HALF = 16, MASK = 0xffff, GAP = 14, WIRE = 11, HEAD = 30, LEFT = 62, RIGHT = 62;
+const HALF = 16, MASK = 0xffff, GAP = 14, WIRE = 11, HEAD = 30, NARROW = 520;
 const NAMES = { sboxes: "S-boxes, then a spread of bits", spread: "the spread alone, no S-boxes",
   square: "a square, cut to 16 bits", constant: "the key alone, whatever x is" };
 
@@ -65,23 +65,25 @@ function run({ input, spec }) {
 const written = (block) => block.map((half) => half.toString(16).padStart(4, "0")).join(" ");
 
 function picture(v, width) {
-  const size = Math.min(18, (width - LEFT - RIGHT - GAP) / (2 * HALF)), right = LEFT + 2 * HALF * size + GAP;
-  const middle = [LEFT + 8 * size, LEFT + 24 * size + GAP], rounds = v.keys.length;
-  const out = [text(middle[0], 14, "x", "ink strong", "middle"), text(middle[1], 14, "y", "ink strong", "middle"), text(right + 8, 14, "changed", "soft small")];
+  // On a phone: short labels, so that a bit stays large enough to see.
+  const narrow = width < NARROW, [left, room] = narrow ? [26, 22] : [62, 62];
+  const size = Math.min(18, (width - left - room - GAP) / (2 * HALF)), right = left + 2 * HALF * size + GAP;
+  const middle = [left + 8 * size, left + 24 * size + GAP], rounds = v.keys.length;
+  const out = [text(middle[0], 14, "x", "ink strong", "middle"), text(middle[1], 14, "y", "ink strong", "middle"), text(narrow ? width : right + 8, 14, "changed", "soft small", narrow ? "end" : "start")];
   let y = HEAD;
   const row = (label, one, two) => {
     out.push(text(0, y + size / 2 + 4, label, "soft small"));
     for (const half of [0, 1]) {
       for (let i = 0; i < HALF; i++) {
         const bit = (one[half] >> (HALF - 1 - i)) & 1, turned = ((one[half] ^ two[half]) >> (HALF - 1 - i)) & 1;
-        const x = LEFT + (half * HALF + i) * size + half * GAP;
+        const x = left + (half * HALF + i) * size + half * GAP;
         out.push(rect(x + 0.5, y + 0.5, size - 1.5, size - 1.5, (turned ? "c1" : "soft") + (bit ? "" : turned ? " outline" : " pale outline")));
       }
     }
-    if (v.flip) out.push(text(right + 8, y + size / 2 + 4, `${differing(one, two)} of 32`, "ink small"));
+    if (v.flip) out.push(text(right + 8, y + size / 2 + 4, `${differing(one, two)}${narrow ? "" : " of 32"}`, "ink small"));
   };
   v.one.forEach((one, i) => {
-    row(i ? `round ${i}` : "input", one, v.two[i]);
+    row(narrow ? (i ? `${i}` : "in") : i ? `round ${i}` : "input", one, v.two[i]);
     if (i < rounds) out.push(line(middle[0], y + size, middle[1], y + size + WIRE, "soft"));
     y += size + WIRE;
   });
@@ -89,7 +91,7 @@ function picture(v, width) {
     y += 22;
     out.push(text(0, y - 10, "and back: the same f, last round first", "ink strong"));
     for (let i = 1; i <= rounds; i++) {
-      row(`undo ${rounds - i + 1}`, v.oneBack[i], v.twoBack[i]);
+      row(narrow ? `−${rounds - i + 1}` : `undo ${rounds - i + 1}`, v.oneBack[i], v.twoBack[i]);
       if (i < rounds) out.push(line(middle[1], y + size, middle[0], y + size + WIRE, "soft"));
       y += size + WIRE;
     }

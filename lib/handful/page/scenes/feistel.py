@@ -19,7 +19,7 @@ INPUTS = {
 HALF, MASK = 16, 0xFFFF
 NAMES = {"sboxes": "S-boxes, then a spread of bits", "spread": "the spread alone, no S-boxes",
          "square": "a square, cut to 16 bits", "constant": "the key alone, whatever x is"}
-GAP, WIRE, HEAD, LEFT, RIGHT = 14, 11, 30, 62, 62
+GAP, WIRE, HEAD, NARROW = 14, 11, 30, 520
 
 
 def spread(x: int) -> int:
@@ -84,11 +84,13 @@ def written(block: list[int]) -> str:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
-    size = min(18.0, (width - LEFT - RIGHT - GAP) / (2 * HALF))
-    right = LEFT + 2 * HALF * size + GAP
-    middle = [LEFT + 8 * size, LEFT + 24 * size + GAP]
+    narrow = width < NARROW  # on a phone: short labels, so that a bit stays large enough to see
+    left, room = (26, 22) if narrow else (62, 62)
+    size = min(18.0, (width - left - room - GAP) / (2 * HALF))
+    right = left + 2 * HALF * size + GAP
+    middle = [left + 8 * size, left + 24 * size + GAP]
     out = [shapes.text(middle[0], 14, "x", "ink strong", "middle"), shapes.text(middle[1], 14, "y", "ink strong", "middle"),
-           shapes.text(right + 8, 14, "changed", "soft small")]
+           shapes.text(width if narrow else right + 8, 14, "changed", "soft small", "end" if narrow else "start")]
     y = float(HEAD)
 
     def row(label: str, one: list[int], two: list[int]) -> None:
@@ -97,16 +99,17 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
             for i in range(HALF):
                 bit = one[half] >> HALF - 1 - i & 1
                 turned = (one[half] ^ two[half]) >> HALF - 1 - i & 1
-                x = LEFT + (half * HALF + i) * size + half * GAP
+                x = left + (half * HALF + i) * size + half * GAP
                 colour = "c1" if turned else "soft"
                 out.append(shapes.rect(x + 0.5, y + 0.5, size - 1.5, size - 1.5,
                                        colour + ("" if bit else " pale outline" if not turned else " outline")))
         if v["flip"]:
-            out.append(shapes.text(right + 8, y + size / 2 + 4, f"{differing(one, two)} of 32", "ink small"))
+            count = f"{differing(one, two)}" if narrow else f"{differing(one, two)} of 32"
+            out.append(shapes.text(right + 8, y + size / 2 + 4, count, "ink small"))
 
     rounds = len(v["keys"])
     for i, (one, two) in enumerate(zip(v["one"], v["two"])):
-        row(f"round {i}" if i else "input", one, two)
+        row((f"{i}" if i else "in") if narrow else f"round {i}" if i else "input", one, two)
         if i < rounds:
             out.append(shapes.line(middle[0], y + size, middle[1], y + size + WIRE, "soft"))
         y += size + WIRE
@@ -114,7 +117,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         y += 22
         out.append(shapes.text(0, y - 10, "and back: the same f, last round first", "ink strong"))
         for i, (one, two) in enumerate(zip(v["one_back"][1:], v["two_back"][1:]), 1):
-            row(f"undo {rounds - i + 1}", one, two)
+            row(f"−{rounds - i + 1}" if narrow else f"undo {rounds - i + 1}", one, two)
             if i < rounds:
                 out.append(shapes.line(middle[1], y + size, middle[0], y + size + WIRE, "soft"))
             y += size + WIRE
