@@ -98,7 +98,8 @@ def decrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
 
 (T, c, N, b, F, BW, C, p, L, B, h, D, layers, one, d_model, heads, w_width, w_score, w_number, w_layer) = (
     quantity.symbol for quantity in (
-        q.hold_time, q.flops_per_multiply_add, q.active_parameters, q.kv_bytes_per_token, q.peak_flops, q.memory_bandwidth,
+        q.hold_time, q.flops_per_multiply_add, q.active_parameters, q.kv_bytes_per_token, q.peak_flops,
+        q.memory_bandwidth,
         q.memory_capacity, q.device_price, q.sequence_tokens, q.micro_batch, q.training_passes,
         q.pretraining_tokens, q.layers, q.one_layer, q.d_model, q.attention_heads, q.bytes_per_width,
         q.bytes_per_score, q.activation_bytes, q.layer_activation_bytes))

@@ -50,8 +50,8 @@ differences = Explorer(
     data={"tables": {name: ciphers.difference_table(box).tolist() for name, (_, box) in _BOXES.items()},
           "names": {name: label for name, (label, _) in _BOXES.items()}},
     controls=[
-        Control(Dropdown(options=[("PRESENT", "present"), ("random", "random"), ("linear", "linear"), ("plus 5", "plus")],
-                         value="present"), "box", "Map of four bits"),
+        Control(Dropdown(options=[("PRESENT", "present"), ("random", "random"), ("linear", "linear"),
+                                  ("plus 5", "plus")], value="present"), "box", "Map of four bits"),
         Control(IntSlider(value=1, min=0, max=15), "difference", "Difference in"),
     ],
     presets=[
@@ -79,19 +79,21 @@ def _decades(values, unrelated: float) -> list[int]:
 def _grown(simulated: bool, gain: str) -> dict[str, list[int]]:
     grow = nudge_growth if simulated else nudges.nudge_theory
     more = {"samples": 16} if simulated else {}
-    return {key: _decades(grow(_DEPTH, residual=residual, normalised=normalised, gain=float(gain), nudge=_NUDGE, **more),
-                          2 ** 0.5)
+    more |= {"gain": float(gain), "nudge": _NUDGE}
+    return {key: _decades(grow(_DEPTH, residual=residual, normalised=normalised, **more), 2 ** 0.5)
             for key, (_, residual, normalised) in _KINDS.items()}
 
 
 avalanche_with_depth = Explorer(
     "avalanche-with-depth", "One flipped bit, and one nudge, layer by layer", kind="growth",
     data={"cipher": _decades(ciphers.avalanche(16, samples=400).mean(axis=(1, 2)), 0.5),
-          "gains": {gain: _grown(True, gain) for gain in _GAINS}, "theory": {gain: _grown(False, gain) for gain in _GAINS},
+          "gains": {gain: _grown(True, gain) for gain in _GAINS},
+          "theory": {gain: _grown(False, gain) for gain in _GAINS},
           "kinds": {key: label for key, (label, _, _) in _KINDS.items()}},
     controls=[
         Control(IntSlider(value=24, min=0, max=_DEPTH), "depth", "Layers, or rounds"),
-        Control(Dropdown(options=[(label, gain) for gain, label in _GAINS.items()], value="2"), "gain", "Gain of the random weights"),
+        Control(Dropdown(options=[(label, gain) for gain, label in _GAINS.items()], value="2"), "gain",
+                "Gain of the random weights"),
         Control(Checkbox(value=True), "theory", "Show theory"),
     ],
     presets=[
@@ -119,9 +121,11 @@ power_or_exponential = Explorer(
     ],
     given={"nudge": 1},
     controls=[Control(Dropdown(options=[("1.2", "1.2"), ("1.5", "1.5"), ("2", "2"), ("3", "3")], value="2"), "gain",
-                      "Gain of the random weights", rows={gain: _law(float(gain)) for gain in ("1.2", "1.5", "2", "3")})],
+                      "Gain of the random weights",
+                      rows={gain: _law(float(gain)) for gain in ("1.2", "1.5", "2", "3")})],
     presets=[
-        Preset("A deep language model", {"layers": 100, "gain": "2"}, "residuals and LayerNorm keep derivatives tame", "2:06:21"),
+        Preset("A deep language model", {"layers": 100, "gain": "2"},
+                "residuals and LayerNorm keep derivatives tame", "2:06:21"),
         Preset("Gentle weights", {"layers": 100, "gain": "1.2"}, "", ""),
         Preset("A thousand layers", {"layers": 1000, "gain": "2"}, "", ""),
     ],
@@ -139,12 +143,13 @@ chosen_signs = Explorer(
     controls=[Control(FloatLogSlider(value=0.007, min=-4, max=-0.5, step=0.05), "nudge", "Change of each number")],
     readouts=[Readout(nudges.adversarial_advantage, "Chosen over drawn")],
     presets=[
-        Preset("A photograph", {"input_numbers": 150528, "nudge": 0.007}, "adversarial examples are an unwanted avalanche", "2:07:20"),
+        Preset("A photograph", {"input_numbers": 150528, "nudge": 0.007},
+                "adversarial examples are an unwanted avalanche", "2:07:20"),
         Preset("A written digit", {"input_numbers": 784, "nudge": 0.1}, "", ""),
         Preset("A small picture", {"input_numbers": 3072, "nudge": 0.03}, "", ""),
     ],
-    caption="A linear response with random weights. Drawn signs cancel, chosen signs add: the gap grows with the square "
-            "root of the number of inputs.")
+    caption="A linear response with random weights. Drawn signs cancel, chosen signs add: the gap grows with the "
+            "square root of the number of inputs.")
 
 # Memory, rounding, and the trade ----------------------------------------------------------------------------
 
@@ -171,7 +176,8 @@ activations_against_depth = Explorer(
         Preset("A 70B model", {"layers": 80, "sequence_tokens": 8192, "bytes_per_score": 0},
                "activations grow linearly in layers and can be the largest footprint of training", "2:12:10"),
         Preset("Scores kept too", {"layers": 80, "sequence_tokens": 8192, "bytes_per_score": 5}, "", ""),
-        Preset("A long sequence", {"layers": 126, "sequence_tokens": 131072, "width": "Llama 3.1 405B", "bytes_per_score": 0}, "", ""),
+        Preset("A long sequence", {"layers": 126, "sequence_tokens": 131072, "width": "Llama 3.1 405B",
+                                   "bytes_per_score": 0}, "", ""),
     ],
     caption="Bytes that wait for the backward pass, before any splitting over chips. "
             "Both ways of computing again cost one more forward pass; they differ in what they must keep.")
@@ -182,7 +188,8 @@ def _drift(dtype, gain: float = 1.0) -> list[tuple[int, float]]:
     found = []
     for depth in (1, 2, 4, 8, 16, 32, 64):
         streams = np.random.default_rng(2).standard_normal((2, 16, 32)).astype(dtype)
-        found.append((2 * depth, rebuild_error(network("transformer", depth, 32, gain=gain, seed=1, dtype=dtype), *streams)))
+        branches = network("transformer", depth, 32, gain=gain, seed=1, dtype=dtype)
+        found.append((2 * depth, rebuild_error(branches, *streams)))
     return found
 
 
@@ -199,16 +206,18 @@ drift_against_depth = Explorer(
         Points("single precision", _drift(np.float32)),
         Points("double precision", _drift(np.float64)),
     ],
-    controls=[Control(Dropdown(options=[("bf16, 8 bits", "bf16"), ("half, 11 bits", "half"), ("single, 24 bits", "single"),
-                                        ("double, 53 bits", "double")], value="single"), "format", "Number format of the line",
+    controls=[Control(Dropdown(options=[("bf16, 8 bits", "bf16"), ("half, 11 bits", "half"),
+                                        ("single, 24 bits", "single"), ("double, 53 bits", "double")], value="single"),
+                      "format", "Number format of the line",
                       rows={name: {"unit_roundoff": u} for name, u in _FORMATS.items()})],
     presets=[
-        Preset("Single precision", {"format": "single", "feistel_rounds": 128}, "the inverse is y = z − f(x)", "2:09:00"),
+        Preset("Single precision", {"format": "single", "feistel_rounds": 128},
+                "the inverse is y = z − f(x)", "2:09:00"),
         Preset("bf16", {"format": "bf16", "feistel_rounds": 128}, "", ""),
         Preset("Double precision", {"format": "double", "feistel_rounds": 128}, "", ""),
     ],
-    caption="Rings: small reversible transformers, run forwards and back. Line: the same roundings, if no layer enlarged "
-            "the errors of those before it. In whole numbers the error is zero at every depth.")
+    caption="Rings: small reversible transformers, run forwards and back. Line: the same roundings, if no layer "
+            "enlarged the errors of those before it. In whole numbers the error is zero at every depth.")
 
 # Widths and layers come with the model; attention scores are computed again.
 _TOKEN = {"bytes_per_score": 0, "sequence_tokens": 8192}
@@ -217,7 +226,8 @@ hold_or_compute = Explorer(
     "hold-or-compute", "Keep it, or compute it again",
     x=Sweep("hold_time", 1e-3, 1e4, at=1), y=Scale("Cost for one token", "$/token"),
     curves=[
-        Curve(tiers.rematerialise_cost, "One forward pass again", role="total", given={"model_flops_utilisation": 1}, id="again"),
+        Curve(tiers.rematerialise_cost, "One forward pass again", role="total", id="again",
+              given={"model_flops_utilisation": 1}),
         Curve(reversible.cache_hold_in_memory, "Hold its cache", id="cache"),
         Curve(reversible.activation_hold_in_memory, "Hold its activations", given=_TOKEN, id="activations"),
     ],
@@ -227,7 +237,8 @@ hold_or_compute = Explorer(
     readouts=[Readout(reversible.cache_advantage, "Computing a cache over reading it, in time"),
               Readout(reversible.activation_advantage_of_shape, "The same for activations", given=_TOKEN)],
     presets=[
-        Preset("As in the table", {"hold_time": 1, "model": "Llama 3.1 70B", "hardware": "H100 SXM", "precision": "bf16"}, "", ""),
+        Preset("As in the table", {"hold_time": 1, "model": "Llama 3.1 70B", "hardware": "H100 SXM",
+                                   "precision": "bf16"}, "", ""),
         Preset("Serving", {"hold_time": 0.02, "model": "Llama 3.1 70B"}, "memory for compute usually pays", "2:13:00"),
         Preset("A training step", {"hold_time": 2, "model": "Llama 3.1 70B"}, "compute for memory", "2:13:00"),
         Preset("Between two questions", {"hold_time": 60, "model": "Llama 3.1 70B"}, "", ""),

@@ -33,7 +33,8 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     for i in range(size):
         out.append(shapes.text(LEFT + (i + 0.5) * cell, TOP - 8, f"{i:x}", "soft small", "middle"))
         chosen = i == v["difference"]
-        out.append(shapes.text(LEFT - 8, TOP + (i + 0.5) * cell + 4, f"{i:x}", "ink strong" if chosen else "soft small", "end"))
+        out.append(shapes.text(LEFT - 8, TOP + (i + 0.5) * cell + 4, f"{i:x}",
+                               "ink strong" if chosen else "soft small", "end"))
     for i, row in enumerate(v["table"]):
         for j, count in enumerate(row):
             if count:
@@ -57,9 +58,11 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 def words(v: dict[str, Any]) -> str:
     size, kinds = len(v["table"]), v["kinds"]
-    return (f"{v['name']}: difference {v['difference']:x} in becomes {'1 difference' if kinds == 1 else f'{kinds} differences'} "
-            f"out, the likeliest for {v['most']} of {size} inputs; over all differences the likeliest is {v['worst']} of {size}.")
+    many = "1 difference" if kinds == 1 else f"{kinds} differences"
+    return (f"{v['name']}: difference {v['difference']:x} in becomes {many} out, the likeliest for "
+            f"{v['most']} of {size} inputs; over all differences the likeliest is {v['worst']} of {size}.")
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    return ["In", *(f"{j:x}" for j in range(len(v["table"])))], [[f"{i:x}", *map(str, row)] for i, row in enumerate(v["table"])]
+    head = ["In", *(f"{j:x}" for j in range(len(v["table"])))]
+    return head, [[f"{i:x}", *map(str, row)] for i, row in enumerate(v["table"])]

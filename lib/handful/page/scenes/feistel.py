@@ -89,7 +89,8 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     size = min(18.0, (width - left - room - GAP) / (2 * HALF))
     right = left + 2 * HALF * size + GAP
     middle = [left + 8 * size, left + 24 * size + GAP]
-    out = [shapes.text(middle[0], 14, "x", "ink strong", "middle"), shapes.text(middle[1], 14, "y", "ink strong", "middle"),
+    out = [shapes.text(middle[0], 14, "x", "ink strong", "middle"),
+           shapes.text(middle[1], 14, "y", "ink strong", "middle"),
            shapes.text(width if narrow else right + 8, 14, "changed", "soft small", "end" if narrow else "start")]
     y = float(HEAD)
 
@@ -131,7 +132,8 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Input and output in hexadecimal digits, the changed bits, and whether the input came back."""
     found = [("Block in", written(v["one"][0]), ""), ("Block out", written(v["one"][-1]), "")]
     if v["flip"]:
-        found.append(("Bits changed", f"{differing(v['one'][-1], v['two'][-1])} of 32", "a coin toss for each bit: 16 of 32"))
+        changed = differing(v["one"][-1], v["two"][-1])
+        found.append(("Bits changed", f"{changed} of 32", "a coin toss for each bit: 16 of 32"))
     if v["back"]:
         found.append(("Input recovered", "yes, both blocks" if v["recovered"] else "no", ""))
     return found
@@ -146,7 +148,8 @@ def words(v: dict[str, Any]) -> str:
         told += (f" With bit {v['flip']} of the input flipped, {changed} of the 32 bits "
                  f"{'comes' if changed == 1 else 'come'} out changed.")
     if v["back"]:
-        told += " Run backwards, the rounds give " + ("the input back, bit for bit." if v["recovered"] else "something else.")
+        told += " Run backwards, the rounds give "
+        told += "the input back, bit for bit." if v["recovered"] else "something else."
     return told
 
 

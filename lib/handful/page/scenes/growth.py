@@ -1,8 +1,8 @@
 """How far two nearly equal inputs drift apart, layer by layer: a cipher beside random networks.
 
-``data``: "cipher" (a value a round), "gains" (name → kind → values a layer, simulated), "theory" (the same, for layers
-of endless width), "kinds" (kind → label, in the order of drawing).  Values are thousandths of a decade: 1000 log10 of
-the distance over that of two unrelated inputs.
+``data``: "cipher" (a value a round), "gains" (name → kind → values a layer, simulated), "theory" (the same,
+for layers of endless width), "kinds" (kind → label, in the order of drawing).  Values are thousandths of a decade:
+1000 log10 of the distance over that of two unrelated inputs.
 """
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 def words(v: dict[str, Any]) -> str:
     nets = "; ".join(f"{v['kinds'][kind]} {format_value(found, '1', 2)}" for kind, found in v["found"].items())
-    return (f"Distance of two nearly equal inputs, as a share of that of two unrelated ones. Toy cipher, one bit flipped, "
-            f"round {v['rounds']}: {format_value(v['share'], '1', 2)}. Random networks with weights of gain {v['gain']}, "
-            f"a nudge of a millionth, layer {v['depth']}: {nets}.")
+    return (f"Distance of two nearly equal inputs, as a share of that of two unrelated ones. "
+            f"Toy cipher, one bit flipped, round {v['rounds']}: {format_value(v['share'], '1', 2)}. "
+            f"Random networks with weights of gain {v['gain']}, a nudge of a millionth, layer {v['depth']}: {nets}.")
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
