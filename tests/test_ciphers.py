@@ -4,9 +4,10 @@ import math
 import numpy as np
 import pytest
 
-from handful.ciphers import (PRESENT_SBOX, avalanche, characteristic_weight, chosen_ciphertext_share,
-                             chosen_plaintext_share, derivative, difference_table, likely_characteristic,
-                             random_functions, round_functions, share_that_follows)
+from handful.ciphers import (PRESENT_SBOX, avalanche, avalanche_table, characteristic_table,
+                             characteristic_weight, chosen_ciphertext_share, chosen_plaintext_share, derivative,
+                             difference_table, likely_characteristic, random_functions, round_functions,
+                             share_that_follows)
 from handful.reversible import FeistelError, decrypt, encrypt
 
 
@@ -161,3 +162,29 @@ def test_bad_input_gets_one_clear_sentence(call, sentence):
     with pytest.raises(FeistelError, match=sentence) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_what_the_chapter_says_of_its_tables():
+    # Half of the bits from six rounds on; the linear cipher never turns more than a handful.
+    turned = [float(row[1]) for row in avalanche_table()[1]]
+    assert all(abs(bits - 16) < 0.2 for bits in turned[6:]) and turned[4] < 15
+    for _, _, _, expected, counted in characteristic_table(rounds=4)[1]:
+        expected, counted = (float(text.replace(",", "")) for text in (expected, counted))
+        assert abs(counted - expected) <= 4 * math.sqrt(expected)
+
+
+def test_every_round_function_of_the_scene_is_undone_and_only_s_boxes_spread():
+    from handful.page.scenes import feistel
+    rng, keys = np.random.default_rng(5), [11, 222, 3333, 44444, 555, 6666, 77, 8]
+    for f in feistel.NAMES:
+        v = {"f": f, "keys": keys, "sbox": list(PRESENT_SBOX)}
+        for block in rng.integers(0, 1 << 16, (20, 2)).tolist():
+            there = feistel.forwards(block, v)
+            assert feistel.backwards(there[-1], v)[-1] == block
+            if f == "sboxes":
+                functions = round_functions(np.array(keys, dtype=np.uint16)[:, None])
+                halves = encrypt(*(np.array([half], dtype=np.uint16) for half in block), functions)
+                assert [int(half[0]) for half in halves] == there[-1]
+            if f in ("spread", "constant"):
+                other = feistel.forwards([block[0] ^ 16, block[1]], v)
+                assert all(feistel.differing(a, b) <= 4 for a, b in zip(there, other))

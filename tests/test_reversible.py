@@ -141,3 +141,23 @@ def test_the_rent_of_memory_reaches_the_price_of_computing():
 
 def test_the_derivation_ends_in_its_formula():
     assert reversible.cache_breakeven_hold.derivation.result == reversible.cache_breakeven_hold.expression
+
+
+def test_shapes_give_what_counted_bytes_give():
+    run = {**GPT3, "micro_batch": 2, "activation_bytes": 2, "layers": 96}
+    counted = {**run, "layer_activation_bytes": reversible.layer_activation_bytes(GPT3)}
+    for name in ("stored", "checkpointed", "reversible"):
+        whole, of_shape = (getattr(reversible, f"activation_memory_{name}{end}") for end in ("", "_of_shape"))
+        assert of_shape(run) == pytest.approx(whole(counted), rel=1e-12)
+    chip = {**values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16"), **counted}
+    assert reversible.activation_advantage_of_shape(chip) == pytest.approx(reversible.activation_advantage(chip))
+    assert reversible.activation_breakeven_hold_of_shape(chip) == pytest.approx(
+        reversible.activation_breakeven_hold(chip))
+
+
+def test_held_for_the_break_even_time_both_cost_a_forward_pass():
+    run = {**values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16"), **GPT3, "layers": 80}
+    again = tiers.rematerialise_cost(run, model_flops_utilisation=1)
+    for held, even in ((reversible.cache_hold_in_memory, reversible.cache_breakeven_hold),
+                       (reversible.activation_hold_in_memory, reversible.activation_breakeven_hold_of_shape)):
+        assert held(run, hold_time=even(run)) == pytest.approx(again, rel=1e-12)

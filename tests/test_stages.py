@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful import latency, pipelining, stages as cut
+from handful import latency, pipelining, stages as on_stages
 from handful.facts import get
 from handful.scenario import values
 from handful.simulate import pipeline as sim
@@ -14,9 +14,9 @@ RACK = values()                                            # GB200 NVL72, DeepSe
 @given(stages=st.integers(1, 64), micro_batch=st.floats(1, 1e4), context=st.floats(1, 1e6))
 def test_parts_and_whole(stages, micro_batch, context):
     known = RACK | dict(pipeline_stages=stages, micro_batch=micro_batch, context=context)
-    whole = cut.device_memory_of_stage(known)
-    assert whole == pytest.approx(cut.weights_on_device(known) + cut.caches_on_device(known))
-    assert cut.memory_used(known) == pytest.approx(whole / known["memory_capacity"])
+    whole = on_stages.device_memory_of_stage(known)
+    assert whole == pytest.approx(on_stages.weights_on_device(known) + on_stages.caches_on_device(known))
+    assert on_stages.memory_used(known) == pytest.approx(whole / known["memory_capacity"])
     if known["kv_window_bytes"] == 0:
         assert whole == pytest.approx(pipelining.device_memory(known, stage_devices=known["devices"]))
 
@@ -24,30 +24,30 @@ def test_parts_and_whole(stages, micro_batch, context):
 def test_the_lectures_stages():
     """1:11:44: with micro-batches of 2,000 even two stages leave the caches dominant, for V3 at 8,192 tokens in fp8."""
     known = RACK | dict(micro_batch=2000)
-    assert 1 < cut.equal_stages(known) < 2
-    at = known | dict(pipeline_stages=cut.equal_stages(known))
-    assert cut.weights_on_device(at) == pytest.approx(cut.caches_on_device(at))
+    assert 1 < on_stages.equal_stages(known) < 2
+    at = known | dict(pipeline_stages=on_stages.equal_stages(known))
+    assert on_stages.weights_on_device(at) == pytest.approx(on_stages.caches_on_device(at))
 
 
 def test_room_for_context():
     known = RACK | dict(micro_batch=2000)
     for stages in (1, 2, 8):
-        context = cut.context_of_stages(known, pipeline_stages=stages)
-        full = cut.device_memory_of_stage(known | dict(pipeline_stages=stages, context=context))
+        context = on_stages.context_of_stages(known, pipeline_stages=stages)
+        full = on_stages.device_memory_of_stage(known | dict(pipeline_stages=stages, context=context))
         assert full == pytest.approx(known["memory_capacity"])
-    assert cut.context_of_stages(known, pipeline_stages=1e9) == pytest.approx(cut.context_of_many_stages(known))
-    assert cut.context_of_stages(values("H100 SXM"), micro_batch=64, pipeline_stages=1) == 0      # 671 GB into 640 GB
+    assert on_stages.context_of_stages(known, pipeline_stages=1e9) == pytest.approx(on_stages.context_of_many_stages(known))
+    assert on_stages.context_of_stages(values("H100 SXM"), micro_batch=64, pipeline_stages=1) == 0      # 671 GB into 640 GB
 
 
 def test_a_rack_as_published():
     """45:28: 8 Hopper GPUs 640 GB; 72 × 8 TB/s = 576 TB/s, of which V3 in fp8 takes 1.2 ms."""
-    assert cut.domain_capacity(devices=8, memory_capacity=80e9) == 640e9
-    rack = cut.domain_bandwidth(RACK)
+    assert on_stages.domain_capacity(devices=8, memory_capacity=80e9) == 640e9
+    rack = on_stages.domain_bandwidth(RACK)
     assert rack == pytest.approx(576e12)
     floor = latency.latency_floor(RACK)
     assert floor == pytest.approx(1.2e-3, rel=0.04)
-    assert cut.bandwidth_needed(RACK, latency_floor=floor) == pytest.approx(rack)
-    assert cut.bandwidth_at_drain(domain_capacity=cut.domain_capacity(RACK), drain_time=186 / 8000) == pytest.approx(rack)
+    assert on_stages.bandwidth_needed(RACK, latency_floor=floor) == pytest.approx(rack)
+    assert on_stages.bandwidth_at_drain(domain_capacity=on_stages.domain_capacity(RACK), drain_time=186 / 8000) == pytest.approx(rack)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 4, 8])
@@ -56,25 +56,25 @@ def test_three_ways_to_use_racks(stages):
     whole = latency.step_time(known)
     # As a pipeline: each stage reads its share of layers with a rack of its own; played through.
     played = sim.decode(stages, 1, whole / stages, 5e-6)["token_latency"]
-    assert cut.token_latency_of_stages(known, pipeline_stages=stages) == pytest.approx(played, rel=1e-9)
+    assert on_stages.token_latency_of_stages(known, pipeline_stages=stages) == pytest.approx(played, rel=1e-9)
     # As one domain: the same step on that many times the chips.
     wide = latency.step_time(known | dict(devices=72 * stages))
-    assert cut.token_latency_of_one_domain(known, pipeline_stages=stages) == pytest.approx(wide)
+    assert on_stages.token_latency_of_one_domain(known, pipeline_stages=stages) == pytest.approx(wide)
     # One rack cut up: a stage has a share of the layers and of the chips, so its work takes as long as the whole did.
     cut = latency.step_time(known | dict(devices=72 / stages)) / stages
     played = sim.decode(stages, 1, cut, 5e-6)["token_latency"]
-    assert cut.token_latency_of_cut_rack(known, pipeline_stages=stages) == pytest.approx(played, rel=1e-9)
+    assert on_stages.token_latency_of_cut_rack(known, pipeline_stages=stages) == pytest.approx(played, rel=1e-9)
 
 
 def test_gradients_of_published_runs():
     """Austin et al. give 2,475 tokens per H100 for 8 ports' worth of 400 GB/s a node; stages divide what is asked."""
     h100 = dict(gradient_bytes=2, peak_flops=990e12, scale_out_bandwidth=400e9)
-    assert cut.critical_tokens_of_stages(h100, pipeline_stages=1) == pytest.approx(2475)
-    assert cut.critical_tokens_of_stages(h100, pipeline_stages=16) == pytest.approx(2475 / 16)
+    assert on_stages.critical_tokens_of_stages(h100, pipeline_stages=1) == pytest.approx(2475)
+    assert on_stages.critical_tokens_of_stages(h100, pipeline_stages=16) == pytest.approx(2475 / 16)
     v3 = dict(batch=get("measured_pipelines", "v3_batch")["value"], sequence_tokens=get("measured_pipelines", "v3_sequence")["value"],
               devices=get("measured_pipelines", "v3_chips")["value"])
-    assert cut.tokens_per_chip(v3) == pytest.approx(30_700, rel=2e-3)                          # as the same book has it
-    ratio = cut.gradient_ratio(v3, **h100, pipeline_stages=16)
+    assert on_stages.tokens_per_chip(v3) == pytest.approx(30_700, rel=2e-3)                          # as the same book has it
+    ratio = on_stages.gradient_ratio(v3, **h100, pipeline_stages=16)
     assert ratio == pytest.approx(2475 / 16 / 30_720)
 
 
@@ -91,6 +91,6 @@ def test_training_memory_is_what_the_schedule_holds():
     known = dict(pipeline_stages=8, micro_batches=32, micro_batch=1, sequence_tokens=4096, layer_activation_bytes=34 * 8192,
                  layers=80, stage_devices=8)
     one = 4096 * 34 * 8192 * 80 / 8 / 8
-    for formula, make in ((stages.activations_on_device, sim.one_forward_one_backward), (stages.activations_on_device_gpipe, sim.gpipe)):
+    for formula, make in ((on_stages.activations_on_device, sim.one_forward_one_backward), (on_stages.activations_on_device_gpipe, sim.gpipe)):
         assert formula(known) == pytest.approx(max(sim.run(make(8, 32), 1.0, 2.0).held) * one)
-    assert cut.training_state(training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=1) == 140e9
+    assert on_stages.training_state(training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=1) == 140e9

@@ -403,6 +403,8 @@ layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}
                                   "bytes that one layer keeps of a token until its backward pass")
 activation_memory = quantity("activation_memory", r"m_{\mathrm{activations}}", _byte, "B",
                              "memory of the activations that wait for the backward pass")
+memory_saving = quantity("memory_saving", r"m_{\mathrm{kept}}/m", NONE, "1",
+                         "activation memory when all is kept over what a way of computing again needs")
 one_layer = quantity("one_layer", "y", _layer, "layer", "one layer, to make a count of layers a pure number",
                      default=1, constant=True)
 attention_heads = quantity("attention_heads", r"n_{\mathrm{heads}}", NONE, "1", "attention heads of one layer")
@@ -419,6 +421,27 @@ sbox_weight = quantity("sbox_weight", r"w_{S}", Dimension(bit=1), "bit",
                        "minus the binary logarithm of the probability of an S-box's likeliest difference")
 characteristic_weight = quantity("characteristic_weight", r"w_{\Delta}", Dimension(bit=1), "bit",
                                  "minus the binary logarithm of the probability of a chain of differences")
+
+section("Small changes, and rounding")
+nudge = quantity("nudge", r"\varepsilon", NONE, "1", "size of a small change of the input, relative to the input")
+nudge_size = quantity("nudge_size", r"\varepsilon_{\Lambda}", NONE, "1",
+                      "size of what becomes of it, relative to the activations")
+branch_power = quantity("branch_power", r"v_{f}", NONE, "1",
+                        "mean square that a layer's branch puts out for an input of mean square one")
+branch_slope = quantity("branch_slope", r"\chi_{f}", NONE, "1",
+                        "by how much the branch enlarges the mean square of a small change of that input")
+fixed_point_slope = quantity("fixed_point_slope", r"\chi^{*}", NONE, "1",
+                             "the same where activations have settled at a size of their own")
+input_numbers = quantity("input_numbers", r"d_{\mathrm{in}}", NONE, "1", "numbers that an input consists of", least=1)
+nudge_response = quantity("nudge_response", r"\Delta y", NONE, "1",
+                          "change of a linear response, relative to one weight on one whole input")
+adversarial_advantage = quantity("adversarial_advantage", r"\Delta y_{\max}/\Delta y", NONE, "1",
+                                 "response to the worst signs of a small change over that to random ones")
+feistel_rounds = quantity("feistel_rounds", r"n_{F}", NONE, "1", "Feistel rounds there and back")
+unit_roundoff = quantity("unit_roundoff", r"u_{\mathrm{fp}}", NONE, "1",
+                         "largest relative error of one rounding: half the distance from 1 to the next number")
+rebuild_drift = quantity("rebuild_drift", r"\varepsilon_{\mathrm{fp}}", NONE, "1",
+                         "distance of rebuilt activations from the true ones, relative to them")
 
 section("What servers add to the floor")
 layers = quantity("layers", r"\Lambda_{\mathrm{all}}", _layer, "layer", "layers of the model")

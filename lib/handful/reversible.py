@@ -96,9 +96,10 @@ def decrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
 
 # Activations: kept, or computed again -----------------------------------------------------------------------
 
-(c, N, b, F, BW, C, p, L, B, h, D, layers, one, d_model, heads, w_width, w_score, w_number, w_layer) = (
+(T, c, N, b, F, BW, C, p, L, B, h, D, layers, one, d_model, heads, w_width, w_score, w_number, w_layer) = (
     quantity.symbol for quantity in (
-        q.flops_per_multiply_add, q.active_parameters, q.kv_bytes_per_token, q.peak_flops, q.memory_bandwidth,
+        q.hold_time, q.flops_per_multiply_add, q.active_parameters, q.kv_bytes_per_token, q.peak_flops,
+        q.memory_bandwidth,
         q.memory_capacity, q.device_price, q.sequence_tokens, q.micro_batch, q.training_passes,
         q.pretraining_tokens, q.layers, q.one_layer, q.d_model, q.attention_heads, q.bytes_per_width,
         q.bytes_per_score, q.activation_bytes, q.layer_activation_bytes))
@@ -126,6 +127,20 @@ activation_memory_checkpointed = Formula(
     name="activation_memory_checkpointed", source="derived; Chen et al. 2016, arXiv 1604.06174",
     meaning="each layer's input and the one layer at work: any network, for the same extra forward pass",
     conventions=("a checkpoint at every layer; fewer of them give memory in the square root of depth",))
+
+# The same three from a model's shape, without counting its bytes first.
+activation_memory_stored_of_shape, activation_memory_checkpointed_of_shape, activation_memory_reversible_of_shape = (
+    Formula(q.activation_memory, f.expression, name=f"{f.name}_of_shape", using=(layer_activation_bytes,),
+            source=f"{f.source}; Korthikanti et al. 2022", meaning=f.meaning,
+            conventions=(*f.conventions, *layer_activation_bytes.conventions))
+    for f in (activation_memory_stored, activation_memory_checkpointed, activation_memory_reversible))
+
+saving_by_checkpoints, saving_by_reversing = (
+    Formula(q.memory_saving, activation_memory_stored.expression / way.expression, name=name,
+            using=(layer_activation_bytes,), source="derived", meaning=meaning, conventions=way.conventions)
+    for name, way, meaning in (
+        ("saving_by_checkpoints", activation_memory_checkpointed, "by keeping only each layer's input"),
+        ("saving_by_reversing", activation_memory_reversible, "by keeping only the last pair of streams")))
 
 training_flops_reversible = Formula(
     q.training_flops, (h + 1) * c * N * D, name="training_flops_reversible", source="132:10; derived",
@@ -170,6 +185,25 @@ cache_breakeven_hold = Formula(
 activation_breakeven_hold = Formula(
     q.break_even_time, c * N * C / (F * layers * w_layer), name="activation_breakeven_hold", source="derived",
     conventions=_RENT, meaning="the same for a token's activations")
+
+activation_breakeven_hold_of_shape = Formula(
+    q.break_even_time, activation_breakeven_hold.expression, name="activation_breakeven_hold_of_shape",
+    using=(layer_activation_bytes,), source="derived", conventions=_RENT,
+    meaning="the same for a token's activations, from the model's shape")
+
+activation_advantage_of_shape = Formula(
+    q.keeping_advantage, activation_recompute_intensity.expression / q.ridge_intensity.symbol,
+    name="activation_advantage_of_shape", using=(layer_activation_bytes, ridge_intensity), source="133:00; derived",
+    meaning="time to compute a token's activations again over the time to write and read them",
+    conventions=activation_advantage.conventions)
+
+cache_hold_in_memory = Formula(
+    q.hold_cost, p * T * b / C, name="cache_hold_in_memory", source="derived", conventions=_RENT,
+    meaning="rent of the memory that one token's cache takes, for as long as it waits")
+
+activation_hold_in_memory = Formula(
+    q.hold_cost, p * T * layers * w_layer / C, name="activation_hold_in_memory", using=(layer_activation_bytes,),
+    source="derived", conventions=_RENT, meaning="the same for a token's activations, from the model's shape")
 
 
 # Derivation -------------------------------------------------------------------------------------------------

@@ -27,7 +27,6 @@ export class Values {
     this.fixed = spec.given || {};
     this.sliders = spec.controls.filter((c) => this.symbols.has(c.name) && !c.rows);
     this.pickers = spec.controls.filter((c) => c.rows);
-    this.picked = new Set(this.pickers.flatMap((c) => Object.keys(c.rows[0])));
     this.readouts = (spec.readouts || []).map((r) => ({ ...r, at: compile(r.tree) }));
     this.cache = new Map();
     this.from = null; // the bases that a transition starts from

@@ -208,7 +208,9 @@ class Explorer {
   }
 
   sceneText() {
-    if (!Object.keys(store.values()).some((name) => this.model.symbols.has(name) && name !== "context" && !(name in this.model.fixed) && !this.model.picked.has(name))) return "";
+    // What the explorer holds or drives itself is not the scenario's, and so no reason to name it.
+    const own = new Set(["context", this.spec.x?.name, ...Object.keys(this.model.fixed), ...this.entries.map((e) => e.name), ...(this.model.pickers || []).flatMap((c) => Object.keys(c.rows[0]))]);
+    if (!Object.keys(store.values()).some((name) => this.model.symbols.has(name) && !own.has(name))) return "";
     const now = { ...store.choice, ...this.state };
     return `Shown for ${now.hardware}, ${now.model}, ${label("precision", now.precision)}.`;
   }

@@ -60,7 +60,8 @@ class Styles:
 
     def name(self, declarations: str) -> str:
         rule = ";".join(part.strip() for part in declarations.split(";") if part.strip())
-        return self.names.setdefault(rule, f"s{len(self.names)}")
+        # Not s1 and s2: those are strings in highlighted code, which would then stand on a lower line.
+        return self.names.setdefault(rule, f"st{len(self.names)}")
 
     def in_text(self, html: str) -> str:
         """The same markup with classes; for KaTeX's output, whose tags put class before style."""

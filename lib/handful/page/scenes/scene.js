@@ -5,15 +5,18 @@ import { Pool, put, s } from "../dom.js";
 import { compile } from "../tree.js";
 import { formatValue } from "../units.js";
 import bars from "./bars.js";
+import differences from "./differences.js";
 import distribution from "./distribution.js";
+import feistel from "./feistel.js";
 import gantt from "./gantt.js";
+import growth from "./growth.js";
 import laps from "./laps.js";
 import placement from "./placement.js";
 import racks from "./racks.js";
 import scatter from "./scatter.js";
 import strip from "./strip.js";
 
-export const KINDS = { bars, distribution, gantt, laps, placement, racks, scatter, strip };
+export const KINDS = { bars, differences, distribution, feistel, gantt, growth, laps, placement, racks, scatter, strip };
 
 const MAKE = { rect: () => s("rect"), line: () => s("line"), path: () => s("path"), circle: () => s("circle"), text: () => s("text") };
 const round = (x) => Math.round(x * 100) / 100;

@@ -1,0 +1,187 @@
+"""How far a small change of the input is carried: by depth, and by whoever chooses it (the lecture, 126:21, 127:20).
+
+Two numbers of a random branch decide it: its power v (mean square of what it puts out for an input of mean
+square one) and its slope χ (by how much it enlarges the mean square of a small change).  LayerNorm makes every
+branch see an input of mean square one; a residual adds the branch to the stream instead of replacing it.
+So a layer with both multiplies the squared change by 1 + χ/q while the stream's own mean square q grows by v:
+a product of factors that tend to one, and so a power of the depth.  With either alone it is an exponential, or
+something between.
+
+>>> v, chi = branch(gain=2.0)
+>>> round(v, 2), round(chi, 2)
+(2.54, 4.1)
+>>> alone = nudge_with_layer_norm(nudge=1e-6, branch_power=v, branch_slope=chi, layers=24)
+>>> both = nudge_with_both(nudge=1e-6, branch_power=v, branch_slope=chi, layers=24)
+>>> round(alone * 1e6), round(both * 1e6, 1)              # times the nudge, after 24 layers
+(307, 2.5)
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import sympy
+
+from . import quantities as q
+from .formula import Formula
+from .reversible import FeistelError
+from .reversible_networks import _normalise
+from .units import format_value
+
+eps, v, chi, chi_0, layers, one, d, u, n = (quantity.symbol for quantity in (
+    q.nudge, q.branch_power, q.branch_slope, q.fixed_point_slope, q.layers, q.one_layer, q.input_numbers,
+    q.unit_roundoff, q.feistel_rounds))
+_depth = layers / one
+_SMALL = ("small changes: at √2 two vectors of equal length are unrelated, and growth ends",
+          "wide layers with random weights")
+
+nudge_in_plain_network = Formula(
+    q.nudge_size, eps * chi_0 ** (_depth / 2), name="nudge_in_plain_network",
+    source="Poole et al. 2016, arXiv 1606.05340",
+    meaning="layers in a row: the same factor at each, so an exponential of the depth",
+    conventions=(*_SMALL, "activations have settled at the size that a layer leaves unchanged"))
+
+nudge_with_layer_norm = Formula(
+    q.nudge_size, eps * (chi / v) ** (_depth / 2), name="nudge_with_layer_norm", source="derived",
+    meaning="normalised between layers, nothing added: an exponential still", conventions=_SMALL)
+
+nudge_with_both = Formula(
+    q.nudge_size, eps * (1 + 2 * v * _depth / (2 + chi)) ** ((chi / v - 1) / 2), name="nudge_with_both",
+    source="126:21; derived; polynomial growth in residual networks: Yang and Schoenholz 2017, arXiv 1712.08969",
+    meaning="each layer adds to a stream that has grown: a power of the depth",
+    conventions=(*_SMALL, "the product of the layers' factors, to within a hundredth"))
+
+adversarial_advantage = Formula(
+    q.adversarial_advantage, sympy.sqrt(2 * d / sympy.pi), source="derived; Goodfellow et al. 2014, arXiv 1412.6572",
+    meaning="the same small change of every number, with signs chosen, against signs drawn at random",
+    conventions=("a linear response with normally distributed weights", "random signs: one standard deviation"))
+
+worst_response = Formula(
+    q.nudge_response, eps * d * sympy.sqrt(2 / sympy.pi), name="worst_response",
+    source="Goodfellow et al. 2014, arXiv 1412.6572; derived",
+    meaning="every sign agrees with its weight, and all contributions add",
+    conventions=("a linear response; weights normally distributed with variance one",))
+
+random_response = Formula(
+    q.nudge_response, eps * sympy.sqrt(d), name="random_response", source="derived",
+    meaning="signs drawn at random: contributions cancel but for a random walk",
+    conventions=("a linear response; weights of variance one; one standard deviation",))
+
+rounding_walk = Formula(
+    q.rebuild_drift, u * sympy.sqrt(2 * n), name="rounding_walk", source="derived",
+    meaning="two roundings a round, one there and one back, adding up as a random walk",
+    conventions=("numbers of size about one", "independent errors, and no round enlarges those before it"))
+
+
+# Where v and χ come from ------------------------------------------------------------------------------------
+
+
+def branch(gain: float, mean_square: float = 1.0) -> tuple[float, float]:
+    """Power and slope of tanh between two random matrices of variance gain²/inputs, at inputs of that mean square.
+
+    The widths cancel when they are large; what is left are Gaussian integrals.
+
+    >>> round(branch(gain=0.01)[1] / branch(gain=0.01)[0], 6)      # nearly linear: a change grows as the signal does
+    1.0
+    >>> branch(gain=0)
+    Traceback (most recent call last):
+    ...
+    handful.reversible.FeistelError: A branch wants a gain and a mean square above 0; got 0 and 1.0.
+    """
+    if not (gain > 0 and mean_square > 0):
+        raise FeistelError(f"A branch wants a gain and a mean square above 0; got {gain} and {mean_square}.")
+    # The plain trapezium rule is exact to rounding for what falls off so fast, if its steps resolve the tanh.
+    points = np.linspace(-8.5, 8.5, 1201)
+    weights = np.exp(-points**2 / 2)
+    weights = weights / weights.sum()
+    through = np.tanh(gain * math.sqrt(mean_square) * points)
+    return (float(gain**2 * (weights * through**2).sum()), float(gain**4 * (weights * (1 - through**2)**2).sum()))
+
+
+def fixed_point_slope(gain: float) -> float:
+    """Slope of a plain network's layers where activations have settled.
+
+    Up to a gain of 1 they die out instead, layers become linear, and a change keeps its share: slope 1.
+
+    >>> fixed_point_slope(gain=1.0), round(fixed_point_slope(gain=2.0), 2)
+    (1.0, 2.38)
+    """
+    if gain <= 1:
+        return 1.0
+    size = 1.0
+    for _ in range(10_000):
+        size, before = branch(gain, size)[0], size
+        if abs(size - before) < 1e-12 * size:
+            break
+    return branch(gain, size)[1]
+
+
+def nudge_theory(depth: int, *, residual: bool, normalised: bool, gain: float, nudge: float = 1e-6) -> np.ndarray:
+    """What `nudge_growth` simulates, for layers of endless width: after 0, 1, … `depth` layers, at most √2.
+
+    Exact recurrences for the mean square of the stream and of the change.
+
+    >>> both = nudge_theory(64, residual=True, normalised=True, gain=2.0)
+    >>> v, chi = branch(2.0)
+    >>> bool(abs(both[-1] / nudge_with_both(nudge=1e-6, branch_power=v, branch_slope=chi, layers=64) - 1) < 0.01)
+    True
+    """
+    size, change, found = 1.0, nudge**2, [nudge]
+    for _ in range(depth):
+        power, slope = branch(gain, 1.0 if normalised else size)
+        carried = slope * change / (size if normalised else 1.0)
+        change = carried + (change if residual else 0.0)
+        size = power + (size if residual else 0.0)
+        found.append(min(math.sqrt(change / size), math.sqrt(2)))
+    return np.array(found)
+
+
+# The worst direction ----------------------------------------------------------------------------------------
+
+
+def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool = True, gain: float = 2.0,
+                    width: int = 64, seed: int = 0) -> tuple[float, float]:
+    """By how much `depth` random layers enlarge a small relative change: in a random direction, and in the worst.
+
+    Root mean square and largest singular value of the Jacobian at one random input, over the growth of the
+    stream itself.  The network is that of `nudge_growth`.
+
+    >>> average, worst = direction_gains(depth=0)
+    >>> round(average, 12), round(worst, 12)
+    (1.0, 1.0)
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((1, width))
+    jacobian, size = np.eye(width), float(np.linalg.norm(x))
+    for _ in range(depth):
+        up, down = (rng.standard_normal(shape) * gain / math.sqrt(shape[0])
+                    for shape in ((width, 4 * width), (4 * width, width)))
+        seen, scale = _normalise(x) if normalised else (x, np.ones((1, 1)))
+        hidden = np.tanh(seen @ up)
+        # Rows of the Jacobian are changes of the input; each goes through the branch's own derivative.
+        change = jacobian
+        if normalised:
+            change = scale * (change - change.mean(axis=1, keepdims=True)
+                              - seen * (change * seen).mean(axis=1, keepdims=True))
+        change = ((change @ up) * (1 - hidden**2)) @ down
+        branch_out = hidden @ down
+        jacobian = jacobian + change if residual else change
+        x = x + branch_out if residual else branch_out
+    values = np.linalg.svd(jacobian, compute_uv=False) / (float(np.linalg.norm(x)) / size)
+    return float(np.sqrt((values**2).mean())), float(values[0])
+
+
+def worst_direction_table(depth: int = 24, gain: float = 2.0, seeds: int = 8) -> tuple[list[str], list[list[str]]]:
+    """Head and rows for a page: how a random and the worst small change grow, medians over random networks."""
+    rows = []
+    for label, residual, normalised in KINDS:
+        found = np.array([direction_gains(depth, residual=residual, normalised=normalised, gain=gain, seed=seed)
+                          for seed in range(seeds)])
+        average, worst = np.median(found, axis=0)
+        rows.append([label, *(format_value(x, "1", digits) for x, digits in (
+            (average, 2), (worst, 2), (np.median(found[:, 1] / found[:, 0]), 2)))])
+    return ["Network", "A random change grows", "The worst change grows", "Worst over random"], rows
+
+
+KINDS = (("plain", False, False), ("LayerNorm alone", False, True), ("residual alone", True, False),
+         ("residual and LayerNorm", True, True))
