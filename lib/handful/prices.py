@@ -35,9 +35,9 @@ from .tiers import rematerialise_cost
         q.context, q.kv_bytes_per_token, q.kv_window_bytes, q.attention_flops_per_pair, q.peak_flops,
         q.memory_bandwidth, q.flops_per_multiply_add, q.tokens_per_step, q.machine_balance, q.memory_capacity,
         q.model_flops_utilisation))
-(price_in, rho_out, L0, rho_L, length, r_read, r_write, T_keep, m) = (
+(price_in, rho_out, L0, rho_L, r_read, r_write, T_keep, m) = (
     quantity.symbol for quantity in (
-        q.input_price, q.output_over_input, q.price_threshold, q.surcharge, q.pass_length, q.cache_read_ratio,
+        q.input_price, q.output_over_input, q.price_threshold, q.surcharge, q.cache_read_ratio,
         q.cache_write_ratio, q.cache_retention, q.reuses))
 
 _GUESSES = ("active parameters, chip and precision are assumptions: no price list has them",
@@ -91,19 +91,6 @@ surcharge_context = Formula(
     meaning="context at which the linear cost has risen by as much as the price")
 
 # Why answers cost more than prompts -------------------------------------------------------------------------
-
-pass_token_time = Formula(
-    q.token_time, Max((w * N_total + B * (L * b + b0)) / (n * BW * B * length), c * N_active / (n * F)),
-    name="pass_token_time", source="1:43:00",
-    meaning="time of a pass for each of its tokens: reading is shared by them, arithmetic is not",
-    conventions=("a pass of one token is decode, a long one is prefill",
-                 "all weights read; attention's arithmetic left out"))
-
-balance_pass = Formula(
-    q.pass_length, F * (w * N_total + B * (L * b + b0)) / (c * B * N_active * BW), name="balance_pass",
-    source="derived",
-    meaning="pass from which arithmetic takes longer: for one short sequence, the balance batch in tokens",
-    conventions=("all weights read", "attention's arithmetic left out"))
 
 output_over_input = Formula(
     q.output_over_input, Max(1, F * (w * N_total + B * (L * b + b0)) / (c * new * B * N_active * BW)),
