@@ -90,6 +90,34 @@ def surcharge_table(**choice) -> tuple[list[str], list[list[str]]]:
     return head, [[f"{key[0]}: {', '.join(names)}", *key[1:]] for key, names in kinds.items()]
 
 
+def cache_table() -> tuple[list[str], list[list[str]]]:
+    """Head and rows of text: lists that charge for writing a cache, what they ask and what keeping comes to.
+
+    "Keeping" is the price that the two retentions differ by, over the time that they differ by, from the lowest to
+    the highest of a row's lists.
+
+    >>> head, rows = cache_table()
+    >>> [cell.replace(chr(160), " ") for cell in rows[0][1:5]]      # thirteen lists of one seller
+    ['× 0.1', '× 1.25 for 5 min', '× 2 for 60 min', '0.28 or 1.1']
+    """
+    kinds: dict[tuple, list] = {}
+    for row in facts.load("prices"):
+        found = prices.implied(row)
+        if found["cache_write_over_input"] is None:
+            continue
+        writes = [f"{_times(round(found[f'{long}cache_write_over_input'], 4))} for {format_value(found[f'{long}cache_retention_s'], 's')}"
+                  for long in ("", "long_")]
+        pays = " or ".join(format_value(found[f"{long}break_even_reuses"], "1", 2) for long in ("", "long_"))
+        key = (seller(row), _times(round(found["cached_over_input"], 4)), *writes, pays)
+        kinds.setdefault(key, []).append((row, found["hold_usd_per_mtok_hour"]))
+    head, rows = ["Price list", "Hit", "Write", "Longer write", "Uses that pay", "Keeping, per million tokens and hour"], []
+    for (name, *cells), members in kinds.items():
+        more = f" and {len(members) - 1} more" if len(members) > 1 else ""
+        ends = sorted({format_value(end(rate for _, rate in members), "$", 2) for end in (min, max)})
+        rows.append([f"{name}: {spoken(members[-1][0].name)}{more}", *cells, " to ".join(ends)])
+    return head, rows
+
+
 def output_table() -> tuple[list[str], list[list[str]]]:
     """Head and rows of text: what sellers charge for an answer's token, in prices of a prompt's token.
 
@@ -102,6 +130,53 @@ def output_table() -> tuple[list[str], list[list[str]]]:
     rows = [[name, str(len(ratios)), format_value(min(ratios), "1", 2), format_value(max(ratios), "1", 2)]
             for name, ratios in found.items()]
     return ["Seller", "Price lists", "Lowest ratio", "Highest ratio"], sorted(rows, key=lambda row: -int(row[1]))
+
+
+# Prefill and decode of one model by one team, published together: rows of ``measured_serving``.
+_PAIRS = (("deepseek_prefill", "deepseek_decode"), ("deepseek_profile_prefill", "deepseek_profile_decode"),
+          ("sglang_h100_prefill_2k", "sglang_h100_decode_2k"), ("sglang_h100_prefill_4k", "sglang_h100_decode_4k"),
+          ("sglang_gb200_p2_prefill_fp8", "sglang_gb200_p2_fp8"),
+          ("sglang_gb200_p2_prefill_fp4", "sglang_gb200_p2_fp4"), ("vllm_gb200_prefill", "vllm_gb200_decode"))
+
+
+def measured_ratios() -> list[dict]:
+    """What an answer's token costs over a prompt's in chips, where both rates are published.
+
+    Returns a dict a pair: name, date, system, prefill and decode (tokens per second and chip, prompts computed
+    and not read from a cache), ratio, and source.
+
+    >>> ratios = [pair["ratio"] for pair in measured_ratios()]
+    >>> round(min(ratios), 1), round(max(ratios), 1)      # the same team's price list says 4
+    (2.0, 3.4)
+    """
+    found = []
+    for pair in _PAIRS:
+        prompt, answer = (facts.get("measured_serving", name) for name in pair)
+        computed = prompt["tokens_per_s_per_chip"]
+        if "cache hits" in prompt["unit"]:
+            computed *= 1 - facts.get("scaling_laws", "deepseek_disk_hits")["value"]
+        decoded = answer["tokens_per_s_per_chip"]
+        found.append({"name": pair[0], "date": prompt["date"], "system": prompt["system"], "prefill": computed,
+                      "decode": decoded, "ratio": computed / decoded, "source": prompt.source})
+    return found
+
+
+def measured_ratio_table() -> tuple[list[str], list[list[str]]]:
+    """Head and rows of text: `measured_ratios`, as a page shows it.
+
+    >>> measured_ratio_table()[1][0][-1]
+    '2.2'
+    """
+    rows = [[f"{_team(pair['name'])}, {pair['date']}", pair["system"].split(" node")[0],
+             format_value(pair["prefill"], "token/s"), format_value(pair["decode"], "token/s"),
+             format_value(pair["ratio"], "1", 2)] for pair in measured_ratios()]
+    return ["Published by", "Chip", "Prefill, a chip", "Decode, a chip", "Ratio"], rows
+
+
+def _team(name: str) -> str:
+    kind, _, rest = name.partition("_")
+    team = {"deepseek": "DeepSeek", "sglang": "SGLang", "vllm": "vLLM"}[kind]
+    return f"{team} ({'profile' if 'profile' in rest else 'service'})" if kind == "deepseek" else team
 
 
 def _times(ratio: float | None) -> str:

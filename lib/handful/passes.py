@@ -57,13 +57,13 @@ prompt_growth = Formula(
 
 def _derive_pass() -> Derivation:
     d = Derivation("What a pass costs each of its tokens")
-    d.start(Eq(q.token_time.symbol, Max(q.memory_time.symbol, q.compute_time.symbol) / (B * length)),
-            "the slower of reading and computing, over all tokens of the pass")
+    tokens = B * length
+    d.start(Eq(q.token_time.symbol, Max(q.memory_time.symbol / tokens, q.compute_time.symbol / tokens)),
+            "the slower of reading and computing, each over all tokens of the pass")
     d.substitute({"memory_time": (w * N_total + B * (L * b + b0)) / (n * BW)},
                  "weights and caches are read once, however many tokens pass")
-    d.substitute({"compute_time": B * length * c * N_active / (n * F)}, "arithmetic is done for each of them")
-    d.claim(Eq(q.token_time.symbol, pass_token_time.expression),
-            "so the pass divides what is read, and cancels in what is multiplied")
+    d.substitute({"compute_time": tokens * c * N_active / (n * F)},
+                 "arithmetic is done for each of them, so the length of the pass cancels")
     return d
 
 

@@ -285,6 +285,17 @@ def best_tier(hold_time: float | str, **choice) -> dict:
     return min(ways, key=lambda way: way["usd_per_token"])
 
 
+def drain_table() -> tuple[list[str], list[list[str]]]:
+    """Head and rows of text: `drains`, as a page shows it; what was not found in a source says so.
+
+    >>> [row[-1] for row in drain_table()[1] if "Nearline" in row[1]]
+    ['14\xa0h', '30\xa0h']
+    """
+    rows = [[row["name"] if row["verified"] else f"{row['name']} (unverified)", row["tier"],
+             format_value(row["drain_time_s"], "s", 2)] for row in drains()]
+    return ["Device", "Tier", "Read once through in"], rows
+
+
 def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
     """Head and rows of text: the cheapest way for every hold time, as in `breakpoints`.
 
