@@ -117,7 +117,7 @@ def test_passes_from_decode_to_prefill():
 def test_a_balanced_pass_reads_as_long_as_it_computes(batch, context):
     known = {**WINDOWED, "batch": batch, "context": context}
     reading = latency.full_weight_time(known) + latency.kv_time(known)
-    turn = prices.balance_pass(known)
+    turn = passes.balance_pass(known)
     assert latency.compute_time(known, tokens_per_step=turn) == pytest.approx(reading)
 
 

@@ -347,10 +347,14 @@ def _side(gives: q.Quantity, expression, source: str) -> Formula:
     return Formula(gives, expression, register=False, name="side", source=source, meaning="side of a balance")
 
 
+def _full_kv_time() -> Formula:
+    """Reading the cache where no layer has a window."""
+    return _side(q.kv_time, kv_time.expression.subs(b0, 0), "5:20")
+
+
 def _derive_kv_bytes() -> Derivation:
     d = Derivation("The cache that a surcharge on long contexts would imply")
-    d.equate(kv_time, compute_time, "take the context where prices rise for one where both take as long")
-    d.substitute({"kv_window_bytes": 0}, "no sliding-window layers")
+    d.equate(_full_kv_time(), compute_time, "take the context where prices rise for one where both take as long")
     d.solve("kv_bytes_per_token", "batch and chips cancel")
     return d
 
@@ -365,8 +369,7 @@ def _derive_kv_bytes_rule() -> Derivation:
 def _derive_kv_bytes_with_attention() -> Derivation:
     d = Derivation("The implied cache when attention's arithmetic counts")
     both = _side(q.compute_time, compute_time.expression + attention_time.expression, "3:20")
-    d.equate(kv_time, both, "reading the cache takes as long as all arithmetic")
-    d.substitute({"kv_window_bytes": 0}, "no sliding-window layers")
+    d.equate(_full_kv_time(), both, "reading the cache takes as long as all arithmetic")
     d.solve("kv_bytes_per_token", "batch and chips cancel")
     d.claim(Eq(b, new * (c * N_active / L + a) * BW / F), "attention adds the same bytes at any context")
     return d
@@ -397,5 +400,6 @@ def _derive_reuses() -> Derivation:
     d = Derivation("How often a cache must be read to pay for its writing")
     d.start(Eq(r_write + m * r_read, 1 + m),
             "write once and read m times, or compute every time; in input prices")
-    d.solve("reuses", "the extra cost of writing over the saving of a read")
+    d.solve("reuses", "bring the uses to one side")
+    d.claim(Eq(m, (r_write - 1) / (1 - r_read)), "the extra cost of writing, over the saving of a read")
     return d

@@ -1,7 +1,7 @@
 """Explorers of the chapter on reading API prices: a price list, inverted, and how far the inversion carries."""
 from __future__ import annotations
 
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
+from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from .. import balance, bills, facts, latency, passes, prices, shapes
 from ..page.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
@@ -54,7 +54,7 @@ price_to_cache = Explorer(
               given={"machine_balance": 300, "bytes_per_parameter": 1}),
     ],
     points=[Points("published, a byte a number", _caches())],
-    controls=[_thresholds(), Control(Checkbox(value=True), "rule", "Show the lecture's 1/300")],
+    controls=[_thresholds()],
     readouts=[Readout(prices.implied_kv_bytes, "The list would imply"),
               Readout(prices.implied_kv_bytes_with_attention, "With attention's arithmetic counted, for your model")],
     presets=[
@@ -85,7 +85,7 @@ price_and_cost = Explorer(
         Preset("The lecture's example", {"price_list": "gemini-3.1-pro-preview/answers", "context": 1e6},
                "50 % dearer above 200 thousand tokens, which covers the kink", "1:34:00"),
         Preset("The same list's prompts", {"price_list": "gemini-3.1-pro-preview/prompts", "context": 1e6},
-               "50 % dearer, the lecture says; prompts are 100 % dearer", "1:32:56"),
+               "50 % dearer above 200 thousand tokens", "1:32:56"),
         Preset("A list that fits", {"price_list": "minimax-m3/answers", "context": 1e6}, "", ""),
         Preset("Five-fold at 100,000", {"price_list": "claude-haiku-5-5/answers", "context": 1e6}, "", ""),
     ],
@@ -118,7 +118,8 @@ prompt_growth = Explorer(
 
 prefill_to_decode = Explorer(
     "prefill-to-decode", "From prefill to decode",
-    x=Sweep("pass_length", 1, 1e5, at=1), y=Scale("Time for each token", "s"),
+    x=Sweep("pass_length", 1, 1e4, at=1, title="Tokens of a sequence in one pass"),
+    y=Scale("Time for each token", "s", min=1e-10),
     curves=[
         Curve(passes.pass_token_time, "A token", role="total"),
         Curve(passes.pass_memory_time, "Reading, shared by the pass"),
@@ -143,14 +144,15 @@ _RATIOS = {name: prices.implied(facts.get("prices", name))["output_over_input"]
 
 ratio_to_batch = Explorer(
     "ratio-to-batch", "From a ratio of prices to a batch",
-    x=Sweep("output_over_input", 1, 10, log=False, at=5), y=Scale("Batch", "sequence", min=10, max=1e6),
+    x=Sweep("output_over_input", 1, 10, log=False, at=5, title="Price of answers over prompts"),
+    y=Scale("Batch", "sequence", min=100, max=1e5),
     curves=[
         Curve(prices.implied_batch, "Implied, caches counted", role="total", id="implied"),
         Curve(prices.implied_batch, "Implied, weights alone", id="weights",
               given={"context": 0, "kv_window_bytes": 0}),
     ],
     marks=[Mark(balance.balance_batch, "balance batch", axis="y")],
-    controls=[Control(FloatLogSlider(value=1000, min=2, max=5, step=0.02), "context", "Context of every sequence"),
+    controls=[Control(FloatLogSlider(value=8192, min=2, max=5, step=0.02), "context", "Context of every sequence"),
               Control(FloatSlider(value=1, min=1, max=4, step=0.1), "tokens_per_step", "Tokens a step (drafted and kept)")],
     readouts=[Readout(prices.implied_batch, "The list would imply"),
               Readout(balance.balance_context, "Caches take as long as arithmetic at")],
@@ -159,8 +161,7 @@ ratio_to_batch = Explorer(
                "so memory over compute is about five in decode", "1:43:00"),
         Preset("Eight: GPT-5", {"output_over_input": _RATIOS["gpt-5"], "context": 1000}, "", ""),
         Preset("Two: GPT-4", {"output_over_input": _RATIOS["gpt-4"], "context": 1000}, "", ""),
-        Preset("Five, from a long context", {"output_over_input": 5, "context": 12000},
-               "the same ratio, another batch", "1:43:00"),
+        Preset("Five, from a long context", {"output_over_input": 5, "context": 12000}, "", ""),
         Preset("Five, two tokens a step", {"output_over_input": 5, "context": 1000, "tokens_per_step": 2}, "", ""),
     ],
     caption="One ratio, and any batch you like: the context and the tokens that a step makes are not on a price "

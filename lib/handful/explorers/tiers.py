@@ -1,8 +1,6 @@
 """Explorers of the chapter on memory tiers: what a cache is worth, where it waits, and how far it can grow."""
 from __future__ import annotations
 
-import math
-
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from .. import balance, bills, facts, memory_wall, prices, tiers
@@ -53,9 +51,9 @@ pause_bill = Explorer(
     x=Sweep("hold_time", 30, 8 * 3600, at=1200, points=481, title="Until the prompt is wanted again"),
     y=Scale("Bill, in prices of computing it once", log=False, min=0, max=3),
     curves=[
-        Curve(bills.bill_of_reading, "Read it every five minutes", role="total", id="ping",
+        Curve(bills.bill_of_reading, "Read it every five minutes", id="ping",
               given={"cache_retention": _OPUS["cache_retention_s"]}),
-        Curve(bills.bill_of_lapsing, "Let it lapse, write it again", id="lapse"),
+        Curve(bills.bill_of_lapsing, "Let it lapse, write it again", role="total", id="lapse"),
         Curve(bills.bill_of_reading, "Written for an hour, read every hour", id="hour",
               given={"cache_retention": _OPUS["long_cache_retention_s"],
                      "write_ratio_added": _OPUS["long_cache_write_over_input"] - _OPUS["cache_write_over_input"]}),
@@ -88,8 +86,8 @@ def _medium(start: str, chips: float) -> dict[str, float]:
 
 hold_or_recompute = Explorer(
     "hold-or-recompute", "Compute again, hold, or fetch",
-    x=Sweep("hold_time", 1e-3, 1e8, at=300, title="Time until it is wanted again"),
-    y=Scale("Cost of one token of context", "$/token", min=1e-13, max=1e-6),
+    x=Sweep("hold_time", 1e-2, 1e8, at=300, title="Time until it is wanted again"),
+    y=Scale("Cost of one token of context", "$/token", min=1e-12, max=1e-6),
     curves=[
         Curve(tiers.kept_cost_in_memory, "Chip memory", id="memory"),
         Curve(tiers.kept_cost, "DDR5 of a host of eight", given=_medium("2 TB host", 8), id="ddr"),
