@@ -291,8 +291,11 @@ def drain_table() -> tuple[list[str], list[list[str]]]:
     >>> [row[-1] for row in drain_table()[1] if "Nearline" in row[1]]
     ['14\xa0h', '30\xa0h']
     """
-    rows = [[row["name"] if row["verified"] else f"{row['name']} (unverified)", row["tier"],
-             format_value(row["drain_time_s"], "s", 2)] for row in drains()]
+    rows = []
+    for row in drains():
+        name = re.split(r"[:;]| \(", row["name"])[0]
+        rows.append([name if row["verified"] else f"{name} (unverified)", row["tier"],
+                     format_value(row["drain_time_s"], "s", 2)])
     return ["Device", "Tier", "Read once through in"], rows
 
 

@@ -113,10 +113,10 @@ hold_or_recompute = Explorer(
     caption="A line's flat part is its fare: what reading back costs. Its slope is its rent. The lowest line wins. "
             "Storage is its medium alone; chip memory is rented with its chip.")
 
-_MAP = (("H100 SXM", "H100 HBM"), ("B200 SXM", "B200 HBM"), ("one 64 GB DIMM", "DDR5 module"), ("2 TB host", "host of eight GPUs"),
-        ("Vera Rubin 4-GPU", "superchip LPDDR"), ("Micron 9650 Pro 7.68", "flash 7.7 TB"),
-        ("Micron 9650 Pro 30.72", "flash 31 TB"), ("Solidigm", "dense flash 123 TB"),
-        ("Seagate Exos M 30 TB, SATA", "disk 30 TB, at its interface"))
+_MAP = (("H100 SXM", "H100"), ("B200 SXM", "B200"), ("one 64 GB DIMM", "DDR5"), ("2 TB host", "host of eight"),
+        ("Vera Rubin 4-GPU", "superchip"), ("Micron 9650 Pro 7.68", "fast flash"),
+        ("Micron 9650 Pro 30.72", "flash 31 TB"), ("Solidigm", "dense flash"),
+        ("Seagate Exos M 30 TB, SATA", "disk"))
 
 
 def _places() -> list[tuple[float, float, str]]:
@@ -146,13 +146,14 @@ device_map = Explorer(
         Preset("Disk, as spoken", {"hold_time": 3600}, "disk in about an hour", "2:01:11"),
     ],
     caption="A line joins devices that are read once through in the same time. Devices on a line suit that hold time "
-            "if nothing but the device is busy while it is read.")
+            "if nothing but the device is busy while it is read. The disk is drawn at the ceiling of its interface.")
 
 # Caches at a byte a number, so that kinds of attention are compared and not formats.
 _TERMS = {name: memory_wall.kv_read_terms(name, bytes_per_element=1) for name in memory_wall.KINDS}
-_LABELS = {"Llama 3.1 70B": "All tokens (Llama 3.1 70B)", "Gemma 3 27B": "Windows, 5 in 6 layers (Gemma 3 27B)",
-           "DeepSeek-V3": "Latents (DeepSeek-V3)", "DeepSeek-V3.2": "2,048 chosen (DeepSeek-V3.2)",
-           "DeepSeek-V4-Pro": "Compressed (DeepSeek-V4-Pro)"}
+_LABELS = {"Llama 3.1 70B": "All (Llama 70B)", "Gemma 3 27B": "Windows (Gemma 3)", "DeepSeek-V3": "Latents (V3)",
+           "DeepSeek-V3.2": "Chosen (V3.2)", "DeepSeek-V4-Pro": "Compressed (V4)"}
+_WHO = ("Llama 3.1 70B reads all tokens in all layers, Gemma 3 27B in one layer of six, DeepSeek-V3 all of them as latents, "
+        "V3.2 a chosen few, V4-Pro compressed ones; at one byte a number. ")
 # Two-level selection with as many blocks as MiniMax M3 chooses; a block's summary as large as a token's entry.
 _BLOCKS = {"kv_bytes_per_token": _TERMS["DeepSeek-V3"]["kv_bytes_per_token"], "selected_blocks": 16,
            "summary_bytes": _TERMS["DeepSeek-V3"]["kv_bytes_per_token"]}
@@ -163,7 +164,7 @@ reads_against_context = Explorer(
     curves=[
         *(Curve(memory_wall.kv_read_compressed, label, given=_TERMS[name], id=f"m{i}",
                 role="total" if name == "DeepSeek-V3.2" else "part") for i, (name, label) in enumerate(_LABELS.items())),
-        Curve(memory_wall.balanced_block_read, "A square root: balanced blocks", role="reference", given=_BLOCKS, id="root"),
+        Curve(memory_wall.balanced_block_read, "Balanced blocks: a root", role="reference", given=_BLOCKS, id="root"),
     ],
     marks=[Mark(memory_wall.readable, "your machine reads", axis="y")],
     controls=[Control(FloatLogSlider(value=0.02, min=-3, max=0, step=0.05), "read_budget", "A step may read for", "s"),
@@ -174,7 +175,7 @@ reads_against_context = Explorer(
         Preset("A million tokens", {"context": 1e6, "batch": 64}, "nobody goes beyond a million", "1:52:07"),
         Preset("A month of an employee", {"context": 1e8, "batch": 1}, "a hundred million tokens", "1:53:09"),
     ],
-    caption="Caches at one byte a number. Choosing tokens takes most of the reading away, and leaves a small key of "
+    caption=_WHO + "Choosing tokens takes most of the reading away, and leaves a small key of "
             "every token to be read: constant, then linear again.")
 
 kept_against_context = Explorer(
@@ -199,7 +200,6 @@ wall = Explorer(
         Curve(memory_wall.wall_context, "Caches are half of what is read"),
     ],
     marks=[Mark(balance.balance_context, "caches take as long as arithmetic", axis="y")],
-    readouts=[memory_wall.context_that_fits, memory_wall.wall_context],
     presets=[
         Preset("A full machine", {"batch": 2000}, "the limit is memory bandwidth and capacity", "1:52:07"),
         Preset("Sixty-four at a time", {"batch": 64}, "nobody goes beyond a million", "1:52:07"),
