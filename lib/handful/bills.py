@@ -97,8 +97,8 @@ def cache_table() -> tuple[list[str], list[list[str]]]:
     the highest of a row's lists.
 
     >>> head, rows = cache_table()
-    >>> [cell.replace(chr(160), " ") for cell in rows[0][1:5]]      # thirteen lists of one seller
-    ['× 0.1', '× 1.25 for 5 min', '× 2 for 60 min', '0.28 or 1.1']
+    >>> [cell.replace(chr(160), " ") for cell in rows[0][1:4]]      # thirteen lists of one seller
+    ['× 0.1', '× 1.25 for 5 min', '× 2 for 60 min']
     """
     kinds: dict[tuple, list] = {}
     for row in facts.load("prices"):
@@ -107,10 +107,9 @@ def cache_table() -> tuple[list[str], list[list[str]]]:
             continue
         writes = [f"{_times(round(found[f'{long}cache_write_over_input'], 4))} for {format_value(found[f'{long}cache_retention_s'], 's')}"
                   for long in ("", "long_")]
-        pays = " or ".join(format_value(found[f"{long}break_even_reuses"], "1", 2) for long in ("", "long_"))
-        key = (seller(row), _times(round(found["cached_over_input"], 4)), *writes, pays)
+        key = (seller(row), _times(round(found["cached_over_input"], 4)), *writes)
         kinds.setdefault(key, []).append((row, found["hold_usd_per_mtok_hour"]))
-    head, rows = ["Price list", "Hit", "Write", "Longer write", "Uses that pay", "Keeping, per million tokens and hour"], []
+    head, rows = ["Price list", "Hit", "Write", "Longer write", "Keeping, per million tokens and hour"], []
     for (name, *cells), members in kinds.items():
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
         ends = sorted({format_value(end(rate for _, rate in members), "$", 2) for end in (min, max)})

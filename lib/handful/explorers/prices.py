@@ -40,16 +40,16 @@ def _caches() -> list[tuple[float, float, str]]:
               "Qwen3 235B-A22B", "Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B")
     rows = [facts.get("models", name) for name in wanted]
     return [(row["active_params_reported"], row["kv_elements_per_token_growing"],
-             row.name if row.verified else f"{row.name} (unverified)") for row in rows]
+             row.name if row.verified else f"{row.name.removeprefix('DeepSeek-')} (unverified)") for row in rows]
 
 
 price_to_cache = Explorer(
     "price-to-cache", "From a price list to a cache",
     x=Sweep("active_parameters", 1e9, 1e12, at=1e11), y=Scale("Cache of one token", "B/token", min=10, max=1e6),
     curves=[
-        Curve(prices.implied_kv_bytes, "Implied, your chip and precision", role="total", id="implied"),
-        Curve(prices.implied_kv_bytes, "Implied, B200 in bf16", scenario={"hardware": "B200 SXM", "precision": "bf16"}),
-        Curve(prices.implied_kv_bytes, "Implied, B200 in fp4", scenario={"hardware": "B200 SXM", "precision": "fp4"}),
+        Curve(prices.implied_kv_bytes, "Your chip and precision", role="total", id="implied"),
+        Curve(prices.implied_kv_bytes, "B200 in bf16", scenario={"hardware": "B200 SXM", "precision": "bf16"}),
+        Curve(prices.implied_kv_bytes, "B200 in fp4", scenario={"hardware": "B200 SXM", "precision": "fp4"}),
         Curve(prices.implied_kv_bytes_rule, "A bare 1/300", role="reference", id="rule",
               given={"machine_balance": 300, "bytes_per_parameter": 1}),
     ],
@@ -147,8 +147,8 @@ ratio_to_batch = Explorer(
     x=Sweep("output_over_input", 1, 10, log=False, at=5, title="Price of answers over prompts"),
     y=Scale("Batch", "sequence", min=100, max=1e5),
     curves=[
-        Curve(prices.implied_batch, "Implied, caches counted", role="total", id="implied"),
-        Curve(prices.implied_batch, "Implied, weights alone", id="weights",
+        Curve(prices.implied_batch, "Caches counted", role="total", id="implied"),
+        Curve(prices.implied_batch, "Weights alone", id="weights",
               given={"context": 0, "kv_window_bytes": 0}),
     ],
     marks=[Mark(balance.balance_batch, "balance batch", axis="y")],

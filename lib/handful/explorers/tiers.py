@@ -108,7 +108,7 @@ hold_or_recompute = Explorer(
         Preset("One hour", {"hold_time": 3600, "idle_share": 1.0}, "five minutes and an hour suggest flash and disk", "2:01:11"),
         Preset("Reading hidden behind other work", {"hold_time": 3600, "idle_share": 0.0},
                "a tier's hold time is the time in which it is drained", "2:01:11"),
-        Preset("A month", {"hold_time": 2.6e6, "idle_share": 1.0}, "three ways: compute, hold, retrieve", "1:54:00"),
+        Preset("A month", {"hold_time": 2_592_000, "idle_share": 1.0}, "three ways: compute, hold, retrieve", "1:54:00"),
     ],
     caption="A line's flat part is its fare: what reading back costs. Its slope is its rent. The lowest line wins. "
             "Storage is its medium alone; chip memory is rented with its chip.")
