@@ -22,6 +22,11 @@ def test_mean_growth_by_integrating_over_the_logarithm(reach):
     assert found == pytest.approx(area / math.log(reach))
 
 
+def test_mean_growth_starts_at_one():
+    for context in (1e3, 2e5):
+        assert bills.mean_cost_growth(context=context, price_threshold=2e5) == pytest.approx(1, abs=1e-6)
+
+
 @given(read=st.floats(0.01, 0.9), write=st.floats(1, 3), uses=st.integers(0, 50))
 def test_bills_by_counting_calls(read, write, uses):
     calls = [write] + [read] * uses

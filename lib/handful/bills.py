@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from sympy import Min, ceiling, floor, log
+from sympy import Max, Min, Rational, ceiling, floor, log
 
 from . import facts, prices
 from . import quantities as q
@@ -29,11 +29,12 @@ listed_growth = Formula(
     meaning="what a list charges for a token, over what it charges below its threshold",
     conventions=("two steps: the surcharge holds for every token of a prompt that reaches the threshold",))
 
+_reach = Max(L / L0, 1 + Rational(1, 10**6))  # a context at the threshold would be nothing over nothing
 mean_cost_growth = Formula(
-    q.cost_growth, (L / L0 - 1) / log(L / L0), name="mean_cost_growth", source="derived",
+    q.cost_growth, (_reach - 1) / log(_reach), name="mean_cost_growth", source="derived",
     meaning="the same growth, on average over long contexts from the threshold to this one",
     conventions=("as many between 200 and 400 thousand tokens as between 400 and 800: evenly in the logarithm",
-                 "the context is above the threshold"))
+                 "1 at the threshold and below"))
 
 # Caches -----------------------------------------------------------------------------------------------------
 

@@ -304,7 +304,7 @@ kv_bytes_read = quantity("kv_bytes_read", r"r_{\mathrm{KV}}", _byte / _sequence,
                          "bytes of cache that a step reads for one sequence")
 kv_bytes_stored = quantity("kv_bytes_stored", r"s_{\mathrm{KV}}", _byte / _sequence, "B",
                            "bytes of cache that are kept for one sequence")
-read_budget = quantity("read_budget", r"t_{\mathrm{read}}", _time, "s", "time that a step may spend on reading")
+read_budget = quantity("read_budget", r"t_{\mathrm{budget}}", _time, "s", "time that a step may spend on reading")
 selected_bytes_per_token = quantity("selected_bytes_per_token", r"b_{\mathrm{top}}", _byte / _token,
                                     "B/token",
                                     "cache of a token in layers that read only chosen tokens", zero=True)

@@ -288,15 +288,15 @@ def best_tier(hold_time: float | str, **choice) -> dict:
 def drain_table() -> tuple[list[str], list[list[str]]]:
     """Head and rows of text: `drains`, as a page shows it; what was not found in a source says so.
 
-    >>> [row[-1] for row in drain_table()[1] if "Nearline" in row[1]]
+    >>> [row[1] for row in drain_table()[1] if "Nearline" in row[2]]
     ['14\xa0h', '30\xa0h']
     """
     rows = []
     for row in drains():
         name = re.split(r"[:;]| \(", row["name"])[0]
-        rows.append([name if row["verified"] else f"{name} (unverified)", row["tier"],
-                     format_value(row["drain_time_s"], "s", 2)])
-    return ["Device", "Tier", "Read once through in"], rows
+        rows.append([name if row["verified"] else f"{name} (unverified)",
+                     format_value(row["drain_time_s"], "s", 2), row["tier"]])
+    return ["Device", "Read once through in", "Tier"], rows
 
 
 def ways_table(**choice) -> tuple[list[str], list[list[str]]]:

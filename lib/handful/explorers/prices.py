@@ -37,7 +37,7 @@ def _surcharges(start: str) -> Control:
 def _caches() -> list[tuple[float, float, str]]:
     """Active parameters and cache, at a byte a number, of published models that do not crowd each other."""
     wanted = ("DeepSeek-V4-Flash", "DeepSeek-V4-Pro", "Gemma 4 26B-A4B", "gpt-oss-120b", "DeepSeek-V3",
-              "Qwen3 235B-A22B", "Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B")
+              "Llama 3.1 70B", "Llama 3.1 405B")
     rows = [facts.get("models", name) for name in wanted]
     return [(row["active_params_reported"], row["kv_elements_per_token_growing"],
              row.name if row.verified else f"{row.name.removeprefix('DeepSeek-')} (unverified)") for row in rows]
@@ -50,13 +50,10 @@ price_to_cache = Explorer(
         Curve(prices.implied_kv_bytes, "Your chip and precision", role="total", id="implied"),
         Curve(prices.implied_kv_bytes, "B200 in bf16", scenario={"hardware": "B200 SXM", "precision": "bf16"}),
         Curve(prices.implied_kv_bytes, "B200 in fp4", scenario={"hardware": "B200 SXM", "precision": "fp4"}),
-        Curve(prices.implied_kv_bytes_rule, "A bare 1/300", role="reference", id="rule",
-              given={"machine_balance": 300, "bytes_per_parameter": 1}),
     ],
     points=[Points("published, a byte a number", _caches())],
     controls=[_thresholds()],
-    readouts=[Readout(prices.implied_kv_bytes, "The list would imply"),
-              Readout(prices.implied_kv_bytes_with_attention, "With attention's arithmetic counted, for your model")],
+    readouts=[Readout(prices.implied_kv_bytes_with_attention, "With your model's attention counted")],
     presets=[
         Preset("The lecture's inference", {"price_list": "gemini-3.1-pro-preview", "active_parameters": 1e11,
                                            "hardware": "B200 SXM", "precision": "fp8"},
