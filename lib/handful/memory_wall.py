@@ -179,13 +179,13 @@ def longest_table(hardware: str, **choice) -> tuple[list[str], list[list[str]]]:
     """Head and rows of text: `longest`, as a page shows it.
 
     >>> [row[0] for row in longest_table("GB200 NVL72")[1]][-1]
-    'DeepSeek-V4-Pro'
+    'DeepSeek-V4-Pro, compressed, then chosen'
     """
-    rows = [[row["name"], row["kind"], format_value(row["read_bytes_per_token"], "B/token"),
+    rows = [[f"{row['name']}, {row['kind']}", format_value(row["read_bytes_per_token"], "B/token"),
              format_value(row["stored_bytes_per_token"], "B/token"),
              format_value(row["readable_context"], "token", 2), format_value(row["context_that_fits"], "token", 2)]
             for row in longest(hardware, **choice)]
-    return ["Model", "Attention", "Read", "Kept", "Longest by reading", "Longest by room"], rows
+    return ["Model", "Read", "Kept", "Longest by reading", "Longest by room"], rows
 
 
 def sharing_table(model: str = "Llama 3.1 70B", **choice) -> tuple[list[str], list[list[str]]]:

@@ -210,7 +210,7 @@ wall = Explorer(
 
 block_size = Explorer(
     "block-size", "Where a square root comes from",
-    x=Sweep("block_tokens", 1, 65536, at=128), y=Scale("Read for one sequence", "B"),
+    x=Sweep("block_tokens", 1, 65536, at=128, title="Block"), y=Scale("Read for one sequence", "B"),
     curves=[Curve(memory_wall.block_read, "Summaries and chosen blocks", role="total"),
             Curve(memory_wall.kv_read_dense, "All tokens", role="reference")],
     marks=[Mark(memory_wall.block_tokens, "balanced block"),
@@ -218,7 +218,6 @@ block_size = Explorer(
     given=_BLOCKS,
     controls=[Control(FloatLogSlider(value=1048576, base=2, min=12, max=27, step=0.25), "context", "Context"),
               Control(IntSlider(value=16, min=1, max=64), "selected_blocks", "Blocks read in full")],
-    readouts=[memory_wall.block_tokens, memory_wall.balanced_block_read],
     presets=[
         Preset("A million tokens", {"context": 2.0**20, "block_tokens": 128, "selected_blocks": 16}, "", ""),
         Preset("Four times the context", {"context": 2.0**22, "block_tokens": 128, "selected_blocks": 16},
