@@ -121,3 +121,14 @@ def test_more_service_means_a_smaller_model_trained_longer(served, more, efficie
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(budget=st.floats(1e18, 1e27), size=st.floats(1e7, 1e13))
+def test_the_loss_at_a_budget_is_that_of_its_tokens(fit, budget, size):
+    known = c.law(fit) | {"training_flops": budget, "active_parameters": size}
+    tokens = c.tokens_at_budget(known)
+    assert o.training_flops(known, pretraining_tokens=tokens) == pytest.approx(budget)
+    loss = c.fitted_loss(known, pretraining_tokens=tokens)
+    assert c.loss_at_budget(known) == pytest.approx(loss)
+    assert c.reducible_at_budget(known) == pytest.approx(loss - known["loss_floor"])

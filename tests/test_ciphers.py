@@ -27,6 +27,11 @@ def test_the_published_properties_of_present():
     assert (table.sum(axis=0) == 16).all() and (table.sum(axis=1) == 16).all()
 
 
+def test_the_table_of_one_bit():
+    # Both maps of one bit are linear: what goes in comes out.
+    assert difference_table([0, 1]).tolist() == difference_table([1, 0]).tolist() == [[2, 0], [0, 2]]
+
+
 def test_a_linear_map_has_one_derivative():
     # Any matrix over GF(2): the derivative is the map itself, at every point.
     columns = np.random.default_rng(3).integers(0, 16, 4)
@@ -37,7 +42,7 @@ def test_a_linear_map_has_one_derivative():
         assert {derivative(linear.__getitem__, x, difference) for x in range(16)} == {linear[difference]}
 
 
-@pytest.mark.parametrize("x, y, rounds", [(0, 1, 3), (0, 7, 4), (0x0100, 0, 3)])
+@pytest.mark.parametrize("x, y, rounds", [(0, 1, 3), (0, 7, 4), (0x0100, 0, 3), (0x7000, 0, 2)])
 def test_probabilities_multiply_through_rounds(x, y, rounds):
     chain, samples = likely_characteristic(x, y, rounds), 200_000
     spread = math.sqrt(chain.probability / samples)
@@ -57,7 +62,7 @@ def test_the_published_weight_of_present():
 def test_avalanche_from_one_bit_to_a_coin_toss():
     samples = 2000
     shares = avalanche(rounds=9, samples=samples)
-    assert (shares[0] == np.eye(32)).all() or (shares[0].sum(axis=1) == 1).all()
+    assert (shares[0] == np.eye(32)).all()
     # A bit of y is only carried over in the first round; then no four-bit S-box passes less than one bit on.
     in_y = slice(0, 16)
     assert (shares[1][in_y].sum(axis=1) == 1).all() and (shares[2][in_y].sum(axis=1) >= 2).all()
@@ -66,6 +71,22 @@ def test_avalanche_from_one_bit_to_a_coin_toss():
     # Strict: each of the 1,024 pairs of bits, within what tossing a coin 2,000 times gives.
     tosses = (shares[9] - 0.5) / math.sqrt(0.25 / samples)
     assert abs(tosses.mean()) < 0.2 and 0.9 < tosses.std() < 1.1 and abs(tosses).max() < 5
+
+
+def test_each_s_box_sends_a_bit_to_every_s_box():
+    # As in PRESENT: of S-box `box`, bit `bit` becomes bit `box` of S-box `bit`.
+    f, before = round_functions([np.uint16(0)])[0], [PRESENT_SBOX.index(value) for value in range(16)]
+    for box in range(4):
+        for bit in range(4):
+            out_of_boxes = [1 << bit if b == box else 0 for b in range(4)]
+            into_boxes = sum(before[value] << 4 * b for b, value in enumerate(out_of_boxes))
+            assert f(into_boxes) == 1 << 4 * bit + box
+
+
+def test_no_rounds_change_nothing():
+    assert (avalanche(rounds=0, samples=1) == np.eye(32)).all()
+    assert likely_characteristic(0, 1, 0) == ([(0, 1)], 1.0, 0)
+    assert random_functions(0) == []
 
 
 def test_the_toy_cipher_is_undone():
@@ -88,6 +109,14 @@ def test_two_rounds_are_told_apart_and_three_are_not(seed):
 def test_three_rounds_fall_to_a_decryption_and_four_do_not(seed):
     assert chosen_ciphertext_share(*_both_ways(random_functions(3, seed=seed))) == 1
     assert chosen_ciphertext_share(*_both_ways(random_functions(4, seed=seed))) < 0.001
+
+
+@pytest.mark.parametrize("bits", [1, 4, 20])
+def test_random_functions_know_just_their_bits(bits):
+    f, = random_functions(1, bits)
+    assert set(np.unique(f(np.arange(1 << bits))) >> bits) == {0}
+    with pytest.raises(IndexError):
+        f(1 << bits)
 
 
 def _random_permutation(bits, seed):
@@ -116,10 +145,17 @@ def test_withstanding_looks_like_a_random_permutation():
      "lists 2, 4, 8, 16, … whole numbers, each from 0 up.*got \\[0, 1, 2\\]"),
     (lambda: difference_table([0, 4, 1, 2]), "got \\[0, 4, 1, 2\\]"),
     (lambda: difference_table([]), "got \\[\\]"),
+    (lambda: difference_table([0]), "got \\[0\\]"),
+    (lambda: difference_table([0, -1]), "got \\[0, -1\\]"),
     (lambda: difference_table([0.0, 1.0]), "got \\[0.0, 1.0\\]"),
     (lambda: likely_characteristic(1 << 16, 0, 2), "two halves of 16 bits.*got 65536, 0 and 2"),
+    (lambda: likely_characteristic(0, 1 << 16, 2), "two halves of 16 bits.*got 0, 65536 and 2"),
+    (lambda: likely_characteristic(0, 1, -1), "0 rounds or more; got 0, 1 and -1"),
     (lambda: avalanche(rounds=-1), "0 rounds or more and 1 sample or more; got -1"),
-    (lambda: random_functions(3, bits=40), "1 to 20 bits and 0 rounds or more; got 40"),
+    (lambda: avalanche(rounds=1, samples=0), "1 sample or more; got 1 and 0"),
+    (lambda: random_functions(3, bits=0), "1 to 20 bits and 0 rounds or more; got 0"),
+    (lambda: random_functions(3, bits=21), "1 to 20 bits and 0 rounds or more; got 21"),
+    (lambda: random_functions(-1), "0 rounds or more; got 16 and -1"),
 ])
 def test_bad_input_gets_one_clear_sentence(call, sentence):
     with pytest.raises(FeistelError, match=sentence) as caught:

@@ -26,7 +26,7 @@ def test_every_derivation_has_steps_and_shows_them(name):
 
 
 # Derivations of one branch of a maximum, of a limit, or of what follows, which have tests of their own.
-BRANCHES = {"cost_per_token", "cost_floor", "weight_time", "block_tokens", "cost_growth"}
+BRANCHES = {"cost_per_token", "cost_floor", "weight_time", "block_tokens", "cost_growth", "fewest_devices"}
 
 
 def _parts(formula) -> dict:

@@ -102,3 +102,59 @@ def test_bad_input(values, message):
     known = dict(active_parameters=1e9, rl_tokens=1e9, rl_passes=2, decode_efficiency=0.5)
     with pytest.raises(q.QuantityError, match=message):
         o.rl_flops(known | values)
+
+
+def test_shares_of_a_life_add_up():
+    known = dict(active_parameters=1e11, pretraining_tokens=2e14, rl_tokens=9e13, rl_passes=2, inference_tokens=1.8e14,
+                 decode_efficiency=0.3)
+    shares = [share(known) for share in (o.training_share, o.rl_share, o.inference_share)]
+    assert sum(shares) == pytest.approx(1) and shares == pytest.approx([1 / 3] * 3)
+
+
+def test_decoding_beside_training_in_one_service():
+    """DeepSeek's own numbers: hours of pre-training, and tokens a second of a node that decodes."""
+    row = get("measured_serving", "deepseek_decode")
+    hours = get("scaling_laws", "v3_cost")["value"]
+    found = o.decode_efficiency_of_run(throughput=row["value"], devices=8, pretraining_tokens=14.8e12, training_chip_time=hours * 3600)
+    per_chip = 2 * 37e9 * row["value"] / 8, 6 * 37e9 * 14.8e12 / (hours * 3600)        # FLOP/s in decoding and in training
+    assert found == pytest.approx(per_chip[0] / per_chip[1]) == pytest.approx(0.40, abs=0.005)
+    assert o.utilisation_of_run(active_parameters=37e9, pretraining_tokens=14.8e12, peak_flops=989e12,
+                                training_chip_time=hours * 3600) == pytest.approx(per_chip[1] / 989e12)
+
+
+def test_traffic_that_doubles():
+    known = dict(service_throughput=50e6, service_life=60 * 86400, traffic_doubling=20 * 86400)
+    days = np.linspace(0, known["service_life"], 200_001)
+    summed = np.trapezoid(50e6 * 2**(days / known["traffic_doubling"]), days)
+    assert o.served_tokens_growing(known) == pytest.approx(summed, rel=1e-6)
+    assert o.growing_throughput(known) == pytest.approx(8 * 50e6)
+    steady = o.served_tokens_growing(known | {"traffic_doubling": 1e15})
+    assert steady == pytest.approx(o.served_tokens(known), rel=1e-6)
+    assert o.life_to_serve(service_throughput=50e6, inference_tokens=o.served_tokens(known)) == pytest.approx(known["service_life"])
+
+
+def test_published_traffic_is_as_reported():
+    """Reports give these rates beside the monthly counts: 185, 378, 502 million, 1.23 billion a second."""
+    rates = {label: rate for label, _, rate in o.published_traffic()}
+    assert [rates[m] for m in ("2025-05", "2025-07", "2025-10", "2026-05")] == pytest.approx([185e6, 378e6, 502e6, 1.23e9], rel=0.01)
+    times = [when for _, when, _ in o.published_traffic()]
+    assert times == sorted(times) and times[1] - times[0] == pytest.approx(365.25 * 86400)
+
+
+def test_independent_guesses_add_in_squares():
+    assert o.combined_factor(guesses=3, guess_factor=2) == pytest.approx(o.hundredfold().factor, rel=0.01)
+    assert o.combined_factor(guesses=1, guess_factor=2) == 2
+
+
+def test_the_price_of_a_run_is_hours_times_rent():
+    known = dict(active_parameters=37e9, pretraining_tokens=14.8e12, peak_flops=989e12, model_flops_utilisation=0.35,
+                 device_price=2 / 3600)
+    flops = o.training_flops(known)
+    assert o.training_cost_of_run(known) == pytest.approx(o.training_cost(known, training_flops=flops))
+
+
+def test_the_table_of_disclosed_models_leaves_out_what_was_not_read():
+    head, rows = o.disclosed_table()
+    assert head[-1] == "Over 20 for each"
+    assert [row[0] for row in rows] == [r["name"] for r in o.disclosed() if r["verified"]]
+    assert rows[0][0] == "Qwen3 30B-A3B" and rows[0][3] == "× 545"

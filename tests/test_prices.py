@@ -91,6 +91,7 @@ def test_a_ratio_of_five_is_a_fifth_of_the_balance_batch_where_weights_are_all()
     best = balance.balance_batch(known)
     assert prices.implied_batch(known, output_over_input=5) == pytest.approx(best / 5)
     assert prices.implied_batch_of_weights(balance_batch=best, output_over_input=5) == pytest.approx(best / 5)
+    assert ROWS["claude-opus-4-6"]["implied_batch_over_balance_batch"] == pytest.approx(1 / 5)
     long = {**known, "context": balance.balance_context(known) * 5.01}
     assert prices.implied_batch(long, output_over_input=5) == math.inf  # the cache alone explains it
 
@@ -242,6 +243,22 @@ def test_a_window_that_ends_at_the_threshold_never_meets_the_surcharge():
     assert row["context_window_tokens"] == row["long_context_threshold_tokens"] == 200_000
     assert row["cost_growth_at_window"] is None and row["cost_over_price_at_window"] is None
     assert ROWS["grok-4.5"]["cost_growth_at_window"] == pytest.approx(2.5, rel=1e-4)
+
+
+@pytest.mark.parametrize("change, word", [
+    # The same price noted twice is no change, and one that is not higher no surcharge.
+    ({"price_history": "start: in 3 out 15; 2026-03-13: in 3 out 15"}, "the price changes"),
+    ({"long_context_input_usd_per_mtok": get("prices", "grok-4-0709")["input_usd_per_mtok"]}, "above the threshold")])
+def test_what_is_no_reason(change, word):
+    row = get("prices", "grok-4-0709")
+    assert not any(word in doubt for doubt in prices.doubts(facts.Row({**row, **change}, "prices", 0)))
+
+
+@pytest.mark.parametrize("lists, rule", [(2, False), (3, True)])
+def test_a_ratio_in_three_lists_is_a_rule(lists, rule, monkeypatch):
+    mine = [row for row in LISTS if row["provider"] == "anthropic"][:lists]
+    monkeypatch.setattr(prices.facts, "load", lambda table: mine)
+    assert any("a rule of pricing" in doubt for doubt in prices.doubts(mine[0])) == rule
 
 
 def test_no_reason_is_given_where_the_list_gives_none():

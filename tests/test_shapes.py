@@ -46,7 +46,8 @@ def test_published_counts(name, count):
 
 
 @pytest.mark.parametrize("name, billions, places", [
-    ("Hunyuan-Large", 389, 0), ("PaLM 540B", 540.35, 1), ("GLM-4.5-Air", 107, 0), ("GLM-4.5", 353, 0)])
+    ("Hunyuan-Large", 389, 0), ("PaLM 540B", 540.35, 1), ("GLM-4.5-Air", 107, 0), ("GLM-4.5", 353, 0),
+    ("MiniMax-M2.5", 229, 0)])
 def test_rounded_published_counts(name, billions, places):
     assert round(shapes.total_parameters(shape(name)) / 1e9, places) == round(billions, places)
 

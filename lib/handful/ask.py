@@ -110,7 +110,7 @@ def parse_live(text: str) -> tuple[str, dict, int]:
         key, equals, value = setting.partition("=")
         if not equals:
             raise AskError(f"{setting!r} in {text!r} is no setting; write name=value.")
-        if key in CHOICES:
+        if key in (*CHOICES, "fit"):
             given[key] = value
             continue
         try:
@@ -142,6 +142,14 @@ def evaluate(text: str) -> Result:
         raise AskError(f"There is no formula {name!r}; the nearest names are {nearest(name, formulas)}.")
     formula = formulas[name]
     known = {q.name for q in formula.inputs}
+    if "fit" in given:  # of the Chinchilla law: fit=hoffmann or fit=besiroglu stands for its five fitted numbers
+        from .chinchilla import law
+
+        try:
+            fitted = law(given.pop("fit"))
+        except ValueError as error:
+            raise AskError(f"{text!r} cannot be computed: {error}") from None
+        given = {key: value for key, value in fitted.items() if key in known} | given
     for key in given:
         if key not in (*CHOICES, "context") and key not in known:
             raise AskError(f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}.")

@@ -2,8 +2,8 @@
 
 ℓ(N, D) = ℓ∞ + A / N^α + A_D / D^β.  Hoffmann et al. 2022 fitted it; Besiroglu et al. 2024 read the same points off
 the paper's figure, fitted again and found other numbers.  Both fits live in ``facts`` (scaling_laws); ``law`` reads
-them.  They agree where the data are and part where a budget is large: the rule of 20 tokens for each parameter is
-the second one's.
+them.  The second team reports that the first numbers describe their own runs badly; the two part further where a
+budget is large, and the rule of 20 tokens for each parameter is the second one's.
 
 >>> budget = dict(training_flops=5.76e23)                          # Gopher's, as in the paper
 >>> [round(optimal_tokens_per_parameter(law(name), **budget), 1) for name in ("hoffmann", "besiroglu")]
@@ -51,6 +51,19 @@ optimal_tokens_per_parameter = Formula(
     using=(compute_optimal_tokens, compute_optimal_parameters), name="optimal_tokens_per_parameter", source=_SOURCE,
     meaning="tokens for each parameter at the optimum: constant only where both exponents are equal",
     conventions=_FITTED)
+
+tokens_at_budget = Formula(
+    q.pretraining_tokens, C / (h * c * N), name="tokens_at_budget", source="6 N D",
+    meaning="tokens that a budget of FLOPs leaves for a model of this size", conventions=("6 FLOPs for each weight and token",))
+
+loss_at_budget = Formula(
+    q.validation_loss, floor + A * (v / N)**alpha + A_d * (h * c * u * N / C)**beta, name="loss_at_budget",
+    source=_SOURCE, meaning="loss of a model of this size after all the tokens that the budget allows",
+    conventions=("6 FLOPs for each weight and token", *_FITTED))
+
+reducible_at_budget = Formula(
+    q.reducible_loss, A * (v / N)**alpha + A_d * (h * c * u * N / C)**beta, name="reducible_at_budget",
+    source=_SOURCE, meaning="the same above the floor: what size and data can still lower", conventions=loss_at_budget.conventions)
 
 tokens_to_reach = Formula(
     q.pretraining_tokens, u * (A_d / Max(0, ell - floor - A * (v / N)**alpha))**(1 / beta), name="tokens_to_reach",

@@ -183,7 +183,7 @@ def share_that_follows(differences: Sequence[tuple[int, int]], samples: int = 20
 # How many rounds: Luby and Rackoff --------------------------------------------------------------------------
 
 
-def random_functions(rounds: int, bits: int = 16, seed: int = 0) -> list[Callable]:
+def random_functions(rounds: int, bits: int = HALF, seed: int = 0) -> list[Callable]:
     """Round functions without structure: tables of 2^bits random values, one a round (`bits` up to 20)."""
     if not 1 <= bits <= 20 or rounds < 0:
         raise FeistelError("Random functions want 1 to 20 bits and 0 rounds or more; "
@@ -198,7 +198,7 @@ def _queries(bits: int, trials: int, seed: int):
     return x, y, rng.integers(1, 1 << bits, trials)
 
 
-def chosen_plaintext_share(there: Callable, bits: int = 16, trials: int = 10_000, seed: int = 1) -> float:
+def chosen_plaintext_share(there: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1) -> float:
     """Share of trials in which two blocks with the same x give second halves that differ as their y do.
 
     `there` encrypts arrays (x, y) of halves of `bits` bits.
@@ -219,7 +219,7 @@ def chosen_plaintext_share(there: Callable, bits: int = 16, trials: int = 10_000
     return float((d ^ d_other == difference).mean())
 
 
-def chosen_ciphertext_share(there: Callable, back: Callable, bits: int = 16, trials: int = 10_000,
+def chosen_ciphertext_share(there: Callable, back: Callable, bits: int = HALF, trials: int = 10_000,
                             seed: int = 1) -> float:
     """Share of trials in which one decryption gives away three rounds to whoever may decrypt too.
 

@@ -16,19 +16,19 @@ models and mixtures of experts.
 """
 from __future__ import annotations
 
-from sympy import Eq
+from sympy import Eq, log, sqrt
 
 from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
 
-(c, u, v, n, F, p, N, a, L, h, h_rl, share, eta, mfu, D_pre, D_rl, D_inf, R, life, tau, C, x, y, z, low, high) = (
+(c, u, v, n, F, p, N, a, L, h, h_rl, share, eta, mfu, D_pre, D_rl, D_inf, R, life, tau, C, x, y, z, low, high, double, nT, r) = (
     quantity.symbol for quantity in (
         q.flops_per_multiply_add, q.one_token, q.one_parameter, q.devices, q.peak_flops, q.device_price,
         q.active_parameters, q.attention_flops_per_pair, q.context, q.training_passes, q.rl_passes, q.learned_share,
         q.decode_efficiency, q.model_flops_utilisation, q.pretraining_tokens, q.rl_tokens, q.inference_tokens,
         q.service_throughput, q.service_life, q.tokens_per_parameter, q.training_flops, q.knob, q.rising_exponent,
-        q.falling_exponent, q.falling_weight, q.rising_weight))
+        q.falling_exponent, q.falling_weight, q.rising_weight, q.traffic_doubling, q.training_chip_time, q.throughput))
 
 # The three bills -------------------------------------------------------------------------------------------------
 
@@ -61,6 +61,21 @@ lifetime_flops = Formula(
     q.lifetime_flops, q.training_flops.symbol + q.rl_flops.symbol + q.inference_flops.symbol,
     using=(training_flops, rl_flops, inference_flops), source="82:13", meaning="training, learning and serving together")
 
+def _share(gives, part: Formula) -> Formula:
+    return Formula(gives, part.gives.symbol / q.lifetime_flops.symbol, using=(part, lifetime_flops), source="83:48",
+                   meaning=gives.meaning, conventions=("counted at the price of training's FLOPs",))
+
+
+training_share = _share(q.training_share, training_flops)
+rl_share = _share(q.rl_share, rl_flops)
+inference_share = _share(q.inference_share, inference_flops)
+
+decode_efficiency_of_run = Formula(
+    q.decode_efficiency, r * nT / (n * h * D_pre), name="decode_efficiency_of_run", source="derived",
+    meaning="tokens decoded over three times the tokens trained on, for each chip and second",
+    conventions=("the same model on the same chips; its size and the chips' peak cancel",),
+    derivation=lambda: _derive_decode_efficiency())
+
 # Equal bills -----------------------------------------------------------------------------------------------------
 
 pretraining_per_rl_token = Formula(
@@ -79,11 +94,42 @@ cost_ratio = Formula(
     conventions=("costs are powers of what is traded: equal only where the exponents are",),
     derivation=lambda: _derive_cost_ratio())
 
+rising_cost = Formula(q.rising_cost, high * x**y, source="definition", meaning="a cost that rises with the knob")
+falling_cost = Formula(q.falling_cost, low * x**-z, source="definition", meaning="a cost that falls with the knob")
+cost_sum = Formula(q.lifetime_flops, q.rising_cost.symbol + q.falling_cost.symbol, using=(rising_cost, falling_cost),
+                   name="cost_sum", source="80:00", meaning="both together")
+
+best_knob = Formula(q.best_knob, (z * low / (y * high))**(1 / (y + z)), source="derived",
+                    meaning="where the sum of two costs is least", derivation=lambda: _derive_best_knob())
+equal_knob = Formula(q.equal_knob, (low / high)**(1 / (y + z)), source="80:00; contested",
+                     meaning="where the two costs are equal", conventions=("least only where the exponents are equal",))
+equal_split_excess = Formula(
+    q.equal_split_excess, 2 * (z / y)**(-y / (y + z)) / (1 + y / z) - 1, source="derived",
+    meaning="what the rule of equal costs costs, above the least sum",
+    conventions=("depends on the ratio of the exponents alone, and is the same for a ratio and its inverse",))
+
 # Over-training ---------------------------------------------------------------------------------------------------
 
 served_tokens = Formula(
     q.inference_tokens, R * life, name="served_tokens", source="89:45",
     meaning="tokens that a model serves in its life", conventions=("the model's own traffic, at a steady rate",))
+
+life_to_serve = Formula(
+    q.service_life, D_inf / R, name="life_to_serve", source="definition",
+    meaning="time in which a service generates so many tokens", conventions=("a steady rate",))
+
+served_tokens_growing = Formula(
+    q.inference_tokens, R * double / log(2) * (2**(life / double) - 1), name="served_tokens_growing", source="derived",
+    meaning="the same, where traffic doubles again and again", conventions=("the throughput is that of the first day",))
+
+growing_throughput = Formula(
+    q.throughput, R * 2**(life / double), name="growing_throughput", source="derived",
+    meaning="tokens a second after a time, where traffic doubles again and again")
+
+combined_factor = Formula(
+    q.combined_factor, q.guess_factor.symbol**sqrt(q.guesses.symbol), source="derived",
+    meaning="factor within which a product of independent guesses is right, nine times in ten",
+    conventions=("each known to within the same factor", "log-normal and independent: their squares add"))
 
 overtraining = Formula(
     q.overtraining_multiple, D_pre / (tau * N), name="overtraining", source="91:17",
@@ -108,6 +154,14 @@ training_cost = Formula(q.training_cost, p * q.training_chip_time.symbol, using=
                         source="definition", meaning="rent of the chips for a run",
                         conventions=("the final run alone: no failed ones, no staff, no experiments",))
 
+utilisation_of_run = Formula(
+    q.model_flops_utilisation, C / (F * nT), using=(training_flops,), name="utilisation_of_run", source="definition",
+    meaning="share of the peak rate that a run's useful FLOPs reached", conventions=("attention over the context left out",))
+
+training_cost_of_run = Formula(
+    q.training_cost, p * h * c * N * D_pre / (F * mfu), name="training_cost_of_run", source="definition",
+    meaning="rent of the chips for a run of this size and length", conventions=training_cost.conventions)
+
 
 def hundredfold(service_throughput: float = 50e6, service_life: float = 60 * 86400, active_parameters: float = 100e9,
                 tokens_per_parameter: float = 20, pretraining_per_inference_token: float = 1,
@@ -130,10 +184,37 @@ def hundredfold(service_throughput: float = 50e6, service_life: float = 60 * 864
     return overtraining_from_traffic.uncertain(values, spread)
 
 
+def published_traffic() -> list[tuple[str, float, float]]:
+    """Google's token counts: label ("2025-07"), seconds since January 2024, tokens a second over a month of 30 days.
+
+    They count all products, and tokens read as well as written.
+
+    >>> [(label, round(rate / 1e6)) for label, _, rate in published_traffic()][-2:]
+    [('2025-10', 502), ('2026-05', 1235)]
+    """
+    from .facts import load
+
+    rows = [(row.name[-4:], row["value"]) for row in load("scaling_laws") if row.name.startswith("google_tokens_")]
+    months = [(int(stamp[:2]) - 24) * 12 + int(stamp[2:]) - 1 for stamp, _ in rows]
+    return [(f"20{stamp[:2]}-{stamp[2:]}", month * 365.25 / 12 * 86400, value / (30 * 86400))
+            for (stamp, value), month in zip(rows, months)]
+
+
+def fleet_output() -> float:
+    """Tokens a second that DeepSeek's service generated over a day of February 2025, by its maker's count.
+
+    >>> round(fleet_output() / 1e6, 2)
+    1.94
+    """
+    from .facts import get
+
+    return float(get("measured_serving", "deepseek_fleet")["output_or_context_tokens"].split()[0]) / 86400
+
+
 def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
     """Models whose pre-training tokens are published, the most over-trained first.
 
-    Each is a dict of name, year, active_parameters, pretraining_tokens, overtraining_multiple, source.
+    Each is a dict of name, year, active_parameters, pretraining_tokens, overtraining_multiple, source, verified.
 
     >>> {row["name"]: round(row["overtraining_multiple"], 1) for row in disclosed()}["Llama 3.1 405B"]
     1.9
@@ -142,11 +223,23 @@ def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
 
     rows = [{"name": row.name, "year": row["year"], "active_parameters": row["active_params_reported"],
              "pretraining_tokens": row["pretraining_tokens"], "source": row["tokens_source"] or row.source,
+             "verified": not (row["tokens_source"] or "").startswith("unverified"),
              "overtraining_multiple": overtraining(pretraining_tokens=row["pretraining_tokens"],
                                                    active_parameters=row["active_params_reported"],
                                                    tokens_per_parameter=tokens_per_parameter)}
             for row in load("models") if row["pretraining_tokens"] and row["active_params_reported"]]
     return sorted(rows, key=lambda row: -row["overtraining_multiple"])
+
+
+def disclosed_table(tokens_per_parameter: float = 20) -> tuple[list[str], list[list[str]]]:
+    """`disclosed` as head and rows of text for a page, without what we have not read ourselves."""
+    from .units import format_value
+
+    return ["Model", "Active parameters", "Tokens", f"Over {tokens_per_parameter:g} for each"], [
+        [row["name"], format_value(row["active_parameters"], "1"),
+         format_value(row["pretraining_tokens"], "1"),
+         "× " + format_value(row["overtraining_multiple"], "1", 3 if row["overtraining_multiple"] >= 100 else 2)]
+        for row in disclosed(tokens_per_parameter) if row["verified"]]
 
 
 # Derivations -----------------------------------------------------------------------------------------------------
@@ -167,6 +260,21 @@ def _derive_cost_ratio() -> Derivation:
     d.substitute({"falling_weight": q.falling_cost.symbol * x**z}, "name the cost that falls")
     d.substitute({"rising_cost": q.cost_ratio.symbol * q.falling_cost.symbol}, "and ask for their ratio")
     d.solve("cost_ratio", "the steeper cost is the smaller one; equal only where the exponents are")
+    return d
+
+
+def _derive_best_knob() -> Derivation:
+    d = Derivation("Where a sum of two powers is least")
+    d.start(Eq(q.lifetime_flops.symbol, high * x**y + low * x**-z), "one cost rises with the knob, one falls")
+    d.minimise("knob", "at the bottom, a per cent more costs as much as it saves")
+    d.claim(Eq(x, best_knob.expression), "gather the powers of the knob")
+    return d
+
+
+def _derive_decode_efficiency() -> Derivation:
+    d = Derivation("How well a chip is used in decoding, beside training")
+    d.start(Eq(eta, (c * N * r / n) / (C / nT)), "FLOPs for each chip and second, in decoding over in training")
+    d.substitute(training_flops, "6 FLOPs for each weight and token of training; the size cancels")
     return d
 
 

@@ -17,6 +17,7 @@ price list on file, beside its history and the reasons to doubt it.
 """
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -40,8 +41,8 @@ from .tiers import rematerialise_cost
         q.input_price, q.output_over_input, q.price_threshold, q.surcharge, q.cache_read_ratio,
         q.cache_write_ratio, q.cache_retention, q.reuses))
 
-_GUESSES = ("active parameters, chip and precision are assumptions: no price list has them",
-            "one margin for all that is sold; demand, rivals and round numbers left out")
+_ONE_MARGIN = "one margin for all that is sold; demand, rivals and round numbers left out"
+_GUESSES = ("active parameters, chip and precision are assumptions: no price list has them", _ONE_MARGIN)
 
 # Where long contexts become dearer --------------------------------------------------------------------------
 
@@ -135,7 +136,7 @@ implied_hold_rate = Formula(
     source="1:59:59; derived",
     meaning="what keeping costs by two prices of writing: the dearer one keeps longer",
     conventions=("both are kept for their whole retention, and no read renews it",
-                 "the same cost of writing in both", *_GUESSES[1:]))
+                 "the same cost of writing in both", _ONE_MARGIN))
 
 implied_byte_hold_price = Formula(
     q.byte_hold_price, q.hold_rate.symbol / b, name="implied_byte_hold_price", source="derived",
@@ -218,9 +219,10 @@ def doubts(row: facts.Row) -> list[str]:
     """Reasons why a price list is no measurement of a cost: from the list itself and from its neighbours."""
     found, rows, history = [], facts.load("prices"), row["price_history"] or ""
     same = [other for other in rows if other["provider"] == row["provider"]]
-    ratios = {round(_over(other, "output", "input") or 0, 3) for other in same}
-    if len(same) >= 3 and len(ratios) == 1:
-        found.append(f"answers cost {ratios.pop():g} times prompts in all {len(same)} lists of this seller, "
+    ratio = _over(row, "output", "input")
+    if ratio and len(same) >= 3 and all(
+            math.isclose(other["output_usd_per_mtok"], ratio * other["input_usd_per_mtok"]) for other in same):
+        found.append(f"answers cost {ratio:g} times prompts in all {len(same)} lists of this seller, "
                      "whatever the model's size: a rule of pricing")
     rise = _over(row, "long_context_input", "input")
     if rise and rise > 1:

@@ -155,7 +155,7 @@ rl_passes = quantity("rl_passes", r"h_{\mathrm{RL}}", NONE, "1",
                      "forward passes' worth of FLOPs that reinforcement learning spends on each of its tokens")
 learned_share = quantity("learned_share", r"f_{\mathrm{learn}}", NONE, "1",
                          "share of generated tokens that are learned from", zero=True, upper=1)
-decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "1",
+decode_efficiency = quantity("decode_efficiency", r"\eta", NONE, "%",
                              "FLOPs a second in decoding over those in training", upper=1)
 model_flops_utilisation = quantity("model_flops_utilisation", r"\mathrm{MFU}", NONE, "1",
                                    "share of the peak rate that useful FLOPs reach", upper=1)
@@ -168,14 +168,22 @@ training_flops = quantity("training_flops", r"C_{\mathrm{train}}", _flop, "FLOP"
 rl_flops = quantity("rl_flops", r"C_{\mathrm{RL}}", _flop, "FLOP", "FLOPs of reinforcement learning, at the price of training's")
 inference_flops = quantity("inference_flops", r"C_{\mathrm{inf}}", _flop, "FLOP", "FLOPs of serving, at the price of training's")
 lifetime_flops = quantity("lifetime_flops", r"C_{\mathrm{life}}", _flop, "FLOP", "FLOPs of a model's whole life, at the price of training's")
-pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"D_{\mathrm{pre}}/D_{\mathrm{RL}}", NONE, "1",
+training_share = quantity("training_share", r"\phi_{\mathrm{train}}", NONE, "%", "pre-training's share of a model's life", upper=1)
+rl_share = quantity("rl_share", r"\phi_{\mathrm{RL}}", NONE, "%", "reinforcement learning's share of a model's life", upper=1)
+inference_share = quantity("inference_share", r"\phi_{\mathrm{inf}}", NONE, "%", "serving's share of a model's life", upper=1)
+pretraining_per_rl_token = quantity("pretraining_per_rl_token", r"\tfrac{D_{\mathrm{pre}}}{D_{\mathrm{RL}}}", NONE, "1",
                                     "pre-training tokens for each token of reinforcement learning")
-pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"D_{\mathrm{pre}}/D_{\mathrm{inf}}", NONE, "1",
+pretraining_per_inference_token = quantity("pretraining_per_inference_token", r"\tfrac{D_{\mathrm{pre}}}{D_{\mathrm{inf}}}", NONE, "1",
                                            "pre-training tokens for each token served")
 tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _parameter, "token",
                                 "pre-training tokens for each parameter")
+traffic_doubling = quantity("traffic_doubling", r"T_{2}", _time, "s", "time in which a service's traffic doubles")
 overtraining_multiple = quantity("overtraining_multiple", r"\Omega", NONE, "1",
                                  "pre-training tokens over those that training alone would call for")
+guesses = quantity("guesses", r"n_{\mathrm{guess}}", NONE, "1", "independent guesses that multiply")
+guess_factor = quantity("guess_factor", r"f_{\mathrm{guess}}", NONE, "1",
+                        "factor within which, nine times in ten, a guess is right", least=1)
+combined_factor = quantity("combined_factor", r"f_{\mathrm{all}}", NONE, "1", "factor within which their product is right")
 knob = quantity("knob", "x", NONE, "1", "what is traded: size, data, time")
 rising_weight = quantity("rising_weight", r"a_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob, at knob 1")
 falling_weight = quantity("falling_weight", r"a_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob, at knob 1")
@@ -184,16 +192,28 @@ falling_exponent = quantity("falling_exponent", r"x_{\downarrow}", NONE, "1", "e
 rising_cost = quantity("rising_cost", r"C_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob")
 falling_cost = quantity("falling_cost", r"C_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob")
 cost_ratio = quantity("cost_ratio", r"C_{\uparrow}/C_{\downarrow}", NONE, "1", "the rising cost over the falling one")
+best_knob = quantity("best_knob", r"x_{\min}", NONE, "1", "knob at which two costs have the least sum")
+equal_knob = quantity("equal_knob", r"x_{=}", NONE, "1", "knob at which two costs are equal")
+equal_split_excess = quantity("equal_split_excess", r"\epsilon_{=}", NONE, "%", "what equal costs cost above the least sum", zero=True)
 loss_floor = quantity("loss_floor", r"\ell_{\infty}", NONE, "1", "loss that no size and no data get below", zero=True)
 size_coefficient = quantity("size_coefficient", "A", NONE, "1", "loss that a model of one parameter would add")
 data_coefficient = quantity("data_coefficient", r"A_{D}", NONE, "1", "loss that training on one token would add")
 size_exponent = quantity("size_exponent", r"\alpha_{N}", NONE, "1", "exponent with which size lowers the loss")
 data_exponent = quantity("data_exponent", r"\alpha_{D}", NONE, "1", "exponent with which data lower the loss")
+reducible_loss = quantity("reducible_loss", r"\ell - \ell_{\infty}", NONE, "1", "validation loss above the floor, nats per token")
 compute_optimal_parameters = quantity("compute_optimal_parameters", r"N^{*}", _parameter, "parameter",
                                       "size that a budget of FLOPs trains best")
 compute_optimal_tokens = quantity("compute_optimal_tokens", r"D^{*}", _token, "token",
                                   "tokens that a budget of FLOPs trains best on")
-training_chip_time = quantity("training_chip_time", r"nT", _device * _time, "device·s", "chip-hours of a training run")
+exchange_rate = quantity("exchange_rate", r"s_{D}", NONE, "1",
+                         "per cent of tokens that a per cent of size saves, at the same loss")
+decode_bill_ratio = quantity("decode_bill_ratio", r"r_{\mathrm{decode}}", NONE, "1",
+                             "what all decoding costs over what pre-training costs", zero=True)
+size_share = quantity("size_share", r"N/N^{*}", NONE, "1", "size over the compute-optimal size for the same loss")
+token_multiple = quantity("token_multiple", r"D/D^{*}", NONE, "1", "tokens over the compute-optimal tokens for the same loss")
+lifetime_share = quantity("lifetime_share", r"\phi_{\mathrm{life}}", NONE, "%",
+                          "cost of a life over that of the compute-optimal model with the same loss and the same traffic")
+training_chip_time = quantity("training_chip_time", r"H_{\mathrm{train}}", _device * _time, "device·s", "chip-hours of a training run")
 training_time = quantity("training_time", r"T_{\mathrm{train}}", _time, "s", "time that a training run takes")
 training_cost = quantity("training_cost", r"\$_{\mathrm{train}}", _dollar, "$", "rent of the chips for a training run")
 
@@ -254,6 +274,19 @@ tokens_per_expert = quantity("tokens_per_expert", r"m_{E}", _token, "token", "to
 copies_per_device = quantity("copies_per_device", r"m_{n}", _token / _device, "token",
                              "copies of tokens that one chip gets in a layer")
 load_imbalance = quantity("load_imbalance", r"\eta_{\mathrm{load}}", NONE, "1", "load of the busiest chip over the mean load")
+device_batch = quantity("device_batch", r"B_{n}", _sequence / _device, "sequence", "sequences on each chip, of those that a step serves")
+token_traffic = quantity("token_traffic", r"b_{\mathrm{traffic}}", _byte / _token, "B/token",
+                         "bytes that a token sends to experts and gets back, over all layers")
+kernel_overhead = quantity("kernel_overhead", r"t_{\mathrm{fixed}}", _time / _layer, "s",
+                           "time that sending takes whatever its bytes: launches, the way there, waiting", zero=True)
+dispatch_time = quantity("dispatch_time", r"t_{\mathrm{out}}", _time / _layer, "s", "time to send every token to its experts, one layer")
+combine_time = quantity("combine_time", r"t_{\mathrm{back}}", _time / _layer, "s", "time to bring the experts' answers back, one layer")
+domain_memory = quantity("domain_memory", r"C_{\uparrow}", _byte, "B", "memory of all chips of one scale-up domain")
+resident_weights = quantity("resident_weights", r"m_{n}^{\mathrm{experts}}", _byte / _device, "B", "bytes of routed experts on one chip")
+copied_weights = quantity("copied_weights", r"m_{n}^{\mathrm{rest}}", _byte / _device, "B",
+                          "bytes on one chip of the weights that every chip holds: attention, embeddings, shared experts")
+resident_caches = quantity("resident_caches", r"m_{n}^{\mathrm{KV}}", _byte / _device, "B", "bytes of caches on one chip")
+fewest_devices = quantity("fewest_devices", r"n_{\min}", _device, "device", "fewest chips that hold the model and its caches")
 
 section("Holding a context")
 tier_capacity = quantity("tier_capacity", r"C_{\mathrm{tier}}", _byte / _device, "B",
@@ -393,8 +426,15 @@ overhead_time = quantity("overhead_time", r"t_{\mathrm{layers}}", _time, "s", "t
 memory_efficiency = quantity("memory_efficiency", r"e_{m}", NONE, "1", "share of the bandwidth that reads reach", upper=1)
 compute_efficiency = quantity("compute_efficiency", r"e_{c}", NONE, "1", "share of the peak rate that arithmetic reaches",
                               upper=1)
-network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that all-reduces reach",
+network_efficiency = quantity("network_efficiency", r"e_{n}", NONE, "1", "share of the fabric's rate that traffic reaches",
                               upper=1)
+copied_weight_time = quantity("copied_weight_time", r"t_{\mathrm{copies}}", _time, "s",
+                              "time to read whole weights on every chip where a share would do")
+drafts = quantity("drafts", r"m_{\mathrm{draft}}", NONE, "1", "tokens guessed ahead and checked in one step", zero=True)
+acceptance = quantity("acceptance", r"\alpha_{\mathrm{draft}}", NONE, "1", "chance that a guessed token is kept",
+                      zero=True, upper=1)
+kept_share = quantity("kept_share", r"\kappa_{\mathrm{draft}}", NONE, "1",
+                      "tokens that are kept, of all that a step works on", default=1, upper=1)
 
 section("Price lists")
 input_price = quantity("input_price", r"\$_{\mathrm{in}}", _dollar / _token, "$/token",

@@ -21,8 +21,8 @@ class Unit(NamedTuple):
     """How one unit is written.
 
     kind is "si" (prefixes), "count" (thousands separators, then million, billion, …) or "money"; one and many are
-    the words after the number; factor turns the SI value into what is shown; low is the smallest prefix in use;
-    hint is what an axis title adds where tick labels carry no unit (empty: the ticks carry it).
+    the words after the number; factor turns the SI value into what is shown; low is the smallest prefix in use,
+    high the largest (beyond it, powers of ten); hint is what an axis title adds where tick labels carry no unit (empty: the ticks carry it).
     """
 
     kind: str
@@ -31,6 +31,7 @@ class Unit(NamedTuple):
     factor: float = 1
     low: int = 0
     hint: str = ""
+    high: int = 24
 
 
 UNITS = {
@@ -40,7 +41,7 @@ UNITS = {
     "B/s": Unit("si", "B/s", "B/s", hint="B/s"),
     "B/token": Unit("si", "B/token", "B/token", hint="B per token"),
     "B/parameter": Unit("si", "B/parameter", "B/parameter", hint="B per parameter"),
-    "FLOP": Unit("si", "FLOP", "FLOP", hint="FLOP"),
+    "FLOP": Unit("si", "FLOP", "FLOP", hint="FLOP", high=15),  # the field writes budgets as 10²⁴, not in yotta
     "FLOP/s": Unit("si", "FLOP/s", "FLOP/s", hint="FLOP/s"),
     "FLOP/B": Unit("count", "FLOP/B", "FLOP/B", hint="FLOP/B"),
     "W": Unit("si", "W", "W", low=-3),
@@ -134,7 +135,7 @@ def _si(size: float, form: Unit, digits: int) -> tuple[str, str]:
     step = min(max(exponent // 3 * 3, form.low), 24)
     if form.one == "s":
         step = min(step, 0)
-    if exponent - step < -3:
+    if exponent - step < -3 or exponent > form.high + 2:
         return _power(figures, exponent), form.one
     return _place(figures, exponent - step), _PREFIX[step] + form.one
 
@@ -167,6 +168,8 @@ def format_tick(value: float, unit: str) -> str:
 
     >>> [format_tick(v, "sequence") for v in (1, 64, 1000, 65000)], format_tick(0.01, "s"), format_tick(1e-7, "$/token")
     (['1', '64', '1\\xa0k', '65\\xa0k'], '10\\xa0ms', '$0.10')
+    >>> format_tick(1e24, "FLOP"), format_value(3.29e24, "FLOP")
+    ('10²⁴', '3.29\\xa0×\\xa010²⁴\\xa0FLOP')
     """
     form = _find(unit)
     sign, size = (MINUS if value < 0 else ""), abs(float(value)) * form.factor
@@ -177,6 +180,8 @@ def format_tick(value: float, unit: str) -> str:
     figures, exponent = _round(size, 3)
     lowest = form.low if form.kind == "si" else 0
     step = max(exponent // 3 * 3, lowest) if exponent < 18 else 15
+    if form.kind == "si" and exponent > form.high + 2:
+        return sign + _power(figures, exponent).removeprefix(f"1{NBSP}×{NBSP}")
     if exponent < -4:
         text = _power(figures, exponent)
     else:
@@ -185,6 +190,15 @@ def format_tick(value: float, unit: str) -> str:
             text += "0"
     word = (_PREFIX if form.kind == "si" else _SHORT).get(step, "") if exponent >= -4 else ""
     return sign + ("$" if form.kind == "money" else "") + text + (NBSP + word if word else "")
+
+
+def tick_step(unit: str, high: float) -> float:
+    """What round values of an axis are multiples of: a day where it counts days, else 1.
+
+    >>> tick_step("s", 1), tick_step("s", 5e7), tick_step("token", 5e7)
+    (1, 86400, 1)
+    """
+    return 86_400 if unit == "s" and high >= 10 * 86_400 else 1
 
 
 def axis_hint(unit: str) -> str:

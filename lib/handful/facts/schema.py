@@ -119,6 +119,11 @@ TABLES: dict[str, dict[str, str]] = {
         text: name! scope!
         positive: one_direction_bytes_per_s bidirectional_bytes_per_s
         text: per! notes source!"""),
+    "measured_all_to_all": _columns("""
+        text: name! model! chip!
+        count: chips! tokens_per_chip!
+        positive: dispatch_s! dispatch_bytes_per_s! combine_s! combine_bytes_per_s!
+        text: notes source!"""),
     "measured_serving": _columns("""
         text: name! date! model! system!
         count: chips

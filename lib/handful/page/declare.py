@@ -12,6 +12,7 @@ from typing import Any
 
 from ..formula import Formula
 from ..quantities import find
+from ..units import tick_step
 
 CHOICES = ("hardware", "model", "precision")
 
@@ -66,9 +67,10 @@ class Sweep:
         """A handful of round values for the data table: 1, 3, 10, 30, … or even steps."""
         if not self.log:
             return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
-        exponents = range(-30, 31)
+        exponents, unit = range(-30, 31), tick_step(find(self.name).unit, self.high)
         for steps in ((1, 3), (1,)):
-            found = [float(f"{m}e{e}") for e in exponents for m in steps if self.low <= float(f"{m}e{e}") <= self.high]
+            found = [unit * float(f"{m}e{e}") for e in exponents for m in steps
+                     if self.low <= unit * float(f"{m}e{e}") <= self.high]
             if len(found) <= 10:
                 break
         if len(found) < 4:

@@ -10,7 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..units import axis_hint, format_tick, format_value
+from ..units import axis_hint, format_tick, format_value, tick_step
 from . import scenes
 from .scenes import shapes
 
@@ -106,7 +106,8 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     axes.set(xscale="log" if x_log else "linear", yscale="log" if explorer.y.log else "linear",
              xlim=ends, ylim=(low, high))
     for axis, lo, hi, log, unit in ((axes.xaxis, *ends, x_log, x_unit), (axes.yaxis, low, high, explorer.y.log, explorer.y_unit)):
-        at = ticks(lo, hi, log)
+        step = tick_step(unit, hi)
+        at = [step * t for t in ticks(lo / step, hi / step, log)]
         axis.set_ticks(at, [format_tick(t, unit) for t in at])
         axis.set_ticks([], minor=True)
     axes.set_xlabel(x_title + axis_hint(x_unit), color=INK, fontsize=9.5)

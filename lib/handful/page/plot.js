@@ -4,7 +4,7 @@ import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
 import { Pool, put, s, show, textWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
-import { axisHint, formatTick } from "./units.js";
+import { axisHint, formatTick, tickStep } from "./units.js";
 
 export const FONT_SIZE = 13;
 let serial = 0;
@@ -20,6 +20,12 @@ export function tickValues(low, high, log, most) {
   const found = [];
   for (let e = first - 1; e <= last; e++) for (const m of [1, 2, 5]) found.push(Number(`${m}e${e}`));
   return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+}
+
+// In days where the axis counts days, though its values are seconds.
+function unitTicks({ domain: [low, high], log, unit }, most) {
+  const step = tickStep(unit, high);
+  return tickValues(low / step, high / step, log, most).map((value) => value * step);
 }
 
 export class Plot {
@@ -175,18 +181,18 @@ export class Plot {
 
   layOut(frame) {
     const { x, y } = frame, rows = Math.floor(this.height / 52);
-    this.yTicks = tickValues(...y.domain, y.log, rows).map((value) => ({ value, text: formatTick(value, y.unit) }));
+    this.yTicks = unitTicks(y, rows).map((value) => ({ value, text: formatTick(value, y.unit) }));
     const widest = Math.max(...this.yTicks.map((t) => textWidth(t.text, this.font)), 20);
     const left = Math.ceil((widest + 10) / 8) * 8;
     // Labels stand beside the curves' ends where there is room for them, and on the curves where there is not.
     this.beside = !this.narrow && frame.labels !== "inside";
-    const right = this.beside ? 148 : 16;
+    const right = this.beside ? 148 : 20;
     this.box = { left, right: this.width - right, top: 34, bottom: this.height - 50 };
     const { top, bottom } = this.box;
     this.sx = scale(x.domain, [left, this.box.right], x.log);
     this.sy = scale(y.domain, [bottom, top], y.log);
     const most = Math.max(2, Math.floor((this.box.right - left) / 74));
-    this.xTicks = tickValues(...x.domain, x.log, most).map((value) => ({ value, text: formatTick(value, x.unit) }));
+    this.xTicks = unitTicks(x, most).map((value) => ({ value, text: formatTick(value, x.unit) }));
   }
 
   drawAxes({ x, y }) {

@@ -82,7 +82,8 @@ def base_values(e: Explorer) -> dict[str, float]:
     known = e.known(e.state())
     wanted = e.symbols() | {c.name for c in e.controls if c.name in table}
     return {name: number(known[name]) for name in sorted(wanted)
-            if name in known and known[name] is not None and (e.x is None or name != e.x.name)}
+            if name in known and known[name] is not None and (e.x is None or name != e.x.name)
+            and not (name in table and table[name].constant)}  # those stand in the trees as numbers
 
 
 def number(value):

@@ -2,7 +2,7 @@
 // Rounding works on decimal digits (toExponential rounds half up, as units.py does), never on a scaled float.
 
 const NBSP = "\u00a0", MINUS = "\u2212";
-const unit = (kind, one, many, { factor = 1, low = 0, hint = "" } = {}) => ({ kind, one, many, factor, low, hint });
+const unit = (kind, one, many, { factor = 1, low = 0, hint = "", high = 24 } = {}) => ({ kind, one, many, factor, low, hint, high });
 
 export const UNITS = {
   "s": unit("si", "s", "s", { low: -12 }),
@@ -11,7 +11,7 @@ export const UNITS = {
   "B/s": unit("si", "B/s", "B/s", { hint: "B/s" }),
   "B/token": unit("si", "B/token", "B/token", { hint: "B per token" }),
   "B/parameter": unit("si", "B/parameter", "B/parameter", { hint: "B per parameter" }),
-  "FLOP": unit("si", "FLOP", "FLOP", { hint: "FLOP" }),
+  "FLOP": unit("si", "FLOP", "FLOP", { hint: "FLOP", high: 15 }),
   "FLOP/s": unit("si", "FLOP/s", "FLOP/s", { hint: "FLOP/s" }),
   "FLOP/B": unit("count", "FLOP/B", "FLOP/B", { hint: "FLOP/B" }),
   "W": unit("si", "W", "W", { low: -3 }),
@@ -91,7 +91,7 @@ function si(size, form, digits) {
   const [figures, exponent] = round(size, digits);
   let step = Math.min(Math.max(thirds(exponent), form.low), 24);
   if (form.one === "s") step = Math.min(step, 0);
-  if (exponent - step < -3) return [power(figures, exponent), form.one];
+  if (exponent - step < -3 || exponent > form.high + 2) return [power(figures, exponent), form.one];
   return [place(figures, exponent - step), PREFIX[step] + form.one];
 }
 
@@ -124,6 +124,10 @@ export function formatTick(value, name) {
   const lowest = form.kind === "si" ? form.low : 0;
   const step = exponent < 18 ? Math.max(thirds(exponent), lowest) : 15;
   let text, word = "";
+  if (form.kind === "si" && exponent > form.high + 2) {
+    const long = power(figures, exponent), one = `1${NBSP}×${NBSP}`;
+    return sign + (long.startsWith(one) ? long.slice(one.length) : long);
+  }
   if (exponent < -4) text = power(figures, exponent);
   else {
     text = place(figures, exponent - step);
@@ -132,6 +136,9 @@ export function formatTick(value, name) {
   }
   return sign + (isMoney ? "$" : "") + text + (word ? NBSP + word : "");
 }
+
+// What round values of an axis are multiples of: a day where it counts days, else 1.
+export const tickStep = (name, high) => (name === "s" && high >= 864000 ? 86400 : 1);
 
 export function axisHint(name) {
   const { hint } = find(name);

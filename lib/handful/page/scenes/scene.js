@@ -5,9 +5,13 @@ import { Pool, put, s } from "../dom.js";
 import { compile } from "../tree.js";
 import { formatValue } from "../units.js";
 import bars from "./bars.js";
+import distribution from "./distribution.js";
+import placement from "./placement.js";
+import racks from "./racks.js";
+import scatter from "./scatter.js";
 import strip from "./strip.js";
 
-export const KINDS = { bars, strip };
+export const KINDS = { bars, distribution, placement, racks, scatter, strip };
 
 const MAKE = { rect: () => s("rect"), line: () => s("line"), path: () => s("path"), circle: () => s("circle"), text: () => s("text") };
 const round = (x) => Math.round(x * 100) / 100;

@@ -1,0 +1,66 @@
+"""Explorers of the page on theory against measurement."""
+from __future__ import annotations
+
+from ipywidgets import Dropdown, FloatLogSlider
+
+from .. import latency, validation
+from ..page.explorer import Control, Curve, Explorer, Points, Preset, Scale, Sweep
+
+
+def _rounded(points) -> list[list[float]]:
+    return [[float(f"{x:.4g}"), float(f"{y:.4g}")] for x, y in points]
+
+
+def _sets() -> dict[str, dict]:
+    """For each model and chip: the floor's predictions, and those of fits that had not seen the row."""
+    found = {}
+    for fit in validation.fits():
+        rows = [c for c in validation.cases() if (c.model, c.chip) == (fit.model, fit.chip) and not c.why_not]
+        ratios = validation.unseen(rows)
+        found[f"{fit.model}-{fit.chip}".lower().replace(" ", "-")] = {
+            "text": f"{fit.model} on {fit.chip}", "unit": "s", "shown": {
+                "floor": {"text": "the floor alone", "at": _rounded((latency.step_time_mixed(c.known), c.measured) for c in rows)},
+                "terms": {"text": "a fit to other rows", "at": _rounded((c.measured / r, c.measured) for c, r in zip(rows, ratios))}}}
+    return found
+
+
+_SETS = _sets()
+
+predicted_and_measured = Explorer(
+    "predicted-and-measured", "Time of a token, predicted and measured", kind="scatter", data={"sets": _SETS},
+    controls=[Control(Dropdown(options=[(group["text"], key) for key, group in _SETS.items()], value="llama-3.1-70b-h100-sxm"), "set", "Servers"),
+              Control(Dropdown(options=[("the floor alone", "floor"), ("floor and four numbers", "terms")], value="floor"), "shown", "Predicted by")],
+    presets=[Preset("The floor, a dense model", {"set": "llama-3.1-70b-h100-sxm", "shown": "floor"}),
+             Preset("With four numbers", {"set": "llama-3.1-70b-h100-sxm", "shown": "terms"}),
+             Preset("Hundreds of experts", {"set": "deepseek-v3-b200-sxm", "shown": "terms"})],
+    caption="Each dot is a server under steady load. On the dark line measured and predicted agree; "
+            "with four numbers, each dot is predicted by a fit that has not seen it.")
+
+
+def _fit(model: str, chip: str):
+    return next(fit for fit in validation.fits() if (fit.model, fit.chip) == (model, chip))
+
+
+_DENSE = _fit("Llama 3.1 70B", "H100 SXM")
+_HERE = {"hardware": _DENSE.chip, "model": _DENSE.model, "precision": "fp8"}
+_SERVED = {name: value for name, value in _DENSE.terms.items() if name != "acceptance"} | {"kept_share": 1, "reduce_bytes": 2}
+_ROWS = sorted({(c.batch, c.measured) for c in validation.cases() if (c.model, c.chip) == (_DENSE.model, _DENSE.chip)
+                and c.devices == 8 and c.precision == "fp8" and not c.why_not
+                and abs(c.known["prompt_per_answer"] - 1) < 0.01})
+
+what_a_server_adds = Explorer(
+    "what-a-server-adds", "What a server adds to the floor", x=Sweep("batch", 1, 1024, at=64), y=Scale("Time of a step", "s"),
+    curves=[
+        Curve(validation.served_step_time, "Served step", role="total", given=_SERVED, scenario=_HERE),
+        Curve(latency.step_time_mixed, "Floor, with prompts", role="reference", scenario=_HERE),
+        Curve(latency.memory_time, "Read", scenario=_HERE),
+        Curve(validation.all_reduce_time, "All-reduces", given={"kept_share": 1, "reduce_bytes": 2}, scenario=_HERE),
+        Curve(validation.overhead_time, "Cost of each layer", given={"layer_overhead": _SERVED["layer_overhead"]}, scenario=_HERE),
+    ],
+    given={"prompt_per_answer": 1},
+    controls=[Control(FloatLogSlider(value=1536, min=2.5, max=5, step=0.05), "context", "Context of every sequence")],
+    presets=[Preset("As measured", {"context": 1536, "batch": 64}), Preset("One user", {"context": 1536, "batch": 1}),
+             Preset("Long conversations", {"context": 32768, "batch": 64})],
+    points=[Points("measured", _ROWS)],
+    caption="Llama 3.1 70B in fp8 on eight H100, whatever the bar above says, since that is what was measured: "
+            "a prompt token for each answer token, 1,536 tokens of context.")

@@ -1,0 +1,178 @@
+"""How small a model should be that will be served: the Chinchilla law and the bills of a whole life, together.
+
+Hold the loss.  A smaller model needs more tokens to reach it, and each token that it serves is cheaper.  Near any
+point of the law, a per cent less size costs ``exchange_rate`` per cent more tokens.  Pre-training, size × tokens,
+then falls with size as the power exchange_rate − 1, serving rises as the power 1, and `overtraining.cost_ratio`
+says what follows: where the life costs least, decoding's bill is exchange_rate − 1 times pre-training's.
+
+So the split of the bills fixes how far a model is trained beyond the compute-optimal length, and the other way
+round.  The loss, the budget and the two coefficients of the law drop out; its two exponents stay.
+
+>>> from handful.chinchilla import law
+>>> [round(float(best_overtraining(law(fit), decode_bill_ratio=2))) for fit in ("hoffmann", "besiroglu")]
+[37, 21]
+>>> round(lifetime_share(law(), decode_bill_ratio=2), 2)       # where three bills are equal, over half is saved
+0.45
+
+`decode_bill_ratio` counts all decoding: what users read, and what reinforcement learning generates.
+"""
+from __future__ import annotations
+
+from sympy import Eq, Max
+
+from . import chinchilla
+from . import quantities as q
+from .derivation import Derivation
+from .formula import Formula
+
+(N, D, D_inf, u, v, h, eta, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
+    quantity.symbol for quantity in (
+        q.active_parameters, q.pretraining_tokens, q.inference_tokens, q.one_token, q.one_parameter, q.training_passes,
+        q.decode_efficiency, q.size_coefficient, q.data_coefficient, q.size_exponent, q.data_exponent,
+        q.loss_floor, q.decode_bill_ratio, q.exchange_rate, q.size_share, q.token_multiple,
+        q.compute_optimal_parameters, q.compute_optimal_tokens))
+
+_SOURCE = "derived from the law of Hoffmann et al. 2022; the question is that of Sardana et al. 2024"
+_HELD = ("the loss is held", "the law's form, far outside the sizes and ratios that it was fitted on")
+
+# At a point of the law ---------------------------------------------------------------------------------------------
+
+exchange_rate = Formula(
+    q.exchange_rate, alpha * A * (v / N)**alpha / (beta * A_d * (u / D)**beta), source=_SOURCE, conventions=_HELD,
+    meaning="per cent of tokens that a per cent of size saves: 1 where training alone counts",
+    derivation=lambda: _derive_exchange_rate())
+
+bill_ratio_at_optimum = Formula(
+    q.decode_bill_ratio, Max(0, q.exchange_rate.symbol - 1), using=(exchange_rate,), name="bill_ratio_at_optimum",
+    source=_SOURCE, conventions=_HELD,
+    meaning="decoding's bill over pre-training's, if this size and these tokens are the cheapest for a life")
+
+served_at_optimum = Formula(
+    q.inference_tokens, h * eta * D * q.decode_bill_ratio.symbol, using=(bill_ratio_at_optimum,),
+    name="served_at_optimum", source=_SOURCE, conventions=_HELD,
+    meaning="tokens to decode for which this size and these tokens are the cheapest")
+
+# As a function of the split alone ----------------------------------------------------------------------------------
+
+best_size_share = Formula(
+    q.size_share, ((alpha + (1 + r) * beta) / ((1 + r) * (alpha + beta)))**(1 / alpha), name="best_size_share",
+    source=_SOURCE, conventions=_HELD, meaning="best size over the compute-optimal size for the same loss",
+    derivation=lambda: _derive_size_share())
+
+best_token_multiple = Formula(
+    q.token_multiple, ((alpha + (1 + r) * beta) / (alpha + beta))**(1 / beta), name="best_token_multiple",
+    source=_SOURCE, conventions=_HELD, meaning="best tokens over the compute-optimal tokens for the same loss")
+
+best_overtraining = Formula(
+    q.overtraining_multiple, q.token_multiple.symbol / q.size_share.symbol,
+    using=(best_token_multiple, best_size_share), name="best_overtraining", source=_SOURCE, conventions=_HELD,
+    meaning="tokens for each parameter, over those of the compute-optimal model with the same loss")
+
+lifetime_share = Formula(
+    q.lifetime_share, x * delta * (1 + r) / (1 + r * delta), using=(best_size_share, best_token_multiple),
+    source=_SOURCE, conventions=_HELD,
+    meaning="cost of the best life, over that of the compute-optimal model with the same loss and the same traffic")
+
+# In tokens and parameters: a compute-optimal size stands for the loss ----------------------------------------------
+
+matching_tokens = Formula(
+    q.compute_optimal_tokens, u * (beta * A_d / (alpha * A) * (N_star / v)**alpha)**(1 / beta), name="matching_tokens",
+    source=_SOURCE, meaning="tokens on which a model of this size is trained compute-optimally",
+    conventions=("the exchange rate is 1",))
+
+matching_loss = Formula(
+    q.validation_loss, floor + A * (v / N_star)**alpha * (1 + alpha / beta), name="matching_loss", source=_SOURCE,
+    meaning="loss of a model of this size, trained compute-optimally", conventions=("the exchange rate is 1",))
+
+best_size = Formula(
+    q.active_parameters, x * N_star, using=(best_size_share,), name="best_size", source=_SOURCE, conventions=_HELD,
+    meaning="size of the cheapest life with the loss of a compute-optimal model")
+
+best_tokens = Formula(
+    q.pretraining_tokens, delta * D_star, using=(best_token_multiple, matching_tokens), name="best_tokens",
+    source=_SOURCE, conventions=_HELD, meaning="tokens of pre-training in the cheapest life")
+
+best_served = Formula(
+    q.inference_tokens, h * eta * r * delta * D_star, using=(best_token_multiple, matching_tokens), name="best_served",
+    source=_SOURCE, conventions=_HELD, meaning="tokens to decode that make this split of the bills the cheapest")
+
+best_tokens_per_parameter = Formula(
+    q.tokens_per_parameter, q.pretraining_tokens.symbol / q.active_parameters.symbol, using=(best_tokens, best_size),
+    name="best_tokens_per_parameter", source=_SOURCE, conventions=_HELD,
+    meaning="tokens for each parameter in the cheapest life")
+
+
+def best_run(active_parameters: float, served_tokens: float, *, fit: str = "besiroglu",
+             decode_efficiency: float = 1) -> dict[str, float]:
+    """How long to train a model of a given size that will decode so many tokens.
+
+    Parameters
+    ----------
+    active_parameters, served_tokens : float
+        Above 0; the tokens are all that it decodes, for users and in reinforcement learning.
+    decode_efficiency : float
+        As in `handful.overtraining`, above 0 and at most 1.
+
+    Returns
+    -------
+    dict with pretraining_tokens, tokens_per_parameter, decode_bill_ratio.
+
+    >>> run = best_run(100e9, 200e12, decode_efficiency=0.3)
+    >>> round(run["pretraining_tokens"] / 1e12), round(run["tokens_per_parameter"] / 20)
+    (76, 38)
+    """
+    import math
+
+    from scipy.optimize import brentq
+
+    known = chinchilla.law(fit) | {"active_parameters": active_parameters, "decode_efficiency": decode_efficiency}
+    q.inference_tokens.check(served_tokens)
+    # What the best model serves rises with its training from nothing, as one power of it: at s = 1 it is 0.
+    start = (known["data_coefficient"] * known["data_exponent"] / (
+        known["size_exponent"] * known["size_coefficient"] * active_parameters**-known["size_exponent"]))**(
+            1 / known["data_exponent"])
+
+    def gap(log_multiple: float) -> float:
+        return served_at_optimum(known, pretraining_tokens=start * math.exp(log_multiple)) - served_tokens
+
+    tokens = start * math.exp(brentq(gap, 0, 80, xtol=1e-12))
+    return {"pretraining_tokens": tokens, "tokens_per_parameter": tokens / active_parameters,
+            "decode_bill_ratio": bill_ratio_at_optimum(known, pretraining_tokens=tokens)}
+
+
+def runs_table(active_parameters: float = 100e9, served: tuple[float, ...] = (200e12, 100e12, 50e12),
+               decode_efficiency: float = 0.3) -> tuple[list[str], list[list[str]]]:
+    """`best_run` by both fits, for several amounts of tokens to decode: head and rows of text for a page."""
+    from .units import format_value
+
+    fits = {"hoffmann": "first paper", "besiroglu": "replication"}
+    head = ["Tokens to decode"] + [f"{what}, {name}" for name in fits.values() for what in ("Tokens to train on", "over the rule of 20")]
+    rows = []
+    for tokens in served:
+        row = [format_value(tokens, "token")]
+        for fit in fits:
+            run = best_run(active_parameters, tokens, fit=fit, decode_efficiency=decode_efficiency)
+            row += [format_value(run["pretraining_tokens"], "token", 2), "× " + format_value(run["tokens_per_parameter"] / 20, "1", 2)]
+        rows.append(row)
+    return head, rows
+
+
+# Derivations -------------------------------------------------------------------------------------------------------
+
+def _derive_exchange_rate() -> Derivation:
+    d = Derivation("What a per cent of size is worth in tokens")
+    d.start(chinchilla.fitted_loss, "loss falls with size and with data")
+    d.substitute({"pretraining_tokens": D * (N / v)**-s}, "hold the loss: near here, fewer tokens for more size")
+    d.minimise("active_parameters", "the loss stays where what one term loses the other gains")
+    d.substitute({"pretraining_tokens": D * (N / v)**s}, "put the tokens at this point back")
+    d.solve("exchange_rate", "what size still brings, over what tokens still bring")
+    return d
+
+
+def _derive_size_share() -> Derivation:
+    d = Derivation("Size and split")
+    d.start(Eq(s, alpha * x**-alpha / (alpha + beta - beta * x**-alpha)),
+            "the exchange rate at a share of the compute-optimal size, where it is 1")
+    d.substitute({"exchange_rate": 1 + r}, "at the cheapest life, decoding's bill is that less 1 times pre-training's")
+    d.claim(Eq(x, best_size_share.expression), "gather the powers of the share")
+    return d

@@ -1,0 +1,63 @@
+"""The distribution's draws against SciPy's, and its numbers against `handful.uncertainty`."""
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from handful.explorers.overtraining import hundredfold, price_of_a_run
+from handful.page.explorer import ExplorerError
+from handful.page.scenes import distribution as d
+
+
+def test_normal_quantiles():
+    p = np.concatenate([np.geomspace(1e-5, 0.5, 500), 1 - np.geomspace(1e-5, 0.5, 500)])
+    assert [d.normal(x) for x in p] == pytest.approx(ndtri(p), abs=1e-8)
+
+
+def test_draws_are_standard_normal_and_independent():
+    z = np.array(d.draws(d.MOST))
+    assert np.abs(z.mean(axis=1)).max() < 1e-3 and z.var(axis=1) == pytest.approx(np.ones(d.MOST), abs=0.005)
+    assert np.abs(np.corrcoef(z) - np.eye(d.MOST)).max() < 0.01
+
+
+@pytest.mark.parametrize("explorer", [hundredfold, price_of_a_run])
+def test_it_gives_the_interval_of_uncertainty(explorer):
+    for preset in [{}, *(p.set for p in explorer.presets)]:
+        v = explorer.values(**preset)
+        number = explorer.numbers["result"]
+        names = [n["name"] for n in explorer.data["uncertain"]]
+        found = number.formula.uncertain(explorer.known(explorer.state(**preset)), dict(zip(names, v["factors"])))
+        assert (v["median"], v["low"], v["high"]) == pytest.approx((found.median, found.low, found.high), rel=0.03)
+        assert (v["worst_low"], v["worst_high"]) == pytest.approx((found.worst_low, found.worst_high))
+        assert v["shares"] == pytest.approx([found.shares[name] for name in names], abs=0.02)
+
+
+def test_certain_inputs_are_one_value():
+    certain = {f"factor_{i}": 1.0 for i in range(1, 6)}
+    v = hundredfold.values(**certain)
+    assert v["low"] == pytest.approx(v["high"]) == pytest.approx(v["worst_low"]) and sum(v["shares"]) == 0
+    height, shapes = d.picture(v, 360)
+    assert height > 0 and all(np.isfinite(n) for s in shapes for n in s.values() if isinstance(n, float))
+    assert "every input exact" in hundredfold.alt_text(**certain)
+
+
+def test_an_input_cannot_pass_its_bound():
+    """Use of the chips is a share: draws above 1 count as 1."""
+    v = price_of_a_run.values(factor_1=1.0, factor_2=1.0, factor_3=2.5, factor_4=1.0)
+    assert v["worst_high"] / v["median"] == pytest.approx(2.5, rel=0.01) and v["worst_low"] / v["median"] >= 0.35
+
+
+def test_too_many_uncertain_inputs():
+    from handful.overtraining import training_cost_of_run
+
+    with pytest.raises(ExplorerError, match="1 to 5 uncertain inputs; got 0"):
+        d.uncertain(training_cost_of_run)
+
+
+@pytest.mark.parametrize("width", [300, 343, 720])
+def test_words_stay_within_the_drawing(width):
+    for preset in [{}, *(p.set for p in hundredfold.presets)]:
+        _, shapes = d.picture(hundredfold.values(**preset), width)
+        for shape in shapes:
+            if shape["t"] == "text":
+                left = {"start": 0, "middle": 0.5, "end": 1}[shape["a"]] * 6.2 * len(shape["s"])
+                assert shape["x"] - left >= -2 and shape["x"] - left + 6.2 * len(shape["s"]) <= width + 6

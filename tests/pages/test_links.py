@@ -1,0 +1,50 @@
+"""Every link within the book arrives, at its very place, and the pages follow each other in reading order."""
+from __future__ import annotations
+
+from functools import cache
+from urllib.parse import unquote, urljoin, urlsplit
+
+import yaml
+from bs4 import BeautifulSoup
+
+from handful.page.build import ROOT, SITE, chapters
+
+ORDER = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
+
+
+@cache
+def soup(name: str) -> BeautifulSoup:
+    return BeautifulSoup((SITE / name).read_text("utf-8"), "html.parser")
+
+
+@cache
+def anchors(name: str) -> set[str]:
+    return {node["id"] for node in soup(name).select("[id]")} | {node["name"] for node in soup(name).select("a[name]")}
+
+
+def test_every_link_arrives(page_name):
+    lost = []
+    for node in soup(page_name).select("a[href]"):
+        parts = urlsplit(urljoin(page_name, node["href"]))
+        if parts.scheme or parts.netloc or node["href"] in ("", "#"):
+            continue
+        target = unquote(parts.path) or page_name
+        if not (SITE / target).is_file():
+            lost.append(f"{node['href']} ({node.get_text(strip=True)[:40]}): no such file")
+        elif parts.fragment and target.endswith(".html") and unquote(parts.fragment) not in anchors(target):
+            lost.append(f"{node['href']} ({node.get_text(strip=True)[:40]}): no such place")
+    assert lost == []
+
+
+def test_pages_follow_each_other_in_reading_order():
+    for before, after in zip(ORDER, ORDER[1:]):
+        assert soup(f"{before}.html").select_one(".prev-next-area a.right-next")["href"].split("#")[0] == f"{after}.html"
+        assert soup(f"{after}.html").select_one(".prev-next-area a.left-prev")["href"].split("#")[0] in (f"{before}.html", "#")
+
+
+def test_every_chapter_stands_in_the_menu_and_on_the_first_page():
+    menu = {a["href"] for a in soup("index.html").select(".bd-links a[href]")}
+    front = {a["href"].split("#")[0] for a in soup("index.html").select("article a[href]")}
+    pages = {f"{name}.html" for name in ORDER if name != "index"}
+    assert pages <= menu
+    assert pages - front == set(), "pages that the first page does not name"
