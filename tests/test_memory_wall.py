@@ -140,3 +140,45 @@ def test_bad_input_gets_one_clear_sentence():
         kv_read_terms("Kimi K3")
     with pytest.raises(facts.FactsError, match="no row 'GPT-9'"):
         kv_read_terms("GPT-9")
+
+
+def test_what_is_stored_counts_every_token_that_may_be_chosen():
+    terms = kv_read_terms("DeepSeek-V3.2", bytes_per_element=1)
+    # 61 latents of 576 numbers, and 61 keys of 128 to choose by.
+    assert memory_wall.kv_stored(terms, context=1) == 61 * (576 + 128)
+    dense = kv_read_terms("Llama 3.1 70B")
+    assert memory_wall.kv_stored(dense, context=5e5) == kv_read_compressed(dense, context=5e5)
+
+
+def test_rooms_for_a_batch_are_what_weights_leave():
+    known = {**values(hardware="GB200 NVL72", model="DeepSeek-V3"), "batch": 10, "read_budget": 0.02}
+    assert memory_wall.readable(known) == pytest.approx((72 * 8e12 * 0.02 - 671.026e9) / 10, rel=1e-3)
+    room = memory_wall.cache_room(known)
+    assert room / known["kv_bytes_per_token"] == pytest.approx(memory_wall.context_that_fits(known), rel=1e-9)
+    assert memory_wall.readable(known, read_budget=1e-4) == 0
+
+
+def test_the_longest_contexts_fill_their_rooms():
+    known = values(hardware="GB200 NVL72", precision="fp8")
+    for row in memory_wall.longest("GB200 NVL72", batch=16):
+        terms = kv_read_terms(row["name"], bytes_per_element=1)
+        weights = facts.get("models", row["name"])["total_params_reported"]
+        budget = known["devices"] * known["memory_bandwidth"] * 0.02 - weights
+        assert kv_read_compressed(terms, context=row["readable_context"]) == pytest.approx(budget / 16)
+        room = known["devices"] * known["memory_capacity"] - weights
+        assert memory_wall.kv_stored(terms, context=row["context_that_fits"]) == pytest.approx(room / 16)
+
+
+def test_choosing_moves_the_limit_from_bandwidth_to_capacity():
+    rows = memory_wall.longest("GB200 NVL72", batch=64)
+    limits = {row["name"]: row["readable_context"] < row["context_that_fits"] for row in rows}
+    assert limits == {"Llama 3.1 70B": True, "Gemma 3 27B": True, "DeepSeek-V3": True, "DeepSeek-V3.2": False,
+                      "DeepSeek-V4-Pro": False}
+    assert len(memory_wall.longest_table("GB200 NVL72")[1]) == len(rows)
+
+
+def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes():
+    alone, *_, shared = memory_wall.sharing("Llama 3.1 70B")
+    assert shared["stored_bytes_per_token"] == 1 * 2 * 128 * 8
+    assert shared["read_bytes_per_token"] == alone["read_bytes_per_token"] == 80 * 2 * 128 * 8
+    assert len(memory_wall.sharing_table()[1]) == 4

@@ -185,3 +185,38 @@ def test_bad_input_gets_one_clear_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_rent_and_fare_are_those_of_the_offers():
+    for idle in (0.0, 0.5, 1.0):
+        ways = {way["tier"].split()[0]: way for way in tiers.offers(idle_share=idle)}
+        row = next(row for row in facts.load("memory_tiers") if row["tier"].startswith("DDR5 host"))
+        way = next(way for way in tiers.offers(idle_share=idle) if way["name"] == row.name)
+        known = {**values(), "storage_price": way["usd_per_gb"] / 1e9, "storage_lifetime": tiers.FIVE_YEARS,
+                 "tier_capacity": row["capacity_bytes"], "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
+                 "waiting_chips": 8, "idle_share": idle}
+        for time in (1.0, 1e6):
+            expected = way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"]
+            assert tiers.kept_cost(known, hold_time=time) == pytest.approx(expected)
+            memory = ways["chip"]["hold_usd_per_token_s"] * time
+            assert tiers.kept_cost_in_memory(known, hold_time=time) == pytest.approx(memory)
+
+
+def test_a_capacity_is_drained_in_the_time_it_was_made_for():
+    capacity = tiers.drained_capacity(tier_bandwidth=7e9, hold_time=300)
+    assert tiers.drained_hold_time(tier_bandwidth=7e9, tier_capacity=capacity) == pytest.approx(300)
+
+
+def test_the_tables_of_a_page_follow_their_numbers():
+    head, rows = tiers.ways_table(idle_share=0)
+    assert [row[1] for row in rows] == [way["tier"] for way in tiers.breakpoints(idle_share=0)]
+    assert rows[-1][2] == "$0" and len(head) == len(rows[0])
+    assert any("unverified" in row[0] for row in tiers.drain_table()[1])
+
+
+def test_hand_overs_at_the_books_prices():
+    # Chips wait: memory to host after seconds, to flash after half an hour, to computing again after two weeks.
+    times = [way["to_s"] for way in tiers.breakpoints()]
+    assert times[:3] == pytest.approx([3.4, 28 * 60, 15.4 * 86_400], rel=0.02)
+    assert "Nearline" not in " ".join(way["tier"] for way in tiers.breakpoints())
+    assert "Nearline" in " ".join(way["tier"] for way in tiers.breakpoints(idle_share=0))

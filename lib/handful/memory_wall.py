@@ -20,17 +20,18 @@ from dataclasses import replace
 
 from sympy import Eq, Max, Min, sqrt
 
-from . import facts, shapes
+from . import facts, scenario, shapes
 from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
 from .latency import fetched_parameters
+from .units import format_value
 
-(n, B, N_total, w, L, b, b0, C, b_top, K, b_index, b_window, W, beta, k_beta, g_beta) = (
+(n, B, N_total, w, L, b, b0, C, BW, t, b_top, K, b_index, b_window, W, beta, k_beta, g_beta) = (
     quantity.symbol for quantity in (
         q.devices, q.batch, q.total_parameters, q.bytes_per_parameter, q.context, q.kv_bytes_per_token,
-        q.kv_window_bytes, q.memory_capacity, q.selected_bytes_per_token, q.selected_tokens,
-        q.indexer_bytes_per_token,
+        q.kv_window_bytes, q.memory_capacity, q.memory_bandwidth, q.read_budget, q.selected_bytes_per_token,
+        q.selected_tokens, q.indexer_bytes_per_token,
         q.windowed_bytes_per_token, q.window_tokens, q.block_tokens, q.selected_blocks, q.summary_bytes))
 
 
@@ -71,6 +72,20 @@ kv_read_compressed = Formula(
     source="DeepSeek-V4 configurations; derived",
     meaning="all four ways at once: read whole, indexed, chosen, windowed",
     conventions=("bytes per token of context: an entry for m tokens counts for 1/m of it each",))
+
+kv_stored = Formula(
+    q.kv_bytes_stored, L * (b + b_index + b_top) + Min(L, W) * b_window, name="kv_stored",
+    source="derived", meaning="what has to be kept: of chosen tokens all, since any may be chosen next")
+
+readable = Formula(
+    q.kv_bytes_read, Max(0, n * BW * t - w * N_total) / B, name="readable", source="1:52:07; derived",
+    meaning="cache that each sequence of a batch can have read in a step of this time, weights read first",
+    conventions=("all weights read", "nothing else is read meanwhile"))
+
+cache_room = Formula(
+    q.kv_bytes_stored, Max(0, n * C - w * N_total) / B, name="cache_room", source="1:52:07; derived",
+    meaning="room for each sequence of a batch beside the weights",
+    conventions=("no memory kept back for activations or fragmentation",))
 
 block_read = Formula(
     q.kv_bytes_read, L / beta * g_beta + k_beta * beta * b, name="block_read", source="12:20; derived",
@@ -113,6 +128,110 @@ def kv_read_terms(model: str, *, bytes_per_element: float = 2, indexer_bytes_per
     return terms | {"selected_bytes_per_token": row["kv_elements_per_token_growing"] * bytes_per_element,
                     "selected_tokens": _top(row),
                     "indexer_bytes_per_token": index * indexer_bytes_per_element}
+
+
+# Models that stand for a kind of attention each, from the one that reads most to the one that reads least.
+KINDS = {"Llama 3.1 70B": "every layer reads all", "Gemma 3 27B": "five layers in six see a window",
+         "DeepSeek-V3": "every layer reads all, as latents", "DeepSeek-V3.2": "latents, the best 2,048 chosen",
+         "DeepSeek-V4-Pro": "compressed, then chosen"}
+
+
+def longest(hardware: str, *, precision: str = "fp8", read_budget: float = 0.02, batch: float = 1,
+            bytes_per_element: float = 1) -> list[dict]:
+    """How long a context each kind of attention allows on one scale-up domain, by bandwidth and by capacity.
+
+    Parameters
+    ----------
+    hardware, precision : str
+        As in ``scenario.values``; weights take that precision's bytes.
+    read_budget : float
+        Seconds that a step may spend on reading, above 0.
+    batch : float
+        Sequences of that length served at once, above 0.
+    bytes_per_element : float
+        Width of a cached number.
+
+    Returns
+    -------
+    list of dict
+        name, kind, read_bytes_per_token and stored_bytes_per_token (at the margin, beyond all windows),
+        readable_context and context_that_fits, in tokens; 0 where the weights leave nothing.
+
+    >>> latent, chosen = longest("GB200 NVL72")[2:4]
+    >>> latent["readable_context"] < latent["context_that_fits"]      # bandwidth ends first
+    True
+    >>> chosen["readable_context"] > chosen["context_that_fits"]      # and here capacity does
+    True
+    """
+    known, found = scenario.values(hardware=hardware, precision=precision), []
+    for name, kind in KINDS.items():
+        terms = kv_read_terms(name, bytes_per_element=bytes_per_element)
+        at = {**known, **terms, "batch": batch, "read_budget": read_budget,
+              "total_parameters": facts.get("models", name)["total_params_reported"]}
+        reads, stores = (_slope(formula, terms) for formula in (kv_read_compressed, kv_stored))
+        found.append({"name": name, "kind": kind, "read_bytes_per_token": reads, "stored_bytes_per_token": stores,
+                      "readable_context": _reach(kv_read_compressed, terms, readable(at)),
+                      "context_that_fits": _reach(kv_stored, terms, cache_room(at))})
+    return found
+
+
+def longest_table(hardware: str, **choice) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of text: `longest`, as a page shows it.
+
+    >>> [row[0] for row in longest_table("GB200 NVL72")[1]][-1]
+    'DeepSeek-V4-Pro, compressed, then chosen'
+    """
+    rows = [[f"{row['name']}, {row['kind']}", format_value(row["read_bytes_per_token"], "B/token"),
+             format_value(row["stored_bytes_per_token"], "B/token"),
+             format_value(row["readable_context"], "token", 2), format_value(row["context_that_fits"], "token", 2)]
+            for row in longest(hardware, **choice)]
+    return ["Model", "Read", "Kept", "Longest by reading", "Longest by room"], rows
+
+
+def sharing_table(model: str = "Llama 3.1 70B", **choice) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of text: `sharing`, as a page shows it.
+
+    >>> sharing_table()[1][-1][0]
+    '80'
+    """
+    rows = [[str(row["layers_that_share"]), format_value(row["stored_bytes_per_token"], "B/token", 4),
+             format_value(row["read_bytes_per_token"], "B/token", 4)] for row in sharing(model, **choice)]
+    return ["Layers that share one cache", "Kept", "Read in a step"], rows
+
+
+def _slope(formula: Formula, terms: dict) -> float:
+    """Bytes that one more token adds where windows and choices are full: any two long contexts give it."""
+    return (formula(terms, context=2e9) - formula(terms, context=1e9)) / 1e9
+
+
+def _reach(formula: Formula, terms: dict, room: float) -> float:
+    """Longest context whose bytes are within `room`: the formula rises, so halving an interval finds it."""
+    low, high = 0.0, 1e15
+    for _ in range(120):
+        middle = (low + high) / 2
+        low, high = (middle, high) if formula(terms, context=middle) <= room else (low, middle)
+    return low
+
+
+def sharing(model: str = "Llama 3.1 70B", *, bytes_per_element: float = 1,
+            spans: tuple[int, ...] = (1, 2, 4)) -> list[dict]:
+    """Bytes per token stored and read when 1, 2, … or all layers of `model` share one set of keys and values.
+
+    `spans` counts the layers that share, each a divisor of the model's layers; all of them is added.
+
+    >>> alone, *_, all_share = sharing()
+    >>> alone["stored_bytes_per_token"] / all_share["stored_bytes_per_token"]      # eighty layers
+    80.0
+    >>> alone["read_bytes_per_token"] == all_share["read_bytes_per_token"]
+    True
+    """
+    shape, found = shapes.shape(model), []
+    for span in (*spans, shape.layers):
+        shared = replace(shape, layers_per_kv=span)
+        found.append({"name": model, "layers_that_share": span,
+                      "stored_bytes_per_token": shapes.kv_elements_per_token(shared) * bytes_per_element,
+                      "read_bytes_per_token": _shape_terms(shared, bytes_per_element, 1)["kv_bytes_per_token"]})
+    return found
 
 
 def _shape_terms(s: shapes.Shape, size: float, index_size: float) -> dict:

@@ -36,9 +36,9 @@ from .tiers import rematerialise_cost
         q.context, q.kv_bytes_per_token, q.kv_window_bytes, q.attention_flops_per_pair, q.peak_flops,
         q.memory_bandwidth, q.flops_per_multiply_add, q.tokens_per_step, q.machine_balance, q.memory_capacity,
         q.model_flops_utilisation))
-(price_in, rho_out, L0, rho_L, length, r_read, r_write, T_keep, m) = (
+(price_in, rho_out, L0, rho_L, r_read, r_write, T_keep, m) = (
     quantity.symbol for quantity in (
-        q.input_price, q.output_over_input, q.price_threshold, q.surcharge, q.pass_length, q.cache_read_ratio,
+        q.input_price, q.output_over_input, q.price_threshold, q.surcharge, q.cache_read_ratio,
         q.cache_write_ratio, q.cache_retention, q.reuses))
 
 _ONE_MARGIN = "one margin for all that is sold; demand, rivals and round numbers left out"
@@ -92,19 +92,6 @@ surcharge_context = Formula(
     meaning="context at which the linear cost has risen by as much as the price")
 
 # Why answers cost more than prompts -------------------------------------------------------------------------
-
-pass_token_time = Formula(
-    q.token_time, Max((w * N_total + B * (L * b + b0)) / (n * BW * B * length), c * N_active / (n * F)),
-    name="pass_token_time", source="1:43:00",
-    meaning="time of a pass for each of its tokens: reading is shared by them, arithmetic is not",
-    conventions=("a pass of one token is decode, a long one is prefill",
-                 "all weights read; attention's arithmetic left out"))
-
-balance_pass = Formula(
-    q.pass_length, F * (w * N_total + B * (L * b + b0)) / (c * B * N_active * BW), name="balance_pass",
-    source="derived",
-    meaning="pass from which arithmetic takes longer: for one short sequence, the balance batch in tokens",
-    conventions=("all weights read", "attention's arithmetic left out"))
 
 output_over_input = Formula(
     q.output_over_input, Max(1, F * (w * N_total + B * (L * b + b0)) / (c * new * B * N_active * BW)),
@@ -362,10 +349,14 @@ def _side(gives: q.Quantity, expression, source: str) -> Formula:
     return Formula(gives, expression, register=False, name="side", source=source, meaning="side of a balance")
 
 
+def _full_kv_time() -> Formula:
+    """Reading the cache where no layer has a window."""
+    return _side(q.kv_time, kv_time.expression.subs(b0, 0), "5:20")
+
+
 def _derive_kv_bytes() -> Derivation:
     d = Derivation("The cache that a surcharge on long contexts would imply")
-    d.equate(kv_time, compute_time, "take the context where prices rise for one where both take as long")
-    d.substitute({"kv_window_bytes": 0}, "no sliding-window layers")
+    d.equate(_full_kv_time(), compute_time, "take the context where prices rise for one where both take as long")
     d.solve("kv_bytes_per_token", "batch and chips cancel")
     return d
 
@@ -380,8 +371,7 @@ def _derive_kv_bytes_rule() -> Derivation:
 def _derive_kv_bytes_with_attention() -> Derivation:
     d = Derivation("The implied cache when attention's arithmetic counts")
     both = _side(q.compute_time, compute_time.expression + attention_time.expression, "3:20")
-    d.equate(kv_time, both, "reading the cache takes as long as all arithmetic")
-    d.substitute({"kv_window_bytes": 0}, "no sliding-window layers")
+    d.equate(_full_kv_time(), both, "reading the cache takes as long as all arithmetic")
     d.solve("kv_bytes_per_token", "batch and chips cancel")
     d.claim(Eq(b, new * (c * N_active / L + a) * BW / F), "attention adds the same bytes at any context")
     return d
@@ -412,5 +402,6 @@ def _derive_reuses() -> Derivation:
     d = Derivation("How often a cache must be read to pay for its writing")
     d.start(Eq(r_write + m * r_read, 1 + m),
             "write once and read m times, or compute every time; in input prices")
-    d.solve("reuses", "the extra cost of writing over the saving of a read")
+    d.solve("reuses", "bring the uses to one side")
+    d.claim(Eq(m, (r_write - 1) / (1 - r_read)), "the extra cost of writing, over the saving of a read")
     return d

@@ -335,6 +335,9 @@ context_that_fits = quantity("context_that_fits", r"L_{\mathrm{fit}}", _token / 
                              "longest context whose caches fit beside the weights")
 kv_bytes_read = quantity("kv_bytes_read", r"r_{\mathrm{KV}}", _byte / _sequence, "B",
                          "bytes of cache that a step reads for one sequence")
+kv_bytes_stored = quantity("kv_bytes_stored", r"s_{\mathrm{KV}}", _byte / _sequence, "B",
+                           "bytes of cache that are kept for one sequence")
+read_budget = quantity("read_budget", r"t_{\mathrm{budget}}", _time, "s", "time that a step may spend on reading")
 selected_bytes_per_token = quantity("selected_bytes_per_token", r"b_{\mathrm{top}}", _byte / _token,
                                     "B/token",
                                     "cache of a token in layers that read only chosen tokens", zero=True)
@@ -492,6 +495,10 @@ write_price_added = quantity("write_price_added", r"\Delta\$_{\mathrm{write}}", 
                              "how much dearer the longer-lived of two caches is to write")
 retention_added = quantity("retention_added", r"\Delta T_{\mathrm{keep}}", _time, "s",
                            "how much longer it is kept")
+bill = quantity("bill", r"\$_{\mathrm{bill}}", NONE, "1",
+                "what the uses of one prompt cost together, in list prices of computing it once")
+write_ratio_added = quantity("write_ratio_added", r"\Delta\rho_{\mathrm{write}}", NONE, "1",
+                             "how much dearer a longer-lived cache is to write, in input prices", default=0, zero=True)
 markup = quantity("markup", r"\mu_{\$}", NONE, "1", "list price over the rent of chips for the same")
 
 # A part cannot exceed its whole: checked wherever a formula takes both.

@@ -26,12 +26,13 @@ import math
 import re
 from collections.abc import Mapping
 
-from sympy import Rational
+from sympy import Eq, Rational
 
 from . import balance, facts, scenario, shapes
 from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
+from .units import format_value
 
 (p, n, B, N_active, L, b, a, F, c, C, MFU) = (
     quantity.symbol for quantity in (
@@ -93,6 +94,19 @@ retrieve_cost = Formula(
     conventions=("sequential reading at the full rate",
                  "nothing for a chip's own memory: it is there already"))
 
+kept_cost = Formula(
+    q.hold_cost, b * (p_buy * T / T_wear + (p_buy * C_tier / T_wear + idle * k_wait * p) / BW_tier),
+    name="kept_cost", source="1:54:00; derived",
+    meaning="a token kept in a tier for the hold time, then read back: a rent that grows, and a fare",
+    conventions=("the tier is full", "the medium alone: no server, network, power or second copy",
+                 "idle share 0: reading is hidden behind other work; 1: the chips wait"),
+    derivation=lambda: _derive_kept())
+
+kept_cost_in_memory = Formula(
+    q.hold_cost, b * p * T / C, name="kept_cost_in_memory", source="1:54:00",
+    meaning="a token kept in the chip's own memory: no fare, and the rent of the chip",
+    conventions=("a full memory is what limits the chip, so that its whole price is the memory's",))
+
 break_even_bandwidth = Formula(
     q.tier_bandwidth, b * MFU * F / (c * N_active), name="break_even_bandwidth",
     source="derived; Qin et al., Mooncake (FAST 2025) has it for a group of chips",
@@ -119,6 +133,10 @@ drained_hold_time = Formula(
     meaning="the same where the device that is read is all that is busy: the tier's drain time",
     conventions=("idle share 0: with chips waiting the time is longer by their price over the device's",),
     derivation=lambda: _derive_drain())
+
+drained_capacity = Formula(
+    q.tier_capacity, BW_tier * T, name="drained_capacity", source="2:01:11",
+    meaning="capacity that a device of this bandwidth reads once through in the hold time")
 
 held_share = Formula(q.held_share, B * L * b / (n * C_tier), source="2:02:15",
                      meaning="share of a tier's devices that these contexts fill",
@@ -267,6 +285,32 @@ def best_tier(hold_time: float | str, **choice) -> dict:
     return min(ways, key=lambda way: way["usd_per_token"])
 
 
+def drain_table() -> tuple[list[str], list[list[str]]]:
+    """Head and rows of text: `drains`, as a page shows it; what was not found in a source says so.
+
+    >>> [row[1] for row in drain_table()[1] if "Nearline" in row[2]]
+    ['14\xa0h', '30\xa0h']
+    """
+    rows = []
+    for row in drains():
+        name = re.split(r"[:;]| \(", row["name"])[0]
+        rows.append([name if row["verified"] else f"{name} (unverified)",
+                     format_value(row["drain_time_s"], "s", 2), row["tier"]])
+    return ["Device", "Read once through in", "Tier"], rows
+
+
+def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of text: the cheapest way for every hold time, as in `breakpoints`.
+
+    >>> [row[1] for row in ways_table()[1]][:2]
+    ['chip memory', 'DDR5 host of 8 GPUs over PCIe5']
+    """
+    rows = [[f"{format_value(way['from_s'], 's', 2)} to {format_value(way['to_s'], 's', 2)}", way["tier"],
+             format_value(way["hold_usd_per_token_s"] * 3.6e9, "$", 2),
+             format_value(way["retrieve_usd_per_token"] * 1e6, "$", 2)] for way in breakpoints(**choice)]
+    return ["Held for", "Cheapest way", "Rent, per million tokens and hour", "Fare, per million tokens"], rows
+
+
 def _kind(row: facts.Row) -> str:
     return row["tier"].split()[0]
 
@@ -302,6 +346,15 @@ def _crossing(near: dict, far: dict) -> float:
 def _place(name: str, expression) -> Formula:
     return Formula(q.hold_cost, expression, register=False, name=name, source="1:54:00",
                    meaning="keeping, then fetching")
+
+
+def _derive_kept() -> Derivation:
+    d = Derivation("A rent that grows with time, and a fare that does not")
+    d.start(Eq(q.hold_cost.symbol, b * p_tier * T / C_tier + b * p_wait / BW_tier),
+            "a share of the device for the hold time, and all that waits while the token is read")
+    d.substitute({"waiting_price": p_tier + idle * k_wait * p}, "the device itself, and idle chips")
+    d.substitute({"tier_price": p_buy * C_tier / T_wear}, "the device is paid off over its life")
+    return d
 
 
 def _derive_break_even() -> Derivation:

@@ -108,7 +108,7 @@ TABLES: dict[str, dict[str, str]] = {
         nonnegative: ultrafast_input_usd_per_mtok ultrafast_output_usd_per_mtok
         nonnegative: peak_output_usd_per_mtok peak_input_usd_per_mtok
         count: context_window_tokens
-        text: price_history notes source!"""),
+        text: read_on! price_history notes source!"""),
     "memory_tiers": _columns("""
         text: name! tier!
         positive: capacity_bytes read_bandwidth_bytes_per_s usd_per_gb_low usd_per_gb_high

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sympy
 
-from ... import ciphers, facts, latency, memory_wall, overtraining, prices, reversible, reversible_networks, tiers
+from ... import ciphers, facts, latency, memory_wall, overtraining, passes, prices, reversible, reversible_networks, tiers
 from ...formula import fill_constants
 from ...scenario import values
 from .algebra import Findings, free_of, same, symbol
@@ -75,7 +75,7 @@ def selection_divides_the_reading() -> Findings:
 def a_pass_shares_the_reading() -> Findings:
     """time a token of a pass of p tokens: the part of the weights and caches, and the part of the arithmetic"""
     at = values("H100 SXM", "Llama 3.1 70B", "fp8", 8192)
-    one, ten, many, more = (prices.pass_token_time(at, batch=1, pass_length=p) for p in (1, 10, 1e5, 1e6))
+    one, ten, many, more = (passes.pass_token_time(at, batch=1, pass_length=p) for p in (1, 10, 1e5, 1e6))
     return {"short passes: the time falls as 1/p": abs(one / ten - 10) < 1e-6,
             "long passes: it is flat": abs(many / more - 1) < 1e-6}
 
