@@ -39,7 +39,7 @@ def sections(text: str) -> list[tuple[int, str]]:
         return "\n" * match[0].count("\n")
 
     # Fences of code and of directives that hold no prose; admonitions keep theirs.
-    text = re.sub(r"^(`{3,}|~{3,})\{?(?:code-cell|code|python|bash|text|math|image|glossary|bibliography|toctree|json|toml)\b.*?^\1 *$",
+    text = re.sub(r"^(`{3,}|~{3,})\{?(?:code-cell|code|console|python|bash|text|math|image|glossary|bibliography|toctree|json|toml)\b.*?^\1 *$",
                   gone, text, flags=re.S | re.M)
     text = re.sub(r"^```\n.*?^```$|^:\w+:[^\n]*$|<!--.*?-->", gone, text, flags=re.S | re.M)
     text = re.sub(r"\$\$.*?\$\$|(?<!\\)\$[^$\n]+\$", gone, text, flags=re.S)

@@ -23,10 +23,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from . import balance, latency
+from . import balance, facts, latency
 from .units import NBSP, format_value
 
-__all__ = ["Backend", "MeasureError", "Point", "Report", "fitted_knee", "gpu", "measure", "processor"]
+__all__ = ["Backend", "MeasureError", "Point", "Report", "fitted_knee", "gpu", "measure", "processor", "recorded"]
 
 REPEATS = 7
 LEAST = 2e-3  # seconds that one timing should last, so that clocks and launches weigh little
@@ -152,6 +152,27 @@ def _known(report: Report) -> dict:
     return {"peak_flops": report.peak_flops, "memory_bandwidth": report.memory_bandwidth, "devices": 1,
             "bytes_per_parameter": report.bytes_per_parameter, "total_parameters": report.width**2,
             "active_parameters": report.width**2, "context": 0, "kv_bytes_per_token": 0}
+
+
+def recorded() -> tuple[Report, ...]:
+    """Reports that were kept, one for each machine in ``facts/measured_machines.csv``, with points by rising batch.
+
+    >>> all(report.reached and report.knee_ratio > 1 for report in recorded())     # late knees, never early ones
+    True
+    """
+    found: dict[str, list] = {}
+    for row in facts.load("measured_machines"):
+        found.setdefault(row["machine"], []).append(row)
+    reports = []
+    for machine, rows in found.items():
+        first = rows[0]
+        report = Report(machine, first["precision"], first["dense_flops"], first["bandwidth_bytes_per_s"],
+                        first["weight_bytes"], first["matrix_width"], first["source"])
+        known = _known(report)
+        reports.append(replace(report, points=tuple(
+            Point(row["batch"], row["measured_s"], latency.step_time_lecture(known, batch=row["batch"]))
+            for row in sorted(rows, key=lambda row: row["batch"]))))
+    return tuple(reports)
 
 
 def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:

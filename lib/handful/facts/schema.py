@@ -154,6 +154,12 @@ TABLES: dict[str, dict[str, str]] = {
         text: name! question! tool! version!
         positive: value!
         text: remade cause! source!"""),
+    "measured_machines": _columns("""
+        text: name! machine! precision!
+        positive: dense_flops! bandwidth_bytes_per_s!
+        count: weight_bytes! matrix_width! batch!
+        positive: measured_s!
+        text: source!"""),
     "lecture_vs_sources": _columns("""
         text: name! lecture_claim! what_sources_say! size_of_difference! lecture_source! source!"""),
 }
