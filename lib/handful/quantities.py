@@ -189,9 +189,9 @@ rising_weight = quantity("rising_weight", r"a_{\uparrow}", _flop, "FLOP", "the c
 falling_weight = quantity("falling_weight", r"a_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob, at knob 1")
 rising_exponent = quantity("rising_exponent", r"x_{\uparrow}", NONE, "1", "exponent with which one cost rises")
 falling_exponent = quantity("falling_exponent", r"x_{\downarrow}", NONE, "1", "exponent with which the other falls")
-rising_cost = quantity("rising_cost", r"C_{\uparrow}", _flop, "FLOP", "the cost that rises with the knob")
-falling_cost = quantity("falling_cost", r"C_{\downarrow}", _flop, "FLOP", "the cost that falls with the knob")
-cost_ratio = quantity("cost_ratio", r"C_{\uparrow}/C_{\downarrow}", NONE, "1", "the rising cost over the falling one")
+rising_cost = quantity("rising_cost", r"C_{+}", _flop, "FLOP", "the cost that rises with the knob")
+falling_cost = quantity("falling_cost", r"C_{-}", _flop, "FLOP", "the cost that falls with the knob")
+cost_ratio = quantity("cost_ratio", r"C_{+}/C_{-}", NONE, "1", "the rising cost over the falling one")
 best_knob = quantity("best_knob", r"x_{\min}", NONE, "1", "knob at which two costs have the least sum")
 equal_knob = quantity("equal_knob", r"x_{=}", NONE, "1", "knob at which two costs are equal")
 equal_split_excess = quantity("equal_split_excess", r"\epsilon_{=}", NONE, "%", "what equal costs cost above the least sum", zero=True)
@@ -223,7 +223,8 @@ one_device = quantity("one_device", "o", _device, "device", "one chip, to make a
                       default=1, constant=True)
 domain_devices = quantity("domain_devices", r"n_{\uparrow}", _device, "device",
                           "chips of one scale-up domain: a node of 8, a rack of 72")
-scale_up_domains = quantity("scale_up_domains", r"R_{\uparrow}", NONE, "1", "scale-up domains that share a layer's experts")
+scale_up_domains = quantity("scale_up_domains", r"R_{\uparrow}", NONE, "1", "scale-up domains that share a layer's experts",
+                            least=1)
 experts_per_device = quantity("experts_per_device", r"E_{n}", NONE / _device, "1",
                               "routed experts of a layer on the chip that holds most")
 devices_in_use = quantity("devices_in_use", r"n_{E}", _device, "device", "chips that hold experts of a layer")
