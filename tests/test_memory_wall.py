@@ -146,8 +146,9 @@ def test_what_is_stored_counts_every_token_that_may_be_chosen():
     terms = kv_read_terms("DeepSeek-V3.2", bytes_per_element=1)
     # 61 latents of 576 numbers, and 61 keys of 128 to choose by.
     assert memory_wall.kv_stored(terms, context=1) == 61 * (576 + 128)
-    dense = kv_read_terms("Llama 3.1 70B")
-    assert memory_wall.kv_stored(dense, context=5e5) == kv_read_compressed(dense, context=5e5)
+    for model in ("Llama 3.1 70B", "gpt-oss-120b"):     # without windows, and with
+        dense = kv_read_terms(model)
+        assert memory_wall.kv_stored(dense, context=5e5) == kv_read_compressed(dense, context=5e5)
 
 
 def test_rooms_for_a_batch_are_what_weights_leave():
@@ -169,6 +170,26 @@ def test_the_longest_contexts_fill_their_rooms():
         assert memory_wall.kv_stored(terms, context=row["context_that_fits"]) == pytest.approx(room / 16)
 
 
+def test_bytes_at_the_margin_are_those_of_published_configurations():
+    # 80 layers of 8 keys and values; 61 latents of 576 and keys of 128 to choose by; 30 and 31 compressed layers.
+    found = {row["name"]: (row["read_bytes_per_token"], row["stored_bytes_per_token"])
+             for row in memory_wall.longest("GB200 NVL72")}
+    assert found["Llama 3.1 70B"] == pytest.approx((80 * 2 * 8 * 128,) * 2)
+    assert found["DeepSeek-V3"] == pytest.approx((61 * 576,) * 2)
+    assert found["DeepSeek-V3.2"] == pytest.approx((61 * 128, 61 * (576 + 128)))
+    keys, coarse = 30 / 4 * 128, 31 / 128 * 512
+    assert found["DeepSeek-V4-Pro"] == pytest.approx((keys + coarse, keys + coarse + 30 / 4 * 512))
+
+
+def test_one_sequence_gets_the_room_of_sixteen_and_none_what_is_full():
+    alone, many = (memory_wall.longest("GB200 NVL72", **batch)[0] for batch in ({}, {"batch": 16}))
+    for limit in ("readable_context", "context_that_fits"):
+        assert alone[limit] == pytest.approx(16 * many[limit])
+    # 1.6 trillion weights do not go into 8 chips of 80 GB.
+    full = memory_wall.longest("H100 SXM")[-1]
+    assert full["context_that_fits"] == 0 and full["name"] == "DeepSeek-V4-Pro"
+
+
 def test_choosing_moves_the_limit_from_bandwidth_to_capacity():
     rows = memory_wall.longest("GB200 NVL72", batch=64)
     limits = {row["name"]: row["readable_context"] < row["context_that_fits"] for row in rows}
@@ -181,4 +202,7 @@ def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes()
     alone, *_, shared = memory_wall.sharing("Llama 3.1 70B")
     assert shared["stored_bytes_per_token"] == 1 * 2 * 128 * 8
     assert shared["read_bytes_per_token"] == alone["read_bytes_per_token"] == 80 * 2 * 128 * 8
+    saved = {row["layers_that_share"]: alone["stored_bytes_per_token"] / row["stored_bytes_per_token"]
+             for row in memory_wall.sharing("Llama 3.1 70B")}
+    assert saved == {1: 1, 2: 2, 4: 4, 80: 80}
     assert len(memory_wall.sharing_table()[1]) == 4

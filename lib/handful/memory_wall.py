@@ -228,9 +228,10 @@ def sharing(model: str = "Llama 3.1 70B", *, bytes_per_element: float = 1,
     shape, found = shapes.shape(model), []
     for span in (*spans, shape.layers):
         shared = replace(shape, layers_per_kv=span)
+        read = _shape_terms(shared, bytes_per_element, bytes_per_element)
         found.append({"name": model, "layers_that_share": span,
                       "stored_bytes_per_token": shapes.kv_elements_per_token(shared) * bytes_per_element,
-                      "read_bytes_per_token": _shape_terms(shared, bytes_per_element, 1)["kv_bytes_per_token"]})
+                      "read_bytes_per_token": read["kv_bytes_per_token"]})
     return found
 
 

@@ -126,8 +126,8 @@ def _working(known: dict) -> dict:
 
 
 def _chips(row) -> int:
-    """Chips of a run; rows that count "tp8_ep8" as 8 × 8 are of 8 chips, as their twins in the same table say."""
-    return row["moe_ep"] if row["moe_tp"] > 1 and row["moe_ep"] > 1 else row["chips"]
+    """Chips of a run: whole experts lie on all of them.  Some rows count "tp8_ep8" as 8 × 8; their twins say 8."""
+    return row["moe_ep"] if row["moe_ep"] > 1 else row["chips"]
 
 
 @cache
@@ -152,7 +152,8 @@ def cases() -> tuple[Case, ...]:
         run = tuple(row[column] for column in ("model", "system", "precision", "isl_tokens", "osl_tokens",
                                                "concurrency", "ttft_ms", "tpot_ms"))
         why_not = ("a run that is listed twice" if run in runs else
-                   "more chips than a node: some only read prompts, and how many is not recorded" if chips > 8 else "")
+                   "on GB200 some chips only read prompts, and how many is not recorded"
+                   if row["system"] == "gb200" else "")
         runs.add(run)
         found.append(Case(row.name, model, chip.name, row["precision"], chips, row["concurrency"], sharing, known,
                           row["tpot_ms"] / 1e3, why_not))
@@ -203,7 +204,7 @@ def _fit_at(rows: list[Case], acceptance: float) -> tuple[float, dict[str, float
     for _ in range(40):
         factors = least + nnls(shares * weight[:, None], weight * (1 - shares @ least))[0]
         errors = np.abs(np.log(shares @ factors))
-        weight = 1 / np.sqrt(np.maximum(errors, 0.05))
+        weight = np.maximum(errors, 0.05) ** -0.5
     found = {name: float(factor if name == "layer_overhead" else 1 / factor) for name, factor in zip(TERMS, factors)}
     return float(errors.mean()), found | {"acceptance": acceptance}
 
