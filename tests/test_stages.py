@@ -7,6 +7,7 @@ from handful import latency, pipelining, stages as on_stages
 from handful.facts import get
 from handful.scenario import values
 from handful.simulate import pipeline as sim
+from handful.units import format_value
 
 RACK = values()                                            # GB200 NVL72, DeepSeek-V3, fp8, 8,192 tokens
 
@@ -94,3 +95,40 @@ def test_training_memory_is_what_the_schedule_holds():
     for formula, make in ((on_stages.activations_on_device, sim.one_forward_one_backward), (on_stages.activations_on_device_gpipe, sim.gpipe)):
         assert formula(known) == pytest.approx(max(sim.run(make(8, 32), 1.0, 2.0).held) * one)
     assert on_stages.training_state(training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=1) == 140e9
+    assert on_stages.training_state(training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=4) == 35e9
+
+
+WINDOWED = values(model="gpt-oss-120b", hardware="H100 SXM", precision="fp8", context=20_000)
+
+
+def test_windows_count_too():
+    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only; 2 × 8 × 64 numbers a token and layer, in fp8."""
+    known = WINDOWED | dict(micro_batch=100, pipeline_stages=2)
+    cache = 18 * 1024 * 20_000 + 18 * 1024 * 128
+    assert on_stages.caches_on_device(known) == pytest.approx(100 * cache / 8)
+    assert on_stages.device_memory_of_stage(known) == pytest.approx(known["total_parameters"] / 16 + 100 * cache / 8)
+    assert on_stages.equal_stages(known) == pytest.approx(known["total_parameters"] / (100 * cache))
+    room = on_stages.context_of_stages(known)
+    assert on_stages.device_memory_of_stage(known | dict(context=room)) == pytest.approx(80e9)
+    assert on_stages.context_of_many_stages(known) == pytest.approx((80e9 * 8 / 100 - 18 * 1024 * 128) / (18 * 1024))
+
+
+@pytest.mark.parametrize("choice", [dict(), dict(model="gpt-oss-120b", hardware="H100 SXM", context=20_000)])
+def test_the_played_table_is_the_formula(choice):
+    assert on_stages.memory_played((2,)) == on_stages.memory_played((2,), 2000)             # the lecture's micro-batch
+    head, rows = on_stages.memory_played((1, 4), 500, **choice)
+    known = values(**choice) | dict(micro_batch=500)
+    for stages, row in zip((1, 4), rows):
+        at = known | dict(pipeline_stages=stages)
+        wanted = [formula(at) for formula in (on_stages.weights_on_device, on_stages.caches_on_device, on_stages.device_memory_of_stage)]
+        assert row == [str(stages), str(stages), *(format_value(size, "B") for size in wanted)]
+    assert len(head) == len(row)
+
+
+def test_the_table_of_domains():
+    """Data sheets: 8 TB/s against 3.35, 72 chips against 8; 671 GB over 8 × 3.35 TB/s take 25 ms."""
+    rows = {row[0]: row[1:] for row in on_stages.domains_table()[1]}
+    assert rows["GB200 NVL72"][:3] == ["72", f"{8 / 3.35:.2f}", f"{9 * 8 / 3.35:.1f}"]
+    assert rows["H100 SXM"][-1] == format_value(671.026e9 / (8 * 3.35e12), "s")
+    assert rows["H100 SXM"][3:5] == [format_value(640e9, "B"), format_value(80 / 3350, "s")]
+    assert "Vera Rubin NVL72 (announced)" in rows
