@@ -30,13 +30,13 @@ from . import quantities as q
 from .experts import communication_time
 from .formula import Formula
 from .latency import compute_time, memory_time
+from .racks import copied_weights
 
-(n, one, g, kept, new, B, d, w_r, layers, tau, up, e_m, e_c, e_n, N_total, N_routed, w, BW, m, alpha) = (
+(n, one, g, kept, new, B, d, w_r, layers, tau, up, e_m, e_c, e_n, BW, m, alpha) = (
     quantity.symbol for quantity in (
         q.devices, q.one_device, q.prompt_per_answer, q.kept_share, q.tokens_per_step, q.batch, q.d_model,
         q.reduce_bytes, q.layers, q.layer_overhead, q.scale_up_bandwidth, q.memory_efficiency, q.compute_efficiency,
-        q.network_efficiency, q.total_parameters, q.routed_parameters, q.bytes_per_parameter, q.memory_bandwidth,
-        q.drafts, q.acceptance))
+        q.network_efficiency, q.memory_bandwidth, q.drafts, q.acceptance))
 
 _prompts = 1 + g * kept  # work for each token of the batch, prompts included: they arrive as answers leave
 
@@ -47,9 +47,9 @@ all_reduce_time = Formula(
                  "prompts at the rate at which answers leave"))
 
 copied_weight_time = Formula(
-    q.copied_weight_time, (N_total - N_routed) * w * (n - one) / (n * one * BW), source="derived",
-    meaning="all weights but the experts', read by every chip rather than by each a share",
-    conventions=("attention apart: what lies outside the routed experts is on every chip",))
+    q.copied_weight_time, q.copied_weights.symbol * (n - one) / (n * BW), using=(copied_weights,), source="derived",
+    meaning="what lies outside the experts, read whole by every chip rather than by each a share",
+    conventions=("attention apart",))
 
 overhead_time = Formula(q.overhead_time, layers * tau, source="derived",
                         meaning="what layers cost that no chip makes faster", conventions=("0 switches it off",))
