@@ -195,7 +195,12 @@ def test_choosing_moves_the_limit_from_bandwidth_to_capacity():
     limits = {row["name"]: row["readable_context"] < row["context_that_fits"] for row in rows}
     assert limits == {"Llama 3.1 70B": True, "Gemma 3 27B": True, "DeepSeek-V3": True, "DeepSeek-V3.2": False,
                       "DeepSeek-V4-Pro": False}
-    assert len(memory_wall.longest_table("GB200 NVL72")[1]) == len(rows)
+    table = memory_wall.longest_table("GB200 NVL72")[1]
+    assert len(table) == len(rows)
+    # 72 chips read 160 GB each in 20 ms, and hold 186; 671 GB of it are weights.
+    assert [(72 * size - 671e9) / 35_136 / 1e6 for size in (160e9, 186e9)] == pytest.approx([309, 362], abs=1)
+    assert [cell.replace("\xa0", " ") for cell in table[2][1:]] == [
+        "35.1 kB/token", "35.1 kB/token", "310 million tokens", "360 million tokens"]
 
 
 def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes():
@@ -205,4 +210,5 @@ def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes()
     saved = {row["layers_that_share"]: alone["stored_bytes_per_token"] / row["stored_bytes_per_token"]
              for row in memory_wall.sharing("Llama 3.1 70B")}
     assert saved == {1: 1, 2: 2, 4: 4, 80: 80}
-    assert len(memory_wall.sharing_table()[1]) == 4
+    assert [row[1:] for row in memory_wall.sharing_table()[1]] == [
+        [f"{kept:.4g}\xa0kB/token", "163.8\xa0kB/token"] for kept in (163.84, 81.92, 40.96, 2.048)]

@@ -211,6 +211,10 @@ def test_the_tables_of_a_page_follow_their_numbers():
     head, rows = tiers.ways_table(idle_share=0)
     assert [row[1] for row in rows] == [way["tier"] for way in tiers.breakpoints(idle_share=0)]
     assert rows[-1][2] == "$0" and len(head) == len(rows[0])
+    # By hand: 3.3 dollars an hour for 186 GB, of which a token takes 35,136 bytes; then 8 chips wait for the host.
+    first, second, *_ = tiers.ways_table()[1]
+    assert first[2:] == [f"${3.3 / 186e9 * 35_136 * 1e6:.2g}", "$0"]
+    assert second[0] == "3.4\xa0s to 28\xa0min" and second[3] == f"${1e6 * 35_136 / 443.2e9 * 8 * 3.3 / 3600:.2g}"
     assert any("unverified" in row[0] for row in tiers.drain_table()[1])
 
 
