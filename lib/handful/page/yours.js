@@ -1,6 +1,7 @@
 // The form for a reader's own model and chip.  What is typed is checked as it is typed; whatever adds up becomes the
 // page's scenario, and with it the book's.  Below it, parts of the page that do not concern this case are hidden:
 //   <div class="when-experts">…</div>, <div class="unless-experts">…</div>     conditions: page/yours.py
+//   with the class with-next, what follows goes along.
 import "./yours.css";
 import { readConfig } from "./config.js";
 import { h } from "./dom.js";
@@ -237,13 +238,17 @@ class Part {
 function mountCases({ conditions }) {
   const tests = Object.entries(conditions).map(([name, sides]) => ({ name, sides: sides.map(compile) }));
   const all = tests.map((test) => ({ ...test, when: document.querySelectorAll(`.when-${test.name}`), unless: document.querySelectorAll(`.unless-${test.name}`) }));
+  const hide = (node, hidden) => {
+    node.hidden = hidden;
+    if (node.classList.contains("with-next") && node.nextElementSibling) node.nextElementSibling.hidden = hidden;
+  };
   const draw = () => {
     const known = store.values();
     for (const { sides, when, unless } of all) {
       let above;
       try { const [left, right] = sides.map((side) => side(known)); above = left > right; } catch { above = undefined; }
-      for (const node of when) node.hidden = above !== true;
-      for (const node of unless) node.hidden = above === true;
+      for (const node of when) hide(node, above !== true);
+      for (const node of unless) hide(node, above === true);
     }
   };
   store.on(draw);

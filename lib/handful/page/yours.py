@@ -9,8 +9,9 @@ from .. import facts, shapes
 from ..ask import registry
 from .ledger import Part
 
-# Which parts of the walk speak of this reader's case: shown where the left is above the right; formulas by name.
-# A pair's opposite is shown where both sides have values and the left is not above.
+# Which parts of the walk speak of this reader's case: shown where the left is above the right; formulas by name,
+# or a tree.
+# A value that is missing (a price, wires) is not above anything.
 CONDITIONS = {
     "experts": ("routed_parameters", 0),
     "too-large": ("weight_memory", "domain_capacity"),
@@ -18,6 +19,7 @@ CONDITIONS = {
     "long-attention": ("context", "attention_context"),
     "priced": ("device_price", 0),
     "wired": ("scale_out_bandwidth", 0),
+    "crosses": (["*", "expert_layers", "scale_out_bandwidth"], 0),
 }
 
 
@@ -42,7 +44,7 @@ def conditions() -> dict[str, list]:
     formulas = registry()
 
     def side(name):
-        return formulas[name].tree() if name in formulas else name
+        return formulas[name].tree() if isinstance(name, str) and name in formulas else name
 
     return {name: [side(left), side(right)] for name, (left, right) in CONDITIONS.items()}
 
