@@ -9,7 +9,8 @@ import { DEFAULTS, modelRow, shape, totalParameters } from "./shapes.js";
 export const OWN = "yours";
 const LARGEST = 1e15; // parameters: far below 2^53, so that counts are exact
 
-// [name, words, group, limits]: a whole number unless `type` says otherwise; `scale` is the unit that a reader types in.
+// [name, words, group, limits]: a whole number unless `type` says otherwise; `scale` is the unit that a reader types in,
+// `blank` what an empty field stands for.
 const field = (name, label, group, rest = {}) => ({ name, label, group, type: "int", min: 1, max: 1e6, ...rest });
 const zero = { min: 0, default: 0 };
 
@@ -18,8 +19,8 @@ export const FIELDS = {
     field("layers", "Layers", "size", { max: 2000 }),
     field("d_model", "Width", "size", { max: 2e5 }),
     field("vocab", "Vocabulary", "size", { max: 1e7 }),
-    field("max_context", "Longest context (tokens; blank: any)", "size", { ...zero, max: 1e9 }),
-    field("tied_embeddings", "Input embedding and output head are one matrix", "size", { type: "bool" }),
+    field("max_context", "Longest context (tokens)", "size", { blank: "any", ...zero, max: 1e9 }),
+    field("tied_embeddings", "Embedding and output head are one", "size", { type: "bool" }),
     field("heads", "Heads", "attention", { max: 4096 }),
     field("kv_heads", "Heads of keys and values", "grouped", { max: 4096 }),
     field("head_dim", "Size of a head", "grouped", { max: 8192 }),
@@ -27,15 +28,15 @@ export const FIELDS = {
     field("rope_dim", "Part of a head that carries positions", "latent", { ...zero, max: 8192 }),
     field("nope_dim", "The rest of a head's key", "latent", { ...zero, max: 8192 }),
     field("v_head_dim", "Size of a head's value", "latent", { ...zero, max: 8192 }),
-    field("q_lora_rank", "Rank of the queries (blank: full)", "latent", { ...zero, max: 65536 }),
-    field("window_tokens", "Window of the windowed layers (tokens; blank: none)", "attention", { ...zero, max: 1e7 }),
-    field("full_attention_layers", "Layers that attend to everything (blank: all)", "attention", { min: 0, max: 2000, default: null }),
+    field("q_lora_rank", "Rank of the queries", "latent", { blank: "full", ...zero, max: 65536 }),
+    field("window_tokens", "Window of the windowed layers (tokens)", "attention", { blank: "none", ...zero, max: 1e7 }),
+    field("full_attention_layers", "Layers that attend to everything", "attention", { blank: "all", min: 0, max: 2000, default: null }),
     field("ffn_dim", "Width of a dense feed-forward block", "feed", { ...zero, max: 1e7 }),
     field("routed_experts", "Experts in a layer", "experts", { ...zero, max: 1e5 }),
     field("active_experts", "Experts that a token uses", "experts", { ...zero, max: 1e5 }),
-    field("shared_experts", "Shared experts beside them (blank: none)", "experts", { ...zero, max: 1e4 }),
+    field("shared_experts", "Shared experts beside them", "experts", { blank: "none", ...zero, max: 1e4 }),
     field("expert_dim", "Width of an expert", "experts", { ...zero, max: 1e6 }),
-    field("dense_layers", "Layers with no experts (blank: none)", "experts", { ...zero, max: 2000 }),
+    field("dense_layers", "Layers with no experts", "experts", { blank: "none", ...zero, max: 2000 }),
     field("gated", "Feed-forward blocks have a gate (three matrices)", "fine", { type: "bool", default: true }),
     field("attention_bias", "Biases in attention", "fine", { type: "choice", default: "none", options: [["none", "none"], ["qkv", "queries, keys and values"], ["all", "output too"]] }),
     field("qk_norm", "Queries and keys are normalised", "fine", { type: "bool" }),
@@ -44,20 +45,20 @@ export const FIELDS = {
     field("router_bias", "A bias for each expert in the router", "fine", { type: "bool" }),
     field("norms_per_layer", "Norms in a layer", "fine", { min: 0, max: 8, default: 2 }),
     field("norm_bias", "Norms have biases", "fine", { type: "bool" }),
-    field("learned_positions", "Learned positions (blank: none)", "fine", { ...zero, max: 1e7 }),
+    field("learned_positions", "Learned positions", "fine", { blank: "none", ...zero, max: 1e7 }),
     field("layers_per_kv", "Layers that share a cache", "fine", { max: 64, default: 1 }),
   ],
   hardware: [
     field("bf16", "Peak in bf16, dense (TFLOP/s)", "peak", { type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
-    field("fp8", "Peak in fp8, dense (TFLOP/s; blank: none)", "peak", { type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
-    field("fp4", "Peak in fp4, dense (TFLOP/s; blank: none)", "peak", { type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
+    field("fp8", "Peak in fp8, dense (TFLOP/s)", "peak", { blank: "none", type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
+    field("fp4", "Peak in fp4, dense (TFLOP/s)", "peak", { blank: "none", type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
     field("memory_bandwidth", "Memory bandwidth (TB/s)", "memory", { type: "real", scale: 1e12, min: 1e8, max: 1e17 }),
     field("memory_capacity", "Memory (GB)", "memory", { type: "real", scale: 1e9, min: 1e8, max: 1e16 }),
     field("domain_devices", "Chips in the fast network", "network", { max: 1e5 }),
-    field("devices", "Of these, chips that serve one copy (blank: all)", "network", { max: 1e5, default: null }),
-    field("scale_up_bandwidth", "Fast network, one direction (GB/s a chip; blank: unknown)", "network", { type: "real", scale: 1e9, min: 1e6, max: 1e17, default: null }),
-    field("scale_out_bandwidth", "Out of it, one direction (GB/s a chip; blank: unknown)", "network", { type: "real", scale: 1e9, min: 1e6, max: 1e17, default: null }),
-    field("device_price", "Price (dollars for a chip and hour; blank: unknown)", "price", { type: "real", scale: 1 / 3600, min: 1e-9, max: 1, default: null }),
+    field("devices", "Of these, chips that serve a copy", "network", { blank: "all", max: 1e5, default: null }),
+    field("scale_up_bandwidth", "Fast network, each way (GB/s a chip)", "network", { blank: "unknown", type: "real", scale: 1e9, min: 1e6, max: 1e17, default: null }),
+    field("scale_out_bandwidth", "Out of it, each way (GB/s a chip)", "network", { blank: "unknown", type: "real", scale: 1e9, min: 1e6, max: 1e17, default: null }),
+    field("device_price", "Price of a chip (dollars an hour)", "price", { blank: "unknown", type: "real", scale: 1 / 3600, min: 1e-9, max: 1, default: null }),
   ],
 };
 

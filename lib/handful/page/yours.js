@@ -33,7 +33,7 @@ function makeField(kind, f, changed) {
   const id = `yours-${kind}-${f.name}`, fault = h("span", { class: "yours-fault", id: `${id}-fault`, hidden: true });
   const box = f.type === "bool";
   const input = f.type === "choice" ? h("select", { id, name: f.name }, ...f.options.map(([value, text]) => h("option", { value, text })))
-    : h("input", { id, name: f.name, type: box ? "checkbox" : "text", inputmode: box ? null : f.type === "int" ? "numeric" : "decimal", autocomplete: "off", spellcheck: box ? null : "false" });
+    : h("input", { id, name: f.name, type: box ? "checkbox" : "text", inputmode: box ? null : f.type === "int" ? "numeric" : "decimal", autocomplete: "off", spellcheck: box ? null : "false", placeholder: f.blank });
   input.addEventListener(box || f.type === "choice" ? "change" : "input", changed);
   const words = h("label", { for: id, text: f.label });
   return {
@@ -72,7 +72,7 @@ class Part {
     const pair = (id, text, node) => h("div", { class: "yours-field" }, h("label", { for: id, text }), node);
     const sets = [];
     if (kind === "model") {
-      this.attention = this.switch("attention", "Kind", [["grouped", "grouped-query (or multi-head, multi-query)"], ["latent", "latent, as in DeepSeek-V3"]]);
+      this.attention = this.switch("attention", "Kind", [["grouped", "grouped-query, or multi-head"], ["latent", "latent, as in DeepSeek-V3"]]);
       this.feed = this.switch("feed", "Kind", [["dense", "one block a layer"], ["experts", "a mixture of experts"]]);
       this.grouped = h("div", { class: "yours-grid" }, ...of("grouped"));
       this.latent = h("div", { class: "yours-grid" }, ...of("latent"));
@@ -80,7 +80,7 @@ class Part {
       this.stated = h("input", { id: "yours-stated", type: "text", inputmode: "decimal", autocomplete: "off", placeholder: "70.6B, say" });
       this.stated.addEventListener("input", () => this.draw());
       const [layers, ...windows] = of("attention");
-      sets.push(set("Size", ...of("size"), pair("yours-stated", "Total that its makers state (to compare)", this.stated)));
+      sets.push(set("Size", ...of("size"), pair("yours-stated", "Stated total, to compare", this.stated)));
       const attention = set("Attention", this.attention.node, layers);
       attention.append(this.grouped, this.latent, h("div", { class: "yours-grid" }, ...windows));
       const feed = set("Feed-forward", this.feed.node, ...of("feed"));
