@@ -21,7 +21,7 @@ from numbers import Real
 from . import facts, shapes
 from .facts import nearest
 
-__all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "notes", "page_rows", "values"]
+__all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "model_row", "notes", "page_rows", "values"]
 
 DEFAULT = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8", "context": 8192}
 
@@ -80,7 +80,7 @@ def page_rows() -> dict:
     """
     return {
         "hardware": [_hardware(row) for row in facts.load("accelerators") if _serves(row)],
-        "model": [_model(row) for row in facts.load("shapes")
+        "model": [model_row(shapes.of_row(row), row.source) for row in facts.load("shapes")
                   if row.verified and not row["compressed_layers"]],
         "precision": [dict(row) for row in PRECISIONS],
         "constants": dict(CONSTANTS), "rules": [dict(rule) for rule in RULES], "default": dict(DEFAULT),
@@ -113,14 +113,19 @@ def _hardware(row: facts.Row) -> dict:
     }
 
 
-def _model(row: facts.Row) -> dict:
-    s = shapes.of_row(row)
+def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict:
+    """A shape as a row of the scenario bar; page/shapes.js makes the same row of a reader's own shape.
+
+    >>> row = model_row(shapes.shape("Llama 3.1 8B"))
+    >>> row["values"]["total_parameters"], row["kv_elements_per_token"]
+    (8030261248, 65536)
+    """
     routed = shapes.routed_parameters(s)
     of_experts = {  # a dense model has none of these, and formulas that want them say so
         "expert_layers": s.expert_layers, "dispatch_bytes": 1, "combine_bytes": 2,
         "expert_parameters": routed // (s.expert_layers * s.routed_experts) if routed else None}
     return {
-        "name": row.name, "label": row.name,
+        "name": s.name, "label": s.name,
         "values": {"total_parameters": shapes.total_parameters(s),
                    "active_parameters": shapes.active_parameters(s),
                    "routed_parameters": routed, "experts": s.routed_experts or 1,
@@ -130,11 +135,13 @@ def _model(row: facts.Row) -> dict:
                    **(of_experts if routed else dict.fromkeys(of_experts))},
         "kv_elements_per_token": shapes.kv_elements_per_token(s),
         "kv_window_elements": shapes.kv_window_elements(s),
-        "max_context": s.max_context, "source": row.source,
+        "max_context": s.max_context or None, "source": source,
     }
 
 
-def _choose(kind: str, name: str) -> dict:
+def _choose(kind: str, name: str | shapes.Shape) -> dict:
+    if kind == "model" and isinstance(name, shapes.Shape):
+        return model_row(name)
     rows = page_rows()[kind]
     for row in rows:
         if row["name"].lower() == str(name).strip().lower():
@@ -143,7 +150,7 @@ def _choose(kind: str, name: str) -> dict:
     raise ScenarioError(f"There is no {kind} {name!r}; the nearest are: {nearest(name, names)}.")
 
 
-def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
+def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFAULT["model"],
            precision: str = DEFAULT["precision"], context: float = DEFAULT["context"],
            **overrides: float) -> dict[str, float | None]:
     """Values of symbols, by API name, in SI units.
@@ -151,7 +158,7 @@ def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
     Parameters
     ----------
     hardware, model, precision : str
-        Names of rows of `page_rows`, whatever their capitals.
+        Names of rows of `page_rows`, whatever their capitals; as a model also a `handful.shapes.Shape` of your own.
     context : float
         Tokens already in a sequence, 0 or above.
     **overrides : float
@@ -175,6 +182,9 @@ def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
     >>> v = values()
     >>> round(v["total_parameters"] / v["active_parameters"], 2)
     17.87
+    >>> values(model=shapes.Shape(name="mine", layers=32, d_model=4096, heads=32, kv_heads=8, head_dim=128, vocab=32000,
+    ...                           ffn_dim=14336))["total_parameters"]
+    7241732096
     >>> values(hardware="A100 80GB", precision="fp4")
     Traceback (most recent call last):
     ...
@@ -210,7 +220,7 @@ def values(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
     return found
 
 
-def _choices(hardware: str, model: str, precision: str) -> tuple[dict, dict, dict]:
+def _choices(hardware: str, model: str | shapes.Shape, precision: str) -> tuple[dict, dict, dict]:
     return _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
 
 
@@ -235,7 +245,7 @@ def _tree(tree, known: dict) -> float:
     return fold(_tree(part, known) for part in tree[1:])
 
 
-def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
+def notes(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFAULT["model"],
           precision: str = DEFAULT["precision"], context: float = DEFAULT["context"],
           **overrides: float) -> list[str]:
     """Sentences that a reader of this scenario should see; none where all is well.
@@ -249,7 +259,7 @@ def notes(hardware: str = DEFAULT["hardware"], model: str = DEFAULT["model"],
 
     known = values(hardware, model, precision, context, **overrides)
     chip, shape, form = _choices(hardware, model, precision)
-    known["max_context"] = shape["max_context"]
+    known["max_context"] = shape["max_context"] or math.inf
     words = {"hardware": chip["name"], "model": shape["name"], "precision": form["label"],
              "devices": known["devices"]}
     found: dict[str, str] = {}

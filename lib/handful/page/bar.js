@@ -9,10 +9,12 @@ const NAMES = { hardware: "Chip", model: "Model", precision: "Precision" };
 const positionOf = (value) => Math.round((STEPS * Math.log(value / CONTEXT.min)) / Math.log(CONTEXT.max / CONTEXT.min));
 const valueAt = (position) => Number((CONTEXT.min * (CONTEXT.max / CONTEXT.min) ** (position / STEPS)).toPrecision(2));
 
+const optionsOf = (kind) => rows[kind].map((r) => h("option", { value: r.name, text: r.label }));
+
 export function mountBar(before, problems = []) {
   const selects = {};
   const menus = Object.keys(NAMES).map((kind) => {
-    const select = (selects[kind] = h("select", { id: `bar-${kind}`, name: kind }, ...rows[kind].map((r) => h("option", { value: r.name, text: r.label }))));
+    const select = (selects[kind] = h("select", { id: `bar-${kind}`, name: kind }, ...optionsOf(kind)));
     select.addEventListener("change", () => store.set({ [kind]: select.value }));
     return h("div", { class: `bar-item bar-${kind}` }, h("label", { for: `bar-${kind}`, text: NAMES[kind] }), select);
   });
@@ -27,9 +29,10 @@ export function mountBar(before, problems = []) {
     catch { history.replaceState(null, "", link); share.textContent = "In address bar"; }
     setTimeout(() => { share.textContent = "Share"; }, 1800);
   } });
+  const yours = h("a", { class: "bar-tool", href: "your-model.html#yours", text: "Yours", title: "Describe your own model and chip" });
   const summary = h("button", { type: "button", class: "bar-summary", "aria-expanded": "false", "aria-controls": "bar-fields" });
   const fields = h("div", { class: "bar-fields", id: "bar-fields" }, ...menus,
-    h("div", { class: "bar-item bar-context" }, h("label", { for: "bar-context", text: "Context" }), slider, ticks, output), h("div", { class: "bar-tools" }, reset, share));
+    h("div", { class: "bar-item bar-context" }, h("label", { for: "bar-context", text: "Context" }), slider, ticks, output), h("div", { class: "bar-tools" }, yours, reset, share));
   const notes = h("p", { class: "bar-notes", role: "status" });
   const bar = h("section", { class: "bar", "aria-label": "Scenario: the chip, model, precision and context that this page's numbers are for" }, summary, fields, notes);
   summary.addEventListener("click", () => {
@@ -40,7 +43,11 @@ export function mountBar(before, problems = []) {
   let complaints = [...store.problems, ...problems];
   const draw = () => {
     const choice = store.choice;
-    for (const [kind, select] of Object.entries(selects)) if (select.value !== choice[kind]) select.value = choice[kind];
+    for (const [kind, select] of Object.entries(selects)) {
+      // The reader's own model and chip come, change and go.
+      if (rows[kind].map((r) => r.label).join() !== [...select.options].map((o) => o.textContent).join() && kind !== "precision") select.replaceChildren(...optionsOf(kind));
+      if (select.value !== choice[kind]) select.value = choice[kind];
+    }
     for (const option of selects.precision.options) {
       const reason = lacks(choice.hardware, option.value);
       option.disabled = Boolean(reason);

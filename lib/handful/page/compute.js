@@ -1,6 +1,6 @@
 // The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that follow from them.
 import { capital, describe, lower, plain } from "./describe.js";
-import { lacks, rows, store, supplied } from "./scenario.js";
+import { called, lacks, rows, store, supplied } from "./scenario.js";
 import { compile, compileSweep } from "./tree.js";
 import { formatValue } from "./units.js";
 
@@ -94,17 +94,26 @@ export class Model extends Values {
     this.across = spec.across ? compile(spec.across.tree) : null;
     this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
     this.dots = spec.dots ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) } : null;
-    this.dotRows = !this.dots ? [] : rows[this.dots.over].filter((row) => !this.dots.rows || this.dots.rows.includes(row.name))
-      .map(({ name }) => ({ name, entry: { given: this.dots.given, scenario: { [this.dots.over]: name } } }));
     // Fixed points: they keep the colours after the curves', group by group.
     this.points = (spec.points || []).flatMap(({ at }, i) => at.map(([x, y, label = ""], k) => ({ label, key: `${i} ${k}`, x, y, index: spec.curves.length + i })));
+  }
+
+  // A dot for each row, the reader's own too where every row has one.
+  get dotRows() {
+    if (!this.dots) return [];
+    const { over, rows: only, given } = this.dots;
+    if (this.dottedAt !== store.version) {
+      this.dottedAt = store.version;
+      this.dotted = rows[over].filter((row) => !only || only.includes(row.name)).map((row) => ({ name: called(row), entry: { given, scenario: { [over]: row.name } } }));
+    }
+    return this.dotted;
   }
 
   // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be computed.
   evaluate(state) {
     const cursor = state[this.spec.x.name], shared = this.values(state);
     // Where nothing but the cursor has moved, the curves stand as they are, in the same arrays.
-    const { [this.spec.x.name]: _, ...others } = state, key = JSON.stringify([others, store.choice, this.mix]), same = key === this.swept;
+    const { [this.spec.x.name]: _, ...others } = state, key = JSON.stringify([others, store.version, this.mix]), same = key === this.swept;
     this.swept = key;
     const out = { curves: [], marks: [], readouts: [], dots: [], problem: "", key };
     const valuesFor = (entry) => (entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared);

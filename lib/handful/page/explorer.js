@@ -37,7 +37,7 @@ class Explorer {
     this.complaints = read.problems;
     this.problem = "";
     this.tell();
-    this.unfollow = linked ? store.on((now, before) => this.follow(now, before)) : () => {};
+    this.unfollow = linked ? store.on((now, before, was) => this.follow(now, before, was)) : () => {};
     this.draw();
     this.say();
   }
@@ -64,8 +64,8 @@ class Explorer {
     else if (typeof value === "number") state[entry.name] = Math.min(Math.max(value, entry.min), entry.max);
   }
 
-  follow(now, before) {
-    const values = { ...store.values(), ...now }, old = { ...store.values(before), ...before }, state = { ...this.state };
+  follow(now, before, was) {
+    const values = { ...store.values(), ...now }, old = { ...was, ...before }, state = { ...this.state };
     for (const name of CHOICES) if (now[name] !== before[name]) delete state[name];
     for (const entry of this.entries) {
       if (entry.name in values && values[entry.name] !== old[entry.name]) this.adopt(state, entry, values[entry.name]);
@@ -212,7 +212,7 @@ class Explorer {
     const own = new Set(["context", this.spec.x?.name, ...Object.keys(this.model.fixed), ...this.entries.map((e) => e.name), ...(this.model.pickers || []).flatMap((c) => Object.keys(c.rows[0]))]);
     if (!Object.keys(store.values()).some((name) => this.model.symbols.has(name) && !own.has(name))) return "";
     const now = { ...store.choice, ...this.state };
-    return `Shown for ${now.hardware}, ${now.model}, ${label("precision", now.precision)}.`;
+    return `Shown for ${label("hardware", now.hardware)}, ${label("model", now.model)}, ${label("precision", now.precision)}.`;
   }
 
   drawScene() {

@@ -1,16 +1,20 @@
 // Which chip, model, precision and context the page speaks of; the arithmetic of scenario.py.
 // One store a page: the bar writes it, explorers and live numbers follow it.
 import rows from "handful-rows";
+import { check, decode, encode, OWN, rowOf } from "./own.js";
 import { compile } from "./tree.js";
 import { formatValue } from "./units.js";
 
 const KINDS = ["hardware", "model", "precision"];
 const NOUN = { hardware: "chip", model: "model", precision: "precision" };
-const KEY = "handful-scenario";
+const KEY = "handful-scenario", OWN_KEY = "handful-yours";
+const OWNABLE = ["hardware", "model"];
 export const CONTEXT = { min: 128, max: 1e6 };
 export { rows };
 
 const row = (kind, name) => rows[kind].find((entry) => entry.name === name);
+// A row's name in a sentence: a reader's own goes by its label.
+export const called = (entry) => (entry.own ? entry.label : entry.name);
 export const label = (kind, name) => row(kind, name)?.label ?? name;
 export const defaults = () => ({ ...rows.default });
 
@@ -44,7 +48,7 @@ export function nearest(kind, name) {
   const pairs = (s) => { const t = s.toLowerCase(); return new Set([...t].map((_, i) => t.slice(i, i + 2))); };
   const want = pairs(name);
   const score = (s) => { const own = pairs(s); let n = 0; for (const p of own) n += want.has(p); return (2 * n) / (own.size + want.size); };
-  return rows[kind].map((r) => r.name).sort((a, b) => score(b) - score(a)).slice(0, 3);
+  return rows[kind].filter((r) => !r.own).map((r) => r.name).sort((a, b) => score(b) - score(a)).slice(0, 3);
 }
 
 // A choice out of untrusted strings: what is wrong is named, and the fallback's value stands.
@@ -54,6 +58,7 @@ export function readChoice(given, fallback = defaults()) {
     const name = given[kind];
     if (name === undefined || name === null) continue;
     if (row(kind, name)) choice[kind] = name;
+    else if (name === OWN && OWNABLE.includes(kind)) problems.push(`The address asks for your own ${NOUN[kind]}, and none is described here yet; ${label(kind, choice[kind])} is used.`);
     else problems.push(`There is no ${NOUN[kind]} “${String(name).slice(0, 60)}” in this book; the nearest are ${nearest(kind, String(name)).join(", ")}. ${label(kind, choice[kind])} is used.`);
   }
   if (given.context !== undefined && given.context !== null) {
@@ -73,7 +78,7 @@ export function readChoice(given, fallback = defaults()) {
 function notesOn(choice) {
   const chip = row("hardware", choice.hardware), model = row("model", choice.model), found = new Map();
   const known = { ...valuesOf(choice), max_context: model.max_context ?? Infinity };
-  const words = { hardware: chip.name, model: model.name, precision: label("precision", choice.precision), devices: known.devices };
+  const words = { hardware: called(chip), model: called(model), precision: label("precision", choice.precision), devices: known.devices };
   for (const rule of rows.rules) {
     let shown;
     if ("missing" in rule) shown = known[rule.missing] === undefined;
@@ -93,17 +98,69 @@ class Store {
     this.choice = defaults();
     this.problems = [];
     this.listeners = new Set();
+    this.own = {}; // the reader's model and chip, as own.js defines them
+    this.earlier = {}; // what an address put aside
+    this.version = 0; // grows at every change: the same choice may stand for another model of the reader's
   }
 
   // From the address if it names a scenario, else from the reader's last visit.
   load(search, storage) {
     this.storage = storage;
+    const strange = this.loadOwn(search);
     const query = new URLSearchParams(search), given = {};
     for (const key of [...KINDS, "context"]) if (query.has(key)) given[key] = query.get(key);
     let saved = {};
     try { saved = JSON.parse(storage?.getItem(KEY) || "{}") || {}; } catch { /* damaged or forbidden: start afresh */ }
     const base = Object.keys(given).length ? defaults() : readChoice(saved).choice;
     ({ choice: this.choice, problems: this.problems } = readChoice(given, base));
+    this.problems.unshift(...strange);
+  }
+
+  // The reader's own rows: kept ones, then those of the address, which put a different kept one aside.
+  loadOwn(search) {
+    const query = new URLSearchParams(search), problems = [];
+    let kept = {};
+    try { kept = JSON.parse(this.storage?.getItem(OWN_KEY) || "{}") || {}; } catch { /* damaged or forbidden */ }
+    const good = (kind, given) => (given && typeof given === "object" ? check(kind, given).definition : undefined);
+    for (const kind of OWNABLE) {
+      const mine = good(kind, kept[kind]), before = good(kind, kept.earlier?.[kind]), text = query.get(`yours.${kind}`);
+      if (before) this.earlier[kind] = before;
+      if (mine) this.own[kind] = mine;
+      if (text === null) continue;
+      const { definition, problems: wrong } = decode(kind, text);
+      if (wrong.length) { problems.push(`The address describes a ${NOUN[kind]} that cannot be used. ${wrong[0].text}`); continue; }
+      if (mine && encode(kind, mine) !== encode(kind, definition)) this.earlier[kind] = mine;
+      this.own[kind] = definition;
+    }
+    this.offerOwn();
+    if (OWNABLE.some((kind) => query.has(`yours.${kind}`) && this.own[kind])) this.keepOwn();
+    return problems;
+  }
+
+  // Own rows stand last in the menus.
+  offerOwn() {
+    for (const kind of OWNABLE) {
+      const at = rows[kind].findIndex((entry) => entry.own);
+      if (at >= 0) rows[kind].splice(at, 1);
+      if (this.own[kind]) rows[kind].push(rowOf(kind, this.own[kind]));
+    }
+  }
+
+  keep(key, value) { try { this.storage?.setItem(key, JSON.stringify(value)); } catch { /* private mode: not remembered */ } }
+  keepOwn() { this.keep(OWN_KEY, { ...this.own, earlier: this.earlier }); }
+
+  // The reader's own model or chip, from a checked definition, becomes the page's choice; none forgets it.
+  define(kind, definition) {
+    const before = this.choice;
+    if (definition) this.own[kind] = definition;
+    else delete this.own[kind];
+    delete this.earlier[kind];
+    const choice = { ...before, [kind]: definition ? OWN : before[kind] === OWN ? rows.default[kind] : before[kind] };
+    // Listeners compare what was with what is: what was is computed before the row goes.
+    const old = valuesOf(before);
+    this.offerOwn();
+    this.keepOwn();
+    this.turn(choice, before, old);
   }
 
   get isDefault() { return Object.entries(rows.default).every(([key, value]) => this.choice[key] === value); }
@@ -111,12 +168,17 @@ class Store {
   values(overrides) { return valuesOf(overrides ? { ...this.choice, ...overrides } : this.choice); }
 
   set(patch) {
-    const before = this.choice;
+    this.turn(patch, this.choice, valuesOf(this.choice));
+  }
+
+  // Every listener hears what is, what was, and the values of what was.
+  turn(patch, before, old) {
     const { choice, problems } = readChoice(patch, before);
     this.problems = problems;
     this.choice = choice;
-    try { this.storage?.setItem(KEY, JSON.stringify(choice)); } catch { /* private mode: not remembered */ }
-    for (const listener of this.listeners) listener(choice, before);
+    this.version += 1;
+    this.keep(KEY, choice);
+    for (const listener of this.listeners) listener(choice, before, old);
   }
 
   on(listener) {
@@ -128,6 +190,7 @@ class Store {
   query() {
     const query = new URLSearchParams();
     if (!this.isDefault) for (const key of [...KINDS, "context"]) query.set(key, String(this.choice[key]));
+    for (const kind of OWNABLE) if (this.choice[kind] === OWN) query.set(`yours.${kind}`, encode(kind, this.own[kind]));
     return query;
   }
 }

@@ -6,6 +6,7 @@ import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { store } from "./scenario.js";
 import { strangers } from "./state.js";
+import { mountYours } from "./yours.js";
 
 function memory() {
   try { return window.localStorage; } catch { return null; } // a page may be denied it
@@ -55,6 +56,7 @@ function bar(problems) {
 function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
   mountLedger();
+  mountYours();
   bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the first paint.

@@ -1,0 +1,63 @@
+"""The place of the form for a reader's own model and chip (yours.js), and the data that it starts from."""
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import MISSING, fields
+
+from .. import facts, shapes
+from ..ask import registry
+from .ledger import Part
+
+# Which parts of the walk speak of this reader's case: shown where the left is above the right; formulas by name,
+# or a tree.
+# A value that is missing (a price, wires) is not above anything.
+CONDITIONS = {
+    "experts": ("routed_parameters", 0),
+    "too-large": ("weight_memory", "domain_capacity"),
+    "beyond-balance": ("context", "balance_context"),
+    "long-attention": ("context", "attention_context"),
+    "priced": ("device_price", 0),
+    "wired": ("scale_out_bandwidth", 0),
+    "crosses": (["*", "expert_layers", "scale_out_bandwidth"], 0),
+}
+
+
+def start_shapes() -> dict[str, dict]:
+    """Shapes of the book that the form can start from, as the fields in which they differ from a plain one.
+
+    >>> start_shapes()["Mistral 7B v0.2"]["kv_heads"]
+    8
+    """
+    usual = {f.name: f.default for f in fields(shapes.Shape) if f.default is not MISSING}
+    found = {}
+    for row in facts.load("shapes"):
+        if row.verified and not row["compressed_layers"]:
+            s = shapes.of_row(row)
+            found[row.name] = {f.name: getattr(s, f.name) for f in fields(s)
+                               if f.name != "name" and (f.name not in usual or getattr(s, f.name) != usual[f.name])}
+    return found
+
+
+def conditions() -> dict[str, list]:
+    """Expression trees of both sides of every condition, constants filled in."""
+    formulas = registry()
+
+    def side(name):
+        return formulas[name].tree() if isinstance(name, str) and name in formulas else name
+
+    return {name: [side(left), side(right)] for name, (left, right) in CONDITIONS.items()}
+
+
+def form() -> Part:
+    """The form's place; without scripts it says what to do instead.
+
+    >>> "yours-data" in form().text
+    True
+    """
+    data = json.dumps({"shapes": start_shapes(), "conditions": conditions()},
+                      separators=(",", ":")).replace("<", "\\u003c")
+    words = ("Here the published page shows a form. It needs scripts; in a notebook, describe your model as "
+             "handful.shapes.Shape(…) and hand it to handful.scenario.values(model=…).")
+    return Part(f'<div class="yours" id="yours"><p class="yours-still">{html.escape(words)}</p>'
+                f'<script type="application/json" id="yours-data">{data}</script></div>')
