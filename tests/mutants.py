@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
 MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "pipelining", "racks", "stages", "experts", "prices",
            "tiers", "memory_wall", "reversible", "ciphers", "validation")
-LONGEST = 90  # seconds for the tests of one mutant
+LONGEST = 90  # seconds of a processor for the tests of one mutant
 TESTS = {"balance": ("balance", "latency", "train"), "sparsity": ("latency",)}  # where they are not in a file of the same name
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
          ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
@@ -55,7 +55,8 @@ def changes(tree: ast.AST):
 
 def tested(module: str, source: str) -> int:
     """In a process of its own: 0 if the tests of `module` pass with `source` in its place."""
-    signal.alarm(LONGEST)                                 # a mutant that runs for ever has been noticed
+    # A mutant that runs for ever has been noticed; one that waits for a busy machine has not.
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         copy = Path(folder) / "handful"
         shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.js", "*.css"))

@@ -207,6 +207,8 @@ def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes()
     alone, *_, shared = memory_wall.sharing("Llama 3.1 70B")
     assert shared["stored_bytes_per_token"] == 1 * 2 * 128 * 8
     assert shared["read_bytes_per_token"] == alone["read_bytes_per_token"] == 80 * 2 * 128 * 8
+    wide, *_ = memory_wall.sharing("Llama 3.1 70B", bytes_per_element=2)
+    assert wide["stored_bytes_per_token"] == wide["read_bytes_per_token"] == 2 * 80 * 2 * 128 * 8
     saved = {row["layers_that_share"]: alone["stored_bytes_per_token"] / row["stored_bytes_per_token"]
              for row in memory_wall.sharing("Llama 3.1 70B")}
     assert saved == {1: 1, 2: 2, 4: 4, 80: 80}

@@ -179,12 +179,12 @@ def test_the_lecture_on_traffic():
 
 def test_traffic_in_several_precisions():
     """Out in fp8, back and onwards in bf16: three bytes for each expert and layer against two; with equal widths, the rule."""
-    known = dict(active_experts=8, layers_per_stage=1, bandwidth_ratio=18)
+    known = dict(active_experts=8, layers_per_stage=3, bandwidth_ratio=18)
     mixed = p.traffic_time_ratio_of_bytes(known, dispatch_bytes=1, combine_bytes=2, activation_bytes=2)
-    assert mixed == pytest.approx(8 * 1.5 / 18)
+    assert mixed == pytest.approx(3 * 8 * 1.5 / 18)
     same = p.traffic_time_ratio_of_bytes(known, dispatch_bytes=2, combine_bytes=2, activation_bytes=2)
     assert same == pytest.approx(p.traffic_time_ratio(known))
-    wires = dict(active_experts=8, layers_per_stage=1, scale_up_bandwidth=900e9, scale_out_bandwidth=50e9)
+    wires = dict(active_experts=8, layers_per_stage=3, scale_up_bandwidth=900e9, scale_out_bandwidth=50e9)
     assert p.traffic_time_ratio_of_chip(wires) == pytest.approx(p.traffic_time_ratio(known))
     assert p.fewest_layers_of_chip(wires) == pytest.approx(1.125)
 

@@ -138,8 +138,11 @@ class Formula:
         if all(isinstance(a, (int, float)) for a in arguments):
             try:
                 return float(self._scalar(*map(float, arguments)))
-            except (ZeroDivisionError, OverflowError):  # out of reach, beyond max(0, …) say: as the array path says
-                return math.inf
+            except (ZeroDivisionError, OverflowError):  # out of reach, beyond max(0, …) say: infinite, or 0/0
+                import numpy as np
+
+                with np.errstate(all="ignore"):
+                    return float(self._array(*map(np.float64, arguments)))
         import numpy as np
 
         with np.errstate(divide="ignore", over="ignore"):
