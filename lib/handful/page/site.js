@@ -56,7 +56,7 @@ function bar(problems) {
 function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
   mountLedger();
-  mountYours();
+  try { mountYours(); } catch (error) { console.warn(`The form could not start: ${error.message}`); } // the rest goes on
   bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the first paint.

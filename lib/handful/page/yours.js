@@ -53,9 +53,12 @@ function makeField(kind, f, changed) {
   };
 }
 
+const line = (name, number, words, marked) => h("div", { class: `yours-count${marked ? " yours-wrong" : ""}`, "data-count": name },
+  h("dt", { text: name }), h("dd", null, h("strong", { text: number }), words ? ` ${words}` : ""));
+
 class Part {
-  constructor(kind, starts) {
-    Object.assign(this, { kind, starts });
+  constructor(kind, starts, shown) {
+    Object.assign(this, { kind, starts, shown: shown.map((one) => ({ ...one, at: compile(one.tree) })) });
     const changed = () => this.changed();
     this.fields = FIELDS[kind].map((f) => makeField(kind, f, changed));
     const of = (group) => this.fields.filter((field) => field.f.group === group).map((field) => field.node);
@@ -199,22 +202,33 @@ class Part {
         : own ? `The bar has ${here}; your ${noun} waits in its menu.`
           : `The fields show ${here}. Change one, and the book follows.`;
     this.status.classList.toggle("yours-wrong", problems.length > 0);
-    this.counts.hidden = !definition || kind !== "model";
-    if (definition && kind === "model") this.counts.replaceChildren(...this.countRows(definition));
+    this.counts.hidden = !definition;
+    if (definition) this.counts.replaceChildren(...(kind === "model" ? this.countRows(definition) : [this.rates(definition)]));
+  }
+
+  // What follows from the chip alone, in the bar's precision or the first that it has.
+  rates(definition) {
+    const row = rowOf("hardware", definition), forms = rows.precision.filter((p) => row.peak_flops[p.arithmetic]);
+    const form = forms.find((p) => p.name === store.choice.precision) || forms[0];
+    const known = { ...rows.constants, ...row.values, peak_flops: row.peak_flops[form.arithmetic], bytes_per_parameter: form.bytes_per_parameter };
+    return h("dl", null, ...this.shown.map(({ label: words, unit, at }) => {
+      let text = "–";
+      try { text = formatValue(at(known), unit); } catch { /* a value is missing: nothing to show */ }
+      return line(`${words}${unit === "token" ? ` in ${form.label}` : ""}`, text, "");
+    }));
   }
 
   countRows(definition) {
     const s = shape(definition), parts = breakdown(s), form = rows.precision.find((p) => p.name === store.choice.precision);
     const { values, kv_elements_per_token: perToken, kv_window_elements: window } = rowOf("model", definition);
     const { total_parameters: total, active_parameters: active } = values, bytes = (n) => formatValue(n * form.kv_bytes_per_element, "B");
-    const line = (name, number, words, marked) => h("div", { class: `yours-count${marked ? " yours-wrong" : ""}`, "data-count": name }, h("dt", { text: name }), h("dd", null, h("strong", { text: number }), words ? ` ${words}` : ""));
     const list = [line("Parameters, in total", plain(total), `(${formatValue(total, "1")})`),
       line("Parameters that a token uses", plain(active), active < total ? `(${percent(active / total)} of them)` : "(all: the model is dense)"),
       line(`Weights in ${form.label}`, formatValue(total * form.bytes_per_parameter, "B"), ""),
       line("Cache that a token adds", bytes(perToken), `(${plain(perToken)} numbers over all layers${perToken ? "" : ": every layer is windowed"})`)];
     if (window) list.push(line("Cache of the windows, at most", bytes(window), "for a sequence, whatever its length"));
     const text = this.stated.value.trim(), stated = text ? readNumber(text) : null;
-    if (text) list.push(this.compare(line, stated, total));
+    if (text) list.push(this.compare(stated, total));
     const share = h("table", { class: "yours-parts" }, h("caption", { text: "Where the parameters are" }), h("tbody", null, ...Object.entries(parts).filter(([, n]) => n).map(([name, n]) => {
       const bar = h("span", { class: "yours-bar" });
       bar.style.setProperty("--share", `${((100 * n) / total).toFixed(2)}%`);
@@ -224,7 +238,7 @@ class Part {
   }
 
   // A stated total, held against the shape's.
-  compare(line, stated, total) {
+  compare(stated, total) {
     const name = "Against the stated total";
     if (typeof stated !== "number" || !(stated > 0)) return line(name, "–", `“${this.stated.value.trim().slice(0, 30)}” is no number of parameters; 70.6B or 70553706496 would be.`, true);
     if (stated === total) return line(name, "equal", "to the last digit");
@@ -260,7 +274,7 @@ export function mountYours(root = document) {
   if (!place || !block || place.dataset.mounted) return;
   place.dataset.mounted = "yes";
   const data = JSON.parse(block.textContent), chips = Object.fromEntries(rows.hardware.filter((row) => !row.own).map((row) => [row.name, fieldsOf(row)]));
-  const parts = [new Part("model", data.shapes), new Part("hardware", chips)];
+  const parts = [new Part("model", data.shapes, []), new Part("hardware", chips, data.chip)];
   const form = h("form", { "aria-label": "Your own model and chip", onsubmit: (event) => event.preventDefault() }, ...parts.map((part) => part.node));
   place.querySelector(".yours-still")?.remove();
   place.append(form);

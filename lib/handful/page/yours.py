@@ -23,6 +23,10 @@ CONDITIONS = {
 }
 
 
+# What the form shows of a chip.
+CHIP = ("machine_balance", "drain_time", "domain_memory", "bandwidth_ratio")
+
+
 def start_shapes() -> dict[str, dict]:
     """Shapes of the book that the form can start from, as the fields in which they differ from a plain one.
 
@@ -49,13 +53,19 @@ def conditions() -> dict[str, list]:
     return {name: [side(left), side(right)] for name, (left, right) in CONDITIONS.items()}
 
 
+def chip() -> list[dict]:
+    """Formulas of a chip alone, as the page evaluates them."""
+    formulas = registry()
+    return [{"label": formulas[name].gives.label, "unit": formulas[name].gives.unit, "tree": formulas[name].tree()} for name in CHIP]
+
+
 def form() -> Part:
     """The form's place; without scripts it says what to do instead.
 
     >>> "yours-data" in form().text
     True
     """
-    data = json.dumps({"shapes": start_shapes(), "conditions": conditions()},
+    data = json.dumps({"shapes": start_shapes(), "conditions": conditions(), "chip": chip()},
                       separators=(",", ":")).replace("<", "\\u003c")
     words = ("Here the published page shows a form. It needs scripts; in a notebook, describe your model as "
              "handful.shapes.Shape(…) and hand it to handful.scenario.values(model=…).")
