@@ -10,7 +10,7 @@ from handful.formula import registry
 from handful.ask import registry as every_formula
 from handful.quantities import table
 
-NAMES = {"max": max, "min": min, "log": math.log, "exp": math.exp, "floor": math.floor, "ceil": math.ceil,
+NAMES = {"pi": math.pi, "max": max, "min": min, "log": math.log, "exp": math.exp, "floor": math.floor, "ceil": math.ceil,
          "sqrt": math.sqrt, "abs": abs}
 every_formula()
 

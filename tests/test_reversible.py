@@ -65,6 +65,13 @@ def test_a_modulus_wants_whole_bits(bits):
         modulo(bits)
 
 
+def test_modulo_two_is_adding_without_carry():
+    one = modulo(1)
+    for a in (0, 1):
+        for b in (0, 1):
+            assert one.add(a, b) == one.subtract(a, b) == a ^ b
+
+
 # Memory for compute, compute for memory
 
 GPT3 = dict(d_model=12288, attention_heads=96, sequence_tokens=2048)

@@ -306,8 +306,8 @@ def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
     ['chip memory', 'DDR5 host of 8 GPUs over PCIe5']
     """
     rows = [[f"{format_value(way['from_s'], 's', 2)} to {format_value(way['to_s'], 's', 2)}", way["tier"],
-             format_value(way["hold_usd_per_token_s"] * 3.6e9, "$", 2),
-             format_value(way["retrieve_usd_per_token"] * 1e6, "$", 2)] for way in breakpoints(**choice)]
+             format_value(way["hold_usd_per_token_s"] * 3.6e9, "$"),
+             format_value(way["retrieve_usd_per_token"] * 1e6, "$")] for way in breakpoints(**choice)]
     return ["Held for", "Cheapest way", "Rent, per million tokens and hour", "Fare, per million tokens"], rows
 
 
