@@ -27,6 +27,7 @@ class Explorer {
     this.id = `ex${++serial}`;
     this.entries = entries(spec);
     this.groups = (spec.points || []).map((group, i) => ({ ...group, index: spec.curves.length + i }));
+    this.chosen = new Set(this.entries.filter((e) => e.type === "choice").map((e) => e.name));
     this.usual = Object.fromEntries(this.entries.map((e) => [e.name, e.value]));
     const read = readState(spec, search);
     this.state = { ...this.usual, ...this.followed(), ...read.state };
@@ -196,7 +197,8 @@ class Explorer {
     this.shown = { ...this.state };
     if (this.start) {
       const t = Math.min(1, (time - this.start.time) / GLIDE), eased = 1 - (1 - t) ** 3;
-      for (const [name, value] of Object.entries(this.state)) this.shown[name] = between(this.start.state[name], value, Math.max(0, eased));
+      // A choice has nothing in between, though its options may be numbers.
+      for (const [name, value] of Object.entries(this.state)) this.shown[name] = this.chosen.has(name) ? value : between(this.start.state[name], value, Math.max(0, eased));
       this.model.mix = Math.max(0, eased);
       if (t >= 1) { this.start = null; this.model.mix = 1; }
     }

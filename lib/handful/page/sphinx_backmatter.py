@@ -16,7 +16,7 @@ from .roles import registry
 from .sphinx_live import figure_in_text, on_pages
 
 # Pages whose own business is terms, and so are left as they are.
-UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index"}
+UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index", "about"}
 # Where a link would be out of place.
 CLOSED = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw,
           nodes.caption, nodes.term, nodes.rubric, figure_in_text)
