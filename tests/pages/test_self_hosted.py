@@ -54,7 +54,8 @@ def test_no_sideways_scroll(page_name, site, watch, scheme):
     """At the widths of a phone, a laptop and a wide screen, loaded at the first and then resized."""
     tab = watch(width=375, color_scheme=scheme)
     page = tab.open(site + page_name)
-    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    # The theme's script, which comes when the page has been shown, resolves "auto".
+    page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
     for width in (375, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_timeout(150)
