@@ -1,8 +1,11 @@
 """Training, learning and serving: against published runs, and against minimisation by numbers."""
 import math
+from datetime import date
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from handful import overtraining as o
@@ -139,6 +142,28 @@ def test_published_traffic_is_as_reported():
     assert [rates[m] for m in ("2025-05", "2025-07", "2025-10", "2026-05")] == pytest.approx([185e6, 378e6, 502e6, 1.23e9], rel=0.01)
     times = [when for _, when, _ in o.published_traffic()]
     assert times == sorted(times) and times[1] - times[0] == pytest.approx(365.25 * 86400)
+
+
+def test_months_of_published_traffic_by_the_calendar():
+    for label, when, _ in o.published_traffic():
+        year, month = map(int, label.split("-"))
+        days = (date(year, month, 1) - date(2024, 1, 1)).days
+        assert when / 86400 == pytest.approx(days, abs=3)      # months of equal length stray by so much
+
+
+@given(rise=st.floats(0.2, 3), fall=st.floats(0.2, 3), high=st.floats(0.01, 100), low=st.floats(0.01, 100))
+def test_two_costs_by_looking_for_the_least_sum(rise, fall, high, low):
+    known = dict(rising_exponent=rise, falling_exponent=fall, rising_weight=high, falling_weight=low)
+    for formula, power, weight in ((o.rising_cost, rise, high), (o.falling_cost, -fall, low)):
+        assert formula(known, knob=1) == pytest.approx(weight)
+        assert formula(known, knob=6) / formula(known, knob=3) == pytest.approx(2**power)
+    equal = o.equal_knob(known)
+    assert o.rising_cost(known, knob=equal) == pytest.approx(o.falling_cost(known, knob=equal))
+    assert o.cost_sum(known, knob=equal) == pytest.approx(2 * o.rising_cost(known, knob=equal))
+    least = minimize_scalar(lambda x: math.log(o.cost_sum(known, knob=math.exp(x))), bounds=(-50, 50), method="bounded")
+    assert o.cost_sum(known, knob=o.best_knob(known)) == pytest.approx(math.exp(least.fun), rel=1e-6)
+    excess = o.cost_sum(known, knob=equal) / math.exp(least.fun) - 1
+    assert o.equal_split_excess(known) == pytest.approx(excess, abs=1e-6)
 
 
 def test_independent_guesses_add_in_squares():
