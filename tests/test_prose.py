@@ -86,6 +86,15 @@ def test_no_result_is_typed(path):
     assert bare_figures(path.read_text("utf-8")) == []
 
 
+@pytest.mark.parametrize("path", sorted(BOOK.parent.glob("exercises/*/*.md")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_result_is_typed_in_exercises(path):
+    """Heads are data, drawn or computed; what they say to the learner is prose as well."""
+    text = path.read_text("utf-8")
+    said = re.findall(r"^ +(?:- )?(?:says|text): (.*)$", text, flags=re.M)
+    prose = re.sub(r"^```yaml\n.*?^```$|^#+ .*$", lambda m: "\n" * m[0].count("\n"), text, flags=re.S | re.M)
+    assert bare_figures(prose) + bare_figures("\n".join(said)) == []
+
+
 @pytest.mark.parametrize("text, caught", [
     ("A step takes 3.5 ms.", 1),
     ("A step takes {live}`step_time batch=256`.", 0),

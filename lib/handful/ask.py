@@ -207,6 +207,30 @@ def find_fact(text: str):
     return row, column, value
 
 
+def shown_fact(text: str) -> dict:
+    """A figure from a table of facts, "table / row / column": its text, label, source and whether it was verified.
+
+    >>> shown_fact("accelerators / H100 SXM / hbm_bandwidth_bytes_per_s")["text"].replace("\xa0", " ")
+    '3.35 TB/s'
+    """
+    from .units import UNITS, format_value
+
+    row, column, value = find_fact(text)
+    unit, factor = fact_unit(column)
+    stated = row.get("unit") if column.startswith("value") else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        shown = str(value)
+    else:
+        # A count of things is told in full: 2,048, not 2,050.
+        digits = 6 if value == int(value) and 1000 <= value < 1e6 and (stated or unit) in ("1", "device", "sequence", "token") else 3
+        if stated:
+            shown = format_value(value, stated, digits) if stated in UNITS else f"{format_value(value, '1', digits)}\xa0{stated}"
+        else:
+            shown = format_value(value * factor, unit, digits)
+    return {"text": shown if row.verified else f"{shown} (unverified)", "label": f"{row.name}: {column.replace('_', ' ')}",
+            "source": row.source, "verified": row.verified}
+
+
 # Any of them
 
 class Answer(NamedTuple):

@@ -1,10 +1,14 @@
-"""Values as people write them: "8 GB", "3.35 TB/s", "1667 bytes", "989 TFLOP/s".
+"""Values as people write them: "8 GB", "3.35 TB/s", "1667 bytes", "$2.10 per chip-hour", "40 million tokens".
+
+``page/written.js`` reads the same text as the same value.
 
 >>> value, dimension = read("3.35 TB/s")
 >>> value, str(dimension)
 (3350000000000.0, 'byte/time')
->>> read("1.667e3 B") == read("1,667 bytes")
+>>> read("1.667e3 B") == read("1,667 bytes") == read("1.667×10^3 B")
 True
+>>> read("$0.27 per million tokens") == read("0.27 $/Mtoken"), read("3 chip-hours")[0]
+(True, 10800.0)
 """
 from __future__ import annotations
 
@@ -13,19 +17,31 @@ import re
 from .dimensions import NONE, Dimension
 
 _PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
-             "m": 1e-3, "µ": 1e-6, "u": 1e-6, "n": 1e-9}
+             "m": 1e-3, "µ": 1e-6, "μ": 1e-6, "u": 1e-6, "n": 1e-9, "p": 1e-12, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 # Unit: size in SI, dimension, whether a prefix may stand before it.
 _UNITS = {
-    "B": (1.0, Dimension(byte=1), True), "byte": (1.0, Dimension(byte=1), False),
-    "s": (1.0, Dimension(time=1), True), "second": (1.0, Dimension(time=1), False),
-    "minute": (60.0, Dimension(time=1), False), "hour": (3600.0, Dimension(time=1), False),
-    "FLOP": (1.0, Dimension(flop=1), True), "token": (1.0, Dimension(token=1), False),
+    "B": (1.0, Dimension(byte=1), True), "byte": (1.0, Dimension(byte=1), True),
+    "s": (1.0, Dimension(time=1), True), "sec": (1.0, Dimension(time=1), False),
+    "second": (1.0, Dimension(time=1), False), "min": (60.0, Dimension(time=1), False),
+    "minute": (60.0, Dimension(time=1), False), "h": (3600.0, Dimension(time=1), False),
+    "hour": (3600.0, Dimension(time=1), False), "day": (86400.0, Dimension(time=1), False),
+    "year": (31557600.0, Dimension(time=1), False),
+    "FLOP": (1.0, Dimension(flop=1), True), "FLOPS": (1.0, Dimension(flop=1, time=-1), True),
+    "token": (1.0, Dimension(token=1), True), "tok": (1.0, Dimension(token=1), True),
     "sequence": (1.0, Dimension(sequence=1), False), "parameter": (1.0, Dimension(parameter=1), False),
+    "param": (1.0, Dimension(parameter=1), False), "weight": (1.0, Dimension(parameter=1), False),
     "chip": (1.0, Dimension(device=1), False), "device": (1.0, Dimension(device=1), False),
+    "GPU": (1.0, Dimension(device=1), False),
     "layer": (1.0, Dimension(layer=1), False), "$": (1.0, Dimension(dollar=1), False),
-    "dollar": (1.0, Dimension(dollar=1), False), "bit": (1.0, Dimension(bit=1), False),
+    "dollar": (1.0, Dimension(dollar=1), False), "USD": (1.0, Dimension(dollar=1), False),
+    "bit": (1.0, Dimension(bit=1), True), "%": (0.01, NONE, False), "times": (1.0, NONE, False), "×": (1.0, NONE, False),
 }
-_NUMBER = re.compile(r"\s*([-+−]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(.*)")
+SHOWN = ("$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m "
+         "or µ where usual")
+_NUMBER = re.compile(r"([-+−]?)\s*(\$?)\s*([-+−]?)((?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+−]?\d+)?)"
+                     r"(?:\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*([-+−]?\d+))?\s*(.*)", re.S)
+LONGEST = 80  # characters
 
 
 class WrittenError(ValueError):
@@ -35,34 +51,52 @@ class WrittenError(ValueError):
 def read(text: str) -> tuple[float, Dimension | None]:
     """The value in SI units and its dimension; None for a bare number, which fits any.
 
+    Parameters
+    ----------
+    text : str
+        A number, commas and powers of ten allowed, and a unit, as a fraction or with "per"; at most 80 characters.
+
     >>> read("12 parsecs")
     Traceback (most recent call last):
     ...
-    handful.written.WrittenError: 'parsecs' is no unit of this book; allowed: $, B, FLOP, bit, byte, chip, device, \
-dollar, hour, layer, minute, parameter, s, second, sequence, token, with a prefix such as k, M, G, T, P or m where usual.
+    handful.written.WrittenError: 'parsecs' is no unit of this book; allowed: $, B, FLOP, FLOP/s, bit, chip, day, hour, \
+layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m or µ where usual.
     """
-    found = _NUMBER.fullmatch(text)
+    text = text.strip()
+    found = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
     if not found:
-        raise WrittenError(f"{text!r} is no number; write one, with a unit if you like, such as 8 GB.")
-    value = float(found[1].replace(",", "").replace("−", "-"))
-    if not found[2].strip():
+        raise WrittenError(f"{text[:LONGEST]!r} is no number; write one, with a unit if you like, such as 8 GB.")
+    sign, dollars, inner, digits, power, unit = found.groups()
+    value = float(digits.replace(",", "").replace("−", "-")) * (10.0 ** int(power.replace("−", "-")) if power else 1.0)
+    if (sign in "-−" and sign != "") != (inner in "-−" and inner != ""):
+        value = -value
+    unit = ("$ " if dollars else "") + unit
+    unit = re.sub(r"\s+per\s+|\s+a\s+(?=chip|token|second|hour|day|layer|sequence)", "/", f" {unit.strip()} ").strip()
+    if not unit:
         return value, None
-    dimension = NONE
-    for sign, part in zip((1, -1, -1), found[2].strip().split("/")):
-        factor, unit = _unit(part.strip())
-        value, dimension = value * factor**sign, dimension * unit**sign
-    return value, dimension
+    dimension, seen = NONE, False
+    over, *under = unit.split("/")
+    if not all(part.strip() for part in under):
+        raise WrittenError(f"{text!r} ends where a unit should stand; write one such as TB/s.")
+    for power, part in [(1, over), *((-1, part) for part in under)]:
+        for name in filter(None, re.split(r"[\s·*-]+", part)):
+            if name in _WORDS:
+                value *= _WORDS[name] ** power
+            else:
+                factor, unit_dimension = _unit(name)
+                value, dimension, seen = value * factor**power, dimension * unit_dimension**power, True
+    return value, dimension if seen else None
 
 
 def _unit(text: str) -> tuple[float, Dimension]:
     for name in (text, text.removesuffix("s") if len(text) > 2 else text):
         if name in _UNITS:
             return _UNITS[name][:2]
-        if name[1:] in _UNITS and name[0] in _PREFIXES and _UNITS[name[1:]][2]:
-            size, dimension, _ = _UNITS[name[1:]]
-            return size * _PREFIXES[name[0]], dimension
-    raise WrittenError(f"{text!r} is no unit of this book; allowed: {', '.join(sorted(_UNITS))}, with a prefix such as "
-                       "k, M, G, T, P or m where usual.")
+        for length in (1, 2):
+            if name[length:] in _UNITS and name[:length] in _PREFIXES and _UNITS[name[length:]][2]:
+                size, dimension, _ = _UNITS[name[length:]]
+                return size * _PREFIXES[name[:length]], dimension
+    raise WrittenError(f"{text!r} is no unit of this book; allowed: {SHOWN}.")
 
 
 def fits(written: Dimension, wanted: Dimension) -> bool:

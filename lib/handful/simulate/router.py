@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .train import mulberry32
+from ..random32 import mulberry32
 
 
 class RouterError(ValueError):

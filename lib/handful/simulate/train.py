@@ -16,10 +16,11 @@ the page runs too), ``mean_delay`` and ``left_behind`` (exact, from the stationa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from .. import balance
+from ..random32 import mulberry32
 
 
 class TrainError(ValueError):
@@ -36,26 +37,6 @@ def _check(interval: float, seats: int | None) -> None:
 def _check_load(load: float) -> None:
     if not 0 < load < 1:
         raise TrainError(f"The load must lie between 0 and 1 (at 1 the queue grows for ever); got {load}.")
-
-
-def mulberry32(seed: int) -> Callable[[], float]:
-    """A small generator of uniform numbers, the same in Python and in the browser (public domain).
-
-    >>> draw = mulberry32(1)
-    >>> round(draw(), 6), round(draw(), 6)
-    (0.627074, 0.002736)
-    """
-    state = seed & 0xFFFFFFFF
-
-    def step() -> float:
-        nonlocal state
-        state = (state + 0x6D2B79F5) & 0xFFFFFFFF
-        t = state
-        t = ((t ^ (t >> 15)) * (t | 1)) & 0xFFFFFFFF
-        t ^= (t + ((t ^ (t >> 7)) * (t | 61) & 0xFFFFFFFF)) & 0xFFFFFFFF
-        return ((t ^ (t >> 14)) & 0xFFFFFFFF) / 4294967296
-
-    return step
 
 
 def poisson_arrivals(rate: float, count: int, seed: int = 1) -> list[float]:

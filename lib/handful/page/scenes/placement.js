@@ -1,6 +1,6 @@
 // Experts on chips, and what a router that throws dice sends to each (placement.py is the twin).
 import { formatValue } from "../units.js";
-import { mulberry32 } from "./random.js";
+import { mulberry32 } from "../random.js";
 import { line, rect, text } from "./shapes.js";
 
 const TOP = 30, DEEP = 250, MARGIN = 112, SPACE = 17, MOST = 8192;

@@ -1,6 +1,6 @@
 // Racks with chips in them, and the copies of one token on their way (racks.py is the twin).
 import { formatValue } from "../units.js";
-import { mulberry32 } from "./random.js";
+import { mulberry32 } from "../random.js";
 import { path, rect, text } from "./shapes.js";
 
 const KEYS = ["inside", "leaving", "fabric", "network", "slowdown"], GAP = 18, HEAD = 20, PAD = 8, TRUNK = 34;

@@ -2,18 +2,9 @@
 import { Pool, put, s, textWidth } from "../dom.js";
 import { tickValues } from "../plot.js";
 import { formatTick, formatValue } from "../units.js";
+import { mulberry32 } from "../random.js";
 
 const DEPARTURES = 600, MOST = 20000, SHOWN = 9, LINES = 64, BINS = 40;
-
-function mulberry32(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 // Number of the train that each arrival takes: the first to leave, or the one after the passenger `seats` before.
 export function depart(arrivals, interval, seats, out = new Int32Array(arrivals.length)) {

@@ -1,4 +1,4 @@
-// A small generator of uniform numbers, the same as simulate/train.py's (public domain).
+// A small generator of uniform numbers, the same as handful/random32.py (public domain).
 export function mulberry32(seed) {
   let state = seed >>> 0;
   return () => {

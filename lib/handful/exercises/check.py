@@ -1,0 +1,196 @@
+"""What a learner's answer comes to: right, a wrong turn with its name, or not readable.  ``page/check.js`` says the same.
+
+>>> from handful.exercises.problems import problem
+>>> check(problem("step-of-a-dense-model"), "3 GB", seed=1).says
+'That is a number of bytes; asked for is a time.'
+"""
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from ..dimensions import Dimension
+from ..quantities import table
+from ..random32 import mulberry32
+from ..units import UNITS
+from ..written import WrittenError, fits, read
+from . import expressions
+from .expressions import ExpressionError, evaluate
+from .problems import Problem, unit_for
+
+POINTS = 24  # at which two formulas are compared
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is made of an answer.
+
+    `kind` is "right", "wrong" (an answer, counted), or "unread" (nothing is counted: it could not be read, or lacks its
+    unit); `says` is the sentence for the learner, `turn` the number of the wrong turn, where it is a known one.
+    """
+
+    kind: str
+    says: str
+    turn: int | None = None
+
+
+def check(problem: Problem, given: str | int, seed: int) -> Verdict:
+    """Check an answer: text, or for a question of judgement the number of the choice."""
+    if problem.kind == "choice":
+        return check_choice(problem, given, seed)
+    if problem.kind == "expression":
+        return check_expression(problem, str(given))
+    if problem.kind == "schedule":
+        from .schedules import check_schedule
+
+        return check_schedule(problem, str(given), seed)
+    return check_number(problem, str(given), seed)
+
+
+def near(value: float, wanted: float, tolerance: float) -> bool:
+    """
+    >>> near(1.01, 1, 0.02), near(1.03, 1, 0.02), near(0, 0, 0.02)
+    (True, False, True)
+    """
+    return abs(value - wanted) <= tolerance * abs(wanted) * (1 + 1e-12)
+
+
+def check_number(problem: Problem, text: str, seed: int) -> Verdict:
+    try:
+        value, dimension = read(text)
+    except WrittenError as error:
+        return Verdict("unread", str(error))
+    wanted = problem.dimension
+    if dimension is None and UNITS[problem.unit].kind == "count":
+        dimension = wanted  # so many chips, tokens, sequences: the question says of what
+    if dimension is None:
+        return Verdict("unread", f"Which unit?  This answer is {called(wanted)}, and its unit counts.")
+    if not fits(dimension, wanted):
+        return Verdict("wrong", f"That is {called(dimension)}; asked for is {called(wanted)}.")
+    right = problem.right(seed)
+    if near(value, right, problem.tolerance):
+        return Verdict("right", "Right.")
+    for turn, wrong in enumerate(problem.wrong_values(seed)):
+        if near(value, wrong, problem.tolerance):
+            return Verdict("wrong", problem.words(problem.wrong[turn].says, seed), turn)
+    if value and near(-value, right, problem.tolerance):
+        return Verdict("wrong", "The size is right, the sign is not.")
+    if value and right and value / right > 0:
+        for power in (-4, -3, -2, -1, 1, 2, 3, 4):
+            if near(value, right * 1000.0**power, problem.tolerance):
+                return Verdict("wrong", f"The digits are right, but it is {1000 ** abs(power):,} times too {'large' if power > 0 else 'small'}: look at the prefix.")
+        return Verdict("wrong", f"Not yet: that is too {'large' if abs(value) > abs(right) else 'small'}.")
+    return Verdict("wrong", "Not yet.")
+
+
+WORDS = {"time": "a time", "byte": "a number of bytes", "flop": "an amount of arithmetic (FLOP)", "token": "a number of tokens",
+         "sequence": "a number of sequences", "parameter": "a number of parameters", "layer": "a number of layers",
+         "device": "a number of chips", "dollar": "an amount of dollars", "bit": "a number of bits"}
+
+
+def called(dimension: Dimension) -> str:
+    """A dimension in words.
+
+    >>> called(Dimension(byte=1)), called(Dimension(byte=1, time=-1)), called(Dimension())
+    ('a number of bytes', 'in B/s', 'a number without a unit')
+    """
+    if not dimension.powers:
+        return "a number without a unit"
+    if len(dimension.powers) == 1 and dimension.powers[0][1] == 1:
+        return WORDS[dimension.powers[0][0]]
+    unit = unit_for(dimension)
+    return f"in {unit}" if unit != "1" else f"in {dimension}"
+
+
+# Formulas
+
+def points(problem: Problem) -> list[dict[str, float]]:
+    """Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same for everybody."""
+    step = mulberry32(1)
+    rest = {q.name: q.default for q in table.values() if q.default is not None}
+    return [rest | {name: math.exp((step() * 2 - 1) * math.log(50)) for name in problem.letters} for _ in range(POINTS)]
+
+
+def spelled(problem: Problem) -> dict[str, str]:
+    """What a learner may write, each with the quantity that it means: its letter, its name.
+
+    >>> from types import SimpleNamespace
+    >>> spelled(SimpleNamespace(letters=("total_parameters", "memory_bandwidth")))
+    {'N_total': 'total_parameters', 'total_parameters': 'total_parameters', 'BW': 'memory_bandwidth', 'memory_bandwidth': 'memory_bandwidth'}
+    """
+    return {spelling: name for name in problem.letters for spelling in (letter(name), name)}
+
+
+def letter(name: str) -> str:
+    """A quantity's letter as it is typed.
+
+    >>> letter("total_parameters"), letter("batch"), letter("memory_bandwidth")
+    ('N_total', 'B', 'BW')
+    """
+    text = re.sub(r"\\[,;!]", "", table[name].latex)
+    text = re.sub(r"\\(?:mathrm|text|mathit|operatorname)\s*", "", text)
+    text = re.sub(r"\^\{?\\?(?:ast|star|\*)\}?", "_star", text)
+    text = re.sub(r"[{}\s]", "", text.replace("\\", "").replace(",", "_").replace("-", "_"))
+    return text if re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", text) else name
+
+
+def check_expression(problem: Problem, text: str) -> Verdict:
+    known = spelled(problem)
+
+    def resolve(name: str, settings: dict) -> str:
+        if settings or name not in known:
+            allowed = ", ".join(letter(one) for one in problem.letters)
+            raise ExpressionError(f"{name!r} is none of the letters of this answer, which are {allowed}.")
+        return known[name]
+
+    try:
+        tree = expressions.parse(text, resolve)
+    except ExpressionError as error:
+        return Verdict("unread", str(error))
+    if same(problem, tree, problem.answer):
+        return Verdict("right", "Right.")
+    for turn, wrong in enumerate(problem.wrong):
+        if same(problem, tree, wrong.tree):
+            return Verdict("wrong", problem.words(wrong.says, 0), turn)
+    ratio = {round(evaluate(tree, at) / evaluate(problem.answer, at), 9) for at in points(problem)
+             if evaluate(problem.answer, at)} - {math.nan}
+    if len(ratio) == 1:
+        return Verdict("wrong", f"Only a factor is off: yours is always {ratio.pop():.4g} times the answer.")
+    missing = [letter(name) for name in problem.letters if name in expressions.names(problem.answer) - expressions.names(tree)]
+    if missing:
+        return Verdict("wrong", f"Not yet: the answer depends on {missing[0]} too.")
+    return Verdict("wrong", "Not yet.")
+
+
+def same(problem: Problem, left, right) -> bool:
+    """Whether two trees have the same value wherever the problem's letters are positive, as far as sampling tells."""
+    for at in points(problem):
+        a, b = evaluate(left, at), evaluate(right, at)
+        if not math.isfinite(a) or not abs(a - b) <= SAME * max(abs(a), abs(b)):
+            return False
+    return True
+
+
+# Judgement
+
+def right_choice(problem: Problem, seed: int) -> int:
+    """The number of the one right choice."""
+    values = problem.values(seed)
+    found = [i for i, choice in enumerate(problem.choices) if evaluate(choice.when, values) > 0]
+    if len(found) != 1:
+        raise problem.entry.error(f"for the seed {seed}, {len(found)} choices are right; one is expected.", "choices")
+    return found[0]
+
+
+def check_choice(problem: Problem, given: str | int, seed: int) -> Verdict:
+    try:
+        number = int(given)
+        choice = problem.choices[number] if number >= 0 else None
+    except (ValueError, IndexError):
+        choice = None
+    if choice is None:
+        return Verdict("unread", f"Choose one of the {len(problem.choices)}.")
+    kind = "right" if number == right_choice(problem, seed) else "wrong"
+    return Verdict(kind, problem.words(choice.says, seed), number if kind == "wrong" else None)

@@ -1,0 +1,229 @@
+"""Expressions as authors and learners write them, as trees: "2 * N / F", "step_time(batch=1) / 2".
+
+The tree is that of ``handful.tree``, so that the page computes it too; ``page/expressions.js`` reads the same text.
+Nothing that is written is ever run as code.
+
+>>> parse("2 N^2 / max(F, 1)")
+['/', ['*', 2, ['^', 'N', 2]], ['max', 'F', 1]]
+>>> parse("3! + 1")
+Traceback (most recent call last):
+...
+handful.exercises.expressions.ExpressionError: '!' has no place in a formula; + - * / ^, parentheses, names and max min sqrt log log2 exp \
+floor ceil abs are allowed.
+>>> evaluate(parse("-2^2 + 3"), {})
+-1.0
+"""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+
+import sympy
+
+FUNCTIONS = ("max", "min", "sqrt", "log", "log2", "exp", "floor", "ceil", "abs")
+LONGEST, DEEPEST = 300, 40
+_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+−*/×·÷^(),=]))")
+_SAME = {"−": "-", "×": "*", "·": "*", "÷": "/", "**": "^"}
+
+
+class ExpressionError(ValueError):
+    """Text that is no expression, in one sentence."""
+
+
+def tokens(text: str) -> list[str | float | int]:
+    """Numbers, names and signs; a name comes as itself, a sign after a null byte.
+
+    >>> tokens("2 N")
+    [2, 'N']
+    """
+    if len(text) > LONGEST:
+        raise ExpressionError(f"A formula of {len(text)} characters is too long; {LONGEST} are allowed.")
+    found, at, text = [], 0, text.rstrip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if not match:
+            sign = text[at:].lstrip()[0]
+            raise ExpressionError(f"{sign!r} has no place in a formula; + - * / ^, parentheses, names and "
+                                  f"{' '.join(FUNCTIONS)} are allowed.")
+        number, name, sign = match.groups()
+        if number:
+            value = float(number)
+            found.append(int(value) if value.is_integer() and value < 2**53 else value)
+        else:
+            found.append(name or "\0" + _SAME.get(sign, sign))
+        at = match.end()
+    return found
+
+
+def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
+    """The tree of `text`.
+
+    Parameters
+    ----------
+    text : str
+        Arithmetic; ``^`` or ``**`` is a power, and what stands side by side is multiplied.
+    resolve : callable, optional
+        ``resolve(name, settings)`` gives the tree that a name stands for; settings are those of ``name(batch=1)``,
+        which only authors may write.  Without it every name stands for itself.
+
+    Raises
+    ------
+    ExpressionError
+        In one sentence, for text that is no expression.
+    """
+    left = tokens(text)[::-1]
+    if not left:
+        raise ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.")
+
+    def accept(*signs: str) -> str | None:
+        return left.pop()[1:] if left and left[-1] in ["\0" + sign for sign in signs] else None
+
+    def expect(sign: str) -> None:
+        if not accept(sign):
+            raise ExpressionError(f"A {sign!r} is missing {'before ' + shown(left[-1]) if left else 'at the end'}.")
+
+    def shown(token) -> str:
+        return repr(token[1:] if str(token).startswith("\0") else str(token))
+
+    def total(depth: int):
+        if depth > DEEPEST:
+            raise ExpressionError(f"Parentheses more than {DEEPEST} deep are too many.")
+        parts = [product(depth)]
+        while sign := accept("+", "-"):
+            part = product(depth)
+            parts.append(part if sign == "+" else ["*", -1, part])
+        return parts[0] if len(parts) == 1 else ["+", *parts]
+
+    def product(depth: int):
+        found = power(depth)
+        while left:
+            if sign := accept("*", "/"):
+                found = [sign, found, power(depth)]
+            elif left[-1] == "\0(" or not str(left[-1]).startswith("\0"):
+                found = ["*", found, power(depth)]
+            else:
+                break
+        return found
+
+    def power(depth: int):
+        if accept("-"):
+            return ["*", -1, power(depth + 1)] if depth < DEEPEST else total(depth + 1)
+        if accept("+"):
+            return power(depth + 1) if depth < DEEPEST else total(depth + 1)
+        base = atom(depth)
+        return ["^", base, power(depth + 1)] if depth < DEEPEST and accept("^") else base
+
+    def atom(depth: int):
+        if not left:
+            raise ExpressionError("The formula ends where a number or a name should stand.")
+        if accept("("):
+            inside = total(depth + 1)
+            expect(")")
+            return inside
+        token = left.pop()
+        if not isinstance(token, str):
+            return token
+        if token.startswith("\0"):
+            raise ExpressionError(f"{token[1:]!r} stands where a number or a name should.")
+        if token in FUNCTIONS:
+            expect("(")
+            return call(token, depth)
+        if resolve is None:
+            return token
+        return resolve(token, settings(depth) if accept("(") else {})
+
+    def call(name: str, depth: int):
+        arguments = [total(depth + 1)]
+        while accept(","):
+            arguments.append(total(depth + 1))
+        expect(")")
+        if (len(arguments) == 1) == (name in ("max", "min")):
+            raise ExpressionError(f"{name} takes {'two values or more' if name in ('max', 'min') else 'one value'}.")
+        return ["/", ["log", *arguments], ["log", 2]] if name == "log2" else [name, *arguments]
+
+    def settings(depth: int) -> dict:
+        found = {}
+        while True:
+            name = left.pop() if left else ""
+            if not isinstance(name, str) or name.startswith("\0") or not accept("="):
+                raise ExpressionError("A name's settings are written name(batch=1, context=2*context).")
+            found[name] = total(depth + 1)
+            if not accept(","):
+                expect(")")
+                return found
+
+    tree = total(0)
+    if left:
+        raise ExpressionError(f"{shown(left[-1])} stands where the formula should end or go on with a sign.")
+    return tree
+
+
+_FOLD = {"+": lambda a, b: a + b, "*": lambda a, b: a * b, "max": max, "min": min}
+_ONE = {"log": math.log, "exp": math.exp, "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "abs": abs}
+
+
+def evaluate(tree, values: Mapping[str, float]) -> float:
+    """The value of a tree; NaN or an infinity where arithmetic has no number, as in a browser.
+
+    >>> evaluate(["/", "a", ["+", "b", 1]], {"a": 6, "b": 2}), evaluate(["/", 1, 0], {})
+    (2.0, inf)
+    """
+    if isinstance(tree, str):
+        value = values.get(tree)
+        if value is None:
+            raise ExpressionError(f"There is no value for {tree!r}.")
+        return float(value)
+    if not isinstance(tree, list):
+        return float(tree)
+    head, *rest = tree
+    first, *others = (evaluate(part, values) for part in rest)
+    try:
+        if head in _ONE:
+            return float(_ONE[head](first))
+        for other in others:
+            if head == "/":
+                first = first / other if other else math.copysign(math.inf, first) if first else math.nan
+            elif head == "^":
+                first = math.pow(first, other)
+            else:
+                first = _FOLD[head](first, other)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return -math.inf if head == "log" and first == 0 else math.nan
+    return float(first)
+
+
+def replace(tree, known: Mapping[str, object]):
+    """The tree with names replaced by trees.
+
+    >>> replace(["*", 2, "a"], {"a": ["+", "b", 1]})
+    ['*', 2, ['+', 'b', 1]]
+    """
+    if isinstance(tree, str):
+        return known.get(tree, tree)
+    return [tree[0], *(replace(part, known) for part in tree[1:])] if isinstance(tree, list) else tree
+
+
+def names(tree) -> set[str]:
+    """
+    >>> sorted(names(["*", 2, ["max", "b", "a"]]))
+    ['a', 'b']
+    """
+    if isinstance(tree, str):
+        return {tree}
+    return set().union(*map(names, tree[1:])) if isinstance(tree, list) else set()
+
+
+_SYMPY = {"max": sympy.Max, "min": sympy.Min, "log": sympy.log, "exp": sympy.exp, "floor": sympy.floor, "ceil": sympy.ceiling,
+          "sqrt": sympy.sqrt, "abs": sympy.Abs, "+": sympy.Add, "*": sympy.Mul, "^": sympy.Pow, "/": lambda a, b: a / b}
+
+
+def to_sympy(tree, symbol: Callable[[str], sympy.Expr]) -> sympy.Expr:
+    """The same as a SymPy expression, for its dimension and for print."""
+    if isinstance(tree, str):
+        return symbol(tree)
+    if not isinstance(tree, list):
+        return sympy.sympify(tree)
+    return _SYMPY[tree[0]](*(to_sympy(part, symbol) for part in tree[1:]))

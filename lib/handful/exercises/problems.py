@@ -1,0 +1,406 @@
+"""Problems: numbers drawn from a seed, answers computed, wrong turns named.
+
+A problem of ``exercises/problems/CHAPTER.md``::
+
+    ## step-of-a-dense-model
+
+    ```yaml
+    level: apply
+    section: latency-and-cost#the-step-line-by-line
+    draw:
+      hardware: [H100 SXM, B200 SXM]
+      model: Llama 3.1 70B
+      precision: fp8
+      batch: 16..256 times 2
+      context: 1000..8000 by 500
+    answer: step_time
+    wrong:
+      - value: memory_time
+        says: You left out what arithmetic takes; the step lasts as long as the slower of the two.
+    ```
+
+    {drawn}`batch` sequences of {drawn}`context` wait on {drawn}`devices` × {drawn}`hardware`.  How long is a step?
+
+    ### Hint
+    ### Hint
+    ### Solution
+
+Kinds, by what the head has:
+
+- ``answer``: a number.  An expression over quantities, formulas (``step_time``, ``step_time(batch=1)``), and what is drawn.
+  ``unit`` (of ``handful.units``) where the answer is no quantity's own; ``tolerance`` where it is not 2 %.
+- ``answer`` and ``letters``: a formula in those quantities, checked for equality of value.
+  Texts of choices and of wrong turns are Markdown too, and may show what is drawn.
+- ``choices``: each with ``text`` and ``says``; exactly one has ``right: true``, or a ``when`` that is positive.
+- ``schedule``: see `handful.exercises.schedules`.
+
+``draw`` takes a value, a list, ``low..high by step`` or ``low..high times factor``; ``hardware``, ``model`` and ``precision``
+choose a scenario (the book's first where they are not drawn), all else are quantities, or names with a unit in ``units``.
+``cases`` is a list of mappings of which one is drawn: ``name`` and values, where a text is asked for (`handful.ask`).
+Each problem has two hints and a solution; judgement has a ``rubric`` too.
+"""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+
+import sympy
+
+from .. import ask
+from ..dimensions import NONE, Dimension, DimensionError, dimension_of
+from ..quantities import table
+from ..random32 import mulberry32
+from ..units import format_value
+from ..written import WrittenError, read
+from . import expressions
+from .expressions import ExpressionError, evaluate, to_sympy
+from .source import Entry, Part, SourceError, check_fields, check_place, read_all
+from .words import plain
+
+LEVELS = ("apply", "derive", "judge")
+ROWS = ("hardware", "model", "precision")
+TOLERANCE = 0.02
+_RANGE = re.compile(r"\s*([-+.\deE]+)\s*\.\.\s*([-+.\deE]+)\s+(by|times)\s+([-+.\deE]+)\s*")
+MOST = 200  # values of one range
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong turn: the tree of what it leads to, and what to say of it."""
+
+    tree: object
+    says: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer to a question of judgement: right where `when`, a tree, is positive."""
+
+    text: str
+    when: object
+    says: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem; `kind` is number, expression, choice or schedule."""
+
+    id: str
+    kind: str
+    level: str
+    chapter: str
+    section: str
+    lecture: str | None
+    text: Part
+    hints: tuple[Part, ...]
+    solution: Part
+    entry: Entry
+    choices_drawn: Mapping[str, tuple] = field(default_factory=dict)
+    cases: tuple[Mapping[str, object], ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    answer: object = None
+    unit: str = "1"
+    dimension: Dimension = NONE
+    tolerance: float = TOLERANCE
+    wrong: tuple[Wrong, ...] = ()
+    letters: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    rubric: tuple[str, ...] = ()
+    schedule: Mapping[str, object] = field(default_factory=dict)
+
+    def draw(self, seed: int) -> dict:
+        """What is drawn for a seed, by name: rows of the scenario, numbers, and ``case``.
+
+        Each name takes one number of `handful.random32`, in the order of the head; the cases come last.
+        """
+        step = mulberry32(seed)
+        found = {name: values[int(step() * len(values))] for name, values in self.choices_drawn.items()}
+        if self.cases:
+            found["case"] = self.cases[int(step() * len(self.cases))]
+        return found
+
+    def values(self, seed: int) -> dict[str, float]:
+        """Values of all symbols for a seed: the scenario's, then what is drawn."""
+        drawn = self.draw(seed)
+        known = ask.scenario_values(**{name: drawn[name] for name in ROWS if name in drawn})
+        found = {q.name: q.default for q in table.values() if q.default is not None}
+        found |= {name: value for name, value in known.items() if value is not None}
+        found |= {name: value for name, value in drawn.items() if name not in (*ROWS, "case")}
+        return found | {name: value for name, value in drawn.get("case", {}).items() if name != "name"}
+
+    def right(self, seed: int) -> float:
+        """The answer to a problem whose answer is a number."""
+        return evaluate(self.answer, self.values(seed))
+
+    def wrong_values(self, seed: int) -> list[float]:
+        values = self.values(seed)
+        return [evaluate(wrong.tree, values) for wrong in self.wrong]
+
+    def drawn_text(self, request: str, seed: int) -> str:
+        """What ``{drawn}`` shows: a row's name, or an expression's value with its unit."""
+        if request not in self._shown:
+            self._shown[request] = self.parse_drawn(request)
+        shown, drawn = self._shown[request], self.draw(seed)
+        if row := shown["row"]:
+            return drawn["case"]["name"] if row == "case" else str(drawn[row])
+        return format_value(evaluate(shown["tree"], self.values(seed)), shown["unit"], shown["digits"])
+
+    def words(self, markdown: str, seed: int) -> str:
+        """Text of this problem as plain Markdown, with what is drawn for a seed."""
+        return plain(markdown, lambda request: self.drawn_text(request, seed))
+
+    @cached_property
+    def _shown(self) -> dict:
+        return {}
+
+    def parse_drawn(self, request: str) -> dict:
+        """What ``{drawn}`` asks: {"row": name} or {"tree", "unit", "digits"}.
+
+        ``batch``, ``2 * step_time digits=2``, ``weight_bytes unit=B``.
+        """
+        settings = dict(re.findall(r"\b(digits|unit)=(\S+)", request))
+        text = re.sub(r"\s*\b(?:digits|unit)=\S+", "", request).strip()
+        if text in ROWS or text == "case":
+            if text not in self.choices_drawn and not (text == "case" and self.cases):
+                raise self.entry.error(f"the text shows {text!r}, which is not drawn.")
+            return {"row": text}
+        tree = author_tree(text, self.entry, "the text", self.units, self.named)
+        unit = settings.get("unit") or unit_of(text, self.units) or unit_for(dimension(text, self.units, self.named))
+        digits = int(settings.get("digits", 6 if text in self.choices_drawn or any(text in case for case in self.cases) else 3))
+        return {"row": None, "tree": tree, "unit": unit, "digits": digits}
+
+    @property
+    def named(self) -> set[str]:
+        """Names that the head itself gives values."""
+        return {*self.choices_drawn, *(name for case in self.cases for name in case)} - {*ROWS, "case", "name"}
+
+
+# What authors write
+
+def author_tree(text: str, entry: Entry, where: str, units: Mapping[str, str] = {}, named: set[str] = frozenset()):
+    """The tree of an author's expression: drawn names, then formulas, then quantities.
+
+    A formula's name stands for its tree in inputs alone; ``name(batch=1)`` puts a value in place of an input.
+    """
+    formulas = ask.registry()
+
+    def resolve(name: str, settings: dict):
+        if name in units or name in named or (name in table and name not in formulas):
+            if settings:
+                raise entry.error(f"{name} is no formula, so it takes no settings.", where)
+            return name
+        if name not in formulas:
+            raise entry.error(f"there is no formula or quantity {name!r}; the nearest are {ask.nearest(name, [*formulas, *table])}.", where)
+        tree = formulas[name].tree()
+        known = expressions.names(tree)
+        for setting in settings:
+            if setting not in known:
+                raise entry.error(f"{name} does not depend on {setting!r}; it takes {', '.join(sorted(known))}.", where)
+        return expressions.replace(tree, settings)
+
+    try:
+        return expressions.parse(str(text), resolve)
+    except ExpressionError as error:
+        raise entry.error(str(error), where) from None
+
+
+def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozenset()) -> Dimension:
+    """The dimension of an author's expression; a formula counts as what it gives.
+
+    >>> str(dimension("memory_bandwidth * step_time(batch=1) / devices"))
+    'byte/device^2'
+    """
+    formulas = ask.registry()
+
+    def of(symbol) -> Dimension:
+        name = symbol.name
+        if name in units:
+            return read(f"1 {units[name]}")[1] or NONE
+        return formulas[name].gives.dimension if name in formulas and name not in named else table[name].dimension
+
+    outline = expressions.parse(str(text), lambda name, settings: name)
+    return dimension_of(to_sympy(outline, lambda name: sympy.Symbol(name, positive=True)), of)
+
+
+def unit_of(name: str, units: Mapping[str, str]) -> str | None:
+    """The unit in which a quantity or formula of that name is shown."""
+    if name in units:
+        return units[name]
+    formulas = ask.registry()
+    return formulas[name].gives.unit if name in formulas else table[name].unit if name in table else None
+
+
+def unit_for(wanted: Dimension) -> str:
+    """A unit of `handful.units` for a dimension.
+
+    >>> unit_for(Dimension(byte=1, time=-1)), unit_for(NONE)
+    ('B/s', '1')
+    """
+    if wanted == NONE:
+        return "1"
+    for q in table.values():
+        if q.dimension == wanted:
+            return q.unit
+    return "1"
+
+
+def _drawn_values(name: str, given, entry: Entry) -> tuple:
+    """The values that a line of ``draw`` allows."""
+    field_name = "draw"
+    if isinstance(given, str) and (found := _RANGE.fullmatch(given)):
+        low, high, step = (float(found[i]) for i in (1, 2, 4))
+        if low > high or step <= (1 if found[3] == "times" else 0):
+            raise entry.error(f"{name}: {given!r} goes nowhere; write low..high by step, or low..high times a factor above 1.", field_name)
+        values, value = [], low
+        while value <= high * (1 + 1e-9) and len(values) <= MOST:
+            values.append(value)
+            value = low * step ** len(values) if found[3] == "times" else low + step * len(values)
+        if len(values) > MOST:
+            raise entry.error(f"{name}: {given!r} has more than {MOST} values.", field_name)
+        return tuple(int(v) if float(v).is_integer() else float(f"{v:.12g}") for v in values)
+    many = tuple(given) if isinstance(given, list) else (given,)
+    if name in ROWS:
+        from .. import scenario
+
+        known = [row["name"] for row in scenario.page_rows()[name]]
+        for value in many:
+            if value not in known:
+                raise entry.error(f"{name}: there is no {value!r}; the nearest are {ask.nearest(str(value), known)}.", field_name)
+        return many
+    return tuple(_number(value, name, entry, field_name) for value in many)
+
+
+def _number(value, name: str, entry: Entry, field_name: str) -> float:
+    """A number, a value with its unit ("80 GB"), or a request in brackets."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise entry.error(f"{name}: a number is expected; got {value!r}.", field_name)
+    if isinstance(value, str):
+        try:
+            value = ask.answer(value.strip()[1:-1]).value if value.strip().startswith("[") else read(value)[0]
+        except (ask.AskError, WrittenError) as error:
+            raise entry.error(f"{name}: {error}", field_name) from None
+    if not math.isfinite(value):
+        raise entry.error(f"{name}: a finite number is expected; got {value}.", field_name)
+    return value
+
+
+_REQUIRED = ("level", "section")
+_OPTIONAL = ("lecture", "draw", "cases", "units", "answer", "unit", "tolerance", "wrong", "letters", "choices", "rubric", "schedule")
+
+
+def make(entry: Entry) -> Problem:
+    """The problem that an entry describes, or a SourceError that names what is wrong."""
+    check_fields(entry, _REQUIRED, _OPTIONAL)
+    head = entry.head
+    level = entry.one_of("level", LEVELS)
+    chapter, section, lecture = check_place(entry)
+    titles = [part.title for part in entry.parts]
+    if titles != ["", "Hint", "Hint", "Solution"]:
+        raise entry.error(f"a problem is its text, two times ### Hint, then ### Solution; got {', '.join(title or 'the text' for title in titles)}.")
+    for part in entry.parts:
+        if not part.text:
+            raise entry.error(f"{part.title or 'the text'} is empty.")
+    text, *hints, solution = entry.parts
+    kinds = [name for name in ("choices", "schedule", "answer") if name in head]
+    if len(kinds) != 1:
+        raise entry.error("a problem has either an answer, choices or a schedule.")
+    kind = {"choices": "choice", "schedule": "schedule", "answer": "expression" if "letters" in head else "number"}[kinds[0]]
+    draw = _mapping(entry, "draw")
+    units = {name: str(unit) for name, unit in _mapping(entry, "units").items()}
+    drawn = {name: _drawn_values(name, given, entry) for name, given in draw.items()}
+    cases = tuple(_case(case, entry) for case in head.get("cases") or ())
+    for name in {*drawn, *(key for case in cases for key in case)} - {*ROWS, "name", "case"}:
+        if name not in table and name not in units:
+            raise entry.error(f"{name!r} is no quantity, so it needs a unit in units; the nearest quantities are "
+                              f"{ask.nearest(name, table)}.", "draw")
+    made = Problem(entry.id, kind, level, chapter, section, lecture, text, tuple(hints), solution, entry, drawn, cases, units,
+                   tolerance=_tolerance(entry), rubric=tuple(map(str, head.get("rubric") or ())), schedule=_mapping(entry, "schedule"))
+    extra: dict = {}
+    if kind in ("number", "expression"):
+        extra["answer"] = author_tree(head["answer"], entry, "answer", units, made.named)
+        extra["wrong"] = tuple(Wrong(author_tree(item["value"], entry, "wrong", units, made.named), str(item["says"]).strip())
+                               for item in _items(entry, "wrong", ("value", "says")))
+    if kind == "expression":
+        extra["letters"] = _letters(entry)
+        unknown = expressions.names(extra["answer"]) - set(extra["letters"]) - {q.name for q in table.values() if q.constant}
+        unknown -= {q.name for q in table.values() if q.default is not None}
+        if unknown:
+            raise entry.error(f"the answer holds {', '.join(sorted(unknown))}, which is not among its letters.", "letters")
+    if kind == "choice":
+        extra["choices"] = tuple(_choice(item, entry, units, made.named) for item in _items(entry, "choices", ("text", "says"), ("right", "when")))
+        if len(extra["choices"]) < 2:
+            raise entry.error("two choices at least are expected.", "choices")
+    made = replace(made, **extra)
+    if kind == "number":
+        try:
+            found = dimension(head["answer"], units, made.named)
+        except DimensionError as error:
+            raise entry.error(f"{error}", "answer") from None
+        unit = str(head.get("unit") or unit_of(str(head["answer"]).strip(), units) or unit_for(found))
+        made = replace(made, unit=unit, dimension=found)
+    return made
+
+
+def _mapping(entry: Entry, name: str) -> dict:
+    value = entry.head.get(name) or {}
+    if not isinstance(value, dict):
+        raise entry.error("lines of the form name: value are expected.", name)
+    return value
+
+
+def _items(entry: Entry, name: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> list[dict]:
+    value = entry.head.get(name) or []
+    if not isinstance(value, list):
+        raise entry.error("a list is expected.", name)
+    for item in value:
+        if not isinstance(item, dict) or any(key not in item for key in required) or set(item) - {*required, *optional}:
+            more = f", and may have {' or '.join(optional)}" if optional else ""
+            raise entry.error(f"each needs {' and '.join(required)}{more}; got {item!r}.", name)
+    return value
+
+
+def _tolerance(entry: Entry) -> float:
+    value = entry.head.get("tolerance", TOLERANCE)
+    if isinstance(value, str) and (found := re.fullmatch(r"\s*([\d.]+)\s*%\s*", value)):
+        value = float(found[1]) / 100
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 0.5:
+        raise entry.error(f"a share up to one half is expected, such as 2 %; got {value!r}.", "tolerance")
+    return float(value)
+
+
+def _letters(entry: Entry) -> tuple[str, ...]:
+    letters = entry.head["letters"]
+    if not isinstance(letters, list) or not letters or any(name not in table for name in letters):
+        unknown = [name for name in letters if name not in table] if isinstance(letters, list) else letters
+        raise entry.error(f"a list of quantities is expected; {unknown!r} are none.", "letters")
+    return tuple(letters)
+
+
+def _choice(item: dict, entry: Entry, units, named) -> Choice:
+    if "when" in item:
+        when = author_tree(item["when"], entry, "choices", units, named)
+    else:
+        when = 1 if item.get("right") is True else -1
+    return Choice(str(item["text"]).strip(), when, str(item["says"]).strip())
+
+
+def _case(case, entry: Entry) -> dict:
+    if not isinstance(case, dict) or "name" not in case:
+        raise entry.error(f"each case needs a name; got {case!r}.", "cases")
+    return {key: value if key == "name" else _number(value, key, entry, "cases") for key, value in case.items()}
+
+
+@cache
+def problems() -> dict[str, Problem]:
+    """Every problem of the book, by id."""
+    return read_all("problems", make)
+
+
+def problem(name: str) -> Problem:
+    """The problem of that id; an unknown one gets the nearest ids."""
+    if name not in problems():
+        raise SourceError(f"There is no problem {name!r}; the nearest are {ask.nearest(name, problems())}.")
+    return problems()[name]

@@ -1,0 +1,59 @@
+r"""The book's roles as plain Markdown: what leaves the page (a terminal, Anki, a notebook, paper) has no roles.
+
+>>> plain("At {lecture}`9:40`: {spoken}`300`, computed {live}`balance_batch hardware=\"H100 SXM\" digits=2`.")
+'At [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s): 300, computed ...
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .. import ask
+
+ROLE = re.compile(r"\{([\w-]+)\}(`+)(.+?)\2", re.S)
+
+
+def plain(text: str, drawn: Callable[[str], str] | None = None) -> str:
+    """`text` with each role replaced by what a reader of the page's first scenario sees.
+
+    Parameters
+    ----------
+    text : str
+        Markdown with the book's roles.
+    drawn : callable, optional
+        What ``{drawn}`` shows; a problem gives its own for a seed.
+
+    Raises
+    ------
+    handful.ask.AskError
+        For a request that cannot be answered, or a role that only pages know.
+    """
+    def shown(match: re.Match) -> str:
+        role, inside = match[1], " ".join(match[3].split())
+        if role == "drawn" and drawn:
+            return drawn(inside)
+        if role not in _SHOWN:
+            raise ask.AskError(f"{match[0]!r} cannot be shown outside of a page; allowed are {', '.join((*_SHOWN, *(['drawn'] if drawn else [])))}.")
+        return _SHOWN[role](inside)
+
+    return ROLE.sub(shown, text)
+
+
+def _live(text: str) -> str:
+    from ..units import format_value
+
+    found = ask.evaluate(text)
+    return format_value(found.value, found.formula.gives.unit, found.digits)
+
+
+def _claim(text: str) -> str:
+    from ..claims import find
+
+    return f"({find(text).verdict})"
+
+
+_SHOWN: dict[str, Callable[[str], str]] = {
+    "live": _live, "fact": lambda text: ask.shown_fact(text)["text"], "claim": _claim,
+    "lecture": lambda text: f"[{text}]({ask.lecture_address(text)})",
+    "spoken": str, "given": str, "term": lambda text: re.sub(r"\s*<.*>$", "", text), "math": lambda text: f"${text}$",
+}

@@ -1,0 +1,84 @@
+"""Every card and problem of the book: its source, its numbers, its answers, its wrong turns."""
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from handful import ask
+from handful.exercises import words
+from handful.exercises.cards import KINDS, cards, retired
+from handful.exercises.check import check, near, right_choice, same
+from handful.exercises.problems import problems
+from handful.exercises.source import folder
+from handful.units import UNITS
+
+SEEDS = range(200)
+PROBLEMS = [pytest.param(p, id=p.id) for p in problems().values()]
+
+
+def written(value: float, unit: str) -> str:
+    """A value as a learner may write it, in SI units."""
+    by_hand = {"1": "", "B/token": "B/token", "FLOP/B": "FLOP/B"}
+    return f"{value!r} {by_hand.get(unit, unit.replace('device', 'chip').replace('·', '-'))}".strip()
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_answer_is_right_and_each_wrong_turn_is_named(problem):
+    for seed in SEEDS:
+        if problem.kind == "number":
+            right, wrongs = problem.right(seed), problem.wrong_values(seed)
+            assert math.isfinite(right) and right != 0
+            assert check(problem, written(right, problem.unit), seed).kind == "right"
+            for turn, wrong in enumerate(wrongs):
+                verdict = check(problem, written(wrong, problem.unit), seed)
+                assert (verdict.kind, verdict.turn) == ("wrong", turn), f"seed {seed}: {problem.draw(seed)}"
+            # No two of them can be taken for each other, even when rounded.
+            for i, a in enumerate([right, *wrongs]):
+                for b in [right, *wrongs][i + 1:]:
+                    assert not near(a, b, 2 * problem.tolerance), f"seed {seed}: {a} and {b} coincide for {problem.draw(seed)}"
+        elif problem.kind == "choice":
+            right = right_choice(problem, seed)
+            for i, choice in enumerate(problem.choices):
+                verdict = check(problem, i, seed)
+                assert verdict.kind == ("right" if i == right else "wrong") and verdict.says
+            said = [choice.says for choice in problem.choices]
+            assert len(set(said)) == len(said)
+
+
+@pytest.mark.parametrize("problem", [p for p in PROBLEMS if p.values[0].kind == "expression"])
+def test_formulas_that_are_wrong_turns_differ_from_the_answer_and_from_each_other(problem):
+    trees = [problem.answer, *(wrong.tree for wrong in problem.wrong)]
+    for i, left in enumerate(trees):
+        assert same(problem, left, left)
+        assert not any(same(problem, left, right) for right in trees[i + 1:])
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_every_part_of_a_problem_can_be_shown_for_any_seed(problem):
+    texts = [problem.text.text, *(hint.text for hint in problem.hints), problem.solution.text,
+             *(wrong.says for wrong in problem.wrong), *(c.text for c in problem.choices), *(c.says for c in problem.choices), *problem.rubric]
+    for seed in range(10):
+        for text in texts:
+            shown = problem.words(text, seed)
+            assert "{" not in shown.replace("{\\", "").split("$")[0] and "nan" not in shown.split(), shown
+    assert problem.unit in UNITS
+
+
+@pytest.mark.parametrize("card", [pytest.param(c, id=c.id) for c in cards().values()])
+def test_a_card_can_be_shown_outside_of_the_book(card):
+    for part in (card.front, card.back):
+        assert words.ROLE.search(words.plain(part.text)) is None
+    assert card.kind in KINDS
+
+
+def test_no_id_that_was_published_is_gone_without_a_word():
+    published = {kind: set((folder() / kind / "published.txt").read_text("utf-8").split()) for kind in ("cards", "problems")}
+    assert published["cards"] == set(cards()) | retired(), "list every card's id in exercises/cards/published.txt, for good"
+    assert published["problems"] >= set(problems())
+    assert not retired() & set(cards())
+
+
+def test_what_no_page_knows_is_refused():
+    with pytest.raises(ask.AskError, match="cannot be shown outside of a page"):
+        words.plain("{cite}`someone`")
