@@ -1,9 +1,11 @@
 // Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
 //   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers, live numbers, bar)
+//   study.js                   cards and problems; asked for by pages that have some, once they have been shown
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
 // The scenario rows are imported as "handful-rows"; page/build.py writes them first.
 import { existsSync, mkdirSync, readFileSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,12 +21,14 @@ const withStyle = (module, style) =>
   [existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "",
    existsSync(join(page, module)) ? `export { default } from "./${module}";` : "export default {};"].join("\n");
 const entries = {
+  study: 'export * from "./study/study.js";',
   handful: `import "./house.css"; import "./house.js";
 ${existsSync(join(page, "site.css")) && !text("site.js").includes("site.css") ? 'import "./site.css";' : ""}
 ${existsSync(join(page, "site.js")) ? 'import "./site.js";' : ""}`,
   explorer: withStyle("explorer.js", "explorer.css"),
 };
 
+const marks = {};
 for (const [name, contents] of Object.entries(entries)) {
   const result = await build({
     stdin: { contents, resolveDir: page, sourcefile: `${name}.entry.js` },
@@ -35,12 +39,15 @@ for (const [name, contents] of Object.entries(entries)) {
     target: ["es2021", "chrome100", "firefox100", "safari15.4"],
     alias: { "handful-rows": join(out, "rows.json") },
     loader: { ".json": "json", ".svg": "file", ".woff2": "file" },
+    define: marks,
     legalComments: "none",
     logLevel: "warning",
     metafile: true,
   });
+  // The address of what is asked for later changes with what it holds, so that no old copy is used.
+  if (name === "study") marks.STUDY_MARK = JSON.stringify(createHash("sha256").update(readFileSync(join(out, "study.js"))).digest("hex").slice(0, 8));
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
-  if (!existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
+  if (name !== "study" && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
 }
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));

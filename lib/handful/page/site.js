@@ -4,7 +4,7 @@ import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
-import { store } from "./scenario.js";
+import { label, lacks, store } from "./scenario.js";
 import { strangers } from "./state.js";
 import { mountYours } from "./yours.js";
 
@@ -73,7 +73,15 @@ function fill() {
   const later = [...figures];
   const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
   idle(next);
+  idle(study, { timeout: 1500 });
   addEventListener("beforeprint", () => { for (const figure of later) upgrade(figure); });
+}
+
+// Cards and problems read as folded text; their script comes when the page stands.
+function study() {
+  if (!document.querySelector("[data-card], [data-problem], [data-study]")) return;
+  import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)).then(({ start }) => start({ store, lacks, label }))
+    .catch((error) => console.warn(`Cards and problems could not start: ${error.message}`));
 }
 
 store.load(location.search, memory());
