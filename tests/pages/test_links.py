@@ -1,6 +1,7 @@
 """Every link within the book arrives, at its very place, and the pages follow each other in reading order."""
 from __future__ import annotations
 
+import re
 from functools import cache
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -34,6 +35,23 @@ def test_every_link_arrives(page_name):
         elif parts.fragment and target.endswith(".html") and unquote(parts.fragment) not in anchors(target):
             lost.append(f"{node['href']} ({node.get_text(strip=True)[:40]}): no such place")
     assert lost == []
+
+
+def test_no_markup_is_left_in_the_text(page_name):
+    """A fence or a role that was not understood stands in the page as it was written."""
+    page = BeautifulSoup((SITE / page_name).read_text("utf-8"), "html.parser")
+    for node in page.select("script, style, template, .highlight, code.literal, annotation"):
+        node.decompose()
+    text = page.body.get_text()
+    assert re.findall(r"`{3,}|:{3,}|\{[a-z-]+\}`.{0,40}|^:[a-z]+: .{0,40}", text, flags=re.M) == []
+
+
+
+def test_answers_are_folded_without_a_script(page_name):
+    boxes = soup(page_name).select(".admonition.dropdown")
+    assert all(box.name == "details" and not box.has_attr("open") and box.find("summary") for box in boxes)
+    if page_name == "balance-batch.html":
+        assert len(boxes) == 5
 
 
 def test_pages_follow_each_other_in_reading_order():

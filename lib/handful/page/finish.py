@@ -26,13 +26,15 @@ UNWANTED_FILES = ("*.map", "sphinx-thebe.*", "fontawesome.js", "vendor", "*webpa
                   ".buildinfo", ".doctrees", "documentation_options.js.*")
 UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'link[href*="sphinx-thebe"]',
                  'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
+                 # Folded answers are <details>, which need no script.
+                 'script[src*="togglebutton"]', 'link[href*="togglebutton"]',
                  # Widgets' state serves a widget manager, which no page loads.
                  'script[type="application/vnd.jupyter.widget-state+json"]',
                  'link[rel="preconnect"]', 'link[rel="dns-prefetch"]',
                  # The bar across the top holds a second search field and a second menu button, no more; the
                  # theme's script measures the bar, so that it stays, empty.
                  "#pst-header > *")
-UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax|DOCUMENTATION_OPTIONS\.pagename)\b")
+UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax|DOCUMENTATION_OPTIONS\.pagename|toggleHintShow|toggleHintHide|togglebuttonSelector)\b")
 SEARCH_SCRIPTS = ('script[src*="searchtools.js"]', 'script[src*="language_data.js"]', 'script[src*="searchindex.js"]')
 EDITS = {
     # What the search page leaves out of the text that it quotes from a page: Sphinx's list, and ours.
@@ -124,6 +126,14 @@ def strip(soup: BeautifulSoup, page: str) -> None:
         seen.add(key)
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
         comment.extract()
+
+
+def fold(soup: BeautifulSoup) -> None:
+    """An admonition of class "dropdown" as <details>: its title opens it, with scripts and without."""
+    for box in soup.select("div.admonition.dropdown"):
+        box.name = "details"
+        title = box.select_one(".admonition-title")
+        title.name = "summary"
 
 
 def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
@@ -269,6 +279,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
             soup = BeautifulSoup(f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{soup}'
                                  "<title>A Handful of Equations</title></head><body></body></html>", "html.parser")
         strip(soup, page)
+        fold(soup)
         offer_notebook(soup, page, up, set(made))
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
