@@ -223,7 +223,9 @@ def shown_fact(text: str) -> dict:
     else:
         # A count of things is told in full: 2,048, not 2,050.
         digits = 6 if value == int(value) and 1000 <= value < 1e6 and (stated or unit) in ("1", "device", "sequence", "token") else 3
-        if stated:
+        if stated == "fraction":
+            shown = f"{format_value(100 * value, '1', digits)}\xa0%"
+        elif stated:
             shown = format_value(value, stated, digits) if stated in UNITS else f"{format_value(value, '1', digits)}\xa0{stated}"
         else:
             shown = format_value(value * factor, unit, digits)

@@ -9,6 +9,7 @@ import { label, store } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { KINDS, Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
+import { symbols } from "./tree.js";
 import { formatValue } from "./units.js";
 
 const CHOICES = ["hardware", "model", "precision"];
@@ -211,8 +212,10 @@ class Explorer {
 
   sceneText() {
     // What the explorer holds or drives itself is not the scenario's, and so no reason to name it.
+    const { curves, marks = [], readouts = [], across } = this.spec;
+    this.told ??= curves ? new Set([...curves, ...marks, ...readouts, ...(across ? [across] : [])].flatMap(({ tree }) => [...symbols(tree)])) : this.model.symbols;
     const own = new Set(["context", this.spec.x?.name, ...Object.keys(this.model.fixed), ...this.entries.map((e) => e.name), ...(this.model.pickers || []).flatMap((c) => Object.keys(c.rows[0]))]);
-    if (!Object.keys(store.values()).some((name) => this.model.symbols.has(name) && !own.has(name))) return "";
+    if (!Object.keys(store.values()).some((name) => this.told.has(name) && !own.has(name))) return "";
     const now = { ...store.choice, ...this.state };
     return `Shown for ${label("hardware", now.hardware)}, ${label("model", now.model)}, ${label("precision", now.precision)}.`;
   }
