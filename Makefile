@@ -4,14 +4,17 @@ PORT ?= 8000
 NAME ?=
 MODULE ?=
 ARGS ?=
+JOBS ?= 2
 RUN = .venv/bin/python -P
+# Side by side, as many as JOBS; whoever is idle takes over half of another's tests.
+TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
 .PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench lock clean tools browser
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
-	@echo "make test              every test: units, doctests, the book, its notebooks, real browser"
+	@echo "make test              every test: units, doctests, the book, its notebooks, real browser (JOBS=2)"
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
@@ -46,10 +49,10 @@ serve: build
 	@$(RUN) -m handful.page.serve --port $(PORT)
 
 unit: bundle
-	@$(RUN) -m pytest -m "not site" $(ARGS)
+	@$(TESTS) -m "not site" $(ARGS)
 
 pages: browser
-	@$(RUN) -m pytest -m site tests $(ARGS)
+	@$(TESTS) -m site tests $(ARGS)
 
 coverage: bundle
 	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)
@@ -64,11 +67,11 @@ mutants: tools
 test: browser
 	@$(RUN) -m handful.page.build bundle
 	@echo "== unit tests and doctests"
-	@$(RUN) -m pytest -q -m "not site" $(ARGS)
+	@$(TESTS) -q -m "not site" $(ARGS)
 	@echo "== the book"
 	@$(RUN) -m handful.page.build
 	@echo "== notebooks and pages"
-	@$(RUN) -m pytest -m site tests $(ARGS)
+	@$(TESTS) -m site tests $(ARGS)
 
 bench: build
 	@$(RUN) tests/bench.py
