@@ -1,4 +1,4 @@
-"""Puts the built explorer script and its style sheet into the wheel, where the kernel's widget reads them."""
+"""Puts into the wheel what lies outside of the package: the built explorer script and its sheet, cards and problems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BUNDLES = {"_build/js/explorer.js": "handful/page/explorer.bundle.js",
 
 
 class CustomBuildHook(BuildHookInterface):
-    """An editable install reads ``_build/js`` itself; a wheel must carry them along."""
+    """An editable install reads ``_build/js`` and ``exercises`` themselves; a wheel must carry them along."""
 
     def initialize(self, version: str, build_data: dict) -> None:
         if version == "editable":
@@ -20,3 +20,4 @@ class CustomBuildHook(BuildHookInterface):
             if not (Path(self.root) / built).exists():
                 raise FileNotFoundError(f"{built} is missing: run `make bundle` before building the wheel.")
             build_data["force_include"][built] = inside
+        build_data["force_include"]["exercises"] = "handful/exercise_sources"

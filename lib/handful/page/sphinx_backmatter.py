@@ -13,13 +13,14 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 from .roles import registry
+from .sphinx_exercises import exercise_part
 from .sphinx_live import figure_in_text, on_pages
 
-# Pages whose own business is terms, and so are left as they are.
-UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index", "about"}
-# Where a link would be out of place.
+# Pages whose own business is terms, or that only repeat others, and so are left as they are.
+UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index", "about", "review", "practice", "progress"}
+# Where a link would be out of place; in a card or a problem it could give the answer away.
 CLOSED = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw,
-          nodes.caption, nodes.term, nodes.rubric, figure_in_text)
+          nodes.caption, nodes.term, nodes.rubric, figure_in_text, exercise_part)
 
 
 class numbers_index(nodes.General, nodes.Element):
@@ -89,9 +90,20 @@ def link_terms(app, doctree, docname: str) -> None:
 # The index of numbers
 
 def mark(app, doctree) -> None:
-    """An anchor for each number, in the order in which they stand."""
-    for i, node in enumerate(doctree.findall(figure_in_text), 1):
+    """An anchor for each number of the page's own, in the order in which they stand."""
+    page = app.env.docname
+    numbers = (node for node in doctree.findall(figure_in_text) if node["kind"] != "drawn" and not repeated(node, page))
+    for i, node in enumerate(numbers, 1):
         node["ids"] = [f"number-{i}"]
+
+
+def repeated(node: nodes.Node, page: str) -> bool:
+    """Whether it stands in a card or problem that another page shows as its own."""
+    while node is not None:
+        if isinstance(node, exercise_part) and "chapter" in node:
+            return node["chapter"] != page
+        node = node.parent
+    return False
 
 
 def setting(entry: dict) -> str:
@@ -109,6 +121,8 @@ def gather(env) -> tuple[dict, dict]:
     live, facts = defaultdict(list), defaultdict(list)
     for page in sorted(env.found_docs, key=lambda name: (name not in env.titles, name)):
         for node in env.get_doctree(page).findall(figure_in_text):
+            if not node["ids"]:
+                continue
             place = (node.astext(), page, node["ids"][0])
             if node["kind"] == "live":
                 entry = on_pages(env)[page][node["data"]["live"]]
