@@ -34,6 +34,9 @@ function schedulerFor(retention) {
   return schedulers.get(retention);
 }
 
+// How many times as long as at 90 % a card stays away when this share is to be remembered.
+export const stretch = (retention) => schedulerFor(retention).interval_modifier / schedulerFor(0.9).interval_modifier;
+
 // The state after one grade.  ts-fsrs counts calendar days in UTC and refuses to go back in time, so what it gets for
 // a moment is the start of the learner's day, never before the card's last one.
 export function next(state, { at, zone, grade }, retention = DEFAULTS.retention) {
