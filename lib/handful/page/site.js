@@ -1,6 +1,7 @@
 // What a page of the book starts: the scenario bar, live numbers, and its explorers, each when it comes near.
 import "./site.css";
 import "./cards.css";
+import "./study.css";
 import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
 import { mountLedger } from "./ledger.js";

@@ -1,2 +1,75 @@
-// Cards on the page, and the pages Review and Progress.
-export function mountReview() {}
+// Cards on the page, wherever they stand, and the pages Review and Progress.
+import { h } from "../dom.js";
+import { answerInPlace, backOf } from "./answer.js";
+import { Progress } from "./progress.js";
+import { dataPanel, settingsForm } from "./settings.js";
+import { Sitting } from "./sitting.js";
+
+const CARD = "[data-card]";
+
+// Trouble with storage, and work that takes a while, in one line above the rest.
+function notice(store, root) {
+  const trouble = h("p", { class: "study-trouble", role: "status", hidden: true }), work = h("p", { class: "study-work", hidden: true });
+  const draw = () => {
+    trouble.hidden = !store.trouble;
+    if (trouble.textContent !== (store.trouble || "")) trouble.textContent = store.trouble || "";
+  };
+  store.onprogress = (share) => {
+    work.hidden = share >= 1;
+    work.textContent = `Working out every card anew from your log: ${Math.round(100 * share)} %`;
+  };
+  store.on(draw);
+  draw();
+  root.prepend(trouble, work);
+}
+
+// The book's chapters with their cards and problems: as the page says, or from the cards that it holds.
+function chaptersOf(root) {
+  const block = root.querySelector("script.study-book");
+  if (block) return JSON.parse(block.textContent).chapters;
+  const found = new Map();
+  for (const node of root.querySelectorAll(CARD)) {
+    const name = node.dataset.chapter, title = node.closest("section")?.querySelector("h2, h3")?.firstChild?.textContent || name;
+    if (!found.has(name)) found.set(name, { name, title, cards: [], problems: [] });
+    found.get(name).cards.push(node.dataset.card);
+  }
+  return [...found.values()];
+}
+
+function fold(title, className, ...content) {
+  return h("details", { class: `study-fold ${className}` }, h("summary", { text: title }), ...content);
+}
+
+async function mountSitting(root, store) {
+  const nodes = new Map([...root.querySelectorAll(CARD)].map((node) => [node.dataset.card, node])), chapters = chaptersOf(root);
+  const all = fold(`All ${nodes.size} cards of the book`, "study-all");
+  all.append(...root.childNodes);
+  const sitting = new Sitting(root, store, nodes);
+  root.append(sitting.node, fold("Settings", "", settingsForm(store, chapters)), fold("Your data", "study-data-fold", dataPanel(store)), all);
+  notice(store, root);
+  // A link to one card opens the list; the card that is being asked is at the top anyway.
+  const target = () => { const card = location.hash.startsWith("#card-") && document.getElementById(location.hash.slice(1)); if (card && all.contains(card)) { all.open = true; card.scrollIntoView(); } };
+  addEventListener("hashchange", target);
+  await sitting.start();
+  root.classList.add("is-up");
+  target();
+}
+
+export async function mountReview({ study: store }) {
+  const review = document.querySelector("[data-study=review]"), progress = document.querySelector("[data-study=progress]");
+  document.addEventListener("toggle", (event) => {
+    const card = event.target.closest?.(CARD);
+    if (!card || event.target !== backOf(card) || card.classList.contains("is-asked")) return;
+    event.target.querySelector("summary").textContent = event.target.open ? "Hide the answer" : "Show the answer";
+    if (event.target.open) answerInPlace(store, card);
+  }, true);
+  if (review) await mountSitting(review, store);
+  else if (progress) {
+    notice(store, progress);
+    await new Progress(progress, store, chaptersOf(progress)).start();
+    progress.classList.add("is-up");
+  } else {
+    const first = document.querySelector("aside.cards, [data-card]");
+    if (first) notice(store, first);
+  }
+}

@@ -4,8 +4,16 @@
 // modules of the page that are small and hold no state (dom.js, tree.js, units.js, random.js) are imported as usual.
 import { mountProblems } from "./problems.js";
 import { mountReview } from "./review.js";
+import { Store } from "./store.js";
 
-export function start(page) {
+// What is answered goes into one log (store.js).  Problems get it as page.attempt(…), which never fails, and
+// page.results(), { problem: { right, wrong } } as of now.
+export async function start(page) {
+  const study = await Store.open();
+  page.study = study;
+  page.attempt = ({ given, ...fields }) => study.add("attempt", { given: String(given).slice(0, 300), ...fields })
+    .catch((error) => console.warn(`An attempt was not noted: ${error.message}`));
+  page.results = () => Object.fromEntries([...study.problems].map(([id, { right, wrong }]) => [id, { right, wrong }]));
   mountProblems(page);
-  mountReview(page);
+  await mountReview(page);
 }

@@ -1,0 +1,38 @@
+// What follows from the log and is kept beside it only to be quick: card states, counts by day, problems solved.
+import { replayCard, dayOf, bury, next } from "./schedule.js";
+import { effective, settingsOf } from "./log.js";
+
+// Counts of a learner's day: answers, of them missed; new cards; and of reviews proper asked and held.
+export function countDay(days, event, before) {
+  const day = dayOf(event.at, event.zone);
+  const found = days.get(day) || { day, answers: 0, missed: 0, fresh: 0, asked: 0, held: 0 };
+  const review = before?.state === "review", held = event.grade >= 2;
+  days.set(day, { day, answers: found.answers + 1, missed: found.missed + !held, fresh: found.fresh + !before?.reps,
+    asked: found.asked + review, held: found.held + (review && held) });
+}
+
+export function countAttempt(problems, { problem, verdict }) {
+  const found = problems.get(problem) || { problem, right: 0, wrong: 0 };
+  problems.set(problem, { ...found, [verdict]: found[verdict] + 1 });
+}
+
+// One card: its state and its part of the days' counts.
+export function ofCard(events, retention) {
+  const days = new Map();
+  return { state: replayCard(events, retention, (event, before) => countDay(days, event, before)), days };
+}
+
+// Everything, in steps: yields the share that is done, so that a page can show it and stay alive.
+export function* derive(events) {
+  const counted = effective(events), settings = settingsOf(counted), cards = new Map(), days = new Map(), problems = new Map();
+  for (const [place, event] of counted.entries()) {
+    if (event.kind === "grade") {
+      const before = cards.get(event.card);
+      cards.set(event.card, next(before, event, settings.retention));
+      countDay(days, event, before);
+    } else if (event.kind === "bury") cards.set(event.card, bury(cards.get(event.card), event));
+    else if (event.kind === "attempt") countAttempt(problems, event);
+    if (place % 4000 === 3999) yield place / counted.length;
+  }
+  return { cards, days, problems, settings };
+}

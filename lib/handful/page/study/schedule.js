@@ -1,0 +1,119 @@
+// When a card comes back: FSRS-6 by ts-fsrs, under the book's own rules of days, steps and queues.
+//
+// Pure functions.  Python follows the same rules (handful/study), and tests/data/schedule.json pins both: whoever
+// changes what comes out of here changes RULES, and every reader's card states are computed anew from the log.
+//
+// The state of a card: { state: "new" | "learning" | "review" | "relearning", stability, difficulty, reps, lapses,
+//   last (ms UTC), lastDay, first (day of the first grade), due: { at: ms UTC } or { day }, buried (a day) }
+import { createEmptyCard, fsrs, State } from "ts-fsrs";
+
+// Importing ts-fsrs puts four methods on every date of the page; nothing in it needs them.
+for (const name of ["scheduler", "diff", "format", "dueFormat"]) delete Date.prototype[name];
+
+export const RULES = 1;
+export const AGAIN = 1, HARD = 2, GOOD = 3, EASY = 4;
+export const DEFAULTS = Object.freeze({ retention: 0.9, new_per_day: 10, chapters: Object.freeze([]) });
+export const MATURE = 21; // days to the next review from which a card counts as mature
+const DAY = 86_400_000, MINUTE = 60_000, ROLL_OVER = 4 * 3_600_000;
+const NAMES = { [State.New]: "new", [State.Learning]: "learning", [State.Review]: "review", [State.Relearning]: "relearning" };
+const NUMBERS = Object.fromEntries(Object.entries(NAMES).map(([number, name]) => [name, Number(number)]));
+
+// The learner's day: it begins at 04:00, so that an evening's work is one day.
+export const dayOf = (at, zone) => Math.floor((at + zone * MINUTE - ROLL_OVER) / DAY);
+export const zoneAt = (at) => -new Date(at).getTimezoneOffset();
+export const isLearning = (state) => state?.state === "learning" || state?.state === "relearning";
+export const isLeech = (lapses) => lapses >= 8 && lapses % 4 === 0;
+const isNew = (state) => !state || state.state === "new";
+
+const schedulers = new Map();
+function schedulerFor(retention) {
+  if (!schedulers.has(retention)) {
+    schedulers.set(retention, fsrs({ request_retention: retention, maximum_interval: 36500, enable_fuzz: false,
+      learning_steps: ["10m"], relearning_steps: ["10m"] }));
+  }
+  return schedulers.get(retention);
+}
+
+// How many times as long as at 90 % a card stays away when this share is to be remembered.
+export const stretch = (retention) => schedulerFor(retention).interval_modifier / schedulerFor(0.9).interval_modifier;
+
+// The state after one grade.  ts-fsrs counts calendar days in UTC and refuses to go back in time, so what it gets for
+// a moment is the start of the learner's day, never before the card's last one.
+export function next(state, { at, zone, grade }, retention = DEFAULTS.retention) {
+  const fresh = isNew(state), today = fresh ? dayOf(at, zone) : Math.max(dayOf(at, zone), state.lastDay);
+  const now = new Date(today * DAY), card = createEmptyCard(now);
+  if (!fresh) {
+    Object.assign(card, { state: NUMBERS[state.state], stability: state.stability, difficulty: state.difficulty,
+      reps: state.reps, lapses: state.lapses, last_review: new Date(state.lastDay * DAY) });
+  }
+  const after = schedulerFor(retention).next(card, now, grade).card;
+  const made = { state: NAMES[after.state], stability: after.stability, difficulty: after.difficulty, reps: after.reps,
+    lapses: after.lapses, last: at, lastDay: today, first: fresh ? today : state.first,
+    due: after.state === State.Review ? { day: today + after.scheduled_days } : { at: at + (after.due - now) } };
+  if (state?.buried !== undefined) made.buried = state.buried;
+  return made;
+}
+
+// Buried: not shown until the learner's next day.
+export function bury(state, { at, zone }) {
+  return { ...(state || { state: "new", reps: 0, lapses: 0 }), buried: dayOf(at, zone) };
+}
+
+// A card's state after its own events, which stand in order and of which none is undone; `each` hears of every grade.
+export function replayCard(events, retention, each) {
+  let state;
+  for (const event of events) {
+    if (event.kind === "bury") state = bury(state, event);
+    else {
+      const before = state;
+      state = next(before, event, retention);
+      each?.(event, before, state);
+    }
+  }
+  return state;
+}
+
+// What each of the four grades would do: [{ grade, state, days or minutes }].
+export function preview(state, now, zone, retention) {
+  const today = dayOf(now, zone);
+  return [AGAIN, HARD, GOOD, EASY].map((grade) => {
+    const after = next(state, { at: now, zone, grade }, retention);
+    return { grade, state: after, ...(after.due.at === undefined ? { days: Math.max(1, after.due.day - today) } : { minutes: Math.round((after.due.at - now) / MINUTE) }) };
+  });
+}
+
+// “10 min”, “3 days”, “2 months”, “1.5 years”.
+export function span({ minutes, days }) {
+  const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  if (minutes !== undefined) return minutes < 60 ? `${Math.max(1, minutes)} min` : count(Math.round(minutes / 60), "hour");
+  if (days < 60) return count(days, "day");
+  if (days < 730) return count(Math.round(days / 30.4375), "month");
+  return count(days < 3653 ? Math.round(days / 36.525) / 10 : Math.round(days / 365.25), "year");
+}
+
+export const isBuried = (state, today) => state?.buried !== undefined && today <= state.buried;
+
+// Is the card to be asked for now?  New cards are the queue's affair.
+export function isDue(state, now, zone) {
+  if (isNew(state)) return false;
+  return state.due.at === undefined ? dayOf(now, zone) >= state.due.day : now >= state.due.at;
+}
+
+// What a sitting asks, in order: due reviews, then new cards, then cards that are being learnt, waiting or not, since
+// a missed card comes again at the sitting's end.  `cards`: [{ id, chapter }] in the book's order.
+export function queue(now, zone, cards, states, settings = DEFAULTS) {
+  const today = dayOf(now, zone), chapters = new Set(settings.chapters), due = [], fresh = [], again = [];
+  let room = settings.new_per_day;
+  for (const state of states.values()) if (state.first === today) room -= 1;
+  for (const [place, { id, chapter }] of cards.entries()) {
+    const state = states.get(id);
+    if (isBuried(state, today)) continue;
+    if (isNew(state)) {
+      if (fresh.length < room && (!chapters.size || chapters.has(chapter))) fresh.push(id);
+    } else if (isLearning(state)) again.push({ id, place, key: state.due.at });
+    else if (today >= state.due.day) due.push({ id, place, key: state.due.day });
+  }
+  const inOrder = (list) => list.sort((a, b) => a.key - b.key || a.place - b.place).map(({ id }) => id);
+  const asked = { due: inOrder(due), fresh, again: inOrder(again) };
+  return { ...asked, today, order: [...asked.due, ...asked.fresh, ...asked.again] };
+}

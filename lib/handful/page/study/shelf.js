@@ -1,0 +1,98 @@
+// Where the log and what follows from it lie: in IndexedDB, or, where a page is not allowed that, in memory.
+// Both shelves answer the same calls, so that store.js does not ask which one it has.
+import { inOrder } from "./log.js";
+
+const DATABASE = "handful-study", SCHEMA = 1;
+// Beside the events, the truth, stand copies that can be made from them: cards, days, problems; meta has the rest.
+const KEYS = { cards: "card", days: "day", problems: "problem", meta: "name" };
+export const DERIVED = ["cards", "days", "problems"];
+const undoable = (event) => event.kind === "grade" || event.kind === "bury";
+
+const ask = (request) => new Promise((done, fail) => {
+  request.onsuccess = () => done(request.result);
+  request.onerror = () => fail(request.error);
+});
+
+export function openDatabase(patience = 4000) {
+  return new Promise((done, fail) => {
+    // Some browsers, when asked in a private window, neither open nor refuse.
+    const timer = setTimeout(() => fail(new Error("no answer")), patience), request = indexedDB.open(DATABASE, SCHEMA);
+    request.onupgradeneeded = () => {
+      const db = request.result, events = db.createObjectStore("events", { keyPath: "id" });
+      events.createIndex("time", ["at", "id"]);
+      events.createIndex("card", "card");
+      events.createIndex("undoes", "undoes");
+      for (const [name, keyPath] of Object.entries(KEYS)) db.createObjectStore(name, { keyPath });
+    };
+    request.onerror = () => { clearTimeout(timer); fail(request.error); };
+    request.onsuccess = () => {
+      clearTimeout(timer);
+      request.result.onversionchange = () => request.result.close(); // a newer edition of the book wants to change it
+      done(request.result);
+    };
+  });
+}
+
+// One transaction over everything.  What is awaited within it has to be the shelf's own answers, or it ends.
+export class Shelf {
+  constructor(db, mode) {
+    this.tx = db.transaction(["events", ...Object.keys(KEYS)], mode, { durability: mode === "readwrite" ? "strict" : "default" });
+    this.events = this.tx.objectStore("events");
+    this.ended = new Promise((done, fail) => {
+      this.tx.oncomplete = done;
+      this.tx.onabort = () => fail(this.tx.error || new DOMException("The transaction was given up", "AbortError"));
+    });
+    this.ended.catch(() => {}); // whoever awaits it hears of it
+  }
+
+  giveUp() { try { this.tx.abort(); } catch { /* it has ended already */ } }
+  get(store, key) { return ask(this.tx.objectStore(store).get(key)); }
+  all(store) { return ask(this.tx.objectStore(store).getAll()); }
+  put(store, value) { this.tx.objectStore(store).put(value); }
+  remove(store, key) { this.tx.objectStore(store).delete(key); }
+  clear(store) { this.tx.objectStore(store).clear(); }
+  event(id) { return ask(this.events.get(id)); }
+  add(event) { return ask(this.events.add(event)); }
+  addAll(events) { // one that fails ends the transaction, of which the store hears
+    let last;
+    for (const event of events) last = this.events.add(event);
+    return last && ask(last);
+  }
+  async isUndone(id) { return (await ask(this.events.index("undoes").getKey(id))) !== undefined; }
+  async ofCard(card) { return (await ask(this.events.index("card").getAll(card))).sort(inOrder); }
+  since(at) { return ask(this.events.index("time").count(IDBKeyRange.lowerBound([at + 1]))); }
+
+  // The latest answer, or card put off, that still counts; of those before `below` only, a key [at, id].
+  async newest(below) {
+    const request = this.events.index("time").openCursor(below ? IDBKeyRange.upperBound(below, true) : null, "prev");
+    for (;;) {
+      const cursor = await ask(request);
+      if (!cursor) return undefined;
+      if (undoable(cursor.value) && !(await this.isUndone(cursor.value.id))) return cursor.value;
+      cursor.continue();
+    }
+  }
+}
+
+export class MemoryShelf {
+  constructor(events = []) {
+    this.ended = Promise.resolve();
+    this.map = new Map(events.map((event) => [event.id, event]));
+    this.undone = new Set(events.filter((event) => event.kind === "undo").map((event) => event.undoes));
+    this.stores = Object.fromEntries([...Object.keys(KEYS), "events"].map((name) => [name, name === "events" ? this.map : new Map()]));
+  }
+
+  giveUp() {}
+  async get(store, key) { return this.stores[store].get(key); }
+  async all(store) { return [...this.stores[store].values()]; }
+  put(store, value) { this.stores[store].set(value[KEYS[store]], value); }
+  remove(store, key) { this.stores[store].delete(key); }
+  clear(store) { this.stores[store].clear(); if (store === "events") this.undone.clear(); }
+  async event(id) { return this.map.get(id); }
+  async add(event) { this.map.set(event.id, event); if (event.kind === "undo") this.undone.add(event.undoes); }
+  async addAll(events) { for (const event of events) await this.add(event); }
+  async isUndone(id) { return this.undone.has(id); }
+  async ofCard(card) { return [...this.map.values()].filter((event) => event.card === card).sort(inOrder); }
+  async since(at) { return [...this.map.values()].filter((event) => event.at > at).length; }
+  async newest() { return [...this.map.values()].filter((event) => undoable(event) && !this.undone.has(event.id)).sort(inOrder).pop(); }
+}

@@ -1,0 +1,280 @@
+// The learner's store: the log, and what is derived from it, kept in step.  An answer is one transaction that appends
+// its event and writes the card's new state, so that a page that is closed in the middle has both or neither.
+//
+// Every change reads what it needs within its own transaction: two open tabs never undo each other's work.
+import { DERIVED, MemoryShelf, openDatabase, Shelf } from "./shelf.js";
+import { countAttempt, derive, ofCard } from "./derive.js";
+import { inOrder, LogError, make, merge, read, write } from "./log.js";
+import { DEFAULTS, RULES } from "./schedule.js";
+
+const CACHE = "cache", BACKUP = "backup";
+const rest = () => new Promise((done) => setTimeout(done));
+export const TROUBLE = {
+  denied: "This browser keeps nothing for this page (as in a private window), so your answers last only until you leave it; export them before you go.",
+  full: "The browser's storage is full or broken, so your answers from here on last only until you leave this page; export them before you go.",
+};
+
+export class Store {
+  // Never fails: where nothing may be stored, it goes on in memory and `trouble` says so.
+  static async open() {
+    const store = new Store();
+    try {
+      store.db = await openDatabase();
+    } catch {
+      store.goOn("denied");
+    }
+    try {
+      store.channel = new BroadcastChannel("handful-study");
+      store.channel.onmessage = () => store.changed("elsewhere");
+    } catch { /* an old browser: other tabs see changes when they are next shown */ }
+    await store.refresh();
+    return store;
+  }
+
+  constructor() {
+    Object.assign(this, { db: null, memory: null, trouble: null, listeners: new Set(), made: [], below: null,
+      settings: { ...DEFAULTS }, problems: new Map(), backup: null, revision: 0, stale: false, onprogress: () => {} });
+  }
+
+  on(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  // From another tab, or here: what is remembered of the store is read again, then whoever listens hears of it.
+  async changed(where) {
+    if (where === "here") this.channel?.postMessage("changed");
+    else {
+      this.below = null;
+      await this.refresh();
+    }
+    for (const listener of this.listeners) listener(where);
+  }
+
+  goOn(reason, events = []) {
+    this.db?.close();
+    Object.assign(this, { db: null, memory: new MemoryShelf(events), trouble: TROUBLE[reason] });
+  }
+
+  // Storage has stopped working: take along what can still be read.
+  async fall() {
+    let events = [];
+    try { events = await new Shelf(this.db, "readonly").all("events"); } catch { /* nothing can be read */ }
+    this.goOn("full", events);
+    await this.rebuild();
+    for (const listener of this.listeners) listener("here");
+  }
+
+  async look(read) {
+    if (this.db) {
+      try { return await read(new Shelf(this.db, "readonly")); } catch { await this.fall(); }
+    }
+    return read(this.memory);
+  }
+
+  async change(write) {
+    if (this.db) {
+      let shelf;
+      try {
+        shelf = new Shelf(this.db, "readwrite");
+        const result = await write(shelf);
+        await shelf.ended;
+        return result;
+      } catch (error) {
+        shelf?.giveUp();
+        if (error instanceof LogError) throw error;
+        console.warn(`The study log could not be written: ${error.message}`);
+        await this.fall();
+      }
+    }
+    return write(this.memory);
+  }
+
+  // Settings, problems and the last backup are small and kept at hand.
+  async refresh() {
+    const [cache, backup, problems] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP), shelf.all("problems")]));
+    this.backup = backup || null;
+    this.stale = Boolean(cache) && cache.rules !== RULES;
+    Object.assign(this, { settings: cache?.settings || { ...DEFAULTS }, revision: cache?.revision || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
+  }
+
+  // What was derived under other rules is derived anew before anybody reads it.
+  ready() {
+    if (!this.stale) return null;
+    this.rebuilding ||= this.rebuild().finally(() => { this.rebuilding = null; });
+    return this.rebuilding;
+  }
+
+  async states() {
+    await this.ready();
+    return new Map((await this.look((shelf) => shelf.all("cards"))).map((state) => [state.card, state]));
+  }
+
+  async state(card) {
+    await this.ready();
+    return this.look((shelf) => shelf.get("cards", card));
+  }
+
+  async days() {
+    await this.ready();
+    return (await this.look((shelf) => shelf.all("days"))).sort((a, b) => a.day - b.day);
+  }
+
+  async events() { return (await this.look((shelf) => shelf.all("events"))).sort(inOrder); }
+
+  // Append an event; resolves to { event, before, state } once it is safely written.
+  async add(kind, fields) {
+    const event = make(kind, fields);
+    const result = await this.change(async (shelf) => {
+      const cache = await this.begin(shelf);
+      await shelf.add(event);
+      if (event.card) return { event, ...await this.recount(shelf, cache, event) };
+      if (kind === "attempt") {
+        const found = await shelf.get("problems", event.problem), counts = new Map(found ? [[event.problem, found]] : []);
+        countAttempt(counts, event);
+        shelf.put("problems", counts.get(event.problem));
+        this.problems.set(event.problem, counts.get(event.problem));
+      } else {
+        const settings = { ...cache.settings, [event.name]: event.value };
+        // Every card's date follows from the retention that is wanted: all are made anew.
+        shelf.put("meta", { ...cache, settings, rules: event.name === "retention" ? 0 : cache.rules });
+        this.settings = settings;
+      }
+      return { event };
+    });
+    if (event.card) {
+      this.made.push(event.id);
+      this.below = null;
+    }
+    if (kind === "setting" && event.name === "retention") await this.rebuild();
+    if (kind === "grade") this.keep();
+    await this.changed("here");
+    return result;
+  }
+
+  // Undo the latest answer that counts, first of those made here; resolves to { target, before, state } or null.
+  async undo() {
+    const result = await this.change(async (shelf) => {
+      let target;
+      while (!target && this.made.length) {
+        const id = this.made.pop();
+        if (!(await shelf.isUndone(id))) target = await shelf.event(id);
+      }
+      const walked = !target;
+      target ||= await shelf.newest(this.below);
+      if (!target) return null;
+      if (walked) this.below = [target.at, target.id];
+      const cache = await this.begin(shelf), event = make("undo", { undoes: target.id });
+      await shelf.add(event);
+      return { target, ...await this.recount(shelf, cache, target, true) };
+    });
+    if (result) await this.changed("here");
+    return result;
+  }
+
+  // Each change raises the revision, by which a cache that was computed meanwhile is known to be old.
+  async begin(shelf) {
+    const cache = (await shelf.get("meta", CACHE)) || { name: CACHE, rules: RULES, settings: { ...DEFAULTS }, revision: 0 };
+    cache.revision += 1;
+    shelf.put("meta", cache);
+    this.revision = cache.revision;
+    return cache;
+  }
+
+  // The state of one card and its part of the days' counts, from the card's own events with and without `event`.
+  async recount(shelf, { settings: { retention } }, event, undone = false) {
+    const all = await shelf.ofCard(event.card), gone = await Promise.all(all.map(({ id }) => shelf.isUndone(id)));
+    const counted = all.filter((_, place) => !gone[place]);
+    const other = undone ? [...counted, event].sort(inOrder) : counted.filter(({ id }) => id !== event.id);
+    const before = ofCard(other, retention), after = ofCard(counted, retention);
+    if (after.state) shelf.put("cards", { card: event.card, ...after.state });
+    else shelf.remove("cards", event.card);
+    for (const day of new Set([...before.days.keys(), ...after.days.keys()])) {
+      const sum = { ...(await shelf.get("days", day)), day };
+      for (const [sign, { days }] of [[-1, before], [1, after]]) {
+        for (const [name, n] of Object.entries(days.get(day) || {})) if (name !== "day") sum[name] = (sum[name] || 0) + sign * n;
+      }
+      if (sum.answers) shelf.put("days", sum);
+      else shelf.remove("days", day);
+    }
+    return { before: before.state, state: after.state };
+  }
+
+  // Everything derived, anew from the log.
+  async rebuild() {
+    for (;;) {
+      const [cache, events] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.all("events")]));
+      const steps = derive(events);
+      let step;
+      while (!(step = steps.next()).done) {
+        this.onprogress(step.value);
+        await rest();
+      }
+      const made = step.value, revision = cache?.revision || 0;
+      const done = await this.change(async (shelf) => {
+        const now = await shelf.get("meta", CACHE);
+        if ((now?.revision || 0) !== revision) return false; // another tab has written meanwhile
+        for (const name of DERIVED) shelf.clear(name);
+        for (const [card, state] of made.cards) shelf.put("cards", { card, ...state });
+        for (const day of made.days.values()) shelf.put("days", day);
+        for (const problem of made.problems.values()) shelf.put("problems", problem);
+        shelf.put("meta", { name: CACHE, rules: RULES, settings: made.settings, revision });
+        return true;
+      });
+      if (!done) continue;
+      Object.assign(this, { settings: made.settings, problems: made.problems, revision, stale: false });
+      this.onprogress(1);
+      return;
+    }
+  }
+
+  async export() { return write(await this.events()); }
+
+  // Noted when the file has been handed over.
+  async backedUp() {
+    this.backup = { name: BACKUP, at: Date.now() };
+    await this.change(async (shelf) => shelf.put("meta", this.backup));
+    await this.changed("here");
+  }
+
+  // All of a file or nothing of it: { added, known }, or a LogError that says why.
+  async import(text) {
+    const given = read(text);
+    const result = await this.change(async (shelf) => {
+      const cache = await this.begin(shelf), here = await shelf.all("events"), known = new Set(here.map(({ id }) => id));
+      merge(here, given); // refuses what contradicts the log
+      const fresh = given.filter(({ id }) => !known.has(id));
+      await shelf.addAll(fresh);
+      shelf.put("meta", { ...cache, rules: 0 });
+      return { added: fresh.length, known: given.length - fresh.length };
+    });
+    Object.assign(this, { made: [], below: null });
+    await this.rebuild();
+    await this.changed("here");
+    return result;
+  }
+
+  async erase() {
+    await this.change(async (shelf) => {
+      const { revision } = await this.begin(shelf); // goes on, so that no other tab takes an old computation for a new one
+      for (const name of ["events", ...DERIVED, "meta"]) shelf.clear(name);
+      shelf.put("meta", { name: CACHE, rules: RULES, settings: { ...DEFAULTS }, revision });
+    });
+    Object.assign(this, { made: [], below: null });
+    await this.refresh();
+    await this.changed("here");
+  }
+
+  // Ask once, at the first answer, that the browser does not clear this store by itself.
+  keep() {
+    if (!this.db || this.asked) return;
+    this.asked = true;
+    navigator.storage?.persist?.().catch(() => {});
+  }
+
+  async about() {
+    const [events, since] = await this.look(async (shelf) => [await shelf.since(-1), await shelf.since(this.backup?.at ?? -1)]);
+    const persisted = this.db ? await navigator.storage?.persisted?.().catch(() => false) : false;
+    return { events, since, persisted: Boolean(persisted), backup: this.backup?.at ?? null };
+  }
+}
