@@ -218,7 +218,7 @@ def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozen
     def of(symbol) -> Dimension:
         name = symbol.name
         if name in units:
-            return read(f"1 {units[name]}")[1] or NONE
+            return NONE if units[name] == "1" else read(f"1 {units[name]}")[1] or NONE
         return formulas[name].gives.dimension if name in formulas and name not in named else table[name].dimension
 
     outline = expressions.parse(str(text), lambda name, settings: name)
