@@ -91,7 +91,7 @@ def test_no_result_is_typed_in_exercises(path):
     """Heads are data, drawn or computed; what they say to the learner is prose as well."""
     text = path.read_text("utf-8")
     said = re.findall(r"^ +(?:- )?(?:says|text): (.*)$", text, flags=re.M)
-    prose = re.sub(r"^```yaml\n.*?^```$|^#+ .*$", lambda m: "\n" * m[0].count("\n"), text, flags=re.S | re.M)
+    prose = re.sub(r"^```yaml\n.*?^```$|^#+ [^\n]*$", lambda m: "\n" * m[0].count("\n"), text, flags=re.S | re.M)
     assert bare_figures(prose) + bare_figures("\n".join(said)) == []
 
 
