@@ -174,8 +174,8 @@ class Problem:
 
     @property
     def named(self) -> set[str]:
-        """Names that the head itself gives values."""
-        return {*self.choices_drawn, *(name for case in self.cases for name in case)} - {*ROWS, "case", "name"}
+        """Names that stand for themselves and for no formula: those that the head gives values, and an answer's letters."""
+        return {*self.letters, *self.choices_drawn, *(name for case in self.cases for name in case)} - {*ROWS, "case", "name"}
 
 
 # What authors write
@@ -212,13 +212,15 @@ def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozen
 
     >>> str(dimension("memory_bandwidth * step_time(batch=1) / devices"))
     'byte/device^2'
+    >>> str(dimension("rounds / 2", {"rounds": "1"}))
+    'a pure number'
     """
     formulas = ask.registry()
 
     def of(symbol) -> Dimension:
         name = symbol.name
         if name in units:
-            return read(f"1 {units[name]}")[1] or NONE
+            return NONE if units[name] == "1" else read(f"1 {units[name]}")[1] or NONE
         return formulas[name].gives.dimension if name in formulas and name not in named else table[name].dimension
 
     outline = expressions.parse(str(text), lambda name, settings: name)
@@ -317,15 +319,15 @@ def make(entry: Entry) -> Problem:
             raise entry.error(f"{name!r} is no quantity, so it needs a unit in units; the nearest quantities are "
                               f"{ask.nearest(name, table)}.", "draw")
     made = Problem(entry.id, kind, level, chapter, section, lecture, text, tuple(hints), solution, entry, drawn, cases, units,
-                   tolerance=_tolerance(entry), rubric=tuple(map(str, head.get("rubric") or ())), schedule=_mapping(entry, "schedule"))
+                   tolerance=_tolerance(entry), letters=_letters(entry) if kind == "expression" else (),
+                   rubric=tuple(map(str, head.get("rubric") or ())), schedule=_mapping(entry, "schedule"))
     extra: dict = {}
     if kind in ("number", "expression"):
         extra["answer"] = author_tree(head["answer"], entry, "answer", units, made.named)
         extra["wrong"] = tuple(Wrong(author_tree(item["value"], entry, "wrong", units, made.named), str(item["says"]).strip())
                                for item in _items(entry, "wrong", ("value", "says")))
     if kind == "expression":
-        extra["letters"] = _letters(entry)
-        unknown = expressions.names(extra["answer"]) - set(extra["letters"]) - {q.name for q in table.values() if q.constant}
+        unknown = expressions.names(extra["answer"]) - set(made.letters) - {q.name for q in table.values() if q.constant}
         unknown -= {q.name for q in table.values() if q.default is not None}
         if unknown:
             raise entry.error(f"the answer holds {', '.join(sorted(unknown))}, which is not among its letters.", "letters")

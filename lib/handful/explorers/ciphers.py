@@ -193,7 +193,7 @@ def _drift(dtype, gain: float = 1.0) -> list[tuple[int, float]]:
     return found
 
 
-_FORMATS = {"bf16": 2.0**-9, "half": 2.0**-11, "single": 2.0**-24, "double": 2.0**-53}
+_FORMATS = {"bf16": 2.0**-8, "half": 2.0**-11, "single": 2.0**-24, "double": 2.0**-53}
 
 drift_against_depth = Explorer(
     "drift-against-depth", "What rounding does to a rebuilt input",
