@@ -22,8 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
-MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "pipelining", "racks", "stages", "experts", "prices",
-           "tiers", "memory_wall", "reversible", "ciphers", "validation")
+MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "lifetime", "pipelining", "racks", "stages",
+           "experts", "prices", "passes", "bills", "tiers", "memory_wall", "reversible", "nudges", "ciphers", "validation")
 LONGEST = 90  # seconds of a processor for the tests of one mutant
 TESTS = {"balance": ("balance", "latency", "train"), "sparsity": ("latency",)}  # where they are not in a file of the same name
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
