@@ -52,7 +52,7 @@ def test_the_power_of_depth_is_the_exact_product(gain):
     exact = np.exp((special.gammaln(layers + a) - special.gammaln(a)
                     - special.gammaln(layers + b) + special.gammaln(b)) / 2)
     told = nudges.nudge_with_both(nudge=1, branch_power=v, branch_slope=chi, layers=layers)
-    assert told == pytest.approx(exact, rel=0.02)
+    assert told == pytest.approx(exact, rel=0.01)       # as its convention says; at a gain of 5 it is 6 % off
     alone = nudges.nudge_with_layer_norm(nudge=1, branch_power=v, branch_slope=chi, layers=layers[:3])
     assert alone == pytest.approx([np.prod([np.sqrt(chi / v)] * n) for n in layers[:3]])
 

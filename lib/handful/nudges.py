@@ -49,7 +49,7 @@ nudge_with_both = Formula(
     q.nudge_size, eps * (1 + 2 * v * _depth / (2 + chi)) ** ((chi / v - 1) / 2), name="nudge_with_both",
     source="126:21; derived; polynomial growth in residual networks: Yang and Schoenholz 2017, arXiv 1712.08969",
     meaning="each layer adds to a stream that has grown: a power of the depth",
-    conventions=(*_SMALL, "the product of the layers' factors, to within a hundredth"))
+    conventions=(*_SMALL, "the product of the layers' factors, to within a hundredth for gains up to 3"))
 
 adversarial_advantage = Formula(
     q.adversarial_advantage, sympy.sqrt(2 * d / sympy.pi), source="derived; Goodfellow et al. 2014, arXiv 1412.6572",
