@@ -96,6 +96,7 @@ def test_keeping_and_answers_by_hand():
     assert caches["Anthropic: Claude 3 Haiku"] == ["× 0.12", "× 1.2 for 5\xa0min", "× 2 for 60\xa0min", "$0.22"]
     # GPT-4 Turbo at $10 and $30 is not the extreme; GPT-4 at $30 and $60 is, and GPT-5 at $1.25 and $10.
     assert ["OpenAI", "13", "2", "8"] in bills.output_table()[1]
+    assert ["Z.ai", "2", f"{4.4 / 1.4:.1f}", f"{2.2 / 0.6:.1f}"] in bills.output_table()[1]
     assert [row[0].split(",")[0] for row in bills.measured_ratio_table()[1]] == [
         "DeepSeek (service)", "DeepSeek (profile)", *["SGLang"] * 4, "vLLM"]
 

@@ -113,7 +113,7 @@ def cache_table() -> tuple[list[str], list[list[str]]]:
     head, rows = ["Price list", "Hit", "Write", "Longer write", "Keeping, per million tokens and hour"], []
     for (name, *cells), members in kinds.items():
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-        ends = dict.fromkeys(format_value(end(rate for _, rate in members), "$", 2) for end in (min, max))
+        ends = dict.fromkeys(format_value(end(rate for _, rate in members), "$") for end in (min, max))
         rows.append([f"{name}: {spoken(members[-1][0].name)}{more}", *cells, " to ".join(ends)])
     return head, rows
 
