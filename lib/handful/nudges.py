@@ -68,9 +68,10 @@ random_response = Formula(
     conventions=("a linear response; weights of variance one; one standard deviation",))
 
 rounding_walk = Formula(
-    q.rebuild_drift, u * sympy.sqrt(2 * n), name="rounding_walk", source="derived",
-    meaning="two roundings a round, one there and one back, adding up as a random walk",
-    conventions=("numbers of size about one", "independent errors, and no round enlarges those before it"))
+    q.rebuild_drift, u * sympy.sqrt(n) / 3, name="rounding_walk", source="derived; the third by simulation",
+    meaning="each half is rounded in every other round, out and back: a random walk of as many steps as rounds",
+    conventions=("a rounding is off by a third of what it may be: most are smaller, and some undo each other",
+                 "independent errors, and no round enlarges those before it"))
 
 
 # Where v and χ come from ------------------------------------------------------------------------------------
