@@ -18,12 +18,13 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
-MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "pipelining", "racks", "stages", "experts", "prices",
-           "tiers", "memory_wall", "reversible", "ciphers", "validation")
+MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "lifetime", "pipelining", "racks", "stages",
+           "experts", "prices", "passes", "bills", "tiers", "memory_wall", "reversible", "nudges", "ciphers", "validation")
 LONGEST = 90  # seconds of a processor for the tests of one mutant
 TESTS = {"balance": ("balance", "latency", "train"), "sparsity": ("latency",)}  # where they are not in a file of the same name
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
@@ -109,10 +110,15 @@ def survivors(module: str) -> tuple[int, list[str]]:
 
 
 def mutants(module: str) -> list[tuple[str, str]]:
-    """(words, source) of each mutant of a module."""
+    """(words, source) of each mutant of a module; those of equal words are numbered, or one would hide another."""
     tree = ast.parse((PACKAGE / f"{module}.py").read_text("utf-8"))
     lines = (PACKAGE / f"{module}.py").read_text("utf-8").splitlines()
-    return [(f"{module}: {words}  |  {lines[line - 1].strip()}", ast.unparse(tree)) for line, words in changes(tree)]
+    found, often = [], Counter()
+    for line, change in changes(tree):
+        words = f"{module}: {change}  |  {lines[line - 1].strip()}"
+        often[words] += 1
+        found.append((words if often[words] == 1 else f"{words}  [{often[words]}]", ast.unparse(tree)))
+    return found
 
 
 def main(names: list[str]) -> int:

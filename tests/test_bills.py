@@ -73,6 +73,7 @@ def test_surcharges_as_listed():
     lists = {row[0].split(":")[0]: row[1:] for row in rows}
     assert lists["MiniMax"][:4] == ["512,000\xa0tokens", "× 2", "× 2", "× 2"]
     assert lists["OpenAI"][3] == "× 1.5" and len(head) == len(rows[0])
+    assert "MiniMax: MiniMax M3" in [row[0] for row in rows]
     named = {name for row in rows for name in row[0].split(": ")[1].split(", ")}
     dearer = [row for row in facts.load("prices") if row["long_context_threshold_tokens"]]
     assert named == {bills.spoken(row.name) for row in dearer}
@@ -83,8 +84,21 @@ def test_every_list_is_counted_once():
     assert sum(int(row[1]) for row in rows) == len(facts.load("prices"))
     _, caches = bills.cache_table()
     more = sum(int(row[0].split(" and ")[1].split()[0]) for row in caches if " and " in row[0])
+    assert not any(" and 0 more" in row[0] for row in caches)
     assert len(caches) + more == sum(row["cache_write_5m_or_default_usd_per_mtok"] is not None
                                      for row in facts.load("prices"))
+
+
+def test_keeping_and_answers_by_hand():
+    """The dearest list of the largest group asks $15 a million tokens (0.75 × $15 for 55 minutes more), the least $0.10."""
+    caches = {row[0]: row[1:] for row in bills.cache_table()[1]}
+    assert caches["Anthropic: Claude Haiku 5.5 and 12 more"][-1] == f"${0.75 * 0.1 * 60 / 55:.3f} to ${0.75 * 15 * 60 / 55:.2f}"
+    assert caches["Anthropic: Claude 3 Haiku"] == ["× 0.12", "× 1.2 for 5\xa0min", "× 2 for 60\xa0min", "$0.22"]
+    # GPT-4 Turbo at $10 and $30 is not the extreme; GPT-4 at $30 and $60 is, and GPT-5 at $1.25 and $10.
+    assert ["OpenAI", "13", "2", "8"] in bills.output_table()[1]
+    assert ["Z.ai", "2", f"{4.4 / 1.4:.1f}", f"{2.2 / 0.6:.1f}"] in bills.output_table()[1]
+    assert [row[0].split(",")[0] for row in bills.measured_ratio_table()[1]] == [
+        "DeepSeek (service)", "DeepSeek (profile)", *["SGLang"] * 4, "vLLM"]
 
 
 def test_every_list_says_when_it_was_read():

@@ -5,7 +5,7 @@ from scipy import integrate, special, stats
 
 from handful import nudges
 from handful.nudges import branch, direction_gains, fixed_point_slope, nudge_theory
-from handful.reversible import FeistelError
+from handful.reversible import REALS, FeistelError, decrypt, encrypt
 from handful.reversible_networks import network, nudge_growth, rebuild_error
 
 
@@ -52,7 +52,7 @@ def test_the_power_of_depth_is_the_exact_product(gain):
     exact = np.exp((special.gammaln(layers + a) - special.gammaln(a)
                     - special.gammaln(layers + b) + special.gammaln(b)) / 2)
     told = nudges.nudge_with_both(nudge=1, branch_power=v, branch_slope=chi, layers=layers)
-    assert told == pytest.approx(exact, rel=0.02)
+    assert told == pytest.approx(exact, rel=0.01)       # as its convention says; at a gain of 5 it is 6 % off
     alone = nudges.nudge_with_layer_norm(nudge=1, branch_power=v, branch_slope=chi, layers=layers[:3])
     assert alone == pytest.approx([np.prod([np.sqrt(chi / v)] * n) for n in layers[:3]])
 
@@ -78,6 +78,16 @@ def test_the_jacobian_grows_as_a_nudge_does():
         average = np.median([direction_gains(12, residual=residual, normalised=True, seed=s)[0] for s in range(12)])
         grown = nudge_growth(12, residual=residual, normalised=True)[-1] / 1e-6
         assert average == pytest.approx(grown, rel=0.5)
+
+
+def test_the_table_of_directions_against_endless_width():
+    _, rows = nudges.worst_direction_table(seeds=2)
+    for (_, *cells), (_, residual, normalised) in zip(rows, nudges.KINDS, strict=True):
+        told = nudge_theory(24, residual=residual, normalised=normalised, gain=2, nudge=1e-25)[-1] * 1e25
+        average, worst, ratio = (float(cell.replace(",", "")) for cell in cells)
+        assert np.log(average) == pytest.approx(np.log(told), rel=0.25)
+        assert worst / average == pytest.approx(ratio, rel=0.1)
+    assert rows[-1][1:] == ["2.2", "8.4", "3.8"]
 
 
 def test_the_jacobian_against_finite_differences():
@@ -109,16 +119,29 @@ def test_chosen_signs_against_drawn_signs():
     assert nudges.adversarial_advantage(input_numbers=d) == pytest.approx(worst / drawn, rel=0.06)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("rounds", [8, 64, 512])
+def test_the_walk_of_roundings_played_through(dtype, rounds):
+    # Whatever the halves are, they become the next ones that are drawn, so that no error is enlarged.
+    halves = np.random.default_rng(1).standard_normal((rounds + 2, 2000))
+    functions = [lambda _, f=f: f for f in (halves[2:] - halves[:-2]).astype(dtype)]
+    x, y = halves[1].astype(dtype), halves[0].astype(dtype)
+    again = np.array(decrypt(*encrypt(x, y, functions, REALS), functions, REALS), float)
+    drift = np.sqrt(((again - np.array([x, y], float))**2).mean())
+    told = nudges.rounding_walk(unit_roundoff=np.finfo(dtype).eps / 2, feistel_rounds=rounds)
+    assert drift == pytest.approx(told, rel=0.15)
+
+
 def test_rounding_alone_is_a_floor_under_measured_drift():
     # Layers enlarge earlier errors, so that real drift lies above the walk, and further above with depth.
     x = np.random.default_rng(2).standard_normal((2, 16, 32)).astype(np.float32)
     u = np.finfo(np.float32).eps / 2
     over = [rebuild_error(network("transformer", depth, 32, dtype=np.float32), *x)
-            / nudges.rounding_walk(unit_roundoff=u, feistel_rounds=2 * depth) for depth in (4, 16, 64)]
-    assert over == sorted(over) and 0.2 < over[0] < 3 and over[-1] > 4
+            / nudges.rounding_walk(unit_roundoff=u, feistel_rounds=2 * depth) for depth in (1, 4, 16, 64)]
+    assert over == sorted(over) and 1 < over[0] < 4 and over[-1] > 20
 
 
-@pytest.mark.parametrize("call", [lambda: branch(0), lambda: branch(1, -1)])
+@pytest.mark.parametrize("call", [lambda: branch(0), lambda: branch(1, 0)])
 def test_bad_input_gets_one_clear_sentence(call):
     with pytest.raises(FeistelError, match="wants a gain and a mean square above 0"):
         call()

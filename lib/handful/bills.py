@@ -106,14 +106,14 @@ def cache_table() -> tuple[list[str], list[list[str]]]:
         found = prices.implied(row)
         if found["cache_write_over_input"] is None:
             continue
-        writes = [f"{_times(round(found[f'{long}cache_write_over_input'], 4))} for {format_value(found[f'{long}cache_retention_s'], 's')}"
+        writes = [f"{_times(found[f'{long}cache_write_over_input'])} for {format_value(found[f'{long}cache_retention_s'], 's')}"
                   for long in ("", "long_")]
-        key = (seller(row), _times(round(found["cached_over_input"], 4)), *writes)
+        key = (seller(row), _times(found["cached_over_input"]), *writes)
         kinds.setdefault(key, []).append((row, found["hold_usd_per_mtok_hour"]))
     head, rows = ["Price list", "Hit", "Write", "Longer write", "Keeping, per million tokens and hour"], []
     for (name, *cells), members in kinds.items():
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-        ends = sorted({format_value(end(rate for _, rate in members), "$", 2) for end in (min, max)})
+        ends = dict.fromkeys(format_value(end(rate for _, rate in members), "$") for end in (min, max))
         rows.append([f"{name}: {spoken(members[-1][0].name)}{more}", *cells, " to ".join(ends)])
     return head, rows
 
@@ -180,7 +180,10 @@ def _team(name: str) -> str:
 
 
 def _times(ratio: float | None) -> str:
-    return "–" if ratio is None else f"× {ratio:g}"
+    return "–" if ratio is None else f"× {ratio:.4g}"
+
+
+_SPELT = {"gpt": "GPT", "glm": "GLM", "minimax": "MiniMax", "deepseek": "DeepSeek"}
 
 
 def spoken(name: str) -> str:
@@ -191,5 +194,4 @@ def spoken(name: str) -> str:
     """
     parts = re.sub(r"(\d)-(\d)\b", r"\1.\2", name).split("-")
     words = [word for word in parts if word not in ("preview", "latest")]
-    return " ".join(word.upper() if word == "gpt" else word if word[:1].isdigit() else word.capitalize()
-                    for word in words)
+    return " ".join(_SPELT.get(word, word.capitalize()) for word in words)

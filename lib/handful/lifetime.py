@@ -128,9 +128,7 @@ def best_run(active_parameters: float, served_tokens: float, *, fit: str = "besi
     known = chinchilla.law(fit) | {"active_parameters": active_parameters, "decode_efficiency": decode_efficiency}
     q.inference_tokens.check(served_tokens)
     # What the best model serves rises with its training from nothing, as one power of it: at s = 1 it is 0.
-    start = (known["data_coefficient"] * known["data_exponent"] / (
-        known["size_exponent"] * known["size_coefficient"] * active_parameters**-known["size_exponent"]))**(
-            1 / known["data_exponent"])
+    start = matching_tokens(known, compute_optimal_parameters=active_parameters)
 
     def gap(log_multiple: float) -> float:
         return served_at_optimum(known, pretraining_tokens=start * math.exp(log_multiple)) - served_tokens

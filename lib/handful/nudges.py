@@ -49,7 +49,7 @@ nudge_with_both = Formula(
     q.nudge_size, eps * (1 + 2 * v * _depth / (2 + chi)) ** ((chi / v - 1) / 2), name="nudge_with_both",
     source="126:21; derived; polynomial growth in residual networks: Yang and Schoenholz 2017, arXiv 1712.08969",
     meaning="each layer adds to a stream that has grown: a power of the depth",
-    conventions=(*_SMALL, "the product of the layers' factors, to within a hundredth"))
+    conventions=(*_SMALL, "the product of the layers' factors, to within a hundredth for gains up to 3"))
 
 adversarial_advantage = Formula(
     q.adversarial_advantage, sympy.sqrt(2 * d / sympy.pi), source="derived; Goodfellow et al. 2014, arXiv 1412.6572",
@@ -68,9 +68,10 @@ random_response = Formula(
     conventions=("a linear response; weights of variance one; one standard deviation",))
 
 rounding_walk = Formula(
-    q.rebuild_drift, u * sympy.sqrt(2 * n), name="rounding_walk", source="derived",
-    meaning="two roundings a round, one there and one back, adding up as a random walk",
-    conventions=("numbers of size about one", "independent errors, and no round enlarges those before it"))
+    q.rebuild_drift, u * sympy.sqrt(n) / 3, name="rounding_walk", source="derived; the third by simulation",
+    meaning="each half is rounded in every other round, out and back: a random walk of as many steps as rounds",
+    conventions=("a rounding is off by a third of what it may be: most are smaller, and some undo each other",
+                 "independent errors, and no round enlarges those before it"))
 
 
 # Where v and χ come from ------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def _drift(dtype, gain: float = 1.0) -> list[tuple[int, float]]:
     return found
 
 
-_FORMATS = {"bf16": 2.0**-8, "half": 2.0**-11, "single": 2.0**-24, "double": 2.0**-53}
+_BITS = {"bf16": 8, "half": 11, "single": 24, "double": 53}  # of a number's significand: half a unit of its last is 2^-bits
 
 drift_against_depth = Explorer(
     "drift-against-depth", "What rounding does to a rebuilt input",
@@ -206,10 +206,9 @@ drift_against_depth = Explorer(
         Points("single precision", _drift(np.float32)),
         Points("double precision", _drift(np.float64)),
     ],
-    controls=[Control(Dropdown(options=[("bf16, 8 bits", "bf16"), ("half, 11 bits", "half"),
-                                        ("single, 24 bits", "single"), ("double, 53 bits", "double")], value="single"),
+    controls=[Control(Dropdown(options=[(f"{name}, {bits} bits", name) for name, bits in _BITS.items()], value="single"),
                       "format", "Number format of the line",
-                      rows={name: {"unit_roundoff": u} for name, u in _FORMATS.items()})],
+                      rows={name: {"unit_roundoff": 2.0**-bits} for name, bits in _BITS.items()})],
     presets=[
         Preset("Single precision", {"format": "single", "feistel_rounds": 128},
                 "the inverse is y = z − f(x)", "2:09:00"),
