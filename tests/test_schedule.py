@@ -11,39 +11,31 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from handful.exercises import schedule
-from handful.exercises.schedule import State, day, leech, memory, replay
+from handful.exercises.schedule import State, Study, day, leech, memory
 from handful.page.bootstrap import node_command
 
 ROOT = Path(__file__).parents[1]
 ZONES = ["UTC", "America/Los_Angeles", "Europe/Berlin", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Kiritimati", "Pacific/Pago_Pago"]
 HOUR, DAY = 3_600_000, 86_400_000
 PLAY = """
-import { createEmptyCard, fsrs } from "ts-fsrs";
+import { effective, settingsOf } from "./lib/handful/page/study/log.js";
+import { bury, next, queue } from "./lib/handful/page/study/schedule.js";
 let text = "";
 for await (const part of process.stdin) text += part;
-const names = ["new", "learning", "review", "relearning"];
-console.log(JSON.stringify(JSON.parse(text).map((events) => {
-  const undone = new Set(events.filter((e) => e.kind === "undo").map((e) => e.undoes));
-  const real = events.filter((e) => !undone.has(e.id)).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
-  const retention = real.filter((e) => e.kind === "setting" && e.name === "retention").at(-1)?.value ?? 0.9;
-  const scheduler = fsrs({ request_retention: retention, enable_fuzz: false, maximum_interval: 36500,
-    learning_steps: ["10m"], relearning_steps: ["10m"] });
-  const cards = {};
-  for (const e of real.filter((e) => e.kind === "grade")) {
-    const history = (cards[e.card] ??= []), last = history.at(-1)?.card ?? createEmptyCard(0);
-    const wall = Math.max(e.at + e.zone * 60000 - 4 * 3600000, +(last.last_review ?? -Infinity));
-    const card = scheduler.next(last, wall, e.grade).card;
-    history.push({ card, state: { name: names[card.state], stability: card.stability, difficulty: card.difficulty, reps: card.reps,
-      lapses: card.lapses, last: e.at, wall, due_at: card.state === 2 ? null : e.at + (card.due - wall),
-      due_day: card.state === 2 ? Math.floor(wall / 86400000) + card.scheduled_days : null } });
+console.log(JSON.stringify(JSON.parse(text).map(({ events, book, moments }) => {
+  const left = effective(events), settings = settingsOf(left), states = new Map(), after = {};
+  for (const event of left) {
+    const { card, kind, id } = event;
+    if (kind === "bury") states.set(card, bury(states.get(card), event));
+    if (kind === "grade") states.set(card, after[id] = next(states.get(card), event, settings.retention));
   }
-  return Object.fromEntries(Object.entries(cards).map(([name, history]) => [name, history.map((one) => one.state)]));
+  return { settings, after, queues: moments.map(([now, zone]) => queue(now, zone, book, states, settings)) };
 })));
 """
 
 
-def played(logs: list[list[dict]]) -> list[dict]:
-    """The states that ts-fsrs gives: for each log, card → state after each of its grades."""
+def played(logs: list[dict]) -> list[dict]:
+    """What the page makes of logs: the settings, the state after each grade that counts, and queues."""
     done = subprocess.run([*node_command(), "--input-type=module", "-e", PLAY], input=json.dumps(logs), cwd=ROOT,
                           capture_output=True, text=True, encoding="utf-8", check=True)
     return json.loads(done.stdout)
@@ -58,14 +50,18 @@ class Learner:
         year, week = self.random.choice([2024, 2025, 2026]), self.random.choice([9, 12, 13, 39, 43, 44])  # around changes of the clock
         self.at = int(datetime.fromisocalendar(year, week, 1).replace(tzinfo=timezone.utc).timestamp() * 1000) + self.random.randrange(DAY)
         self.events: list[dict] = []
+        self.moments: list[list[int]] = []
         cards = [f"card-{i}" for i in range(self.random.choice([1, 3, 12]))]
+        self.book = [{"id": card, "chapter": self.random.choice(["one", "two", "three"])} for card in [*cards, "never-seen", "nor-this"]]
         while sum(event["kind"] == "grade" for event in self.events) < reviews:
             self.act(cards)
+        self.random.shuffle(self.events)  # the order of a file is not that of the log
 
     def add(self, kind: str, **more) -> None:
-        offset = datetime.fromtimestamp(self.at / 1000, self.zone).utcoffset()
-        self.events.append({"id": f"{self.random.getrandbits(60):015x}", "at": self.at, "zone": offset // timedelta(minutes=1),
-                            "kind": kind, **more})
+        zone = datetime.fromtimestamp(self.at / 1000, self.zone).utcoffset() // timedelta(minutes=1)
+        self.events.append({"id": f"{self.random.getrandbits(60):015x}", "at": self.at, "zone": zone, "kind": kind, **more})
+        if self.random.random() < 0.1:
+            self.moments.append([self.at + self.random.choice([0, 1, HOUR, DAY, 9 * DAY]), zone])
 
     def act(self, cards: list[str]) -> None:
         step = self.random.random()
@@ -80,7 +76,9 @@ class Learner:
         elif step < 0.86:
             self.add("bury", card=self.random.choice(cards))
         elif step < 0.865:
-            self.add("setting", name="retention", value=self.random.choice([0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99]))
+            self.add("setting", **self.random.choice([
+                {"name": "retention", "value": self.random.choice([0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99])},
+                {"name": "new_per_day", "value": self.random.randrange(4)}, {"name": "chapters", "value": self.random.choice([[], ["one", "three"]])}]))
         elif step < 0.87:
             self.zone = ZoneInfo(self.random.choice(ZONES))
         elif step < 0.88:
@@ -90,34 +88,64 @@ class Learner:
                     else self.random.randrange(10 * DAY) if kind < 0.99 else self.random.randrange(400 * DAY))
 
 
-def states(events: list[dict]) -> dict[str, list[State]]:
-    """Card → state after each of its grades."""
-    study = replay(events)
-    found = {}
-    for card, given in study.grades.items():
-        found[card] = [State()]
-        for event in given:
-            found[card].append(study.memory.graded(found[card][-1], event["grade"], event["at"], event["zone"]))
-    return {card: history[1:] for card, history in found.items()}
+def history(study: Study) -> dict[str, State]:
+    """The state of its card after each grade that counts."""
+    found, latest = {}, {}
+    for event in study.counting("grade"):
+        state = study.memory.graded(latest.get(event["card"], State()), event["grade"], event["at"], event["zone"])
+        found[event["id"]] = latest[event["card"]] = state
+    assert latest == study.states
+    return found
 
 
-def test_twenty_thousand_reviews_have_the_dates_of_ts_fsrs():
-    logs = [Learner(seed).events for seed in range(50)]
-    for events in logs:
-        random.Random(0).shuffle(events)  # the order of the file is not that of the log
+def assert_same(state: State, want: dict) -> None:
+    assert (state.stability, state.difficulty) == pytest.approx((want["stability"], want["difficulty"]), abs=1e-6)
+    assert (state.name, state.reps, state.lapses, state.last, state.last_day) == (
+        want["state"], want["reps"], want["lapses"], want["last"], want["lastDay"])
+    assert {"at": state.due_at, "day": state.due_day} == {"at": None, "day": None, **want["due"]}
+
+
+def assert_same_queue(study: Study, book: list[dict], now: int, zone: int, want: dict) -> None:
+    found = study.queue({card["id"]: card["chapter"] for card in book}, now, zone)
+    assert (day(now, zone), found["review"], found["new"], found["learning"]) == (want["today"], want["due"], want["fresh"], want["again"])
+
+
+def test_twenty_thousand_reviews_have_the_dates_of_the_page():
+    learners = [Learner(seed) for seed in range(50)]
+    logs = [{"events": learner.events, "book": learner.book, "moments": learner.moments} for learner in learners]
     count, seen = 0, set()
-    for events, wanted in zip(logs, played(logs)):
-        found = states(events)
-        assert list(found) and set(found) == set(wanted)
-        for card, history in found.items():
-            assert replay(events).states[card] == history[-1]
-            for state, want in zip(history, wanted[card], strict=True):
-                assert state.stability == pytest.approx(want.pop("stability"), abs=1e-6)
-                assert state.difficulty == pytest.approx(want.pop("difficulty"), abs=1e-6)
-                assert {name: getattr(state, name) for name in want} == want
-                count += 1
-                seen.add(state.name)
-    assert count >= 10_000 and seen == {"learning", "review", "relearning"}
+    for log, wanted in zip(logs, played(logs)):
+        study = Study(log["events"])
+        assert study.settings == wanted["settings"]
+        found = history(study)
+        assert set(found) == set(wanted["after"])
+        for name, state in found.items():
+            assert_same(state, wanted["after"][name])
+            seen.add(state.name)
+        for moment, queue in zip(log["moments"], wanted["queues"], strict=True):
+            assert_same_queue(study, log["book"], *moment, queue)
+        count += len(found)
+    assert count >= 15_000 and seen == {"learning", "review", "relearning"}
+
+
+def test_the_schedule_that_both_sides_are_pinned_to():
+    data = json.loads((ROOT / "tests" / "data" / "schedule.json").read_text("utf-8"))
+    for rows in data["cards"].values():
+        state = State()
+        for at, zone, grade, name, stability, difficulty, reps, lapses, last_day, due in rows:
+            state = memory(data["retention"]).graded(state, grade, at, zone)
+            assert_same(state, {"state": name, "stability": stability, "difficulty": difficulty, "reps": reps, "lapses": lapses,
+                                "last": at, "lastDay": last_day, "due": {"day" if name == "review" else "at": due}})
+    for log in data["logs"]:
+        study = Study(log["events"])
+        assert study.settings == log["settings"]
+        for card, want in log["states"].items():
+            assert study.buried.get(card) == want.get("buried")
+            if want["state"] != "new":
+                assert_same(study.states[card], want)
+                assert study.first_days[card] == want["first"]
+        for queue in log["queues"]:
+            assert_same_queue(study, data["book"], queue["now"], queue["zone"], queue)
 
 
 # The rules, one by one
@@ -128,6 +156,10 @@ NOON = int(datetime(2026, 3, 2, 12, tzinfo=timezone.utc).timestamp() * 1000)
 def log(*entries) -> list[dict]:
     """Events from (hours after noon, kind, fields)."""
     return [{"id": f"event-{i:03}", "at": NOON + int(hours * HOUR), "zone": 0, "kind": kind, **more} for i, (hours, kind, more) in enumerate(entries)]
+
+
+def same(left: Study, right: Study) -> bool:
+    return all(getattr(left, name) == getattr(right, name) for name in ("settings", "states", "first_days", "buried"))
 
 
 def graded(hours, card, grade):
@@ -149,57 +181,61 @@ def test_the_same_night_is_the_same_day():
     at = int(datetime(2026, 1, 6, 0, 50, tzinfo=timezone.utc).timestamp() * 1000)
     later = at + 20 * schedule.MINUTE
     events = [{"id": f"event-{i:03}", "at": t, "zone": -480, "kind": "grade", "card": "a", "grade": g} for i, (t, g) in enumerate([(at, 4), (later, 3)])]
-    assert replay(events).states["a"].stability == pytest.approx(8.2956)
+    assert Study(events).states["a"].stability == pytest.approx(8.2956)
 
 
 def test_undo_is_as_if_it_had_never_been():
     first = log(graded(0, "a", 3), graded(1, "b", 1), (1.1, "bury", {"card": "c"}), (1.2, "setting", {"name": "new_per_day", "value": 3}))
     more = [*first, *log(*[graded(2, "d", 3)] * 5)[4:]]
     undone = [*more, {"id": "undo-0001", "at": NOON + 3 * HOUR, "zone": 0, "kind": "undo", "undoes": more[-1]["id"]}]
-    assert replay(undone) == replay(first)
+    assert same(Study(undone), Study(first))
     for event in first:
         undo = {"id": "undo-0002", "at": NOON - HOUR, "zone": 0, "kind": "undo", "undoes": event["id"]}  # even by a clock set back
-        assert replay([*first, undo]) == replay([e for e in first if e is not event])
+        without = Study([e for e in first if e is not event])
+        assert same(Study([*first, undo]), without)
+        one_by_one = Study(first)
+        one_by_one.add(undo)
+        assert same(one_by_one, without)
 
 
 def test_an_undo_of_something_unknown_waits_for_it():
     events = log(graded(0, "a", 3), (1, "undo", {"undoes": "elsewhere"}))
-    assert replay(events).states["a"].reps == 1
+    assert Study(events).states["a"].reps == 1
 
 
 def test_due_reviews_then_new_cards_then_missed_ones():
-    study = replay(log(graded(0, "a", 3), graded(0.1, "b", 1), graded(0.2, "c", 2)))
+    study = Study(log(graded(0, "a", 3), graded(0.1, "b", 1), graded(0.2, "c", 2)))
     now = NOON + 15 * schedule.MINUTE
-    assert study.queue(BOOK, now, 0) == {"review": [], "new": ["d"], "learning": [], "waiting": ["b", "c"]}
-    assert study.queue(BOOK, NOON + HOUR, 0) == {"review": [], "new": ["d"], "learning": ["b", "c"], "waiting": []}
+    assert study.queue(BOOK, now, 0) == {"review": [], "new": ["d"], "learning": ["b", "c"]}
+    assert study.queue(BOOK, NOON + HOUR, 0) == {"review": [], "new": ["d"], "learning": ["b", "c"]}
     due = study.states["a"].due_day
     assert study.queue(BOOK, (due * 24 + 4) * HOUR - 1, 0)["review"] == []
     assert study.queue(BOOK, (due * 24 + 4) * HOUR, 0)["review"] == ["a"]
 
 
 def test_the_oldest_are_first_and_ties_stand_as_in_the_book():
-    study = replay(log(graded(0, "c", 3), graded(1, "b", 3), graded(-48, "d", 3)))
+    study = Study(log(graded(0, "c", 3), graded(1, "b", 3), graded(-48, "d", 3)))
     assert study.queue(BOOK, NOON + 30 * DAY, 0)["review"] == ["d", "b", "c"]
 
 
 def test_new_cards_are_counted_by_the_learner_s_day():
     some = (-30, "setting", {"name": "new_per_day", "value": 2})
-    study = replay(log(some, graded(15, "a", 3)))                       # at 03:00, still the day before
+    study = Study(log(some, graded(15, "a", 3)))                       # at 03:00, still the day before
     assert study.queue(BOOK, NOON + 15.5 * HOUR, 0)["new"] == ["b"]
     assert study.queue(BOOK, NOON + 16.5 * HOUR, 0)["new"] == ["b", "c"]
     assert study.queue(BOOK, NOON + 15.5 * HOUR, 60)["new"] == ["b", "c"]  # an hour further east it is 04:30
     chosen = log(some, graded(15, "a", 3), (16, "setting", {"name": "chapters", "value": ["second"]}))
-    assert replay(chosen).queue(BOOK, NOON + 17 * HOUR, 0)["new"] == ["c", "d"]
+    assert Study(chosen).queue(BOOK, NOON + 17 * HOUR, 0)["new"] == ["c", "d"]
 
 
 def test_a_buried_card_comes_back_the_next_day():
-    study = replay(log((0, "bury", {"card": "a"})))
+    study = Study(log((0, "bury", {"card": "a"})))
     assert study.queue(BOOK, NOON + 15 * HOUR, 0)["new"] == ["b", "c", "d"]
     assert study.queue(BOOK, NOON + 16 * HOUR, 0)["new"] == ["a", "b", "c", "d"]
 
 
 def test_the_latest_setting_counts_for_all_of_the_log():
-    study = replay(log(graded(0, "a", 3), (1, "setting", {"name": "retention", "value": 0.97}), (2, "setting", {"name": "retention", "value": 0.8})))
+    study = Study(log(graded(0, "a", 3), (1, "setting", {"name": "retention", "value": 0.97}), (2, "setting", {"name": "retention", "value": 0.8})))
     assert study.states["a"].due_day - study.states["a"].last_day == memory(0.8).interval(2.3065) > memory().interval(2.3065)
 
 
@@ -207,14 +243,14 @@ def test_leeches():
     given = [graded(0, "a", 4)]
     for i in range(20):
         given += [graded(24 * 40 * (i + 1), "a", 1), graded(24 * 40 * (i + 1) + 1, "a", 4)]
-    found = [state.lapses for state in states(log(*given))["a"] if state.name == "relearning"]
+    found = [state.lapses for state in history(Study(log(*given))).values() if state.name == "relearning"]
     assert found == list(range(1, 21)) and [n for n in found if leech(n)] == [8, 12, 16, 20]
 
 
 def test_what_the_buttons_promise_is_what_happens():
-    study = replay(log(graded(0, "a", 3), graded(24 * 3, "a", 3)))
+    study = Study(log(graded(0, "a", 3), graded(24 * 3, "a", 3)))
     now = NOON + 9 * DAY
     for grade, promised in study.preview("a", now, 0).items():
-        assert replay(log(graded(0, "a", 3), graded(24 * 3, "a", 3), graded(24 * 9, "a", grade))).states["a"] == promised
+        assert Study(log(graded(0, "a", 3), graded(24 * 3, "a", 3), graded(24 * 9, "a", grade))).states["a"] == promised
     hard, good, easy = (study.preview("a", now, 0)[grade].due_day for grade in (2, 3, 4))
     assert hard <= good < easy

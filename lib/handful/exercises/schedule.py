@@ -4,7 +4,7 @@ The same rules as ``page/study/schedule.js`` on ts-fsrs, so that page and termin
 The formulas are those of the package ``fsrs``; its ``Scheduler`` itself is not used, since it counts periods of 24
 hours where a learner counts nights, and does not keep the intervals of Hard, Good and Easy in order.
 
->>> study = replay([{"id": "aaaaaaaa", "at": 1_000_000_000_000, "zone": 0, "kind": "grade", "card": "a", "grade": 3}])
+>>> study = Study([{"id": "aaaaaaaa", "at": 1_000_000_000_000, "zone": 0, "kind": "grade", "card": "a", "grade": 3}])
 >>> study.states["a"].name, study.states["a"].due_day - day(1_000_000_000_000, 0)
 ('review', 2)
 """
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import fsrs
@@ -24,12 +24,7 @@ ROLL_OVER = 4 * 60 * MINUTE  # the learner's day begins at 04:00: who reviews af
 STEPS = {AGAIN: 10 * MINUTE, HARD: 15 * MINUTE}  # while (re)learning; Hard is one step and a half
 LEECH = (8, 4)  # lapses at which a card is called a leech, and then every so many
 LEAST, MOST = 0.001, 36_500  # days of stability; days of an interval
-DEFAULTS = {"retention": 0.9, "new_per_day": 10, "chapters": None}
-
-
-def wall(at: int, zone: int) -> int:
-    """Milliseconds of the learner's clock, moved so that a day of theirs begins at a multiple of `DAY`."""
-    return at + zone * MINUTE - ROLL_OVER
+DEFAULTS = {"retention": 0.9, "new_per_day": 10, "chapters": []}  # no chapter chosen: all of them
 
 
 def day(at: int, zone: int) -> int:
@@ -38,7 +33,7 @@ def day(at: int, zone: int) -> int:
     >>> day(4 * 3_600_000 - 1, 0), day(4 * 3_600_000, 0), day(0, 5 * 60)
     (-1, 0, 0)
     """
-    return wall(at, zone) // DAY
+    return (at + zone * MINUTE - ROLL_OVER) // DAY
 
 
 def leech(lapses: int) -> bool:
@@ -56,7 +51,7 @@ class State:
     """What the log says of a card.
 
     `name` is new, learning, review or relearning; `due_at` (ms UTC) is set while (re)learning, `due_day` in review.
-    `wall` is the learner's clock at the last review, never running backwards; `last` is its instant in UTC.
+    `last` is the instant of the last review, `last_day` its day, which never goes back.
     """
 
     name: str = "new"
@@ -65,13 +60,9 @@ class State:
     reps: int = 0
     lapses: int = 0
     last: int | None = None
-    wall: int | None = None
+    last_day: int | None = None
     due_at: int | None = None
     due_day: int | None = None
-
-    @property
-    def last_day(self) -> int | None:
-        return None if self.wall is None else self.wall // DAY
 
 
 def _rounded(value: float) -> float:
@@ -121,11 +112,10 @@ class Memory(fsrs.Scheduler):
 
     def graded(self, state: State, grade: int, at: int, zone: int) -> State:
         """The state after a grade at an instant, `zone` minutes east of UTC."""
-        clock = wall(at, zone)
-        if state.wall is not None:
-            clock = max(clock, state.wall)  # who has flown west, or set the clock back, has not unlived the time between
-        today = clock // DAY
-        days = 0 if state.wall is None else today - state.wall // DAY
+        today, days = day(at, zone), 0
+        if state.last_day is not None:
+            today = max(today, state.last_day)  # who has flown west has not unlived the day between
+            days = today - state.last_day
         stability, difficulty = self.stability(state, grade, days), self.difficulty(state, grade)
         lapsed = state.name == "review" and grade == AGAIN
         name, due_at, due_day = "review", None, None
@@ -136,7 +126,7 @@ class Memory(fsrs.Scheduler):
             due_day = today + self._ordered(state, grade, days)
         else:
             due_day = today + self.interval(stability)
-        return State(name, stability, difficulty, state.reps + 1, state.lapses + lapsed, at, clock, due_at, due_day)
+        return State(name, stability, difficulty, state.reps + 1, state.lapses + lapsed, at, today, due_at, due_day)
 
     def _ordered(self, state: State, grade: int, days: int) -> int:
         """Days until the next review: Hard no longer than Good, Good and Easy each longer than the one before."""
@@ -147,10 +137,6 @@ class Memory(fsrs.Scheduler):
             return max(self.interval(self.stability(state, EASY, days)), good + 1)
         return hard if grade == HARD else good
 
-    def preview(self, state: State, at: int, zone: int) -> dict[int, State]:
-        """What each of the four grades would lead to."""
-        return {grade: self.graded(state, grade, at, zone) for grade in GRADES}
-
 
 @cache
 def memory(retention: float = DEFAULTS["retention"]) -> Memory:
@@ -158,26 +144,68 @@ def memory(retention: float = DEFAULTS["retention"]) -> Memory:
     return Memory(retention)
 
 
-@dataclass
 class Study:
-    """What a log comes to: settings, the state of each card, the days on which cards were new or buried."""
+    """What a log comes to: settings, and of each card its state, the day of its first grade, and when it was buried.
 
-    settings: dict
-    states: dict[str, State] = field(default_factory=dict)
-    first_days: dict[str, int] = field(default_factory=dict)
-    buried: dict[str, int] = field(default_factory=dict)
-    grades: dict[str, list[dict]] = field(default_factory=dict)
+    Whatever the order in which the events are given, what was undone counts as if it had never been, and the latest
+    setting counts for the whole log.
+    """
 
-    @property
-    def memory(self) -> Memory:
-        return memory(self.settings["retention"])
+    def __init__(self, events: Iterable[dict] = ()) -> None:
+        self.events: dict[str, dict] = {}
+        self.states: dict[str, State] = {}
+        self.first_days: dict[str, int] = {}
+        self.buried: dict[str, int] = {}
+        self._undone: set[str] = set()
+        self._of: dict[str, list[dict]] = defaultdict(list)  # a card's events, undone ones too
+        for event in events:
+            self._take(event)
+        self._settle()
+
+    def add(self, event: dict) -> None:
+        """Take one more event, and replay the card that it is about."""
+        self._take(event)
+        target = self.events.get(event.get("undoes"), event)
+        if "card" in target:
+            self._settle_card(target["card"])
+        else:
+            self._settle()
+
+    def _take(self, event: dict) -> None:
+        self.events[event["id"]] = event
+        if event["kind"] == "undo":
+            self._undone.add(event["undoes"])
+        elif "card" in event:
+            self._of[event["card"]].append(event)
+
+    def counting(self, kind: str, events: Iterable[dict] | None = None) -> list[dict]:
+        """The events of a kind that nobody has undone, in order."""
+        found = (e for e in (self.events.values() if events is None else events) if e["kind"] == kind and e["id"] not in self._undone)
+        return sorted(found, key=lambda event: (event["at"], event["id"]))
+
+    def _settle(self) -> None:
+        self.settings = DEFAULTS | {event["name"]: event["value"] for event in self.counting("setting")}
+        self.memory = memory(self.settings["retention"])
+        for card in self._of:
+            self._settle_card(card)
+
+    def _settle_card(self, card: str) -> None:
+        for known in (self.states, self.first_days, self.buried):
+            known.pop(card, None)
+        grades, buries = (self.counting(kind, self._of[card]) for kind in ("grade", "bury"))
+        for event in grades:
+            self.states[card] = self.memory.graded(self.state(card), event["grade"], event["at"], event["zone"])
+        if grades:
+            self.first_days[card] = day(grades[0]["at"], grades[0]["zone"])
+        if buries:
+            self.buried[card] = day(buries[-1]["at"], buries[-1]["zone"])
 
     def state(self, card: str) -> State:
         return self.states.get(card, State())
 
     def preview(self, card: str, at: int, zone: int) -> dict[int, State]:
-        """The state of a card after each grade given now."""
-        return self.memory.preview(self.state(card), at, zone)
+        """The state of a card after each of the grades that may be given now."""
+        return {grade: self.memory.graded(self.state(card), grade, at, zone) for grade in GRADES}
 
     def new_left(self, now: int, zone: int) -> int:
         """New cards that may still be shown today."""
@@ -187,56 +215,23 @@ class Study:
     def queue(self, cards: Mapping[str, str], now: int, zone: int) -> dict[str, list[str]]:
         """What is to be shown now, from `cards` (id → chapter, in book order).
 
-        In this order: ``review``, due today, oldest first; ``new``; ``learning``, whose time has come; and ``waiting``,
-        whose time comes within minutes, for the end of a sitting when nothing else is left.
+        In this order: ``review``, due today, oldest first; ``new``; and ``learning``, missed ones, whether their minutes
+        are over or not, since they come again at the end of the sitting.
         """
-        today = day(now, zone)
-        chosen = self.settings["chapters"]
-        found: dict[str, list] = {"review": [], "new": [], "learning": [], "waiting": []}
+        today, chosen = day(now, zone), self.settings["chapters"]
+        found: dict[str, list] = {"review": [], "new": [], "learning": []}
         for name, chapter in cards.items():
             if self.buried.get(name, today - 1) >= today:
                 continue
             state = self.state(name)
             if state.name == "new":
-                if chosen is None or chapter in chosen:
+                if not chosen or chapter in chosen:
                     found["new"].append((0, name))
-            elif state.name == "review":
-                if today >= state.due_day:
-                    found["review"].append((state.due_day, name))
-            else:
-                found["learning" if now >= state.due_at else "waiting"].append((state.due_at, name))
+            elif state.name != "review":
+                found["learning"].append((state.due_at, name))
+            elif today >= state.due_day:
+                found["review"].append((state.due_day, name))
         # Sorted by time alone: what is equal stays in the order of the book.
-        queue = {kind: [name for _, name in sorted(entries, key=lambda entry: entry[0])] for kind, entries in found.items()}
+        queue = {kind: [name for _, name in sorted(some, key=lambda one: one[0])] for kind, some in found.items()}
         queue["new"] = queue["new"][:self.new_left(now, zone)]
         return queue
-
-
-def order(events: Iterable[dict]) -> list[dict]:
-    """Events as they are replayed: by time, then by id."""
-    return sorted(events, key=lambda event: (event["at"], event["id"]))
-
-
-def replay(events: Sequence[dict]) -> Study:
-    """Everything that follows from a log, whatever the order in which its events are given.
-
-    What was undone counts as if it had never been, and the latest setting counts for the whole log.
-    """
-    undone = {event["undoes"] for event in events if event["kind"] == "undo"}
-    settings, grades, buried = dict(DEFAULTS), defaultdict(list), {}
-    for event in order(events):
-        if event["id"] in undone:
-            continue
-        if event["kind"] == "grade":
-            grades[event["card"]].append(event)
-        elif event["kind"] == "bury":
-            buried[event["card"]] = max(day(event["at"], event["zone"]), buried.get(event["card"], -MOST))
-        elif event["kind"] == "setting":
-            settings[event["name"]] = event["value"]
-    study = Study(settings, buried=buried, grades=dict(grades))
-    for card, given in grades.items():
-        state = State()
-        for event in given:
-            state = study.memory.graded(state, event["grade"], event["at"], event["zone"])
-        study.states[card] = state
-        study.first_days[card] = day(given[0]["at"], given[0]["zone"])
-    return study
