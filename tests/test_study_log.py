@@ -84,10 +84,12 @@ def test_bad_files_are_refused_in_one_sentence(name):
 
 def test_the_page_reads_and_refuses_the_same():
     program = """
-import { read } from "./lib/handful/page/study/log.js";
+import { LogError, read } from "./lib/handful/page/study/log.js";
 let text = "";
 for await (const part of process.stdin) text += part;
-console.log(JSON.stringify(JSON.parse(text).map((file) => { try { return read(file); } catch (e) { return e.name === "Error" || e.constructor.name === "LogError" ? e.message : e.stack; } })));
+console.log(JSON.stringify(JSON.parse(text).map((file) => { 
+  try { return read(file); } catch (error) { return error instanceof LogError ? error.message : error.stack; }
+})));
 """
     files = {**GOOD, **BAD}
     done = subprocess.run([*node_command(), "--input-type=module", "-e", program], input=json.dumps(list(files.values())), cwd=ROOT,

@@ -17,9 +17,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote
 
+from ..claims import CHAPTERS
 from . import book, markup, words
 from .cards import Card
 from .export import ExportError, foot
+from .order import title
 from .source import folder
 
 MODEL = 1_607_392_319  # never to change, as Anki knows the note type by it
@@ -73,9 +75,9 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
     pictures: dict[str, Path] = {}
     for number, card in enumerate(some):
         if card.chapter not in decks:
-            place = book.chapters().index(card.chapter) + 1 if card.chapter in book.chapters() else 99
             # Anki sorts decks by name; the number keeps them in the order of the book.
-            name = f"{book.TITLE}::{place:02} {book.chapter_title(card.chapter)}"
+            place = [*CHAPTERS, card.chapter].index(card.chapter) + 1
+            name = f"{book.TITLE}::{place:02} {title(card.chapter)}"
             decks[card.chapter] = genanki.Deck(deck_id(card.chapter), name, f"{book.TITLE}, {book.LICENCE}")
 
         def image(source: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import book, words
 from .cards import Card, cards
+from .order import title
 
 FORMATS = {"anki": ".apkg", "csv": ".csv", "markdown": ".md", "json": ".json"}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -20,13 +21,7 @@ class ExportError(ValueError):
 
 def chosen(chapter: str | None = None) -> list[Card]:
     """The cards of a chapter, or all, in book order."""
-    found = book.in_order(cards())
-    if chapter is None:
-        return list(found.values())
-    known = list(dict.fromkeys(card.chapter for card in found.values()))
-    if chapter not in known:
-        raise ExportError(f"There are no cards of a chapter {chapter!r}; there are some of {', '.join(known)}.")
-    return [card for card in found.values() if card.chapter == chapter]
+    return book.of_chapter(cards(), "cards", chapter)
 
 
 def as_object(card: Card, site: str = "") -> dict:
@@ -34,9 +29,9 @@ def as_object(card: Card, site: str = "") -> dict:
     from ..ask import lecture_address
 
     return {
-        "id": card.id, "kind": card.kind, "chapter": card.chapter, "chapter_title": book.chapter_title(card.chapter), "section": card.section,
+        "id": card.id, "kind": card.kind, "chapter": card.chapter, "chapter_title": title(card.chapter), "section": card.section,
         "section_title": book.section_title(card.chapter, card.section),
-        "section_address": f"{site.rstrip('/')}/{card.chapter}.html#{card.section}" if site else None,
+        "section_address": book.section_address(site, card.chapter, card.section),
         "lecture": card.lecture, "lecture_address": lecture_address(card.lecture) if card.lecture else None,
         "front": words.plain(card.front.text), "back": words.plain(card.back.text),
     }
@@ -71,15 +66,14 @@ def as_markdown(some: Iterable[Card], site: str = "") -> str:
     for card in some:
         if card.chapter != chapter:
             chapter = card.chapter
-            lines.append(f"## {book.chapter_title(chapter)}\n")
+            lines.append(f"## {title(chapter)}\n")
         lines.append(f"### {card.id}\n\n*{foot(card, site)}*\n\n{words.plain(card.front.text)}\n\n---\n\n{words.plain(card.back.text)}\n")
     return "\n".join(lines)
 
 
 def foot(card: Card, site: str = "") -> str:
-    """What stands under a card, in Markdown: its kind, its section, the second of the lecture."""
-    parts = [book.KINDS[card.kind], book.section_link(site, card.chapter, card.section)]
-    return " · ".join([*parts, f"lecture {book.lecture_link(card.lecture)}"] if card.lecture else parts)
+    """What stands under a card, in Markdown."""
+    return f"{card.kind.capitalize()} · {book.place(card, site)}"
 
 
 def export(kind: str, some: Iterable[Card], site: str = "") -> bytes:

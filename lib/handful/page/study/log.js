@@ -41,7 +41,12 @@ const KINDS = {
 };
 
 function shown(value) {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  let text = "nothing";
+  try {
+    if (value !== undefined) text = JSON.stringify(value);
+  } catch {
+    text = "too many brackets"; // deeper than the stack: read with ease, written with none
+  }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
