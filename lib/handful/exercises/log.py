@@ -30,6 +30,10 @@ class LogError(ValueError):
     """A log that cannot be read or written, in one sentence that says where and why."""
 
 
+class StoreError(LogError):
+    """A log that cannot be written here: a full disk, a folder that is not ours."""
+
+
 class Field(NamedTuple):
     """What a field may hold: a test, and its words."""
 
@@ -224,6 +228,8 @@ class LogFile:
                 self._seen = seen
         except FileNotFoundError:
             pass
+        except OSError as error:
+            raise LogError(f"{self.path} cannot be read: {error.strerror}.") from None
 
     def _replace(self, text: str) -> None:
         beside = None
@@ -247,7 +253,7 @@ class LogFile:
             if beside:
                 with suppress(OSError):
                     os.unlink(beside)
-            raise LogError(f"{self.path} cannot be written: {error.strerror}; the last answer is not noted.") from None
+            raise StoreError(f"{self.path} cannot be written: {error.strerror}; the last answer is not noted.") from None
 
 
 def read_file(path: Path | str) -> list[dict]:
@@ -278,7 +284,7 @@ def _alone(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = open(path.with_name(f".{path.name}.lock"), "w")
     except OSError as error:
-        raise LogError(f"{path} cannot be written: {error.strerror}; the last answer is not noted.") from None
+        raise StoreError(f"{path} cannot be written: {error.strerror}; the last answer is not noted.") from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
