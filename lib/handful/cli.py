@@ -20,6 +20,8 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from .exercises import command as exercises
+
 # Everything else is imported by the command that needs it: SymPy takes most of a cold start.
 
 __all__ = ["main"]
@@ -28,7 +30,8 @@ VALUES = ('Values may carry a unit or a scale: 64, 8k (8,000, not 8,192), 1M, "1
           '--set "device_price=2 $/hour".')
 EXITS = "Exit codes: 0 fine; 1 cannot be had on this machine; 2 wrong input."
 # By name, since importing them all would make every command wait for SymPy.
-CODES = {"UsageError": 2, "ScenarioError": 2, "QuantityError": 2, "FactsError": 2, "ClaimsError": 2, "MeasureError": 1}
+CODES = {"UsageError": 2, "ScenarioError": 2, "QuantityError": 2, "FactsError": 2, "ClaimsError": 2, "MeasureError": 1,
+         "SourceError": 2, "LogError": 2, "ExportError": 2, "StoreError": 1, "MissingError": 1}
 SCALES = {"k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 SCALED = re.compile(r"^\s*([-+]?[\d,]*\.?\d+)\s*([kKMGT])(?![A-Za-z/])")
 MUST_BE_WHOLE = ("batch", "context", "devices")
@@ -84,10 +87,11 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser.set_defaults(run=lambda options: parser.print_help())
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
 
-    def command(name: str, run, about: str, epilog: str = "") -> argparse.ArgumentParser:
-        made = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.",
+    def command(name: str, run, about: str, epilog: str = "", within=commands, programs: bool = True) -> argparse.ArgumentParser:
+        made = within.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.",
                                    epilog=f"{epilog}\n{EXITS}".strip())
-        made.add_argument("--json", action="store_true", help="JSON, with SI units in the names of keys")
+        if programs:
+            made.add_argument("--json", action="store_true", help="JSON, with SI units in the names of keys")
         made.set_defaults(run=run)
         return made
 
@@ -119,6 +123,8 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
                     "A CUDA GPU is measured too where PyTorch finds one.")
     timed.add_argument("--quick", action="store_true", help="smaller and shorter, two seconds")
     timed.add_argument("--gpu", action="store_true", help="the GPU only; exit code 1 where there is none")
+
+    exercises.add(command)
 
     name = next((word for word in argv[:1] if not word.startswith("-")), None)
     if name is not None and name not in commands.choices:

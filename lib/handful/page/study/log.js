@@ -41,14 +41,19 @@ const KINDS = {
 };
 
 function shown(value) {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  let text = "nothing";
+  try {
+    if (value !== undefined) text = JSON.stringify(value);
+  } catch {
+    text = "too many brackets"; // deeper than the stack: read with ease, written with none
+  }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
 // What is wrong with an event, in one sentence; null if nothing is.
 export function fault(event) {
   if (typeof event !== "object" || event === null || Array.isArray(event)) return `an event is an object; got ${shown(event)}.`;
-  if (!Object.hasOwn(KINDS, event.kind)) return `its kind is one of ${Object.keys(KINDS).join(", ")}; got ${shown(event.kind)}.`;
+  if (typeof event.kind !== "string" || !Object.hasOwn(KINDS, event.kind)) return `its kind is one of ${Object.keys(KINDS).join(", ")}; got ${shown(event.kind)}.`;
   const fields = { ...COMMON, ...KINDS[event.kind] };
   for (const [field, [fits, words]] of Object.entries(fields)) {
     if (!fits(event[field])) return `${field} is ${words}; got ${shown(event[field])}.`;

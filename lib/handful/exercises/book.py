@@ -1,0 +1,60 @@
+"""The book around cards and problems: what their kinds and sections are called, and where they are published."""
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from .order import in_book_order
+from .source import SourceError, anchors, folder
+
+TITLE = "A Handful of Equations"
+LICENCE = "CC BY 4.0"
+
+
+def of_chapter(things: dict, what: str, chapter: str | None = None) -> list:
+    """Cards or problems of a chapter, or of all, in the order of the book; `what` they are called in the error."""
+    found = in_book_order(things.values())
+    if chapter is None:
+        return found
+    known = list(dict.fromkeys(thing.chapter for thing in found))
+    if chapter not in known:
+        raise SourceError(f"There are no {what} of a chapter {chapter!r}; there are some of {', '.join(known)}.")
+    return [thing for thing in found if thing.chapter == chapter]
+
+
+def section_title(chapter: str, section: str) -> str:
+    """
+    >>> section_title("latency-and-cost", "the-floor-under-latency")
+    'The floor under latency'
+    """
+    title = (anchors(chapter) or {}).get(section)
+    return re.sub(r"\{\w+\}`([^`]*)`", r"\1", title) if title else section.replace("-", " ").capitalize()
+
+
+@cache
+def address() -> str:
+    """Where the book is published, as ``html: baseurl`` of _config.yml says; "" where it does not."""
+    import yaml
+
+    path = folder().parent / "_config.yml"
+    config = yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}
+    return str((config.get("html") or {}).get("baseurl") or "")
+
+
+def section_address(site: str, chapter: str, section: str) -> str | None:
+    """
+    >>> section_address("https://example.org/book/", "latency-and-cost", "the-floor-under-latency")
+    'https://example.org/book/latency-and-cost.html#the-floor-under-latency'
+    """
+    return f"{site.rstrip('/')}/{chapter}.html#{section}" if site else None
+
+
+def place(thing, site: str = "") -> str:
+    """Where a card or problem belongs, in Markdown: its section, linked where the book's address is known, and the lecture's second."""
+    from ..ask import lecture_address
+
+    title, link = section_title(thing.chapter, thing.section), section_address(site, thing.chapter, thing.section)
+    parts = [f"[{title}]({link})" if link else title]
+    if thing.lecture:
+        parts.append(f"lecture [{thing.lecture}]({lecture_address(thing.lecture)})")
+    return " · ".join(parts)

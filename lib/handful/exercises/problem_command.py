@@ -1,0 +1,1 @@
+def add(command): pass

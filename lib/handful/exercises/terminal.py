@@ -1,0 +1,173 @@
+"""``handful cards review``: a sitting in a terminal, a key an answer."""
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+
+from . import book, markup, words
+from .order import title
+from .sitting import GRADES, Sitting, plural
+
+HELP = """Say the answer to yourself before you look.  Missed cards come again at the end of the sitting.
+The time at each grade is when the card would come back.
+
+  Enter or space   show the answer
+  1 Again          I did not know it
+  2 Hard           I knew it with trouble
+  3 Good           I knew it
+  4 Easy           I knew it at once
+  u                undo the last answer, and the one before, and so on
+  b                not today: the card comes back tomorrow
+  q                quit; what you answered is kept"""
+ARROWS = re.compile(r"\x1b(?:\[[\d;]*[A-Za-z~]|O[A-Z])?")  # and function keys: arrow down ends in a B that is none
+QUIT = ("q", "\x03", "\x04", "")
+
+
+def keys() -> Iterator[str]:
+    """Keys as they are pressed; from a pipe the first letter of each line.  Ends where the input ends."""
+    if not sys.stdin.isatty():
+        for line in sys.stdin:
+            yield line.strip()[:1] or "\n"
+        return
+    try:
+        import termios
+        import tty
+    except ImportError:
+        import msvcrt  # Windows
+
+        while True:
+            if (key := msvcrt.getwch()) in "\x00\xe0":
+                msvcrt.getwch()  # the second half of an arrow or function key
+            else:
+                yield key
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        tty.setcbreak(sys.stdin)
+        while pressed := os.read(sys.stdin.fileno(), 64).decode("utf-8", "ignore"):
+            yield from ARROWS.sub("", pressed)
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+class Screen:
+    """Lines of text, bold and dim where the terminal can."""
+
+    def __init__(self, width: int) -> None:
+        self.width = max(30, min(width, 80))
+        self.marks = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+    def say(self, text: str = "", mark: str = "") -> None:
+        text = text.replace("\u00a0", " ")
+        code = {"bold": "1", "dim": "2"}.get(mark) if self.marks else None
+        print(f"\x1b[{code}m{text}\x1b[0m" if code and text else text, flush=True)
+
+    def wrapped(self, text: str, mark: str = "") -> None:
+        for line in textwrap.wrap(text, self.width, break_long_words=False, break_on_hyphens=False):
+            self.say(line, mark)
+
+
+def review(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: str = "") -> None:
+    """Ask until nothing is left or the learner has had enough."""
+    while True:
+        while sitting.card:
+            _question(sitting, screen)
+            if not _answered(sitting, screen, pressed, site):
+                return _summary(sitting, screen)
+        _summary(sitting, screen)
+        screen.say("u: undo the last answer · Enter: end", "dim")
+        if next(pressed, "").lower() != "u":
+            return
+        _undo(sitting, screen)
+
+
+def _summary(sitting: Sitting, screen: Screen) -> None:
+    screen.say()
+    for line in sitting.summary():
+        screen.wrapped(line)
+
+
+def _question(sitting: Sitting, screen: Screen) -> None:
+    card, queue = sitting.card, sitting.queue()
+    screen.say("\n" + "─" * screen.width, "dim")
+    counts = " · ".join(f"{len(queue[kind])} {word}" for kind, word in (("review", "due"), ("new", "new"), ("learning", "again")))
+    screen.say(f"{counts}   {'new card' if not sitting.study.state(card.id).reps else card.kind} · {title(card.chapter)}", "dim")
+    screen.say()
+    screen.say(markup.text(words.plain(card.front.text), screen.width), "bold")
+    screen.say()
+
+
+def _answered(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: str) -> bool:
+    """One card, until it has been answered, put off or left; False where the learner quits."""
+    def reveal() -> None:
+        sitting.opened = True
+        card = sitting.card
+        screen.say(markup.text(words.plain(card.back.text), screen.width))
+        screen.say()
+        screen.say(_place(card, site), "dim")
+        screen.say("   ".join(f"{grade} {GRADES[grade]} {when}" for grade, when in sitting.preview().items()))
+
+    if sitting.opened:
+        reveal()
+    else:
+        screen.say("Enter: answer · u undo · b not today · ? help · q quit", "dim")
+    for key in pressed:
+        key = key.lower()
+        if key in QUIT:
+            return False
+        if key == "?":
+            screen.say(f"\n{HELP}\n")
+        elif key == "u":
+            _undo(sitting, screen)
+            return True
+        elif key == "b":
+            sitting.bury()
+            screen.say("Put off until tomorrow.")
+            return True
+        elif key in "\r\n " and not sitting.opened:
+            reveal()
+        elif key in "1234" and sitting.opened:
+            _grade(sitting, screen, int(key), site)
+            return True
+        elif key in "1234":
+            screen.say("Look at the answer first: Enter.", "dim")
+    return False
+
+
+def _grade(sitting: Sitting, screen: Screen, grade: int, site: str) -> None:
+    card = sitting.card
+    state = sitting.grade(grade)
+    screen.wrapped(f"{GRADES[grade]}: back {sitting.when(state)}.")
+    if sitting.slipping(state, grade):
+        screen.wrapped(f"This card has slipped {state.lapses} times.  Reading its section again may do more than one more repetition:")
+        screen.say(_place(card, site))
+
+
+def _undo(sitting: Sitting, screen: Screen) -> None:
+    target = sitting.undo()
+    if target is None:
+        return screen.say("There is nothing to undo.")
+    name = f"“{GRADES[target['grade']]}”" if target["kind"] == "grade" else "“Not today”"
+    gone = "" if target["card"] in sitting.cards else ", on a card that is not asked here"
+    screen.say(f"{name} undone{gone}.")
+
+
+def _place(card, site: str) -> str:
+    from ..ask import lecture_address
+
+    lines = [f"{title(card.chapter)}: {book.section_title(card.chapter, card.section)}"]
+    if address := book.section_address(site, card.chapter, card.section):
+        lines.append(address)
+    if card.lecture:
+        lines.append(f"Lecture at {card.lecture}: {lecture_address(card.lecture)}")
+    return "\n".join(lines)
+
+
+def counts(queue: dict[str, list[str]]) -> str:
+    """
+    >>> counts({"review": ["a"], "new": [], "learning": []})
+    '1 card due, 0 new, 0 to be asked again'
+    """
+    return f"{plural(len(queue['review']), 'card')} due, {len(queue['new'])} new, {len(queue['learning'])} to be asked again"
