@@ -1,0 +1,69 @@
+"""Every explorer of the book, as Python shows it: drawn for print, told in words, listed in a table."""
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import pkgutil
+
+import pytest
+
+import handful.explorers
+from handful.page import scenes
+from handful.page.explorer import Explorer
+
+
+def declared() -> dict[str, Explorer]:
+    found = {}
+    for module in pkgutil.iter_modules(handful.explorers.__path__):
+        for thing in vars(importlib.import_module(f"handful.explorers.{module.name}")).values():
+            if isinstance(thing, Explorer):
+                found[thing.name] = thing
+    return found
+
+
+EXPLORERS = declared()
+
+
+def points(shape: dict) -> list[tuple[float, float]]:
+    """The corners of what a shape covers, texts by where they begin."""
+    match shape["t"]:
+        case "rect":
+            return [(shape["x"], shape["y"]), (shape["x"] + max(shape["w"], 0), shape["y"] + max(shape["h"], 0))]
+        case "line":
+            return [(shape["x1"], shape["y1"]), (shape["x2"], shape["y2"])]
+        case "path":
+            return [tuple(point) for point in shape["p"]]
+    return [(shape["x"], shape["y"])]
+
+
+@pytest.mark.parametrize("name", sorted(EXPLORERS))
+def test_it_is_drawn_told_and_listed(name):
+    explorer = EXPLORERS[name]
+    for preset in [{}, *(preset.set for preset in explorer.presets)]:
+        words = explorer.alt_text(**preset)
+        assert words and not {"nan", "inf", "None"} & set(words.replace(",", " ").replace(".", " ").split()), words
+        head, rows = explorer.table(**preset)
+        assert rows and all(len(row) == len(head) for row in rows)
+    figure = explorer.figure()
+    drawn = sum(len(axes.lines) + len(axes.patches) + len(axes.collections) + len(axes.texts) for axes in figure.axes)
+    assert drawn > 3
+    json.dumps(explorer.spec(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if e.scene and hasattr(scenes.find(e.kind), "picture")))
+@pytest.mark.parametrize("width", [300, 720])
+def test_a_picture_stays_within_its_frame(name, width):
+    explorer = EXPLORERS[name]
+    scene = scenes.find(explorer.kind)
+    for preset in [{}, *(preset.set for preset in explorer.presets)]:
+        values = explorer.values(**preset)
+        height, shapes = scene.picture(values, width)
+        assert 40 < height < 4000 and shapes
+        for shape in shapes:
+            for x, y in points(shape):
+                assert math.isfinite(x) and math.isfinite(y), shape
+                assert -2 <= x <= width + 2 and -2 <= y <= height + 2, (shape, width, height)
+        assert any(shape["t"] == "text" and shape["s"].strip() for shape in shapes)
+        for label, text, *_ in scene.readouts(values):
+            assert label and str(text).strip() not in ("", "nan")
