@@ -95,7 +95,7 @@ def _question(sitting: Sitting, screen: Screen) -> None:
     counts = " · ".join(f"{len(queue[kind])} {word}" for kind, word in (("review", "due"), ("new", "new"), ("learning", "again")))
     screen.say(f"{counts}   {'new card' if not sitting.study.state(card.id).reps else card.kind} · {title(card.chapter)}", "dim")
     screen.say()
-    screen.say(markup.text(words.plain(card.front.text), screen.width), "bold")
+    screen.say(markup.text(words.markdown(card.front.text), screen.width), "bold")
     screen.say()
 
 
@@ -104,7 +104,7 @@ def _answered(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: st
     def reveal() -> None:
         sitting.opened = True
         card = sitting.card
-        screen.say(markup.text(words.plain(card.back.text), screen.width))
+        screen.say(markup.text(words.markdown(card.back.text), screen.width))
         screen.say()
         screen.say(_place(card, site), "dim")
         screen.say("   ".join(f"{grade} {GRADES[grade]} {when}" for grade, when in sitting.preview().items()))
