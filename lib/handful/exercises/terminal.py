@@ -6,6 +6,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from . import book, markup, words
 from .order import title
@@ -26,30 +27,39 @@ ARROWS = re.compile(r"\x1b(?:\[[\d;]*[A-Za-z~]|O[A-Z])?")  # and function keys: 
 QUIT = ("q", "\x03", "\x04", "")
 
 
-def keys() -> Iterator[str]:
-    """Keys as they are pressed; from a pipe the first letter of each line.  Ends where the input ends."""
+@contextmanager
+def keyboard() -> Iterator[Iterator[str]]:
+    """Keys as they are pressed, from before the first question on; from a pipe the first letter of each line."""
     if not sys.stdin.isatty():
-        for line in sys.stdin:
-            yield line.strip()[:1] or "\n"
+        yield (line.strip()[:1] or "\n" for line in sys.stdin)
         return
     try:
         import termios
         import tty
     except ImportError:
-        import msvcrt  # Windows
-
-        while True:
-            if (key := msvcrt.getwch()) in "\x00\xe0":
-                msvcrt.getwch()  # the second half of an arrow or function key
-            else:
-                yield key
+        yield _keys_of_windows()
+        return
     before = termios.tcgetattr(sys.stdin)
     try:
-        tty.setcbreak(sys.stdin)
-        while pressed := os.read(sys.stdin.fileno(), 64).decode("utf-8", "ignore"):
-            yield from ARROWS.sub("", pressed)
+        tty.setcbreak(sys.stdin, termios.TCSADRAIN)  # what was typed ahead is kept
+        yield _keys()
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def _keys() -> Iterator[str]:
+    while pressed := os.read(sys.stdin.fileno(), 64).decode("utf-8", "ignore"):
+        yield from ARROWS.sub("", pressed)
+
+
+def _keys_of_windows() -> Iterator[str]:  # pragma: no cover
+    import msvcrt
+
+    while True:
+        if (key := msvcrt.getwch()) in "\x00\xe0":
+            msvcrt.getwch()  # the second half of an arrow or function key
+        else:
+            yield key
 
 
 class Screen:
