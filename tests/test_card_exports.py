@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from handful.exercises import anki, book, export, markup, maths, words
+from handful.exercises import anki, book, export, markup, maths, pictures, words
 from handful.exercises.cards import cards
 from handful.exercises.order import by_chapter, title
 from handful.exercises.source import Part, SourceError, folder
@@ -22,7 +22,7 @@ SITE = "https://example.org/book"
 
 def made(number: int, back: str = "Back", **more):
     """A card that is not in the book."""
-    like = next(iter(cards().values()))
+    like = cards()["what-sets-the-latency-floor"]
     return dataclasses.replace(like, id=f"card-{number}", front=Part("", f"Front {number}", 1), back=Part("Back", back, 1), **more)
 
 
@@ -131,7 +131,7 @@ def test_maths_is_anki_s_and_nothing_else_is_markup():
 def test_a_picture_goes_along(tmp_path, monkeypatch):
     (tmp_path / "cards").mkdir()
     (tmp_path / "cards" / "a b.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
-    monkeypatch.setattr(anki, "folder", lambda: tmp_path)
+    monkeypatch.setattr(pictures, "folder", lambda: tmp_path)
     with collection(tmp_path) as (learner, bring):
         assert bring([made(1, "![A figure](<a b.svg>)")], 1_800_000_000) == {"new": 1}
         [name] = learner.find_notes("")
@@ -177,7 +177,7 @@ def test_json_holds_every_card():
     found = json.loads(export.as_json(export.chosen(), SITE))
     assert [card["id"] for card in found["cards"]] == [card.id for card in export.chosen()] and found["licence"] == "CC BY 4.0"
     for row, card in zip(found["cards"], export.chosen()):
-        assert (row["front"], row["back"]) == (words.plain(card.front.text), words.plain(card.back.text))
+        assert (row["front"], row["back"]) == (words.markdown(card.front.text), words.markdown(card.back.text))
         assert row["section_address"] == f"{SITE}/{card.chapter}.html#{card.section}"
         assert (row["lecture_address"] or "").startswith("https://www.youtube.com/watch") == bool(card.lecture)
 
@@ -186,7 +186,7 @@ def test_markdown_holds_every_card():
     text = export.as_markdown(export.chosen(), SITE)
     assert re.findall(r"^### (.*)$", text, re.M) == [card.id for card in export.chosen()]
     for card in export.chosen():
-        assert words.plain(card.front.text) in text and words.plain(card.back.text) in text
+        assert words.markdown(card.front.text) in text and words.markdown(card.back.text) in text
 
 
 def test_cards_stand_in_the_order_of_the_book():
@@ -210,12 +210,12 @@ def test_every_card_can_be_read_in_a_terminal(card):
     for part in (card.front, card.back):
         for tex in _formulas(part.text):
             maths.tree(tex)  # a MathsError says what it cannot show
-        shown = markup.text(words.plain(part.text), 72)
+        shown = markup.text(words.markdown(part.text), 72)
         assert shown and not re.search(r"\\[a-zA-Z]+|\$[^\d]|</?\w+>", shown), shown
 
 
 def _formulas(text: str) -> list[str]:
     found = []
-    for token in markup.parser().parse(words.plain(text)):
+    for token in markup.parser().parse(words.markdown(text)):
         found += [part.content for part in [token, *(token.children or ())] if part.type.startswith(("math", "amsmath"))]
     return found

@@ -9,19 +9,18 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import re
 import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import unquote
 
 from ..claims import CHAPTERS
 from . import book, markup, words
 from .cards import Card
-from .export import ExportError, foot
+from .export import foot
 from .order import title
+from .pictures import picture
 from .source import folder
 
 MODEL = 1_607_392_319  # never to change, as Anki knows the note type by it
@@ -43,7 +42,6 @@ pre { overflow-x: auto; }
 .nightMode footer { color: #b3bac1; }
 .nightMode a { color: #7ab8ee; }
 """.strip()
-_PICTURES = (".png", ".jpg", ".jpeg", ".svg", ".webp", ".gif")
 
 
 def deck_id(chapter: str) -> int:
@@ -81,27 +79,16 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
             decks[card.chapter] = genanki.Deck(deck_id(card.chapter), name, f"{book.TITLE}, {book.LICENCE}")
 
         def image(source: str) -> str:
-            path = picture(source, card)
+            path = picture(source, f"{card.file}: {card.id}")
             name = f"handful-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}{path.suffix.lower()}"
             pictures[name] = path
             return name
 
-        front, back = (markup.html(words.plain(part.text), image=image) for part in (card.front, card.back))
+        front, back = (markup.html(words.markdown(part.text), image=image) for part in (card.front, card.back))
         decks[card.chapter].add_note(genanki.Note(
             note_type, [front, back, markup.html(foot(card, site)), card.id], guid=genanki.guid_for("handful", card.id),
             tags=[card.kind, card.chapter], due=number))
     return _zipped(genanki.Package(list(decks.values())), pictures, newest() if when is None else when)
-
-
-def picture(source: str, card: Card) -> Path:
-    """The file of a picture on a card: beside the card's source or among the book's pages."""
-    name = unquote(source)
-    if not re.match(r"[a-z]+:|/", name) and name.lower().endswith(_PICTURES):
-        for place in (folder() / "cards", folder().parent / "book"):
-            path = (place / name).resolve()
-            if path.is_file() and path.is_relative_to(folder().parent.resolve()):
-                return path
-    raise ExportError(f"{card.file}: {card.id} shows the picture {source!r}, which is no picture beside {folder().name}/cards or in book.")
 
 
 def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:

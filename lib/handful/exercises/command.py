@@ -146,13 +146,13 @@ def _review(options) -> None:
     from .. import cli
     from . import terminal
 
-    sitting, screen, pressed = _sitting(options), terminal.Screen(cli._width()), terminal.keys()
+    sitting, screen = _sitting(options), terminal.Screen(cli._width())
     try:
-        terminal.review(sitting, screen, pressed, _site(options))
+        with terminal.keyboard() as pressed:
+            terminal.review(sitting, screen, pressed, _site(options))
     except KeyboardInterrupt:
         screen.say()  # everything that was answered is kept
     finally:
-        pressed.close()  # gives the terminal back as it was
         print(f"\nKept in {sitting.file.path}", file=sys.stderr)
 
 

@@ -33,7 +33,7 @@ def as_object(card: Card, site: str = "") -> dict:
         "section_title": book.section_title(card.chapter, card.section),
         "section_address": book.section_address(site, card.chapter, card.section),
         "lecture": card.lecture, "lecture_address": lecture_address(card.lecture) if card.lecture else None,
-        "front": words.plain(card.front.text), "back": words.plain(card.back.text),
+        "front": words.markdown(card.front.text), "back": words.markdown(card.back.text),
     }
 
 
@@ -67,7 +67,7 @@ def as_markdown(some: Iterable[Card], site: str = "") -> str:
         if card.chapter != chapter:
             chapter = card.chapter
             lines.append(f"## {title(chapter)}\n")
-        lines.append(f"### {card.id}\n\n*{foot(card, site)}*\n\n{words.plain(card.front.text)}\n\n---\n\n{words.plain(card.back.text)}\n")
+        lines.append(f"### {card.id}\n\n*{foot(card, site)}*\n\n{words.markdown(card.front.text)}\n\n---\n\n{words.markdown(card.back.text)}\n")
     return "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ import os
 import re
 import secrets
 import tempfile
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -214,10 +215,13 @@ class LogFile:
         return [event for event in self.events if event["id"] not in known]
 
     def _take(self, events: Iterable[dict]) -> None:
-        self.events = merge(self.events, events)
-        for event in self.events:
-            if event["id"] not in self._lines:
-                self._lines[event["id"]] = line(event)
+        events = list(events)
+        if len(events) == 1 and events[0]["id"] not in self._lines:  # an answer: no need to sort the whole log
+            insort(self.events, events[0], key=lambda event: (event["at"], event["id"]))
+        else:
+            self.events = merge(self.events, events)
+        for event in events:
+            self._lines.setdefault(event["id"], line(event))
 
     def _refresh(self) -> None:
         """Read the file if it is not the one that was read or written last."""

@@ -184,7 +184,7 @@ def span(minutes: int | None = None, days: int | None = None) -> str:
 def when_day(due: int, today: int) -> str:
     """
     >>> when_day(20521, 20520), when_day(20620, 20520)
-    ('tomorrow, Tuesday 10 March', 'in 3 months, on 16 June 2026')
+    ('tomorrow, Monday 9 March', 'in 3 months, on 16 June 2026')
     """
     days, then = due - today, date(1970, 1, 1) + timedelta(days=due)
     if days <= 0:

@@ -6,6 +6,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from . import book, markup, words
 from .order import title
@@ -26,30 +27,39 @@ ARROWS = re.compile(r"\x1b(?:\[[\d;]*[A-Za-z~]|O[A-Z])?")  # and function keys: 
 QUIT = ("q", "\x03", "\x04", "")
 
 
-def keys() -> Iterator[str]:
-    """Keys as they are pressed; from a pipe the first letter of each line.  Ends where the input ends."""
+@contextmanager
+def keyboard() -> Iterator[Iterator[str]]:
+    """Keys as they are pressed, from before the first question on; from a pipe the first letter of each line."""
     if not sys.stdin.isatty():
-        for line in sys.stdin:
-            yield line.strip()[:1] or "\n"
+        yield (line.strip()[:1] or "\n" for line in sys.stdin)
         return
     try:
         import termios
         import tty
     except ImportError:
-        import msvcrt  # Windows
-
-        while True:
-            if (key := msvcrt.getwch()) in "\x00\xe0":
-                msvcrt.getwch()  # the second half of an arrow or function key
-            else:
-                yield key
+        yield _keys_of_windows()
+        return
     before = termios.tcgetattr(sys.stdin)
     try:
-        tty.setcbreak(sys.stdin)
-        while pressed := os.read(sys.stdin.fileno(), 64).decode("utf-8", "ignore"):
-            yield from ARROWS.sub("", pressed)
+        tty.setcbreak(sys.stdin, termios.TCSADRAIN)  # what was typed ahead is kept
+        yield _keys()
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def _keys() -> Iterator[str]:
+    while pressed := os.read(sys.stdin.fileno(), 64).decode("utf-8", "ignore"):
+        yield from ARROWS.sub("", pressed)
+
+
+def _keys_of_windows() -> Iterator[str]:  # pragma: no cover
+    import msvcrt
+
+    while True:
+        if (key := msvcrt.getwch()) in "\x00\xe0":
+            msvcrt.getwch()  # the second half of an arrow or function key
+        else:
+            yield key
 
 
 class Screen:
@@ -95,7 +105,7 @@ def _question(sitting: Sitting, screen: Screen) -> None:
     counts = " · ".join(f"{len(queue[kind])} {word}" for kind, word in (("review", "due"), ("new", "new"), ("learning", "again")))
     screen.say(f"{counts}   {'new card' if not sitting.study.state(card.id).reps else card.kind} · {title(card.chapter)}", "dim")
     screen.say()
-    screen.say(markup.text(words.plain(card.front.text), screen.width), "bold")
+    screen.say(markup.text(words.markdown(card.front.text), screen.width), "bold")
     screen.say()
 
 
@@ -104,7 +114,7 @@ def _answered(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: st
     def reveal() -> None:
         sitting.opened = True
         card = sitting.card
-        screen.say(markup.text(words.plain(card.back.text), screen.width))
+        screen.say(markup.text(words.markdown(card.back.text), screen.width))
         screen.say()
         screen.say(_place(card, site), "dim")
         screen.say("   ".join(f"{grade} {GRADES[grade]} {when}" for grade, when in sitting.preview().items()))

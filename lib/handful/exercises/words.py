@@ -39,6 +39,15 @@ def plain(text: str, drawn: Callable[[str], str] | None = None) -> str:
     return ROLE.sub(shown, text)
 
 
+def markdown(text: str, drawn: Callable[[str], str] | None = None) -> str:
+    r"""The same for whoever reads the Markdown, its maths between dollar signs: a price in dollars begins no formula.
+
+    >>> markdown("$x$ for {given}`$2.10`")
+    '$x$ for \\$2.10'
+    """
+    return ROLE.sub(lambda found: plain(found[0], drawn).replace("$", r"\$") if found[1] != "math" else plain(found[0]), text)
+
+
 def _live(text: str) -> str:
     from ..units import format_value
 

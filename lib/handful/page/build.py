@@ -21,6 +21,7 @@ from pathlib import Path
 
 import yaml
 
+from ..exercises import export
 from . import bootstrap, finish, notebooks
 
 ROOT = bootstrap.ROOT
@@ -167,6 +168,8 @@ def book() -> None:
     raw = sphinx(folder, toc, strict=True)
     made = notebooks.convert(ROOT / "book", NOTEBOOKS, chapters(toc))
     say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+    files = export.site_files(raw / "_static" / "downloads")
+    say(f"cards to take along: {', '.join(path.name for path in files)}")
     publish(raw, SITE)
 
 

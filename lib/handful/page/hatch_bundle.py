@@ -7,7 +7,8 @@ from pathlib import Path
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUNDLES = {"_build/js/explorer.js": "handful/page/explorer.bundle.js",
-           "_build/js/explorer.css": "handful/page/explorer.bundle.css"}
+           "_build/js/explorer.css": "handful/page/explorer.bundle.css",
+           "exercises": "handful/exercise_sources"}
 
 
 class CustomBuildHook(BuildHookInterface):
