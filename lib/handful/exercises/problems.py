@@ -69,7 +69,7 @@ MOST = 200  # values of one range
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong turn: the tree of what it leads to, and what to say of it."""
+    """A wrong turn: the tree of what it leads to (of a schedule, the name of its pattern), and what to say of it."""
 
     tree: object
     says: str
@@ -320,7 +320,7 @@ def make(entry: Entry) -> Problem:
                               f"{ask.nearest(name, table)}.", "draw")
     made = Problem(entry.id, kind, level, chapter, section, lecture, text, tuple(hints), solution, entry, drawn, cases, units,
                    tolerance=_tolerance(entry), letters=_letters(entry) if kind == "expression" else (),
-                   rubric=tuple(map(str, head.get("rubric") or ())), schedule=_mapping(entry, "schedule"))
+                   rubric=tuple(map(str, head.get("rubric") or ())))
     extra: dict = {}
     if kind in ("number", "expression"):
         extra["answer"] = author_tree(head["answer"], entry, "answer", units, made.named)
@@ -335,6 +335,11 @@ def make(entry: Entry) -> Problem:
         extra["choices"] = tuple(_choice(item, entry, units, made.named) for item in _items(entry, "choices", ("text", "says"), ("right", "when")))
         if len(extra["choices"]) < 2:
             raise entry.error("two choices at least are expected.", "choices")
+    if kind == "schedule":
+        from .schedules import read_goal, read_wrong
+
+        extra["schedule"] = read_goal(entry, units, made.named)
+        extra["wrong"] = read_wrong(entry, _items(entry, "wrong", ("value", "says")))
     made = replace(made, **extra)
     if kind == "number":
         try:
