@@ -53,7 +53,7 @@ from .. import ask
 from ..dimensions import NONE, Dimension, DimensionError, dimension_of
 from ..quantities import table
 from ..random32 import mulberry32
-from ..units import format_value
+from ..units import UNITS, format_value
 from ..written import WrittenError, read
 from . import expressions
 from .expressions import ExpressionError, evaluate, to_sympy
@@ -169,6 +169,8 @@ class Problem:
             return {"row": text}
         tree = author_tree(text, self.entry, "the text", self.units, self.named)
         unit = settings.get("unit") or unit_of(text, self.units) or unit_for(dimension(text, self.units, self.named))
+        if unit not in UNITS or not settings.get("digits", "3").isdecimal():
+            raise self.entry.error(f"{request!r} asks for what is no unit, or no number of digits; units are {', '.join(UNITS)}.", "the text")
         digits = int(settings.get("digits", 6 if text in self.choices_drawn or any(text in case for case in self.cases) else 3))
         return {"row": None, "tree": tree, "unit": unit, "digits": digits}
 
@@ -347,6 +349,8 @@ def make(entry: Entry) -> Problem:
         except DimensionError as error:
             raise entry.error(f"{error}", "answer") from None
         unit = str(head.get("unit") or unit_of(str(head["answer"]).strip(), units) or unit_for(found))
+        if unit not in UNITS:
+            raise entry.error(f"there is no unit {unit!r}; there are {', '.join(UNITS)}.", "unit")
         made = replace(made, unit=unit, dimension=found)
     return made
 
