@@ -196,7 +196,7 @@ def author_tree(text: str, entry: Entry, where: str, units: Mapping[str, str] = 
             return name
         if name not in formulas:
             raise entry.error(f"there is no formula or quantity {name!r}; the nearest are {ask.nearest(name, [*formulas, *table])}.", where)
-        tree = formulas[name].tree()
+        tree = _tree_of(name)
         known = expressions.names(tree)
         for setting in settings:
             if setting not in known:
@@ -207,6 +207,11 @@ def author_tree(text: str, entry: Entry, where: str, units: Mapping[str, str] = 
         return expressions.parse(str(text), resolve)
     except ExpressionError as error:
         raise entry.error(str(error), where) from None
+
+
+@cache
+def _tree_of(formula: str):
+    return ask.registry()[formula].tree()
 
 
 def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozenset()) -> Dimension:
