@@ -253,7 +253,7 @@ def test_an_interrupted_measurement_leaves_no_trace(run, machine, monkeypatch):
     (["estimate", "--batch", "0"], "batch must be above 0 (in sequence); got 0.0."),
     (["estimate", "--batch", "-4"], "batch must be above 0 (in sequence); got -4.0."),
     (["estimate", "--batch", "2.5"], "batch must be a whole number; got '2.5'."),
-    (["estimate", "--batch", "1e400"], "batch must be above 0 (in sequence); got inf."),
+    (["estimate", "--batch", "1e400"], "batch must be a number (in sequence): '1e400' is too large to compute with."),
     (["estimate", "--context", "8 kB"], "context must be a token/sequence; '8 kB' is a byte."),
     (["estimate", "--batch"], "Argument --batch: expected one argument; see 'handful estimate --help'."),
     (["estimate", "--foo"], "Unrecognized arguments: --foo; see 'handful --help'."),

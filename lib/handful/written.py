@@ -7,18 +7,21 @@
 (3350000000000.0, 'byte/time')
 >>> read("1.667e3 B") == read("1,667 bytes") == read("1.667×10^3 B")
 True
+>>> read("3.29 × 10²⁴ FLOP")[0]       # as the book's own numbers stand
+3.29e+24
 >>> read("$0.27 per million tokens") == read("0.27 $/Mtoken"), read("3 chip-hours")[0]
 (True, 10800.0)
 """
 from __future__ import annotations
 
+import math
 import re
 
 from .dimensions import NONE, Dimension
 
-_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
+_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21, "Y": 1e24,
              "m": 1e-3, "µ": 1e-6, "μ": 1e-6, "u": 1e-6, "n": 1e-9, "p": 1e-12, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
-_WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 # Unit: size in SI, dimension, whether a prefix may stand before it.
 _UNITS = {
     "B": (1.0, Dimension(byte=1), True), "byte": (1.0, Dimension(byte=1), True),
@@ -39,8 +42,9 @@ _UNITS = {
 }
 SHOWN = ("$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m "
          "or µ where usual")
-_NUMBER = re.compile(r"([-+−]?)\s*(\$?)\s*([-+−]?)((?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+−]?\d+)?)"
-                     r"(?:\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*([-+−]?\d+))?\s*(.*)", re.S)
+_NUMBER = re.compile(r"([-+−]?)\s*(\$?)\s*([-+−]?)((?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)"
+                     r"(?:\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*([-+−]?[0-9]+))?\s*(.*)", re.S)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 LONGEST = 80  # characters
 
 
@@ -63,17 +67,18 @@ def read(text: str) -> tuple[float, Dimension | None]:
 layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m or µ where usual.
     """
     text = text.strip()
-    found = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    plain = re.sub(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: "10^" + m[1].translate(_RAISED), text)
+    found = _NUMBER.fullmatch(plain) if len(text) <= LONGEST else None
     if not found:
         raise WrittenError(f"{text[:LONGEST]!r} is no number; write one, with a unit if you like, such as 8 GB.")
     sign, dollars, inner, digits, power, unit = found.groups()
-    value = float(digits.replace(",", "").replace("−", "-")) * (10.0 ** int(power.replace("−", "-")) if power else 1.0)
+    value = float(digits.replace(",", "").replace("−", "-")) * (float("1e" + power.replace("−", "-")) if power else 1.0)
     if (sign in "-−" and sign != "") != (inner in "-−" and inner != ""):
         value = -value
     unit = ("$ " if dollars else "") + unit
     unit = re.sub(r"\s+per\s+|\s+a\s+(?=chip|token|second|hour|day|layer|sequence)", "/", f" {unit.strip()} ").strip()
     if not unit:
-        return value, None
+        return _finite(value, text), None
     dimension, seen = NONE, False
     over, *under = unit.split("/")
     if not all(part.strip() for part in under):
@@ -81,11 +86,18 @@ layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, 
     for power, part in [(1, over), *((-1, part) for part in under)]:
         for name in filter(None, re.split(r"[\s·*-]+", part)):
             if name in _WORDS:
-                value *= _WORDS[name] ** power
+                factor = _WORDS[name]
             else:
                 factor, unit_dimension = _unit(name)
-                value, dimension, seen = value * factor**power, dimension * unit_dimension**power, True
-    return value, dimension if seen else None
+                dimension, seen = dimension * unit_dimension**power, True
+            value = value * factor if power > 0 else value / factor
+    return _finite(value, text), dimension if seen else None
+
+
+def _finite(value: float, text: str) -> float:
+    if not math.isfinite(value):
+        raise WrittenError(f"{text!r} is too large to compute with.")
+    return value
 
 
 def _unit(text: str) -> tuple[float, Dimension]:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from ..dimensions import Dimension
 from ..quantities import table
 from ..random32 import mulberry32
-from ..units import UNITS
+from ..units import UNITS, format_value
 from ..written import WrittenError, fits, read
 from . import expressions
 from .expressions import ExpressionError, evaluate
-from .problems import Problem, unit_for
+from .problems import Problem
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9
@@ -63,6 +64,8 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     except WrittenError as error:
         return Verdict("unread", str(error))
     wanted = problem.dimension
+    if dimension is None and problem.unit == "%" and near(value / 100, problem.right(seed), problem.tolerance):
+        return Verdict("unread", "Write the sign % too: without it a number is a share, and this one is a hundred times as large.")
     if dimension is None and UNITS[problem.unit].kind == "count":
         dimension = wanted  # so many chips, tokens, sequences: the question says of what
     if dimension is None:
@@ -100,8 +103,20 @@ def called(dimension: Dimension) -> str:
         return "a number without a unit"
     if len(dimension.powers) == 1 and dimension.powers[0][1] == 1:
         return WORDS[dimension.powers[0][0]]
-    unit = unit_for(dimension)
-    return f"in {unit}" if unit != "1" else f"in {dimension}"
+    return f"in {_units().get(dimension, dimension)}"
+
+
+@cache
+def _units() -> dict[Dimension, str]:
+    """The first unit of `handful.units` for each dimension."""
+    found: dict[Dimension, str] = {}
+    for unit in UNITS:
+        try:
+            dimension = read(f"1 {unit}")[1]
+        except WrittenError:  # the pure number, and units that no answer has
+            continue
+        found.setdefault(dimension, unit)
+    return found
 
 
 # Formulas
@@ -138,26 +153,22 @@ def letter(name: str) -> str:
 
 def check_expression(problem: Problem, text: str) -> Verdict:
     known = spelled(problem)
-
-    def resolve(name: str, settings: dict) -> str:
-        if settings or name not in known:
-            allowed = ", ".join(letter(one) for one in problem.letters)
-            raise ExpressionError(f"{name!r} is none of the letters of this answer, which are {allowed}.")
-        return known[name]
-
     try:
-        tree = expressions.parse(text, resolve)
+        written = expressions.parse(text)
     except ExpressionError as error:
         return Verdict("unread", str(error))
+    for name in expressions.written_names(text):
+        if name not in known:
+            return Verdict("unread", f"{name!r} is none of the letters of this answer, which are {', '.join(map(letter, problem.letters))}.")
+    tree = expressions.replace(written, known)
     if same(problem, tree, problem.answer):
         return Verdict("right", "Right.")
     for turn, wrong in enumerate(problem.wrong):
         if same(problem, tree, wrong.tree):
             return Verdict("wrong", problem.words(wrong.says, 0), turn)
-    ratio = {round(evaluate(tree, at) / evaluate(problem.answer, at), 9) for at in points(problem)
-             if evaluate(problem.answer, at)} - {math.nan}
-    if len(ratio) == 1:
-        return Verdict("wrong", f"Only a factor is off: yours is always {ratio.pop():.4g} times the answer.")
+    ratios = [evaluate(tree, at) / evaluate(problem.answer, at) for at in points(problem) if evaluate(problem.answer, at)]
+    if ratios and all(math.isfinite(ratio) and ratio and abs(ratio - ratios[0]) <= SAME * abs(ratios[0]) for ratio in ratios):
+        return Verdict("wrong", f"Only a factor is off: yours is always {format_value(ratios[0], '1', 4)} times the answer.")
     missing = [letter(name) for name in problem.letters if name in expressions.names(problem.answer) - expressions.names(tree)]
     if missing:
         return Verdict("wrong", f"Not yet: the answer depends on {missing[0]} too.")

@@ -23,7 +23,7 @@ import sympy
 
 FUNCTIONS = ("max", "min", "sqrt", "log", "log2", "exp", "floor", "ceil", "abs")
 LONGEST, DEEPEST = 300, 40
-_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+−*/×·÷^(),=]))")
+_TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+−*/×·÷^(),=]))")
 _SAME = {"−": "-", "×": "*", "·": "*", "÷": "/", "**": "^"}
 
 
@@ -56,6 +56,15 @@ def tokens(text: str) -> list[str | float | int]:
     return found
 
 
+def written_names(text: str) -> list[str]:
+    """The names in a text, functions left out, in the order in which they stand.
+
+    >>> written_names("max(N, 2 F)")
+    ['N', 'F']
+    """
+    return [token for token in tokens(text) if isinstance(token, str) and not token.startswith("\0") and token not in FUNCTIONS]
+
+
 def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
     """The tree of `text`.
 
@@ -84,7 +93,7 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
             raise ExpressionError(f"A {sign!r} is missing {'before ' + shown(left[-1]) if left else 'at the end'}.")
 
     def shown(token) -> str:
-        return repr(token[1:] if str(token).startswith("\0") else str(token))
+        return repr(token.removeprefix("\0")) if isinstance(token, str) else "a number"
 
     def total(depth: int):
         if depth > DEEPEST:
@@ -159,15 +168,37 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
     return tree
 
 
-_FOLD = {"+": lambda a, b: a + b, "*": lambda a, b: a * b, "max": max, "min": min}
+def _folded(pick: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    return lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else pick(a, b)
+
+
+def _divided(a: float, b: float) -> float:
+    if b:
+        return a / b
+    return math.copysign(math.inf, a) * math.copysign(1, b) if a and not math.isnan(a) else math.nan
+
+
+def _power(a: float, b: float) -> float:
+    if abs(a) == 1 and not math.isfinite(b) or math.isnan(b):
+        return math.nan  # where C has 1
+    odd = b % 2 == 1 if math.isfinite(b) else False
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0 and odd else math.inf
+    except ValueError:
+        return math.copysign(math.inf, a if odd else 1) if a == 0 else math.nan
+
+
+_TWO = {"+": lambda a, b: a + b, "*": lambda a, b: a * b, "/": _divided, "^": _power, "max": _folded(max), "min": _folded(min)}
 _ONE = {"log": math.log, "exp": math.exp, "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "abs": abs}
 
 
 def evaluate(tree, values: Mapping[str, float]) -> float:
     """The value of a tree; NaN or an infinity where arithmetic has no number, as in a browser.
 
-    >>> evaluate(["/", "a", ["+", "b", 1]], {"a": 6, "b": 2}), evaluate(["/", 1, 0], {})
-    (2.0, inf)
+    >>> evaluate(["/", "a", ["+", "b", 1]], {"a": 6, "b": 2}), evaluate(["/", 1, 0], {}), evaluate(["max", 1, ["sqrt", -1]], {})
+    (2.0, inf, nan)
     """
     if isinstance(tree, str):
         value = values.get(tree)
@@ -178,20 +209,15 @@ def evaluate(tree, values: Mapping[str, float]) -> float:
         return float(tree)
     head, *rest = tree
     first, *others = (evaluate(part, values) for part in rest)
-    try:
-        if head in _ONE:
+    if head in _ONE:
+        try:
             return float(_ONE[head](first))
-        for other in others:
-            if head == "/":
-                first = first / other if other else math.copysign(math.inf, first) if first else math.nan
-            elif head == "^":
-                first = math.pow(first, other)
-            else:
-                first = _FOLD[head](first, other)
-    except OverflowError:
-        return math.inf
-    except ValueError:
-        return -math.inf if head == "log" and first == 0 else math.nan
+        except OverflowError:  # exp of much, or an infinity that is rounded
+            return math.inf if head == "exp" else first
+        except ValueError:
+            return -math.inf if head == "log" and first == 0 else math.nan
+    for other in others:
+        first = _TWO[head](first, other)
     return float(first)
 
 

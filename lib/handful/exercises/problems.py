@@ -53,7 +53,7 @@ from .. import ask
 from ..dimensions import NONE, Dimension, DimensionError, dimension_of
 from ..quantities import table
 from ..random32 import mulberry32
-from ..units import format_value
+from ..units import UNITS, format_value
 from ..written import WrittenError, read
 from . import expressions
 from .expressions import ExpressionError, evaluate, to_sympy
@@ -69,7 +69,7 @@ MOST = 200  # values of one range
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong turn: the tree of what it leads to, and what to say of it."""
+    """A wrong turn: the tree of what it leads to (of a schedule, the name of its pattern), and what to say of it."""
 
     tree: object
     says: str
@@ -169,6 +169,8 @@ class Problem:
             return {"row": text}
         tree = author_tree(text, self.entry, "the text", self.units, self.named)
         unit = settings.get("unit") or unit_of(text, self.units) or unit_for(dimension(text, self.units, self.named))
+        if unit not in UNITS or not settings.get("digits", "3").isdecimal():
+            raise self.entry.error(f"{request!r} asks for what is no unit, or no number of digits; units are {', '.join(UNITS)}.", "the text")
         digits = int(settings.get("digits", 6 if text in self.choices_drawn or any(text in case for case in self.cases) else 3))
         return {"row": None, "tree": tree, "unit": unit, "digits": digits}
 
@@ -194,7 +196,7 @@ def author_tree(text: str, entry: Entry, where: str, units: Mapping[str, str] = 
             return name
         if name not in formulas:
             raise entry.error(f"there is no formula or quantity {name!r}; the nearest are {ask.nearest(name, [*formulas, *table])}.", where)
-        tree = formulas[name].tree()
+        tree = _tree_of(name)
         known = expressions.names(tree)
         for setting in settings:
             if setting not in known:
@@ -205,6 +207,11 @@ def author_tree(text: str, entry: Entry, where: str, units: Mapping[str, str] = 
         return expressions.parse(str(text), resolve)
     except ExpressionError as error:
         raise entry.error(str(error), where) from None
+
+
+@cache
+def _tree_of(formula: str):
+    return ask.registry()[formula].tree()
 
 
 def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozenset()) -> Dimension:
@@ -320,7 +327,7 @@ def make(entry: Entry) -> Problem:
                               f"{ask.nearest(name, table)}.", "draw")
     made = Problem(entry.id, kind, level, chapter, section, lecture, text, tuple(hints), solution, entry, drawn, cases, units,
                    tolerance=_tolerance(entry), letters=_letters(entry) if kind == "expression" else (),
-                   rubric=tuple(map(str, head.get("rubric") or ())), schedule=_mapping(entry, "schedule"))
+                   rubric=tuple(map(str, head.get("rubric") or ())))
     extra: dict = {}
     if kind in ("number", "expression"):
         extra["answer"] = author_tree(head["answer"], entry, "answer", units, made.named)
@@ -335,6 +342,11 @@ def make(entry: Entry) -> Problem:
         extra["choices"] = tuple(_choice(item, entry, units, made.named) for item in _items(entry, "choices", ("text", "says"), ("right", "when")))
         if len(extra["choices"]) < 2:
             raise entry.error("two choices at least are expected.", "choices")
+    if kind == "schedule":
+        from .schedules import read_goal, read_wrong
+
+        extra["schedule"] = read_goal(entry, units, made.named)
+        extra["wrong"] = read_wrong(entry, _items(entry, "wrong", ("value", "says")))
     made = replace(made, **extra)
     if kind == "number":
         try:
@@ -342,6 +354,8 @@ def make(entry: Entry) -> Problem:
         except DimensionError as error:
             raise entry.error(f"{error}", "answer") from None
         unit = str(head.get("unit") or unit_of(str(head["answer"]).strip(), units) or unit_for(found))
+        if unit not in UNITS:
+            raise entry.error(f"there is no unit {unit!r}; there are {', '.join(UNITS)}.", "unit")
         made = replace(made, unit=unit, dimension=found)
     return made
 

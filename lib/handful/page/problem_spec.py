@@ -47,7 +47,8 @@ def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
     drawn = [{"row": shown["row"]} if shown["row"] else {name: shown[name] for name in ("tree", "unit", "digits")} for shown in drawn]
     whens = [choice.when for choice in problem.choices]
     wrong = [turn.tree for turn in problem.wrong]
-    wanted = set().union(*(names(tree) for tree in (problem.answer, *wrong, *whens, *(shown.get("tree", 0) for shown in drawn))))
+    trees = [problem.answer, *whens, *problem.schedule.values(), *(shown.get("tree", 0) for shown in drawn), *(wrong if problem.kind != "schedule" else ())]
+    wanted = set().union(*map(names, trees))
     found: dict = {"kind": problem.kind, "draw": [[name, list(values)] for name, values in problem.choices_drawn.items()],
                    "cases": [dict(case) for case in problem.cases], **_values(problem, wanted), "drawn": drawn}
     if problem.kind in ("number", "expression"):
@@ -59,9 +60,7 @@ def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
     if problem.kind == "choice":
         found["when"] = whens
     if problem.kind == "schedule":
-        from ..exercises.schedules import goal
-
-        found["schedule"] = goal(problem)
+        found |= {"schedule": problem.schedule, "wrong": wrong}
     return found
 
 

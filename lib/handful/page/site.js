@@ -2,6 +2,7 @@
 import "./site.css";
 import "./cards.css";
 import "./study.css";
+import "./problems.css";
 import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
 import { mountLedger } from "./ledger.js";

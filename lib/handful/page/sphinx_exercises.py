@@ -78,17 +78,21 @@ class Texts:
     """Parses what exercises say, for one page."""
 
     def __init__(self, document: nodes.document) -> None:
-        self.env, self.document = document.settings.env, document
-        self.parser = create_md_parser(self.env.myst_config, SphinxRenderer)
+        self.env = document.settings.env
+        self.own = new_document("", document.settings)
+        self.own.reporter = LoggingReporter.from_reporter(document.reporter)
+        parser = create_md_parser(self.env.myst_config, SphinxRenderer)
+        parser.options["document"] = self.own
+        self.renderer = parser.renderer
+        self.renderer.setup_render(parser.options, {})  # once: it is what takes time
 
     def blocks(self, text: str, file: str, first: int) -> list[nodes.Node]:
         """Paragraphs and the like, from Markdown that stands in `file` from line `first` on."""
-        own = new_document(str(ROOT / file), self.document.settings)
-        own.reporter = LoggingReporter.from_reporter(self.document.reporter)
-        own.reporter.source = str(ROOT / file)
-        self.parser.options["document"] = own
-        self.parser.render("\n" * (first - 1) + text)
-        return own.children
+        self.own["source"] = self.own.reporter.source = str(ROOT / file)
+        found = nodes.Element()
+        with self.renderer.current_node_context(found):
+            self.renderer.nested_render_text(text, first - 1)
+        return found.children
 
     def part(self, source: Part, file: str) -> list[nodes.Node]:
         return self.blocks(source.text, file, source.line)
@@ -151,7 +155,9 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
     def item(tag: str, classes: str, text: str, field: str, **data) -> exercise_part:
         return made(tag, classes, *texts.blocks(text, entry.file, entry.lines.get(field, entry.line)), data=data)
 
-    children = [foot(texts, problem, "problem-head", problem.level, "problem-level"),
+    head = foot(texts, problem, "problem-head", problem.level, "problem-level")
+    head[:0] = [nodes.strong("", "", nodes.Text(problem.id.replace("-", " ").capitalize()), classes=["problem-name"]), nodes.Text(" ")]
+    children = [head,
                 made("div", "problem-text", *texts.part(problem.text, entry.file), *letters(problem))]
     if problem.choices:
         children.append(made("ol", "problem-choices", *(
@@ -174,8 +180,10 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
 
 def letters(problem: Problem) -> list[nodes.Node]:
     """The letters of a formula that is asked for, as they are typed, with their meaning."""
-    rows = [made("li", "", said("p", "", nodes.math("", table[name].latex), nodes.Text(" is typed "), nodes.literal("", letter(name)),
-                                nodes.Text(f": {table[name].meaning}"))) for name in problem.letters]
+    rows = []
+    for name in problem.letters:
+        typed = [nodes.Text(", typed "), nodes.literal("", letter(name))] if letter(name) != table[name].latex else []
+        rows.append(made("li", "", said("p", "", nodes.math("", table[name].latex), *typed, nodes.Text(f": {table[name].meaning}"))))
     return [made("ul", "problem-letters", *rows)] if rows else []
 
 

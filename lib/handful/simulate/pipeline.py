@@ -24,6 +24,14 @@ class ScheduleError(ValueError):
     """A schedule that cannot be made, or one that waits for itself."""
 
 
+class Deadlock(ScheduleError):
+    """A schedule that waits for itself; `stuck` has the step at which each device stops."""
+
+    def __init__(self, stuck: dict[int, tuple[Piece, ...]]) -> None:
+        super().__init__(f"The schedule waits for itself: {stuck}.")
+        self.stuck = stuck
+
+
 class Piece(NamedTuple):
     """One piece of work: kind, and which micro-batch of which stream at which stage of its way."""
 
@@ -316,7 +324,7 @@ def run(schedule: Schedule, forward: float, backward: float, weights: float | No
                 left -= 1
         if left == before:
             stuck = {d: order[at[d]] for d, order in enumerate(schedule.orders) if at[d] < len(order)}
-            raise ScheduleError(f"The schedule waits for itself: {stuck}.")
+            raise Deadlock(stuck)
     makespan = max(clock)
     idle = [makespan - math.fsum(bar.end - bar.start for bar in bars if bar.device == d)
             for d in range(schedule.devices)]

@@ -128,7 +128,10 @@ export function play(plan, forward, backward, weights) {
       }
     });
   }
-  if (at.some((n, device) => n < plan.orders[device].length)) throw new Error("The schedule waits for itself.");
+  if (at.some((n, device) => n < plan.orders[device].length)) {
+    // The step at which each device stops; undefined for those that are through.
+    throw Object.assign(new Error("The schedule waits for itself."), { stuck: plan.orders.map((order, device) => order[at[device]]) });
+  }
   const makespan = Math.max(...clock), idle = range(plan.devices).map((d) => bars.reduce((left, bar) => (bar[0] === d ? left - (bar[2] - bar[1]) : left), makespan));
   return { bars, makespan, idle, held: range(plan.devices).map((d) => heldOn(plan, bars, d)) };
 }

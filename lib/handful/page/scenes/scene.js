@@ -7,6 +7,7 @@ import { formatValue } from "../units.js";
 import bars from "./bars.js";
 import differences from "./differences.js";
 import distribution from "./distribution.js";
+import { make, round, write } from "./draw.js";
 import feistel from "./feistel.js";
 import gantt from "./gantt.js";
 import growth from "./growth.js";
@@ -17,9 +18,6 @@ import scatter from "./scatter.js";
 import strip from "./strip.js";
 
 export const KINDS = { bars, differences, distribution, feistel, gantt, growth, laps, placement, racks, scatter, strip };
-
-const MAKE = { rect: () => s("rect"), line: () => s("line"), path: () => s("path"), circle: () => s("circle"), text: () => s("text") };
-const round = (x) => Math.round(x * 100) / 100;
 
 export class Scene extends Values {
   constructor(spec) {
@@ -44,7 +42,7 @@ export class Scene extends Values {
     // In the order of the list, whatever the shape: later shapes lie on earlier ones.
     this.layer = s("g");
     this.svg.append(this.layer);
-    this.pool = new Pool(this.layer, (key) => MAKE[key.split(" ")[1]]());
+    this.pool = new Pool(this.layer, (key) => make(key.split(" ")[1]));
     this.watcher = new ResizeObserver(() => { if (this.state && Math.round(host.clientWidth) !== this.width) this.draw(this.state); });
     this.watcher.observe(host);
   }
@@ -64,7 +62,7 @@ export class Scene extends Values {
     const order = shapes.map((shape) => shape.t[0]).join("");
     if (!order.startsWith(this.order) && !(this.order || "").startsWith(order)) {
       this.layer.replaceChildren();
-      this.pool = new Pool(this.layer, (key) => MAKE[key.split(" ")[1]]());
+      this.pool = new Pool(this.layer, (key) => make(key.split(" ")[1]));
     }
     if (!(this.order || "").startsWith(order)) this.order = order;
     shapes.forEach((shape, i) => write(this.pool.get(`${i} ${shape.t}`), shape));
@@ -80,19 +78,4 @@ export class Scene extends Values {
   words(state) { return this.kind.words(this.run(state)); }
 
   table(state) { return this.kind.table(this.run(state)); }
-}
-
-function write(node, shape) {
-  put(node, "class", shape.c.split(" ").map((word) => `sc-${word}`).join(" "));
-  if (shape.t === "text") {
-    put(node, "x", round(shape.x)); put(node, "y", round(shape.y)); put(node, "text-anchor", shape.a); put(node, "text", shape.s);
-  } else if (shape.t === "rect") {
-    put(node, "x", round(shape.x)); put(node, "y", round(shape.y)); put(node, "width", round(Math.max(shape.w, 0))); put(node, "height", round(Math.max(shape.h, 0)));
-  } else if (shape.t === "line") {
-    for (const name of ["x1", "y1", "x2", "y2"]) put(node, name, round(shape[name]));
-  } else if (shape.t === "circle") {
-    put(node, "cx", round(shape.x)); put(node, "cy", round(shape.y)); put(node, "r", round(shape.r));
-  } else {
-    put(node, "d", shape.p.length ? `M${shape.p.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}` : "M0,0"); put(node, "stroke-width", shape.w);
-  }
 }
