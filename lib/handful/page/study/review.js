@@ -14,9 +14,9 @@ function notice(store, root) {
     trouble.hidden = !store.trouble;
     if (trouble.textContent !== (store.trouble || "")) trouble.textContent = store.trouble || "";
   };
-  store.onprogress = (share) => {
+  store.onprogress = (share, what) => {
     work.hidden = share >= 1;
-    work.textContent = `Working out every card anew from your log: ${Math.round(100 * share)} %`;
+    work.textContent = `${what}: ${Math.round(100 * share)} %`;
   };
   store.on(draw);
   draw();
@@ -63,6 +63,7 @@ export async function mountReview({ study: store }) {
     event.target.querySelector("summary").textContent = event.target.open ? "Hide the answer" : "Show the answer";
     if (event.target.open) answerInPlace(store, card);
   }, true);
+  for (const words of document.querySelectorAll(".study-still")) words.hidden = true; // for readers without scripts
   if (review) await mountSitting(review, store);
   else if (progress) {
     notice(store, progress);
