@@ -55,9 +55,12 @@ export class Sitting {
 
   reload() {
     return this.inTurn(async () => {
-      const [before, open] = [this.current, this.revealed];
+      const [before, open, known] = [this.current, this.revealed, this.states.get(this.current)?.latest];
+      this.states = await this.store.states();
+      const answered = open && String(this.states.get(before)?.latest) !== String(known);
+      if (answered) this.show(null);
       await this.load();
-      if (open && this.current !== before) this.say("This card has been answered in another tab.");
+      if (answered) this.say("This card has been answered in another tab.");
     });
   }
 

@@ -92,7 +92,7 @@ export class Store {
     const [cache, backup, problems] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP), shelf.all("problems")]));
     this.backup = backup || null;
     this.stale = Boolean(cache) && cache.rules !== RULES;
-    Object.assign(this, { settings: cache?.settings || { ...DEFAULTS }, count: cache?.count || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
+    Object.assign(this, { settings: { ...DEFAULTS, ...cache?.settings }, count: cache?.count || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
   }
 
   // What was derived under other rules is derived anew before anybody reads it.
