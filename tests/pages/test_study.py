@@ -139,9 +139,15 @@ def test_an_answer_within_its_chapter(book, tab):
     assert first.locator(".study-grade-when").all_inner_texts() == ["10 min", "15 min", "2 days", "8 days"]
     first.locator(".study-grade-4").click()
     first.get_by_text("comes back in 8 days").wait_for()
-    first.get_by_role("button", name="Undo").click()
+    page.locator("#card-cost summary").click()
+    page.locator("#card-cost .study-grade-1").click()
+    page.locator("#card-cost").get_by_text("comes back in 10 min").wait_for()
+    first.get_by_role("button", name="Undo").click()  # this card's answer, not the latest
     first.locator(".study-grade").first.wait_for()
-    assert_replays(page)
+    assert list(assert_replays(page)["cards"]) == ["cost"]
+    page.locator("#card-cost").get_by_role("button", name="Undo").click()
+    page.locator("#card-cost .study-grade").first.wait_for()
+    assert assert_replays(page)["cards"] == {}
     first.locator(".study-grade-3").click()
     first.get_by_text("comes back in 2 days").wait_for()
     # It counts on Review, and is not asked twice.
@@ -442,3 +448,25 @@ def test_thousands_of_cards_are_up_without_reading_the_log(folder_server, watch)
     assert counts(page)[0] == 200 and set(page.evaluate("window.reads")) <= {"cards", "days", "problems"}
     answer(page, 3)
     assert tab.faults == []
+
+
+def test_the_book_asks_its_own_cards_maths_and_all(site, tab):
+    page = tab.open(f"{site}review.html")
+    page.wait_for_selector(".is-up .study-stage > .card")
+    reveal(page)
+    page.locator(".study-all > summary").click()
+    cards = page.locator(".study-all .card:has(.card-front .katex)")
+    for card in (cards.first, page.locator(".study-all .card:has(.card-back .katex)").first):
+        card.scroll_into_view_if_needed()
+        if not card.locator(".card-front .katex").count():
+            card.locator("summary").click()
+        box = card.locator(".katex-html").first.bounding_box()
+        assert box["width"] > 3 and box["height"] > 8
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    # In its chapter a card stands at the end of its section and can be answered there.
+    page = tab.open(f"{site}latency-and-cost.html")
+    card = page.locator(".card").first
+    card.scroll_into_view_if_needed()
+    card.locator("summary").click()
+    card.locator(".study-grade-3").click()
+    card.get_by_text("comes back in").wait_for()

@@ -146,10 +146,15 @@ export class Store {
     return result;
   }
 
-  // Undo the latest answer that counts, first of those made here; resolves to { target, before, state } or null.
-  async undo() {
+  // Undo one event, or the latest answer that counts, first of those made here; resolves to { target, before, state },
+  // or to null where there is nothing.
+  async undo(only) {
     const result = await this.change(async (shelf) => {
       let target;
+      if (only !== undefined) {
+        if (await shelf.isUndone(only)) return null;
+        target = await shelf.event(only);
+      }
       while (!target && this.made.length) {
         const id = this.made.pop();
         if (!(await shelf.isUndone(id))) target = await shelf.event(id);
