@@ -76,7 +76,8 @@ function fill() {
   const later = [...figures];
   const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
   idle(next);
-  idle(study, { timeout: 1500 });
+  if (document.querySelector("[data-study]")) study(); // what the page is for
+  else idle(study, { timeout: 1500 });
   addEventListener("beforeprint", () => { for (const figure of later) upgrade(figure); });
 }
 

@@ -51,9 +51,9 @@ export async function answerInPlace(store, card) {
 
   const choose = async (value) => {
     for (const button of place.querySelectorAll("button")) button.disabled = true;
-    const { state: after } = await grade(store, card, value);
+    const { event, state: after } = await grade(store, card, value);
     const undo = h("button", { type: "button", class: "study-link", text: "Undo", onclick: async () => {
-      await store.undo();
+      await store.undo(event.id);
       await answerInPlace(store, card);
       place.querySelector("button")?.focus();
     } });

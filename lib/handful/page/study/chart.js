@@ -25,7 +25,7 @@ function tableOf(title, { head, rows }) {
       h("tbody", null, ...rows.map(([first, ...cells]) => h("tr", null, h("th", { scope: "row", text: first }), ...cells.map((text) => h("td", { text }))))))));
 }
 
-const LEFT = 34, RIGHT = 8, TOP = 10, BOTTOM = 22;
+const LEFT = 42, RIGHT = 8, TOP = 10, BOTTOM = 22;
 
 // Axes: `ticks` up the side, labels [[place, text]] below, places counted 0 … n - 1 in the middle of n slots.
 export function axes(width, height, { n, low, high, ticks, format, labels }) {

@@ -16,10 +16,13 @@ export function countAttempt(problems, { problem, verdict }) {
   problems.set(problem, { ...found, [verdict]: found[verdict] + 1 });
 }
 
+// With its latest event, by which an undo finds what was done last.
+const dated = (state, { at, id }) => ({ ...state, latest: [at, id] });
+
 // One card: its state and its part of the days' counts.
 export function ofCard(events, retention) {
-  const days = new Map();
-  return { state: replayCard(events, retention, (event, before) => countDay(days, event, before)), days };
+  const days = new Map(), state = replayCard(events, retention, (event, before) => countDay(days, event, before));
+  return { state: state && dated(state, events.at(-1)), days };
 }
 
 // Everything, in steps: yields the share that is done, so that a page can show it and stay alive.
@@ -28,9 +31,9 @@ export function* derive(events) {
   for (const [place, event] of counted.entries()) {
     if (event.kind === "grade") {
       const before = cards.get(event.card);
-      cards.set(event.card, next(before, event, settings.retention));
+      cards.set(event.card, dated(next(before, event, settings.retention), event));
       countDay(days, event, before);
-    } else if (event.kind === "bury") cards.set(event.card, bury(cards.get(event.card), event));
+    } else if (event.kind === "bury") cards.set(event.card, dated(bury(cards.get(event.card), event), event));
     else if (event.kind === "attempt") countAttempt(problems, event);
     if (place % 4000 === 3999) yield place / counted.length;
   }

@@ -73,12 +73,11 @@ export class Progress {
     if (!asked) return panel("What you remember", { text: "This begins when a card comes back for the first time, some days after you first answered it on Review or in a chapter." });
     const [least, most] = wilson(held, asked), shown = weeks.filter((week) => week.asked), low = Math.max(0, Math.floor(Math.min(wanted - 0.1, ...shown.map((week) => wilson(week.held, week.asked)[0])) * 10) / 10);
     return panel("What you remember", {
-      text: `Of ${plural(asked, "review")} since ${longDate(weeks[0].start)} you held ${held.toLocaleString("en")}: ${percent(held / asked)}, and you want ${percent(wanted)}. From so many, the true share lies between ${percent(least)} and ${percent(most)}.`,
+      text: `Of ${plural(asked, "review")} since ${longDate(weeks.find((week) => week.asked).start)} you held ${held.toLocaleString("en")}: ${percent(held / asked)}, and you want ${percent(wanted)}. With so many reviews the true share may lie anywhere from ${percent(least)} to ${percent(most)}.`,
       legend: h("p", { class: "study-legend" }, h("span", { class: "study-key-point", text: "a week's share, with the range in which it lies (95 %)" }), h("span", { class: "study-key-line", text: `wanted: ${percent(wanted)}` })),
       table: { head: ["Week from", "Reviews", "Held", "Share"], rows: shown.map((week) => [fullDate(week.start), week.asked, week.held, percent(week.held / week.asked)]) },
       draw: (width) => {
-        const ticks = [];
-        for (let tick = low; tick <= 1.0001; tick += low < 0.5 ? 0.25 : 0.1) ticks.push(tick);
+        const step = low < 0.5 ? 0.2 : 0.1, ticks = Array.from({ length: Math.floor((1 - low) / step + 1.0001) }, (_, i) => 1 - step * i);
         const every = Math.ceil(weeks.length / Math.max(2, Math.floor(width / 90))), { svg, x, y } = axes(width, 190, { n: weeks.length, low, high: 1, ticks, format: (v) => percent(v).replace(" ", "\u202f"), labels: weeks.flatMap((week, i) => (i % every ? [] : [[i, shortDate(week.start)]])) });
         svg.append(s("line", { class: "study-wanted", x1: x(-0.5), x2: x(weeks.length - 0.5), y1: y(wanted), y2: y(wanted) }));
         for (const [i, week] of weeks.entries()) {
@@ -118,7 +117,7 @@ export class Progress {
       for (const [stage] of STAGES) {
         const width = (100 * counts[stage]) / (cards || 1);
         at -= width;
-        if (width) svg.append(s("rect", { class: `study-stage-${stage}`, x: at, y: 0, width, height: 10 }));
+        if (width) svg.append(s("rect", { class: `study-stage-${stage}`, x: at, y: 0, width: width - (at + width < 99.9 ? Math.min(0.7, width / 2) : 0), height: 10 }));
       }
       return svg;
     };
@@ -127,7 +126,7 @@ export class Progress {
     node.append(h("p", { class: "study-legend" }, ...[...STAGES].reverse().map(([stage, meaning]) => h("span", null, s("svg", { class: "study-swatch", viewBox: "0 0 10 10", "aria-hidden": "true" }, s("rect", { class: `study-stage-${stage}`, width: 10, height: 10 })), h("b", { text: stage }), ` ${meaning}`))),
       h("table", { class: "study-mastery" }, h("thead", null, h("tr", null, ...["Chapter", "Mature", "Young", "Learning", "New", "Problems solved"].map((text) => h("th", { scope: "col", text })))),
         h("tbody", null, ...rows.map((row) => h("tr", null, h("th", { scope: "row" }, h("a", { href: `${row.name}.html`, text: row.title }), bar(row)),
-          ...[...STAGES].reverse().map(([stage]) => cell(stage, row.counts[stage])), cell("problems solved", row.problems ? `${row.solved} of ${row.problems}` : "–"))))));
+          ...[...STAGES].reverse().map(([stage]) => cell(stage, row.counts[stage])), h("td", { "data-label": "problems solved", class: row.problems ? null : "is-none", text: row.problems ? `${row.solved} of ${row.problems}` : "–" }))))));
     return node;
   }
 
@@ -155,7 +154,7 @@ export class Progress {
       }
       return svg;
     };
-    const node = panel("The days of a year", { draw, text: `In the last year you answered ${plural(answers, "card")} on ${plural(year.length, "day")}. The longest run was ${plural(longest, "day")} in a row; the present one is ${plural(now, "day")}. Days begin at 4 in the morning.`,
+    const node = panel("The days of a year", { draw, text: `In the last year you gave ${plural(answers, "answer")} on ${plural(year.length, "day")}. The longest run was ${plural(longest, "day")} in a row; the present one is ${plural(now, "day")}. Days begin at 4 in the morning.`,
       legend: h("p", { class: "study-legend", text: `A larger square means more answers: from ${LEVELS.join(", ")}.` }),
       table: { head: ["Month", "Days", "Answers"], rows: [...months].map(([name, [count, n]]) => [name, count, n]) } });
     const plot = node.querySelector(".study-plot");

@@ -9,14 +9,14 @@ const CARD = "[data-card]";
 
 // Trouble with storage, and work that takes a while, in one line above the rest.
 function notice(store, root) {
-  const trouble = h("p", { class: "study-trouble", role: "status", hidden: true }), work = h("p", { class: "study-work", hidden: true });
+  const trouble = h("p", { class: "study-line study-trouble", role: "status", hidden: true }), work = h("p", { class: "study-line study-work", hidden: true });
   const draw = () => {
     trouble.hidden = !store.trouble;
     if (trouble.textContent !== (store.trouble || "")) trouble.textContent = store.trouble || "";
   };
-  store.onprogress = (share) => {
+  store.onprogress = (share, what) => {
     work.hidden = share >= 1;
-    work.textContent = `Working out every card anew from your log: ${Math.round(100 * share)} %`;
+    work.textContent = `${what}: ${Math.round(100 * share)} %`;
   };
   store.on(draw);
   draw();
@@ -41,12 +41,13 @@ function fold(title, className, ...content) {
 }
 
 async function mountSitting(root, store) {
+  notice(store, root);
+  await store.ready();
   const nodes = new Map([...root.querySelectorAll(CARD)].map((node) => [node.dataset.card, node])), chapters = chaptersOf(root);
   const all = fold(`All ${nodes.size} cards of the book`, "study-all");
-  all.append(...root.childNodes);
+  all.append(...[...root.childNodes].filter((node) => !node.classList?.contains("study-line")));
   const sitting = new Sitting(root, store, nodes);
   root.append(sitting.node, fold("Settings", "", settingsForm(store, chapters)), fold("Your data", "study-data-fold", dataPanel(store)), all);
-  notice(store, root);
   // A link to one card opens the list; the card that is being asked is at the top anyway.
   const target = () => { const card = location.hash.startsWith("#card-") && document.getElementById(location.hash.slice(1)); if (card && all.contains(card)) { all.open = true; card.scrollIntoView(); } };
   addEventListener("hashchange", target);
@@ -63,6 +64,7 @@ export async function mountReview({ study: store }) {
     event.target.querySelector("summary").textContent = event.target.open ? "Hide the answer" : "Show the answer";
     if (event.target.open) answerInPlace(store, card);
   }, true);
+  for (const words of document.querySelectorAll(".study-still")) words.hidden = true; // for readers without scripts
   if (review) await mountSitting(review, store);
   else if (progress) {
     notice(store, progress);

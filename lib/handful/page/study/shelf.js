@@ -4,9 +4,17 @@ import { inOrder } from "./log.js";
 
 const DATABASE = "handful-study", SCHEMA = 1;
 // Beside the events, the truth, stand copies that can be made from them: cards, days, problems; meta has the rest.
-const KEYS = { cards: "card", days: "day", problems: "problem", meta: "name" };
+const KEYS = { cards: "bucket", days: "day", problems: "problem", meta: "name" };
 export const DERIVED = ["cards", "days", "problems"];
-const undoable = (event) => event.kind === "grade" || event.kind === "bury";
+
+// Reading thousands of records takes a database far longer than reading a few large ones: a record holds the states
+// of all cards whose names fall into one bucket.
+const BUCKETS = 64;
+function bucketOf(card) {
+  let sum = 0;
+  for (let i = 0; i < card.length; i += 1) sum = (31 * sum + card.charCodeAt(i)) % 65_521;
+  return sum % BUCKETS;
+}
 
 const ask = (request) => new Promise((done, fail) => {
   request.onsuccess = () => done(request.result);
@@ -19,7 +27,6 @@ export function openDatabase(patience = 4000) {
     const timer = setTimeout(() => fail(new Error("no answer")), patience), request = indexedDB.open(DATABASE, SCHEMA);
     request.onupgradeneeded = () => {
       const db = request.result, events = db.createObjectStore("events", { keyPath: "id" });
-      events.createIndex("time", ["at", "id"]);
       events.createIndex("card", "card");
       events.createIndex("undoes", "undoes");
       for (const [name, keyPath] of Object.entries(KEYS)) db.createObjectStore(name, { keyPath });
@@ -53,24 +60,31 @@ export class Shelf {
   clear(store) { this.tx.objectStore(store).clear(); }
   event(id) { return ask(this.events.get(id)); }
   add(event) { return ask(this.events.add(event)); }
-  addAll(events) { // one that fails ends the transaction, of which the store hears
+  addAll(events, progress) { // one that fails ends the transaction, of which the store hears
     let last;
-    for (const event of events) last = this.events.add(event);
+    for (const [place, event] of events.entries()) {
+      last = this.events.add(event);
+      if (place % 1000 === 999) last.onsuccess = () => progress(place / events.length);
+    }
     return last && ask(last);
   }
   async isUndone(id) { return (await ask(this.events.index("undoes").getKey(id))) !== undefined; }
   async ofCard(card) { return (await ask(this.events.index("card").getAll(card))).sort(inOrder); }
-  since(at) { return ask(this.events.index("time").count(IDBKeyRange.lowerBound([at + 1]))); }
+  async states() { return new Map((await this.all("cards")).flatMap(({ states }) => states)); }
+  async state(card) { return (await this.get("cards", bucketOf(card)))?.states.find(([id]) => id === card)?.[1]; }
 
-  // The latest answer, or card put off, that still counts; of those before `below` only, a key [at, id].
-  async newest(below) {
-    const request = this.events.index("time").openCursor(below ? IDBKeyRange.upperBound(below, true) : null, "prev");
-    for (;;) {
-      const cursor = await ask(request);
-      if (!cursor) return undefined;
-      if (undoable(cursor.value) && !(await this.isUndone(cursor.value.id))) return cursor.value;
-      cursor.continue();
+  async putState(card, state) {
+    const bucket = bucketOf(card), others = ((await this.get("cards", bucket))?.states || []).filter(([id]) => id !== card);
+    this.put("cards", { bucket, states: state ? [...others, [card, state]] : others });
+  }
+
+  putStates(states) {
+    const buckets = new Map();
+    for (const entry of states) {
+      const bucket = bucketOf(entry[0]);
+      buckets.set(bucket, [...(buckets.get(bucket) || []), entry]);
     }
+    for (const [bucket, list] of buckets) this.put("cards", { bucket, states: list });
   }
 }
 
@@ -93,6 +107,8 @@ export class MemoryShelf {
   async addAll(events) { for (const event of events) await this.add(event); }
   async isUndone(id) { return this.undone.has(id); }
   async ofCard(card) { return [...this.map.values()].filter((event) => event.card === card).sort(inOrder); }
-  async since(at) { return [...this.map.values()].filter((event) => event.at > at).length; }
-  async newest() { return [...this.map.values()].filter((event) => undoable(event) && !this.undone.has(event.id)).sort(inOrder).pop(); }
+  async states() { return new Map(this.stores.cards); }
+  async state(card) { return this.stores.cards.get(card); }
+  async putState(card, state) { if (state) this.stores.cards.set(card, state); else this.stores.cards.delete(card); }
+  putStates(states) { this.stores.cards = new Map(states); }
 }

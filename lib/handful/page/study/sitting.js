@@ -55,9 +55,12 @@ export class Sitting {
 
   reload() {
     return this.inTurn(async () => {
-      const [before, open] = [this.current, this.revealed];
+      const [before, open, known] = [this.current, this.revealed, this.states.get(this.current)?.latest];
+      this.states = await this.store.states();
+      const answered = open && String(this.states.get(before)?.latest) !== String(known);
+      if (answered) this.show(null);
       await this.load();
-      if (open && this.current !== before) this.say("This card has been answered in another tab.");
+      if (answered) this.say("This card has been answered in another tab.");
     });
   }
 
@@ -187,14 +190,15 @@ export class Sitting {
       else if (!isLearning(state)) later.set(state.due.day, (later.get(state.due.day) || 0) + 1);
     }
     const next = [...later.keys()].filter((day) => day > today).sort((a, b) => a - b)[0], lines = [];
-    if (answers) lines.push(`You answered ${plural(answers, "card")} today and held ${answers - missed} of them, ${percent((answers - missed) / answers)}.`);
+    if (answers) lines.push(`You gave ${plural(answers, "answer")} today, and held ${answers - missed} of the cards: ${percent((answers - missed) / answers)}.`);
     else if (!this.cards.length) lines.push("There are no cards on this page.");
     else lines.push("Nothing is due today.");
     if (next) lines.push(`Next: ${plural(later.get(next), "card")} ${whenDay(next, today)}.`);
     if (put) lines.push(`Put off until tomorrow: ${plural(put, "card")}.`);
     if (waiting) lines.push(this.store.settings.new_per_day ? `${plural(waiting, "card")} of the book ${waiting === 1 ? "is" : "are"} still new to you; up to ${this.store.settings.new_per_day} come each day (see the settings below).`
       : `${plural(waiting, "card")} of the book are still new to you; the settings below ask for none a day.`);
-    return h("div", { class: "study-summary", tabindex: "-1" }, h("p", { class: "study-title", text: answers ? "Done for today" : "Nothing to review" }), ...lines.map((text) => h("p", { text })));
+    return h("div", { class: "study-summary", tabindex: "-1" }, h("p", { class: "study-title", text: answers ? "Done for today" : "Nothing to review" }), ...lines.map((text) => h("p", { text })),
+      answers ? h("p", null, h("a", { href: "progress.html", text: "How far you are" })) : null);
   }
 
   key(event) {

@@ -32,8 +32,8 @@ export class Store {
   }
 
   constructor() {
-    Object.assign(this, { db: null, memory: null, trouble: null, listeners: new Set(), made: [], below: null,
-      settings: { ...DEFAULTS }, problems: new Map(), backup: null, revision: 0, stale: false, onprogress: () => {} });
+    Object.assign(this, { db: null, memory: null, trouble: null, listeners: new Set(), made: [],
+      settings: { ...DEFAULTS }, problems: new Map(), backup: null, count: 0, stale: false, onprogress: () => {} });
   }
 
   on(listener) {
@@ -44,10 +44,7 @@ export class Store {
   // From another tab, or here: what is remembered of the store is read again, then whoever listens hears of it.
   async changed(where) {
     if (where === "here") this.channel?.postMessage("changed");
-    else {
-      this.below = null;
-      await this.refresh();
-    }
+    else await this.refresh();
     for (const listener of this.listeners) listener(where);
   }
 
@@ -95,7 +92,7 @@ export class Store {
     const [cache, backup, problems] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP), shelf.all("problems")]));
     this.backup = backup || null;
     this.stale = Boolean(cache) && cache.rules !== RULES;
-    Object.assign(this, { settings: cache?.settings || { ...DEFAULTS }, revision: cache?.revision || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
+    Object.assign(this, { settings: { ...DEFAULTS, ...cache?.settings }, count: cache?.count || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
   }
 
   // What was derived under other rules is derived anew before anybody reads it.
@@ -107,12 +104,12 @@ export class Store {
 
   async states() {
     await this.ready();
-    return new Map((await this.look((shelf) => shelf.all("cards"))).map((state) => [state.card, state]));
+    return this.look((shelf) => shelf.states());
   }
 
   async state(card) {
     await this.ready();
-    return this.look((shelf) => shelf.get("cards", card));
+    return this.look((shelf) => shelf.state(card));
   }
 
   async days() {
@@ -142,28 +139,31 @@ export class Store {
       }
       return { event };
     });
-    if (event.card) {
-      this.made.push(event.id);
-      this.below = null;
-    }
+    if (event.card) this.made.push(event.id);
     if (kind === "setting" && event.name === "retention") await this.rebuild();
     if (kind === "grade") this.keep();
     await this.changed("here");
     return result;
   }
 
-  // Undo the latest answer that counts, first of those made here; resolves to { target, before, state } or null.
-  async undo() {
+  // Undo one event, or the latest answer that counts, first of those made here; resolves to { target, before, state },
+  // or to null where there is nothing.
+  async undo(only) {
     const result = await this.change(async (shelf) => {
       let target;
+      if (only !== undefined) {
+        if (await shelf.isUndone(only)) return null;
+        target = await shelf.event(only);
+      }
       while (!target && this.made.length) {
         const id = this.made.pop();
         if (!(await shelf.isUndone(id))) target = await shelf.event(id);
       }
-      const walked = !target;
-      target ||= await shelf.newest(this.below);
-      if (!target) return null;
-      if (walked) this.below = [target.at, target.id];
+      if (!target) {
+        const latest = [...(await shelf.states()).values()].map(({ latest: [at, id] }) => ({ at, id })).sort(inOrder).pop();
+        if (!latest) return null;
+        target = await shelf.event(latest.id);
+      }
       const cache = await this.begin(shelf), event = make("undo", { undoes: target.id });
       await shelf.add(event);
       return { target, ...await this.recount(shelf, cache, target, true) };
@@ -172,13 +172,13 @@ export class Store {
     return result;
   }
 
-  // Each change raises the revision, by which a cache that was computed meanwhile is known to be old.
-  async begin(shelf) {
-    const cache = (await shelf.get("meta", CACHE)) || { name: CACHE, rules: RULES, settings: { ...DEFAULTS }, revision: 0 };
-    cache.revision += 1;
-    shelf.put("meta", cache);
-    this.revision = cache.revision;
-    return cache;
+  // Before `n` events are added.  The revision tells a cache that was computed meanwhile that it is old.
+  async begin(shelf, n = 1) {
+    const { revision = 0, count = 0, ...cache } = (await shelf.get("meta", CACHE)) || { name: CACHE, rules: RULES, settings: { ...DEFAULTS } };
+    const begun = { ...cache, revision: revision + 1, count: count + n };
+    shelf.put("meta", begun);
+    this.count = begun.count;
+    return begun;
   }
 
   // The state of one card and its part of the days' counts, from the card's own events with and without `event`.
@@ -187,8 +187,7 @@ export class Store {
     const counted = all.filter((_, place) => !gone[place]);
     const other = undone ? [...counted, event].sort(inOrder) : counted.filter(({ id }) => id !== event.id);
     const before = ofCard(other, retention), after = ofCard(counted, retention);
-    if (after.state) shelf.put("cards", { card: event.card, ...after.state });
-    else shelf.remove("cards", event.card);
+    await shelf.putState(event.card, after.state);
     for (const day of new Set([...before.days.keys(), ...after.days.keys()])) {
       const sum = { ...(await shelf.get("days", day)), day };
       for (const [sign, { days }] of [[-1, before], [1, after]]) {
@@ -207,7 +206,7 @@ export class Store {
       const steps = derive(events);
       let step;
       while (!(step = steps.next()).done) {
-        this.onprogress(step.value);
+        this.onprogress(step.value, "Working out every card anew from your log");
         await rest();
       }
       const made = step.value, revision = cache?.revision || 0;
@@ -215,14 +214,14 @@ export class Store {
         const now = await shelf.get("meta", CACHE);
         if ((now?.revision || 0) !== revision) return false; // another tab has written meanwhile
         for (const name of DERIVED) shelf.clear(name);
-        for (const [card, state] of made.cards) shelf.put("cards", { card, ...state });
+        shelf.putStates(made.cards);
         for (const day of made.days.values()) shelf.put("days", day);
         for (const problem of made.problems.values()) shelf.put("problems", problem);
-        shelf.put("meta", { name: CACHE, rules: RULES, settings: made.settings, revision });
+        shelf.put("meta", { name: CACHE, rules: RULES, settings: made.settings, revision, count: events.length });
         return true;
       });
       if (!done) continue;
-      Object.assign(this, { settings: made.settings, problems: made.problems, revision, stale: false });
+      Object.assign(this, { settings: made.settings, problems: made.problems, count: events.length, stale: false });
       this.onprogress(1);
       return;
     }
@@ -232,7 +231,7 @@ export class Store {
 
   // Noted when the file has been handed over.
   async backedUp() {
-    this.backup = { name: BACKUP, at: Date.now() };
+    this.backup = { name: BACKUP, at: Date.now(), count: this.count };
     await this.change(async (shelf) => shelf.put("meta", this.backup));
     await this.changed("here");
   }
@@ -241,14 +240,14 @@ export class Store {
   async import(text) {
     const given = read(text);
     const result = await this.change(async (shelf) => {
-      const cache = await this.begin(shelf), here = await shelf.all("events"), known = new Set(here.map(({ id }) => id));
+      const here = await shelf.all("events"), known = new Set(here.map(({ id }) => id));
       merge(here, given); // refuses what contradicts the log
-      const fresh = given.filter(({ id }) => !known.has(id));
-      await shelf.addAll(fresh);
+      const fresh = given.filter(({ id }) => !known.has(id)), cache = await this.begin(shelf, fresh.length);
+      await shelf.addAll(fresh, (share) => this.onprogress(share, "Writing the entries of the file"));
       shelf.put("meta", { ...cache, rules: 0 });
       return { added: fresh.length, known: given.length - fresh.length };
     });
-    Object.assign(this, { made: [], below: null });
+    this.made = [];
     await this.rebuild();
     await this.changed("here");
     return result;
@@ -256,11 +255,11 @@ export class Store {
 
   async erase() {
     await this.change(async (shelf) => {
-      const { revision } = await this.begin(shelf); // goes on, so that no other tab takes an old computation for a new one
+      const { revision } = await this.begin(shelf, 0); // goes on, so that no other tab takes an old computation for a new one
       for (const name of ["events", ...DERIVED, "meta"]) shelf.clear(name);
-      shelf.put("meta", { name: CACHE, rules: RULES, settings: { ...DEFAULTS }, revision });
+      shelf.put("meta", { name: CACHE, rules: RULES, settings: { ...DEFAULTS }, revision, count: 0 });
     });
-    Object.assign(this, { made: [], below: null });
+    this.made = [];
     await this.refresh();
     await this.changed("here");
   }
@@ -273,8 +272,7 @@ export class Store {
   }
 
   async about() {
-    const [events, since] = await this.look(async (shelf) => [await shelf.since(-1), await shelf.since(this.backup?.at ?? -1)]);
     const persisted = this.db ? await navigator.storage?.persisted?.().catch(() => false) : false;
-    return { events, since, persisted: Boolean(persisted), backup: this.backup?.at ?? null };
+    return { events: this.count, since: this.count - (this.backup?.count || 0), persisted: Boolean(persisted), backup: this.backup?.at ?? null };
   }
 }

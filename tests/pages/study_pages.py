@@ -1,0 +1,95 @@
+"""A small book of cards for browser tests, and looks into the store that its pages keep."""
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from handful.page import bootstrap, build
+
+CHAPTERS = {"one": ["floor", "cost", "batch", "share"], "two": ["racks", "copies", "hiding", "wide"], "three": ["tiers", "disk", "rent", "pause"]}
+CARDS = [card for cards in CHAPTERS.values() for card in cards]
+
+
+def card(name: str, chapter: str) -> str:
+    return (f'<div class="card" id="card-{name}" data-card="{name}" data-kind="recall" data-chapter="{chapter}" data-section="about-{name}">'
+            f'<div class="card-front"><p>What of {name}?</p></div><details class="card-back"><summary>Show the answer</summary><p>This of {name}.</p></details>'
+            f'<p class="card-foot"><span class="card-kind">Recall</span> · <a href="{chapter}.html#about-{name}">About {name}</a> · <a class="lecture-time" href="#t">1:05</a></p></div>')
+
+
+def page(title: str, body: str) -> str:
+    return ('<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<title>{title}</title><link rel="icon" href="favicon.svg"><link rel="stylesheet" href="handful.css">'
+            '<script type="module" src="handful.js"></script></head><body><main><article class="bd-article">'
+            f'<section><h1>{title}</h1>{body}</section></article></main></body></html>')
+
+
+def write_book(folder: Path, chapters: dict[str, list[str]] = CHAPTERS) -> None:
+    """Review, Progress and a page for each chapter, as the build would write them."""
+    build.bundle()
+    for name in ("handful.js", "handful.css", "study.js", "favicon.svg"):
+        shutil.copy(build.SCRIPTS / name, folder / name)
+    listed = [{"name": name, "title": name.capitalize(), "cards": cards, "problems": [f"problem-{name}"]} for name, cards in chapters.items()]
+    block = f'<script type="application/json" class="study-book">{json.dumps({"chapters": listed})}</script>'
+    groups = {name: f'<section id="{name}"><h2>{name.capitalize()}</h2><aside class="cards" aria-label="Cards">{"".join(card(c, name) for c in cards)}</aside></section>'
+              for name, cards in chapters.items()}
+    pages = {"index": "", "review": f'<p>Today.</p><div data-study="review">{block}{"".join(groups.values())}</div>',
+             "progress": f'<div data-study="progress">{block}</div>', **groups}
+    for name, body in pages.items():
+        (folder / f"{name}.html").write_text(page(name.capitalize(), body), "utf-8")
+
+
+def show(tab, address: str, name: str):
+    """Open a page of it and wait until its script has done its part."""
+    shown = tab.open(f"{address}{name}.html")
+    rule = {"review": ".is-up .study-stage > *", "progress": ".study-panel"}.get(name)
+    if rule:
+        shown.wait_for_selector(rule)
+    return shown
+
+
+DUMP = """async () => {
+  const ask = (request) => new Promise((done, fail) => { request.onsuccess = () => done(request.result); request.onerror = () => fail(request.error); });
+  const db = await ask(indexedDB.open("handful-study")), tx = db.transaction(["events", "cards", "days", "problems", "meta"]);
+  const [events, cards, days, problems, meta] = await Promise.all(["events", "cards", "days", "problems", "meta"].map((name) => ask(tx.objectStore(name).getAll())));
+  db.close();
+  return { events, cards: Object.fromEntries(cards.flatMap(({ states }) => states)), days, problems, settings: meta.find(({ name }) => name === "cache")?.settings };
+}"""
+
+
+def dump(shown) -> dict:
+    """All that the store holds, each part in an order of its own."""
+    found = shown.evaluate(DUMP)
+    found["events"].sort(key=lambda e: (e["at"], e["id"]))
+    found["days"].sort(key=lambda d: d["day"])
+    return found
+
+
+REPLAY = """import { readFileSync } from "node:fs";
+const { derive } = await import(process.argv[1]);
+const steps = derive(JSON.parse(readFileSync(0, "utf8")));
+let step;
+while (!(step = steps.next()).done);
+const { cards, days, problems, settings } = step.value;
+console.log(JSON.stringify({ cards: Object.fromEntries(cards), days: [...days.values()].sort((a, b) => a.day - b.day), problems: [...problems.values()], settings }));"""
+
+
+def replayed(events: list[dict]) -> dict:
+    """What the log alone gives, computed outside of the page."""
+    module = Path(build.__file__).with_name("study") / "derive.js"
+    done = subprocess.run([*bootstrap.node_command(), "--input-type=module", "-e", REPLAY, module.as_uri()],
+                          input=json.dumps(events), capture_output=True, text=True, check=True, cwd=build.ROOT)
+    return json.loads(done.stdout)
+
+
+def assert_replays(shown) -> dict:
+    """The store's copies are what its log gives; returns the store."""
+    found = dump(shown)
+    made = replayed(found["events"])
+    assert {part: found[part] for part in made if part != "settings" or found[part]} == {part: made[part] for part in made if part != "settings" or found[part]}
+    return found
+
+
+def log_file(events: list[dict]) -> str:
+    return json.dumps({"format": "handful-study-log", "version": 1, "exported": 1, "events": events})

@@ -1,0 +1,472 @@
+"""Cards in a real browser: a sitting by keyboard, undo, two tabs, backups, denied storage, other days, other widths."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from study_pages import CARDS, CHAPTERS, assert_replays, dump, log_file, show, write_book
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def book(folder_server):
+    folder, address = folder_server
+    write_book(folder)
+    return address
+
+
+@pytest.fixture
+def tab(watch):
+    made = watch()
+    yield made
+    assert made.faults == []
+
+
+def front(page) -> str:
+    return page.locator(".study-stage .card-front").inner_text()
+
+
+def said(page) -> str:
+    return page.locator(".study-sitting .study-news").inner_text()
+
+
+def counts(page) -> list[int]:
+    return [int(text) for text in page.locator(".study-count b").all_inner_texts()]
+
+
+def reveal(page) -> None:
+    if not page.locator(".study-stage .study-grade").count():
+        page.keyboard.press("Space")
+    page.wait_for_selector(".study-stage .study-grade")
+
+
+def answer(page, grade: int) -> None:
+    """Show the answer and grade it, by keys; waits until the next thing is there."""
+    reveal(page)
+    page.keyboard.press(str(grade))
+    page.wait_for_function("() => !document.querySelector('.study-stage .study-grade')")
+
+
+def undo(page) -> None:
+    before = page.evaluate("document.querySelector('.study-sitting .study-news').firstChild")
+    page.evaluate("document.querySelector('.study-sitting .study-news').replaceChildren()")
+    page.keyboard.press("u")
+    page.wait_for_function("() => document.querySelector('.study-sitting .study-news p')")
+    assert before is None or said(page)
+
+
+def test_a_sitting_by_keyboard(book, tab):
+    page = show(tab, book, "review")
+    assert counts(page) == [0, 10, 0] and front(page) == "What of floor?"
+    assert not page.locator(".study-stage .card-foot a").first.is_visible()  # where it comes from may give it away
+    page.keyboard.press("3")  # no grade before the answer
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".study-grade")
+    assert page.locator(".study-stage .card-answer").inner_text() == "This of floor."
+    assert page.evaluate("document.activeElement.className") == "card-answer"
+    assert page.locator(".study-grade-when").all_inner_texts() == ["10 min", "15 min", "2 days", "8 days"]
+    page.keyboard.press("1")
+    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('cost')")
+    assert said(page) == "Again: back at the end, or in 10 min." and counts(page) == [0, 9, 1]
+    assert page.evaluate("document.activeElement.dataset.card") == "cost"
+    for _ in range(8):
+        answer(page, 3)
+    page.keyboard.press("b")  # the last new card is put off, and another one comes in its place
+    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('rent')")
+    answer(page, 3)
+    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('floor')")
+    answer(page, 2)  # the missed card, before its ten minutes are over
+    assert front(page) == "What of floor?"
+    answer(page, 3)
+    summary = page.locator(".study-summary").inner_text()
+    assert "You gave 12 answers today, and held 11 of the cards: 92 %." in summary and "Put off until tomorrow: 1 card." in summary
+    assert "Next: 1 card tomorrow" in summary and "2 cards of the book are still new to you" in summary
+    found = assert_replays(page)
+    assert len(found["events"]) == 13 and found["cards"]["floor"]["reps"] == 3
+
+
+def test_undo_without_limit_back_to_an_empty_log(book, tab):
+    page = show(tab, book, "review")
+    for grade in (3, 1, 4):
+        answer(page, grade)
+    page.keyboard.press("b")
+    page.wait_for_function("() => document.querySelector('.study-sitting .study-news').innerText.includes('tomorrow')")
+    undo(page)
+    assert front(page) == "What of share?" and not page.locator(".study-stage details").get_attribute("open")
+    undo(page)
+    # An undone answer's card comes back with its answer shown: the grade that was meant is one key away.
+    assert front(page) == "What of batch?" and page.locator(".study-stage .study-grade").count() == 4
+    # Those of an earlier visit are undone as well.
+    page = show(tab, book, "review")
+    page.keyboard.press("Control+z")
+    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('cost')")
+    undo(page)
+    assert front(page) == "What of floor?"
+    undo(page)
+    assert said(page) == "There is nothing to undo."
+    found = assert_replays(page)
+    assert found["cards"] == {} and found["days"] == [] and len(found["events"]) == 8
+
+
+def test_keys_are_left_to_fields_dialogs_and_buttons(book, tab):
+    page = show(tab, book, "review")
+    answer(page, 3)
+    page.locator(".study-fold summary").first.click()
+    page.locator("#study-per-day").fill("25")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("u")
+    page.keyboard.press("b")
+    assert len(dump(page)["events"]) == 1
+    page.locator("#study-per-day").evaluate("node => node.blur()")
+    page.keyboard.press("?")
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("u")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    page.locator(".study-stage summary").focus()
+    page.keyboard.press("Space")  # the button's own key, once
+    page.wait_for_selector(".study-stage .study-grade")
+    assert page.locator(".study-stage details").get_attribute("open") is not None
+    assert all(e["kind"] != "undo" for e in dump(page)["events"])
+
+
+def test_an_answer_within_its_chapter(book, tab):
+    page = show(tab, book, "one")
+    first = page.locator("#card-floor")
+    first.locator("summary").click()
+    assert first.locator(".study-grade-when").all_inner_texts() == ["10 min", "15 min", "2 days", "8 days"]
+    first.locator(".study-grade-4").click()
+    first.get_by_text("comes back in 8 days").wait_for()
+    page.locator("#card-cost summary").click()
+    page.locator("#card-cost .study-grade-1").click()
+    page.locator("#card-cost").get_by_text("comes back in 10 min").wait_for()
+    first.get_by_role("button", name="Undo").click()  # this card's answer, not the latest
+    first.locator(".study-grade").first.wait_for()
+    assert list(assert_replays(page)["cards"]) == ["cost"]
+    page.locator("#card-cost").get_by_role("button", name="Undo").click()
+    page.locator("#card-cost .study-grade").first.wait_for()
+    assert assert_replays(page)["cards"] == {}
+    first.locator(".study-grade-3").click()
+    first.get_by_text("comes back in 2 days").wait_for()
+    # It counts on Review, and is not asked twice.
+    page = show(tab, book, "review")
+    assert counts(page) == [0, 9, 0] and front(page) == "What of cost?"
+    page = show(tab, book, "one")
+    page.locator("#card-floor summary").click()
+    page.locator("#card-floor").get_by_text("comes back in 2 days").wait_for()
+    assert page.locator("#card-floor .study-grade").count() == 0
+    page.locator("#card-floor").get_by_role("button", name="all the same").click()
+    assert page.locator("#card-floor .study-grade").count() == 4
+
+
+def test_two_tabs_lose_nothing(book, watch):
+    one = watch()
+    first, second = show(one, book, "review"), one.page.context.new_page()
+    second.goto(f"{book}review.html")
+    second.wait_for_selector(".is-up .study-stage > .card")
+    second.keyboard.press("Space")
+    second.wait_for_selector(".study-stage .study-grade")
+    answer(first, 1)  # the card that the other tab shows with its answer
+    second.wait_for_function("() => document.querySelector('.study-sitting .study-news').innerText.includes('another tab')")
+    assert front(second) == "What of cost?"
+    for page, grade in ((first, 3), (second, 3), (second, 4), (first, 2)):
+        answer(page, grade)
+    # Both at the same moment; whichever comes second may find that its card has been answered.
+    for page in (first, second):
+        page.wait_for_timeout(200)
+        reveal(page)
+    for page in (first, second):
+        page.evaluate("""() => setTimeout(() => { const button = document.querySelector('.study-stage .study-grade-3');
+          window.pressed = Boolean(button); button?.click(); }, 300)""")
+    for page in (first, second):
+        page.wait_for_function("() => window.pressed !== undefined")
+    given = 5 + sum(page.evaluate("window.pressed") for page in (first, second))
+    for page in (first, second):  # and what each shows is what the store has
+        page.wait_for_function("(want) => document.querySelector('.study-bar').value === want", arg=given)
+    assert len(assert_replays(first)["events"]) == given >= 6
+    assert one.faults == []
+
+
+GOOD = {"id": "imported-1", "at": 1_770_000_000_000, "zone": 60, "kind": "grade", "card": "floor", "grade": 3}
+BAD_FILES = {
+    "cut off": (log_file([GOOD])[:-20], "not complete JSON"),
+    "foreign": ('{"notes": []}', "no study log"),
+    "newer": (log_file([GOOD]).replace('"version": 1', '"version": 2'), "newer edition"),
+    "hostile": (log_file([{**GOOD, "card": "<img src=x onerror=alert(1)>"}]), "Event 1 of 1"),
+    "deep": ("[" * 100_000, "not complete JSON"),
+    "half good": (log_file([GOOD, {**GOOD, "id": "imported-2", "grade": 7}]), "Event 2 of 2"),
+    "empty": ("", "empty"),
+    "picture": ("\x89PNG\r\n\x1a\n\x00\x00", "not complete JSON"),
+}
+
+
+def give(page, path) -> str:
+    """Choose a file for import, and what the page says in the end."""
+    if not page.locator(".study-data").is_visible():
+        page.locator(".study-data-fold > summary").click()
+    page.evaluate("document.querySelector('.study-data > [role=status]').textContent = ''")
+    page.locator("#study-import").set_input_files(path)
+    page.wait_for_function("() => /Imported|Not imported/.test(document.querySelector('.study-data > [role=status]').textContent)", timeout=60_000)
+    return page.locator(".study-data > [role=status]").inner_text()
+
+
+def test_files_that_cannot_be_read_change_nothing(book, tab, tmp_path):
+    page = show(tab, book, "review")
+    answer(page, 3)
+    before = dump(page)
+    path = tmp_path / "given.json"
+    for name, (text, words) in BAD_FILES.items():
+        path.write_text(text, "utf-8")
+        told = give(page, path)
+        assert told.startswith("Not imported, and nothing was changed.") and words in told, name
+        assert page.locator("img").count() == 0
+    with path.open("wb") as file:
+        file.truncate(51_000_000)
+    assert "larger than 50 MB" in give(page, path)
+    # An event that is here already with other content was changed by hand.
+    path.write_text(log_file([{**before["events"][0], "grade": 1}, GOOD]), "utf-8")
+    assert "different content" in give(page, path)
+    assert dump(page) == before
+
+
+def test_a_backup_comes_back_whole(book, tab, tmp_path):
+    page = show(tab, book, "review")
+    for grade in (3, 1, 2, 4):
+        answer(page, grade)
+    undo(page)
+    page.locator(".study-data-fold > summary").click()
+    assert "There is no backup yet." in page.locator(".study-data > .study-note").first.inner_text()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Export", exact=True).click()
+    path = tmp_path / "log.json"
+    waiting.value.save_as(path)
+    page.get_by_text("Last backup:").wait_for()
+    assert [e["kind"] for e in json.loads(path.read_text("utf-8"))["events"]] == ["grade"] * 4 + ["undo"]
+    whole = assert_replays(page)
+    # Erasing wants to be meant.
+    page.get_by_role("button", name="Erase …").click()
+    sure = page.get_by_role("button", name="Erase everything")
+    assert sure.is_disabled() and "5 entries" in page.locator("#study-erase-text").inner_text()
+    page.locator("#study-erase-word").fill("erase")
+    sure.click()
+    page.get_by_text("Everything is erased").wait_for()
+    empty = dump(page)
+    assert empty["events"] == [] and empty["cards"] == {} and counts(page) == [0, 10, 0]
+    assert give(page, path) == "Imported: 5 new entries."
+    assert dump(page) == whole and counts(page)[2] == 2
+    assert give(page, path) == "Imported: 0 new entries; 5 stood here already."
+    assert dump(page) == whole
+
+
+DENIED = {
+    "no database": "Object.defineProperty(window, 'indexedDB', { value: undefined })",
+    "refused": "IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError'); }",
+    "never answers": "IDBFactory.prototype.open = () => ({})",
+    "full": "IDBObjectStore.prototype.add = () => { throw new DOMException('full', 'QuotaExceededError'); }",
+}
+
+
+@pytest.mark.parametrize("how", [*DENIED])
+def test_without_storage_the_sitting_goes_on_and_says_so(book, watch, how):
+    tab = watch()
+    tab.page.add_init_script(DENIED[how])
+    page = show(tab, book, "review")
+    for grade in (3, 1):
+        answer(page, grade)
+    assert "last only until you leave" in page.locator(".study-trouble").inner_text()
+    assert counts(page) == [0, 8, 1]
+    undo(page)
+    assert front(page) == "What of cost?"
+    page.locator(".study-data-fold > summary").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Export", exact=True).click()
+    assert len(json.loads(waiting.value.path().read_text("utf-8"))["events"]) == 3
+    assert [fault for fault in tab.faults if "could not be written" not in fault] == []
+
+
+def test_a_cache_of_other_rules_is_made_anew_from_the_log(book, tab):
+    page = show(tab, book, "review")
+    for grade in (3, 1, 2):
+        answer(page, grade)
+    before = assert_replays(page)
+    page.evaluate("""async () => { const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
+      const tx = db.transaction(["cards", "days", "meta"], "readwrite");
+      tx.objectStore("cards").clear(); tx.objectStore("days").put({ day: 1, answers: 99 });
+      tx.objectStore("meta").put({ name: "cache", rules: 0, settings: { retention: 0.7, new_per_day: 1, chapters: [] }, revision: 1, count: 0 });
+      await new Promise((done) => { tx.oncomplete = done; }); db.close(); }""")
+    page = show(tab, book, "review")
+    assert dump(page) == before and counts(page) == [0, 7, 2]
+
+
+def test_settings_are_events_and_move_every_date(book, tab):
+    page = show(tab, book, "review")
+    answer(page, 4)
+    before = dump(page)["cards"]["floor"]["due"]["day"]
+    page.locator(".study-fold summary").first.click()
+    page.locator("#study-retention").fill("97")
+    page.wait_for_function("() => document.querySelector('#study-retention-note').innerText.includes('after 30 days')")
+    page.locator("#study-per-day").fill("3")
+    page.locator("#study-per-day").press("Tab")
+    page.get_by_label("Three").check()
+    page.wait_for_function("() => document.querySelector('.study-count-new b').innerText === '2'")
+    found = assert_replays(page)
+    assert found["settings"] == {"retention": 0.97, "new_per_day": 3, "chapters": ["three"]}
+    assert found["cards"]["floor"]["due"]["day"] < before
+    page = show(tab, book, "review")
+    assert front(page) == "What of tiers?" and page.locator("#study-retention").input_value() == "97"
+
+
+def missed(card: str, times: int) -> list[dict]:
+    """A card that was forgotten so many times, an easy answer before each."""
+    start, day = 1_750_000_000_000, 86_400_000
+    grades = [4] + [1, 3] * times
+    return [{"id": f"{card}-{n:04d}", "at": start + n * day, "zone": 0, "kind": "grade", "card": card, "grade": g} for n, g in enumerate(grades)]
+
+
+def test_a_card_that_keeps_slipping_is_sent_back_to_its_section(book, tab, tmp_path):
+    page = show(tab, book, "review")
+    path = tmp_path / "log.json"
+    path.write_text(log_file(missed("racks", 7)), "utf-8")
+    give(page, path)
+    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('racks')")
+    page.evaluate("document.activeElement.blur()")
+    answer(page, 1)
+    note = page.locator(".study-leech")
+    assert "has slipped 8 times" in note.inner_text()
+    assert note.locator("a").get_attribute("href") == "two.html#about-racks"
+    page = show(tab, book, "progress")
+    assert page.locator(".study-panel").last.inner_text().startswith("Cards that keep slipping")
+    assert_replays(page)
+
+
+def test_a_day_ends_at_four_in_the_morning_where_the_learner_is(book, watch):
+    tab = watch(timezone_id="America/New_York")
+    tab.page.clock.install(time="2026-03-10T03:50:00-04:00")
+    page = show(tab, book, "review")
+    for _ in range(10):
+        answer(page, 3)
+    assert page.locator(".study-summary").count() == 1
+    tab.page.clock.set_fixed_time("2026-03-10T04:10:00-04:00")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_selector(".study-stage > .card")
+    assert counts(page) == [0, 2, 0]  # the two that are left
+    assert {e["zone"] for e in dump(page)["events"]} == {-240}
+    assert tab.faults == []
+
+
+def test_the_browser_is_asked_to_keep_the_log_at_the_first_answer(book, tab):
+    tab.page.add_init_script("window.asked = 0; StorageManager.prototype.persist = async () => { window.asked += 1; return true; }")
+    page = show(tab, book, "review")
+    assert page.evaluate("window.asked") == 0
+    answer(page, 3)
+    answer(page, 3)
+    assert page.evaluate("window.asked") == 1
+
+
+def test_progress_says_what_its_pictures_show(book, tab, tmp_path):
+    page = show(tab, book, "progress")
+    assert all("study-plot" not in text for text in page.locator(".study-panel").all_inner_texts())
+    assert "This begins when a card comes back" in page.locator(".study-panel").first.inner_text()
+    page = show(tab, book, "review")
+    now, day = page.evaluate("Date.now()"), 86_400_000
+    events = [{"id": f"{card}-{n:04d}", "at": now - (60 - 9 * n) * day, "zone": 0, "kind": "grade", "card": card, "grade": 1 if (i + n) % 7 == 0 else 3}
+              for i, card in enumerate(CARDS[:9]) for n in range(6)]
+    events.append({"id": "attempt-1", "at": now - day, "zone": 0, "kind": "attempt", "problem": "problem-two", "seed": 1, "given": "<b>3</b>", "verdict": "right"})
+    path = tmp_path / "log.json"
+    path.write_text(log_file(events), "utf-8")
+    give(page, path)
+    days = assert_replays(page)["days"]
+    page = show(tab, book, "progress")
+    asked, held = sum(d["asked"] for d in days), sum(d["held"] for d in days)
+    remember, comes, mastery, calendar = page.locator(".study-panel").all()[:4]
+    assert f"Of {asked} reviews" in remember.inner_text() and f"you held {held}" in remember.inner_text()
+    for shown in (remember, comes, calendar):
+        page.wait_for_selector(".study-svg")
+        assert shown.locator("svg").first.get_attribute("aria-label") == shown.locator(".study-panel-text").inner_text()
+        assert shown.locator("svg").first.get_attribute("role") == "img"
+        shown.locator(".study-table summary").click()
+    cells = remember.locator("tbody tr").evaluate_all("rows => rows.map((r) => [...r.cells].slice(1, 3).map((c) => Number(c.innerText)))")
+    assert [sum(row[i] for row in cells) for i in (0, 1)] == [asked, held]
+    assert comes.locator("tbody tr").count() == 30
+    rows = mastery.locator("tbody tr").evaluate_all("rows => rows.map((r) => [...r.cells].slice(1).map((c) => c.innerText))")
+    assert [sum(map(int, row[:4])) for row in rows] == [len(cards) for cards in CHAPTERS.values()]
+    assert rows[2][3] == "3" and [row[4] for row in rows] == ["0 of 1", "1 of 1", "0 of 1"]
+    assert sum(int(text) for text in calendar.locator("tbody td:last-child").all_inner_texts()) == sum(d["answers"] for d in days)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 375, 768, 1280])
+def test_no_page_is_wider_than_the_screen_and_fingers_find_the_buttons(book, watch, width, scheme):
+    tab = watch(width=width, color_scheme=scheme, has_touch=True, reduced_motion="reduce")
+    page = show(tab, book, "review")
+    page.locator(".study-stage summary").tap()
+    page.wait_for_selector(".study-grade")
+    for rule, least in ((".study-grade", 44), (".study-tool", 44)):
+        assert min(box["height"] for box in (one.bounding_box() for one in page.locator(rule).all()) if box) >= least
+    page.locator(".study-grade-3").tap()
+    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('cost')")
+    for summary in page.locator(".study-fold > summary").all():
+        summary.tap()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page = show(tab, book, "progress")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.faults == []
+
+
+def test_without_scripts_cards_are_folded_questions(book, browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{book}review.html")
+    assert page.locator(".card").count() == len(CARDS) and page.locator(".study-sitting").count() == 0
+    first = page.locator("#card-floor")
+    assert first.locator(".card-front").is_visible() and not first.get_by_text("This of floor.").is_visible()
+    first.locator("summary").click()
+    assert first.get_by_text("This of floor.").is_visible()
+    context.close()
+
+
+def test_thousands_of_cards_are_up_without_reading_the_log(folder_server, watch):
+    """5,000 cards; the time it takes with a slow processor is measured by `make bench`."""
+    folder, address = folder_server
+    write_book(folder, {f"part-{i}": [f"card-{i}-{j}" for j in range(20)] for i in range(10)})
+    tab = watch()
+    tab.page.set_default_timeout(60_000)
+    page = show(tab, address, "review")
+    page.evaluate("""async () => { const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
+      const tx = db.transaction(["events", "meta"], "readwrite"), events = tx.objectStore("events");
+      for (let i = 0; i < 10_000; i += 1) events.put({ id: `event-${String(i).padStart(6, "0")}`, at: 1.7e12 + i * 3e6, zone: 0, kind: "grade", card: i % 5000 < 200 ? `card-${Math.floor((i % 5000) / 20)}-${i % 20}` : `other-${i % 5000}`, grade: 3 });
+      tx.objectStore("meta").put({ name: "cache", rules: 0, settings: {}, revision: 1, count: 0 });
+      await new Promise((done) => { tx.oncomplete = done; }); db.close(); }""")
+    show(tab, address, "review")
+    tab.page.add_init_script("""for (const kind of [IDBObjectStore, IDBIndex]) for (const name of ["getAll", "openCursor", "count", "getAllKeys"]) {
+      const usual = kind.prototype[name];
+      kind.prototype[name] = function (...rest) { (window.reads ||= []).push((this.objectStore || this).name); return usual.apply(this, rest); }; }""")
+    tab.page.context.new_cdp_session(tab.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    page = show(tab, address, "review")
+    assert counts(page)[0] == 200 and set(page.evaluate("window.reads")) <= {"cards", "days", "problems"}
+    answer(page, 3)
+    assert tab.faults == []
+
+
+def test_the_book_asks_its_own_cards_maths_and_all(site, tab):
+    page = tab.open(f"{site}review.html")
+    page.wait_for_selector(".is-up .study-stage > .card")
+    reveal(page)
+    page.locator(".study-all > summary").click()
+    cards = page.locator(".study-all .card:has(.card-front .katex)")
+    for card in (cards.first, page.locator(".study-all .card:has(.card-back .katex)").first):
+        card.scroll_into_view_if_needed()
+        if not card.locator(".card-front .katex").count():
+            card.locator("summary").click()
+        box = card.locator(".katex-html").first.bounding_box()
+        assert box["width"] > 3 and box["height"] > 8
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    # In its chapter a card stands at the end of its section and can be answered there.
+    page = tab.open(f"{site}latency-and-cost.html")
+    card = page.locator(".card").first
+    card.scroll_into_view_if_needed()
+    card.locator("summary").click()
+    card.locator(".study-grade-3").click()
+    card.get_by_text("comes back in").wait_for()
