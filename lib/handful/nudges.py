@@ -109,12 +109,10 @@ def fixed_point_slope(gain: float) -> float:
     """
     if gain <= 1:
         return 1.0
-    size = 1.0
-    for _ in range(10_000):
-        size, before = branch(gain, size)[0], size
-        if abs(size - before) < 1e-12 * size:
-            break
-    return branch(gain, size)[1]
+    from scipy.optimize import brentq
+
+    # A layer enlarges what is smaller than the size at which it settles, and no layer gives more than gain².
+    return branch(gain, brentq(lambda size: branch(gain, size)[0] - size, gain - 1, gain**2))[1]
 
 
 def nudge_theory(depth: int, *, residual: bool, normalised: bool, gain: float, nudge: float = 1e-6) -> np.ndarray:
