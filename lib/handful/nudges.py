@@ -155,7 +155,7 @@ def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool 
     for _ in range(depth):
         up, down = (rng.standard_normal(shape) * gain / math.sqrt(shape[0])
                     for shape in ((width, 4 * width), (4 * width, width)))
-        seen, scale = _normalise(x) if normalised else (x, np.ones((1, 1)))
+        seen, scale = _normalise(x) if normalised else (x, None)
         hidden = np.tanh(seen @ up)
         # Rows of the Jacobian are changes of the input; each goes through the branch's own derivative.
         change = jacobian
