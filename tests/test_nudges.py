@@ -41,6 +41,10 @@ def test_plain_and_residual_networks_follow_until_the_change_is_no_longer_small(
     for residual, gain in ((False, 1.5), (True, 1.0)):
         seen = nudge_growth(16, residual=residual, normalised=False, gain=gain, width=192, samples=8)
         assert seen == pytest.approx(nudge_theory(16, residual=residual, normalised=False, gain=gain), rel=0.3)
+    # Then both outputs are unrelated: as far apart as two vectors drawn at random.
+    for end in (nudge_growth(32, residual=False, normalised=False, gain=3, width=192, samples=8)[-1],
+                nudge_theory(32, residual=False, normalised=False, gain=3)[-1]):
+        assert end == pytest.approx(np.linalg.norm([1, 1]), rel=0.1)
 
 
 @pytest.mark.parametrize("gain", [1.0, 1.5, 2.0, 3.0])

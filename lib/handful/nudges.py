@@ -109,12 +109,10 @@ def fixed_point_slope(gain: float) -> float:
     """
     if gain <= 1:
         return 1.0
-    size = 1.0
-    for _ in range(10_000):
-        size, before = branch(gain, size)[0], size
-        if abs(size - before) < 1e-12 * size:
-            break
-    return branch(gain, size)[1]
+    from scipy.optimize import brentq
+
+    # A layer enlarges what is smaller than the size at which it settles, and no layer gives more than gain².
+    return branch(gain, brentq(lambda size: branch(gain, size)[0] - size, gain - 1, gain**2))[1]
 
 
 def nudge_theory(depth: int, *, residual: bool, normalised: bool, gain: float, nudge: float = 1e-6) -> np.ndarray:
@@ -157,7 +155,7 @@ def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool 
     for _ in range(depth):
         up, down = (rng.standard_normal(shape) * gain / math.sqrt(shape[0])
                     for shape in ((width, 4 * width), (4 * width, width)))
-        seen, scale = _normalise(x) if normalised else (x, np.ones((1, 1)))
+        seen, scale = _normalise(x) if normalised else (x, None)
         hidden = np.tanh(seen @ up)
         # Rows of the Jacobian are changes of the input; each goes through the branch's own derivative.
         change = jacobian
