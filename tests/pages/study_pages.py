@@ -1,4 +1,4 @@
-"""A small book of cards for browser tests, and looks into the store that its pages keep."""
+"""A small book of cards for browser tests: ways to answer them, and looks into the store that its pages keep."""
 from __future__ import annotations
 
 import json
@@ -93,3 +93,53 @@ def assert_replays(shown) -> dict:
 
 def log_file(events: list[dict]) -> str:
     return json.dumps({"format": "handful-study-log", "version": 1, "exported": 1, "events": events})
+
+
+def front(page) -> str:
+    return page.locator(".study-stage .card-front").inner_text()
+
+
+def said(page) -> str:
+    return page.locator(".study-sitting .study-news").inner_text()
+
+
+def counts(page) -> list[int]:
+    return [int(text) for text in page.locator(".study-count b").all_inner_texts()]
+
+
+def reveal(page) -> None:
+    if not page.locator(".study-stage .study-grade").count():
+        page.keyboard.press("Space")
+    page.wait_for_selector(".study-stage .study-grade")
+
+
+def answer(page, grade: int) -> None:
+    """Show the answer and grade it, by keys; waits until the next thing is there."""
+    reveal(page)
+    page.keyboard.press(str(grade))
+    page.wait_for_function("() => !document.querySelector('.study-stage .study-grade')")
+
+
+def undo(page) -> None:
+    before = page.evaluate("document.querySelector('.study-sitting .study-news').firstChild")
+    page.evaluate("document.querySelector('.study-sitting .study-news').replaceChildren()")
+    page.keyboard.press("u")
+    page.wait_for_function("() => document.querySelector('.study-sitting .study-news p')")
+    assert before is None or said(page)
+
+
+def give(page, path) -> str:
+    """Choose a file for import, and what the page says in the end."""
+    if not page.locator(".study-data").is_visible():
+        page.locator(".study-data-fold > summary").click()
+    page.evaluate("document.querySelector('.study-data > [role=status]').textContent = ''")
+    page.locator("#study-import").set_input_files(path)
+    page.wait_for_function("() => /Imported|Not imported/.test(document.querySelector('.study-data > [role=status]').textContent)", timeout=60_000)
+    return page.locator(".study-data > [role=status]").inner_text()
+
+
+def missed(card: str, times: int) -> list[dict]:
+    """A card that was forgotten so many times, an easy answer before each."""
+    start, day = 1_750_000_000_000, 86_400_000
+    grades = [4] + [1, 3] * times
+    return [{"id": f"{card}-{n:04d}", "at": start + n * day, "zone": 0, "kind": "grade", "card": card, "grade": g} for n, g in enumerate(grades)]

@@ -37,6 +37,11 @@ export class Sitting {
   get back() { return this.current && backOf(this.nodes.get(this.current)); }
   get revealed() { return Boolean(this.back?.open); }
 
+  get inSight() {
+    const { top, bottom } = this.stage.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  }
+
   // Every command waits for the one before, so that none is lost and none overtakes.
   inTurn(work) {
     this.waiting = Promise.resolve(this.waiting).then(() => { this.acting = true; return work(); })
@@ -60,6 +65,7 @@ export class Sitting {
       const answered = open && String(this.states.get(before)?.latest) !== String(known);
       if (answered) this.show(null);
       await this.load();
+      if (this.revealed) this.offer(); // the settings may have moved the dates
       if (answered) this.say("This card has been answered in another tab.");
     });
   }
@@ -98,6 +104,9 @@ export class Sitting {
     node.classList.add("is-asked");
     node.tabIndex = -1;
     node.setAttribute("role", "group");
+    const question = node.querySelector(".card-front");
+    question.id ||= `${node.id}-front`;
+    node.setAttribute("aria-describedby", question.id);
     node.setAttribute("aria-label", `${this.states.get(id)?.reps ? "Card" : "New card"}: ${node.querySelector(".card-kind")?.textContent || "question"}`);
     backOf(node).open = false;
     backOf(node).after(this.place);
@@ -110,11 +119,12 @@ export class Sitting {
     const node = this.nodes.get(this.current), answer = answerOf(node);
     this.back.open = true;
     if (this.place.firstChild) return;
-    this.place.replaceChildren(gradeBar(this.states.get(this.current), this.store.settings.retention, (value) => this.grade(value), true));
+    this.offer();
     answer.focus({ preventScroll: true });
     this.place.scrollIntoView({ block: "nearest" });
   }
 
+  offer() { this.place.replaceChildren(gradeBar(this.states.get(this.current), this.store.settings.retention, (value) => this.grade(value), true)); }
   say(text, ...more) { this.said.replaceChildren(h("p", { text }), ...more); }
 
   // To the next card's question, where a screen reader goes on reading; the page moves only if it has to.
@@ -136,10 +146,12 @@ export class Sitting {
     this.days.set(day, { ...sum, answers: sum.answers + sign, missed: sum.missed + sign * (of.grade === 1) });
   }
 
+  // Of the card that is shown now; by its turn another tab may have answered it.
   grade(value) {
+    const id = this.current;
     return this.inTurn(async () => {
-      if (!this.revealed) return;
-      const id = this.current, node = this.nodes.get(id), result = await grade(this.store, node, value, this.shownAt);
+      if (this.current !== id || !this.revealed) return;
+      const node = this.nodes.get(id), result = await grade(this.store, node, value, this.shownAt);
       this.note(result, 1);
       this.undone = null;
       const now = Date.now(), leech = value === 1 && isLeech(result.state.lapses) ? leechNote(node, result.state.lapses) : null;
@@ -149,9 +161,10 @@ export class Sitting {
   }
 
   bury() {
+    const id = this.current;
     return this.inTurn(async () => {
-      if (!this.current) return;
-      this.note(await this.store.add("bury", { card: this.current }), 1);
+      if (!id || this.current !== id) return;
+      this.note(await this.store.add("bury", { card: id }), 1);
       this.undone = null;
       this.put(null);
       this.say("Put off until tomorrow.");
@@ -202,16 +215,16 @@ export class Sitting {
   }
 
   key(event) {
-    if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || event.isComposing || !event.key || document.querySelector("dialog[open]")) return;
     const target = event.target instanceof Element ? event.target : document.body, undo = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z";
-    // In a field, keys are the field's.
-    if (target.closest(WRITES) || event.repeat || (!undo && (event.ctrlKey || event.metaKey || event.altKey))) return;
+    // In a field, keys are the field's; and who reads on below means another card, or none.
+    if (target.closest(`${WRITES}, .study-fold`) || event.repeat || (!undo && (event.ctrlKey || event.metaKey || event.altKey))) return;
     const key = event.key.toLowerCase();
     if (undo || key === "u") this.undo();
     else if (key === "b") this.bury();
     else if (key === "?") this.help.showModal();
     else if (key >= "1" && key <= "4" && this.revealed) this.grade(Number(key));
-    else if ((key === " " || key === "enter") && this.current && !this.revealed && !target.closest(ACTS)) this.reveal();
+    else if ((key === " " || key === "enter") && this.current && !this.revealed && this.inSight && !target.closest(ACTS)) this.reveal();
     else return;
     event.preventDefault();
   }
