@@ -52,6 +52,10 @@ for (const [name, contents] of Object.entries(entries)) {
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
 
+// What the scripts hold of others goes under their licences, which stand beside them.
+const notices = ["d3-array", "internmap", "katex", "ts-fsrs"].map((name) => `${name}\n\n${readFileSync(join(page, "../../../node_modules", name, "LICENSE"), "utf8").trim()}\n`);
+writeFileSync(join(out, "licences.txt"), notices.join("\n\n"));
+
 // KaTeX's sheet with the one font format that every browser of the last ten years reads.
 const katex = dirname(createRequire(import.meta.url).resolve("katex"));
 const sheet = readFileSync(join(katex, "katex.min.css"), "utf8")
