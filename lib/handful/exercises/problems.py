@@ -124,12 +124,15 @@ class Problem:
 
     def values(self, seed: int) -> dict[str, float]:
         """Values of all symbols for a seed: the scenario's, then what is drawn."""
-        drawn = self.draw(seed)
-        known = ask.scenario_values(**{name: drawn[name] for name in ROWS if name in drawn})
-        found = {q.name: q.default for q in table.values() if q.default is not None}
-        found |= {name: value for name, value in known.items() if value is not None}
-        found |= {name: value for name, value in drawn.items() if name not in (*ROWS, "case")}
-        return found | {name: value for name, value in drawn.get("case", {}).items() if name != "name"}
+        if seed not in self._values:
+            drawn = self.draw(seed)
+            known = ask.scenario_values(**{name: drawn[name] for name in ROWS if name in drawn})
+            found = {q.name: q.default for q in table.values() if q.default is not None}
+            found |= {name: value for name, value in known.items() if value is not None}
+            found |= {name: value for name, value in drawn.items() if name not in (*ROWS, "case")}
+            self._values.clear()  # of one seed much is asked, then of another
+            self._values[seed] = found | {name: value for name, value in drawn.get("case", {}).items() if name != "name"}
+        return self._values[seed]
 
     def right(self, seed: int) -> float:
         """The answer to a problem whose answer is a number."""
@@ -154,6 +157,10 @@ class Problem:
 
     @cached_property
     def _shown(self) -> dict:
+        return {}
+
+    @cached_property
+    def _values(self) -> dict[int, dict[str, float]]:
         return {}
 
     def parse_drawn(self, request: str) -> dict:

@@ -114,6 +114,7 @@ export function mountPractice(root, page, start) {
   addEventListener("hashchange", target);
   note();
   update(false);
+  root.classList.add("is-up");
   const linked = entries.find(({ id }) => query.has(`problem-${id}`));
   if (linked) toggle(linked, true);
   target();

@@ -34,7 +34,18 @@ export function mountProblems(page) {
   };
   const practice = document.querySelector('[data-study="practice"]');
   if (practice) mountPractice(practice, around, start);
-  else for (const node of document.querySelectorAll("[data-problem]")) attempt(node, start);
+  else {
+    // One after the other when nothing else is to do; first the one that the address names.
+    const wanted = (node) => `#${node.id}` === location.hash, nodes = [...document.querySelectorAll("[data-problem]")].sort((a, b) => wanted(b) - wanted(a));
+    const idle = window.requestIdleCallback || ((f) => setTimeout(f, 50));
+    const next = () => {
+      const node = nodes.shift();
+      if (!node) return;
+      attempt(node, start);
+      idle(next, { timeout: 300 });
+    };
+    next();
+  }
 }
 
 // A problem that cannot start stays as it reads without a script; the others go on.
