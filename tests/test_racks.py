@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from handful import experts, racks, shapes
 from handful.facts import get, load
+from handful.scenario import values
 from handful.simulate import fabric, router
 
 V3 = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
@@ -19,10 +20,11 @@ counts = st.integers(2, 60), st.integers(1, 80), st.floats(1, 1e6), st.integers(
 
 # The same law, counted otherwise ---------------------------------------------------------------------------------
 
-@given(*counts)
+@given(*counts, st.sampled_from([50e9, 4e12]))
 @settings(deadline=None, max_examples=60)
-def test_by_racks_is_by_chips(many, each, batch, limit):
-    known = V3 | {"scale_up_domains": many, "domain_devices": each, "devices": many * each, "batch": batch, "domain_limit": limit}
+def test_by_racks_is_by_chips(many, each, batch, limit, outside):
+    known = V3 | {"scale_up_domains": many, "domain_devices": each, "devices": many * each, "batch": batch,
+                  "domain_limit": limit, "scale_out_bandwidth": outside}
     for ours, theirs in [
             (racks.fraction_leaving_of_racks, experts.fraction_leaving), (racks.domains_reached_of_racks, experts.domains_reached),
             (racks.copies_leaving_of_racks, experts.copies_leaving), (racks.copies_inside_of_racks, experts.copies_inside),
@@ -70,7 +72,7 @@ def test_links_against_counted_bytes(many, limit, once):
         assert out(known) * 50e9 == pytest.approx(seen.scale_out[0], rel=0.05, abs=1)
 
 
-@pytest.mark.parametrize("many, rate", [(2, 450e9), (4, 450e9), (2, 900e9), (4, 900e9)])
+@pytest.mark.parametrize("many, rate", [(2, 450e9), (4, 450e9), (2, 900e9), (4, 900e9), (4, 10e9)])  # the last: faster outside
 def test_what_a_crossing_costs_against_counted_time(many, rate):
     layout = dict(experts=256, active_experts=8, devices=32 * many, scale_up_bandwidth=rate, scale_out_bandwidth=50e9)
     one = fabric.simulate(128, domain_devices=32 * many, **layout).time
@@ -118,6 +120,12 @@ def test_the_fewest_chips_by_trying_one_after_the_other(each):
     # The derivation says the same, where there is room at all.
     said = racks.fewest_devices.derivation.result.xreplace({part.gives.symbol: part.expanded for part in racks.fewest_devices.using})
     assert float(said.subs({s: (known | {"one_device": 1})[str(s)] for s in said.free_symbols})) == pytest.approx(racks.fewest_devices(known), rel=1e-12)
+
+
+def test_windows_lie_on_the_chip_too():
+    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only; 2 × 8 × 64 numbers a token and layer, in fp8."""
+    known = values(model="gpt-oss-120b", hardware="H100 SXM", precision="fp8", context=20_000)
+    assert racks.resident_caches(known, device_batch=3) == pytest.approx(3 * 18 * 1024 * (20_000 + 128))
 
 
 def test_caches_that_never_fit_want_infinitely_many_chips():
