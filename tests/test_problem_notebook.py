@@ -1,0 +1,47 @@
+"""A problem in a notebook does what it does in the page."""
+from __future__ import annotations
+
+import pytest
+
+from handful.exercises.notebook import practise
+from handful.exercises.problems import problems
+from handful.exercises.source import SourceError
+
+ALL = sorted(problems())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_problem_can_be_answered(name):
+    box, problem = practise(name, seed=3), problems()[name]
+    assert "{" not in box.text.value.replace("{\\", "").split("\\(")[0]
+    if problem.kind == "choice":
+        for number, choice in enumerate(problem.choices):
+            box.answer.value = number
+            box.check.click()
+            assert box.verdict.value[3] in "✓✗"
+    elif problem.kind == "number":
+        box.answer.value = problem.drawn_text(str(problem.entry.head["answer"]) + f" digits=6 unit={problem.unit}", 3)
+        box.check.click()
+        assert box.verdict.value.startswith("<b>✓</b>"), (box.answer.value, box.verdict.value)
+    box.hint.click()
+    first = box.help.value
+    box.hint.click()
+    assert first and len(box.help.value) > len(first) and box.hint.disabled
+    box.solution.click()
+    assert box.help.value and box.help.value != first
+
+
+def test_new_numbers_begin_again():
+    box = practise("step-of-a-dense-model", seed=1)
+    before = box.text.value
+    box.answer.value = "3 GB"
+    box.check.click()
+    assert "bytes" in box.verdict.value
+    box.draw(2)
+    assert box.text.value != before and box.verdict.value == "" and box.answer.value == ""
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, "1", 1.5, True])
+def test_a_bad_seed_is_refused(seed):
+    with pytest.raises(SourceError, match="whole number from 0"):
+        practise("step-of-a-dense-model", seed)
