@@ -169,6 +169,10 @@ def test_a_service_with_a_published_batch_keeps_it():
     assert rows[128]["device_batch"] == 128 and rows[72]["device_batch"] == 256
     assert rows[144]["device_batch"] == pytest.approx(88, abs=1)
     assert rows[72]["step"] == pytest.approx(0.092, rel=0.01)       # its authors say about 100 ms between tokens
+    traffic = 58 * 256 * 8 * 7168 * 3 * (64 / 72) / 50e9            # what leaves a node of 8, out and back
+    assert rows[72]["traffic"] == pytest.approx(traffic)
+    last = racks.served_table()[1][2]
+    assert last[0] == "DeepSeek-V3, H100, 2025-05" and last[-1] == f"{100 * traffic / 0.0919:.0f}\xa0%"
 
 
 # The router --------------------------------------------------------------------------------------------------------
