@@ -328,7 +328,7 @@ def test_without_scripts_the_figure_stands(demo, explorers):
 
 # The built book ----------------------------------------------------------------------------------------------------
 
-def shown(figure) -> tuple[str, str]:
+def seen(figure) -> tuple[str, str]:
     return figure.inner_text(), figure.locator(".ex-svg").evaluate("(s) => s.innerHTML")
 
 
@@ -336,7 +336,7 @@ def changes(page, figure, before: tuple[str, str], milliseconds: int) -> bool:
     """Whether the figure shows something else within that time; a busy machine may take its time."""
     for _ in range(milliseconds // 50):
         page.wait_for_timeout(50)
-        if shown(figure) != before:
+        if seen(figure) != before:
             return True
     return False
 
@@ -350,7 +350,7 @@ def test_every_explorer_of_the_book_moves(page_name, site, watch):
         figure.scroll_into_view_if_needed()
         figure.locator(".ex").wait_for()
         for handle in figure.locator("input[type=range], [role=slider]").all():
-            before = shown(figure)
+            before = seen(figure)
             handle.focus()
             page.keyboard.press("PageUp")
             page.keyboard.press("ArrowLeft")
