@@ -136,6 +136,17 @@ def fold(soup: BeautifulSoup) -> None:
         title.name = "summary"
 
 
+def hold_back(soup: BeautifulSoup) -> None:
+    """On the page of all cards, what a card holds waits in <noscript>: with scripts on it is text until the card is asked.
+
+    Two hundred cards are forty thousand elements, which a phone would style and lay out before the first question.
+    """
+    for card in soup.select('[data-study="review"] .card[data-card]'):
+        inside = soup.new_tag("noscript")
+        inside.extend([child.extract() for child in list(card.contents)])
+        card.append(inside)
+
+
 def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
     """Replace each formula by a placeholder: elements with data-tex, and "latex" within JSON blocks of ours."""
     # find_all rather than select: selectors pass over what stands within a <template>.
@@ -280,6 +291,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
                                  "<title>A Handful of Equations</title></head><body></body></html>", "html.parser")
         strip(soup, page)
         fold(soup)
+        hold_back(soup)
         offer_notebook(soup, page, up, set(made))
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)

@@ -19,8 +19,8 @@ function split(set = {}) {
   return { pinned, symbols };
 }
 
+// Returns a function that takes in what is added to the page later.
 export function mountLive(root = document) {
-  for (const span of root.querySelectorAll(".fact[data-source]")) asButton(span);
   const block = root.querySelector("#live-numbers"), { formulas, numbers } = block ? JSON.parse(block.textContent) : { formulas: {}, numbers: {} };
   const made = new Map();
   const compute = (key) => {
@@ -39,7 +39,7 @@ export function mountLive(root = document) {
     const value = made.get(number.formula)(values);
     return { value, values, pinned, symbols, text: formatValue(value, formula.unit, number.digits || 3) };
   };
-  const spans = [...root.querySelectorAll(".live[data-live]")].filter((span) => Object.hasOwn(numbers, span.dataset.live));
+  const spans = [];
   const draw = (quiet) => {
     const results = new Map();
     for (const span of spans) {
@@ -53,13 +53,20 @@ export function mountLive(root = document) {
       setTimeout(() => span.classList.remove("is-new"), 900);
     }
   };
-  for (const span of spans) {
-    asButton(span);
-    span.title = formulas[numbers[span.dataset.live].formula].meaning;
-  }
-  draw(true);
+  const take = (part) => {
+    for (const span of part.querySelectorAll(".fact[data-source]")) asButton(span);
+    for (const span of part.querySelectorAll(".live[data-live]")) {
+      if (!Object.hasOwn(numbers, span.dataset.live)) continue;
+      spans.push(span);
+      asButton(span);
+      span.title = formulas[numbers[span.dataset.live].formula].meaning;
+    }
+    draw(true);
+  };
+  take(root);
   store.on(() => draw(false));
   listen(root, (span) => card(span, numbers[span.dataset.live], formulas, compute(span.dataset.live)));
+  return take;
 }
 
 function asButton(span) {

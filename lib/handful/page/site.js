@@ -48,6 +48,7 @@ function pin(bar) {
 
 const article = () => ["article.bd-article", "main article", "main"].map((rule) => document.querySelector(rule)).find(Boolean);
 
+let takeIn = () => {}; // numbers that come into the page after it has been read
 let barred = false;
 function bar(problems) {
   if (barred || !article()) return;
@@ -63,8 +64,8 @@ function fill() {
   bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the first paint.
-  if (store.isDefault) idle(() => mountLive(document), { timeout: 1500 });
-  else mountLive(document);
+  if (store.isDefault) idle(() => { takeIn = mountLive(document); }, { timeout: 1500 });
+  else takeIn = mountLive(document);
   // What is near the screen is built first; the rest while the reader reads, and at once when it comes near.
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) { near.unobserve(entry.target); upgrade(entry.target); }
@@ -84,8 +85,11 @@ function fill() {
 // Cards and problems read as folded text; their script comes when the page stands.
 function study() {
   if (!document.querySelector("[data-card], [data-problem], [data-study]")) return;
-  import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)).then(({ start }) => start({ store, lacks, label }))
-    .catch((error) => console.warn(`Cards and problems could not start: ${error.message}`));
+  import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)).then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
+    .catch((error) => {
+      console.warn(`Cards and problems could not start: ${error.message}`);
+      for (const held of document.querySelectorAll(".card > noscript")) held.outerHTML = held.textContent;
+    });
 }
 
 store.load(location.search, memory());

@@ -40,23 +40,45 @@ function fold(title, className, ...content) {
   return h("details", { class: `study-fold ${className}` }, h("summary", { text: title }), ...content);
 }
 
-async function mountSitting(root, store) {
+// On the page of all cards a card's inside waits as text (finish.py) until it is asked or the list is opened.
+function unfolder(takeIn = () => {}) {
+  return (card) => {
+    const held = card.querySelector(":scope > noscript");
+    if (!held) return;
+    const made = document.createElement("template");
+    made.innerHTML = held.textContent; // the book's own, as it was built
+    held.replaceWith(made.content);
+    takeIn(card);
+  };
+}
+
+async function mountSitting(root, store, unfold) {
   notice(store, root);
   await store.ready();
   const nodes = new Map([...root.querySelectorAll(CARD)].map((node) => [node.dataset.card, node])), chapters = chaptersOf(root);
   const all = fold(`All ${nodes.size} cards of the book`, "study-all");
   all.append(...[...root.childNodes].filter((node) => !node.classList?.contains("study-line")));
-  const sitting = new Sitting(root, store, nodes);
+  const sitting = new Sitting(root, store, nodes, unfold);
+  const unfoldAll = () => { for (const node of nodes.values()) unfold(node); };
+  all.addEventListener("toggle", () => { if (all.open) unfoldAll(); });
   root.append(sitting.node, fold("Settings", "", settingsForm(store, chapters)), fold("Your data", "study-data-fold", dataPanel(store)), all);
   // A link to one card opens the list; the card that is being asked is at the top anyway.
-  const target = () => { const card = location.hash.startsWith("#card-") && document.getElementById(location.hash.slice(1)); if (card && all.contains(card)) { all.open = true; card.scrollIntoView(); } };
+  const target = () => {
+    if (location.hash.length < 2) return;
+    const find = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!find()) unfoldAll();
+    const node = find();
+    if (!node || !all.contains(node)) return;
+    all.open = true;
+    node.scrollIntoView();
+  };
   addEventListener("hashchange", target);
   await sitting.start();
   root.classList.add("is-up");
   target();
 }
 
-export async function mountReview({ study: store }) {
+export async function mountReview({ study: store, takeIn }) {
   const review = document.querySelector("[data-study=review]"), progress = document.querySelector("[data-study=progress]");
   document.addEventListener("toggle", (event) => {
     const card = event.target.closest?.(CARD);
@@ -65,7 +87,7 @@ export async function mountReview({ study: store }) {
     if (event.target.open) answerInPlace(store, card);
   }, true);
   for (const words of document.querySelectorAll(".study-still")) words.hidden = true; // for readers without scripts
-  if (review) await mountSitting(review, store);
+  if (review) await mountSitting(review, store, unfolder(takeIn));
   else if (progress) {
     notice(store, progress);
     await new Progress(progress, store, chaptersOf(progress)).start();

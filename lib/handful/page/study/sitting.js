@@ -12,8 +12,8 @@ const ACTS = "a[href], button, summary, input, label, select, textarea";
 const button = (text, key, onclick) => h("button", { type: "button", class: "study-tool", onclick }, text, " ", h("kbd", { "aria-hidden": "true", text: key }));
 
 export class Sitting {
-  constructor(root, store, nodes) {
-    Object.assign(this, { root, store, nodes, cards: [...nodes].map(([id, node]) => ({ id, chapter: node.dataset.chapter })), states: new Map(),
+  constructor(root, store, nodes, unfold = () => {}) {
+    Object.assign(this, { root, store, nodes, unfold, cards: [...nodes].map(([id, node]) => ({ id, chapter: node.dataset.chapter })), states: new Map(),
       current: null, waiting: null });
     this.counts = h("p", { class: "study-counts" });
     this.bar = h("progress", { class: "study-bar", "aria-label": "Done today" });
@@ -98,6 +98,7 @@ export class Sitting {
     this.place.replaceChildren();
     if (!id) return;
     const node = this.nodes.get(id);
+    this.unfold(node);
     for (const old of node.querySelectorAll(":scope > .study-place")) old.remove();
     this.home = h("span", { hidden: true });
     node.replaceWith(this.home);

@@ -1,7 +1,8 @@
 // What pages with cards or problems start, after they have been shown: site.js asks for this file then.
 //
-// start({ store, lacks, label }) gets the page's own scenario store, so that its rows are not shipped twice; other
+// start({ store, lacks, label, takeIn }) gets the page's own scenario store, so that its rows are not shipped twice; other
 // modules of the page that are small and hold no state (dom.js, tree.js, units.js, random.js) are imported as usual.
+// takeIn(node) brings numbers to life that come into the page later.
 import { mountProblems } from "./problems.js";
 import { mountReview } from "./review.js";
 import { Store } from "./store.js";
