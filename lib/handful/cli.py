@@ -20,6 +20,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from .classroom import command as classroom
 from .exercises import command as exercises
 
 # Everything else is imported by the command that needs it: SymPy takes most of a cold start.
@@ -125,6 +126,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     timed.add_argument("--gpu", action="store_true", help="the GPU only; exit code 1 where there is none")
 
     exercises.add(command)
+    classroom.add(command)
 
     name = next((word for word in argv[:1] if not word.startswith("-")), None)
     if name is not None and name not in commands.choices:

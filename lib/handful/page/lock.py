@@ -16,7 +16,7 @@ from .bootstrap import LOCK, NODE_LOCK, ROOT
 
 OPTIONS = ["--quiet", "--generate-hashes", "--allow-unsafe", "--strip-extras", "--no-header", "--no-annotate",
            "--no-emit-index-url", "--no-emit-find-links", "--no-emit-trusted-host"]
-EXTRAS = ["--extra", "book", "--extra", "study", "--extra", "test", "--extra", "house"]
+EXTRAS = ["--extra", "book", "--extra", "study", "--extra", "classroom", "--extra", "test", "--extra", "house"]
 ADDRESS = re.compile(r"://|^--(index|extra-index|find-links|trusted-host)", re.M)
 
 

@@ -1,0 +1,15 @@
+"""The commands ``handful assign …``; `handful.cli` puts them beside the others."""
+from __future__ import annotations
+
+import importlib
+
+from ..exercises.command import group
+
+PARTS = ("build_command", "grade_command", "report_command")
+
+
+def add(command) -> None:
+    """Add the commands; `command` makes a parser, as `handful.cli` does."""
+    within = group(command, "assign", "assignments: release, grade, report")
+    for part in PARTS:
+        importlib.import_module(f"{__package__}.{part}").add(within)

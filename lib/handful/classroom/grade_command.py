@@ -1,0 +1,6 @@
+"""The commands of `handful assign` that grade."""
+from __future__ import annotations
+
+
+def add(command) -> None:
+    """Add the commands; `command` makes a parser, as `handful.cli` does."""
