@@ -7,7 +7,7 @@ notebooks would otherwise spend its hour there.
 import builtins
 import sys
 
-Module = type(sys)
+Module, Spec = type(sys), type(sys.__spec__)
 LATER = {"numpy": (), "matplotlib": ("matplotlib.pyplot",), "scipy": (), "pandas": (), "sympy": ()}
 
 
@@ -58,8 +58,8 @@ class Later(Module):
 
     def __getattr__(self, name):
         own = self.__dict__["__name__"]
-        # The import system asks for these of what it has just made, and means the stand-in.
-        if name in ("__file__", "__cached__", "__wrapped__", "__warningregistry__"):
+        # While it is being made, the import system asks for what a package would have, and means the stand-in.
+        if "ready" not in self.__dict__ or name in ("__file__", "__cached__", "__wrapped__", "__warningregistry__"):
             raise AttributeError(name)
         real = load(own)
         self.__dict__.update((key, value) for key, value in real.__dict__.items() if not key.startswith("__"))
@@ -78,28 +78,48 @@ def load(name):
     return sys.modules[name]
 
 
+class Loaded:
+    """Hands the import system a module that is there already."""
+
+    def __init__(self, module):
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec):
+        return self.module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec
+
+
 class Finder:
     """Finds the stand-ins, before any other finder looks."""
 
     def find_spec(self, name, path=None, target=None):
         family = name.partition(".")[0]
-        if family in ("IPython", "ipywidgets") or name in LATER and self.there(name):
-            return type(sys.__spec__)(name, self, is_package=family not in LATER)
-        return None
-
-    def there(self, name):
-        """Whether the package is installed, so that a missing one is missed where it is imported."""
+        if family in ("IPython", "ipywidgets"):
+            return Spec(name, self, is_package=True)
+        if family not in LATER:
+            return None
+        if family != name:  # a part of a package that has only its stand-in as yet
+            load(family)
+            __import__(name)
+            return Spec(name, Loaded(sys.modules[name]))
         for finder in sys.meta_path:
-            if finder is not self and finder.find_spec(name, None) is not None:
-                return True
-        return False
+            found = finder.find_spec(name, None) if finder is not self else None
+            if found is not None:
+                spec = Spec(name, self)
+                spec.submodule_search_locations = found.submodule_search_locations
+                return spec
+        return None
 
     def create_module(self, spec):
         return (Later if spec.name in LATER else Screenless)(spec.name)
 
     def exec_module(self, module):
+        module.ready = True
         for name in LATER.get(module.__name__, ()):
             child = Later(name)
+            child.ready = True
             setattr(module, name.rpartition(".")[2], child)
             sys.modules[name] = child
 
