@@ -1,11 +1,11 @@
 """What crosses the boundary between the grader and a student's code: lines of strict, bounded JSON.
 
-Towards the sandbox goes one document: cells, requests, limits.  Back come lines, each of one of two forms::
+Towards the sandbox goes a line with cells and limits, then one for each request, when the one before is answered: until a
+notebook's cells have run, nothing of what it will be asked is inside.  Back come lines, each of one of these forms::
 
-    {"cell":3}                                     the worker has begun this cell
+    {"cell":3}                                     the worker has begun this cell (or, past the last one, is done with them)
     {"cell":3,"status":"error","says":…,"line":2}  and it did not end well
-    {"request":0}                                  the worker has begun this request
-    {"request":0,"status":"value","value":[1.5]}   its answer
+    {"request":0,"status":"value","value":[1.5]}   an answer
 
 Whatever comes back was written by someone whom nobody trusts: every line is bounded before it is read, and what is
 not exactly of these forms ends the conversation.  NaN and the infinities are written as Python's `json` writes them.

@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 
 from . import cgroup, seccomp
@@ -70,16 +69,18 @@ class Room:
             raise SandboxError(f"The sandbox did not start: {says or 'it said nothing, and its memory or processes may be bounded too tightly'}")
         self.info_text = os.read(self.info, 4096)
 
-    def send(self, document: Mapping[str, object]) -> None:
-        """Hand the worker its document; until all of it is there, nothing of the student's runs."""
-        left = memoryview(json.dumps(document, separators=(",", ":")).encode())
-        until = time.monotonic() + START_SECONDS
-        pipe = self.process.stdin
+    def send(self, message: object) -> None:
+        """Hand the worker a line; until the first has come, nothing of the student's runs."""
+        left = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        until, pipe = time.monotonic() + START_SECONDS, self.process.stdin.fileno()
         with suppress(BrokenPipeError):  # it has ended: the next line says so
             while left and time.monotonic() < until:
                 if select.select([], [pipe], [], 1.0)[1]:
-                    left = left[os.write(pipe.fileno(), left):]
-        pipe.close()
+                    left = left[os.write(pipe, left):]
+
+    def quiet(self) -> bool:
+        """Whether nothing has come that has not been read: nobody has been asked, and nobody may have answered."""
+        return not self.left and not select.select([self.out], [], [], 0)[0]
 
     def line(self, deadline: float) -> bytes | None:
         """The next line; None where nobody is left to write one.
