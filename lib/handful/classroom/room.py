@@ -48,6 +48,8 @@ class Room:
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
                                                 pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
             closing.callback(self._end)
+            self.ended = os.pidfd_open(self.process.pid)
+            closing.callback(os.close, self.ended)
             for fd in (self.out, self.info, self.process.stdin.fileno(), self.process.stderr.fileno()):
                 os.set_blocking(fd, False)
             self._await_start()
@@ -75,12 +77,12 @@ class Room:
         until, pipe = time.monotonic() + START_SECONDS, self.process.stdin.fileno()
         with suppress(BrokenPipeError):  # it has ended: the next line says so
             while left and time.monotonic() < until:
-                if select.select([], [pipe], [], 1.0)[1]:
+                if _wait((pipe,), 1.0, select.POLLOUT):
                     left = left[os.write(pipe, left):]
 
     def quiet(self) -> bool:
         """Whether nothing has come that has not been read: nobody has been asked, and nobody may have answered."""
-        return not self.left and not select.select([self.out], [], [], 0)[0]
+        return not self.left and not _wait((self.out,), 0)
 
     def line(self, deadline: float) -> bytes | None:
         """The next line; None where nobody is left to write one.
@@ -93,10 +95,12 @@ class Room:
             For a line, or a talk, that is too long.
         """
         while b"\n" not in self.left:
-            wait = deadline - time.monotonic()
-            if wait <= 0 or not select.select([self.out], [], [], wait)[0]:
+            if not _wait((self.out, self.ended), deadline - time.monotonic()):
                 raise TimeoutError
-            chunk = os.read(self.out, 1 << 16)
+            try:
+                chunk = os.read(self.out, 1 << 16)
+            except BlockingIOError:  # bubblewrap has ended, and nothing is left to read
+                chunk = b""
             if not chunk:
                 return None
             self.left += chunk
@@ -121,7 +125,7 @@ class Room:
                 handle = os.pidfd_open(int(first[1]))
                 try:
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
-                    select.select([handle], [], [], END_SECONDS)
+                    _wait((handle,), END_SECONDS)
                 finally:
                     os.close(handle)
         self.process.kill()  # and should that have failed: bubblewrap dies with its parent, and all within with it
@@ -129,6 +133,14 @@ class Room:
         for stream in (self.process.stdin, self.process.stderr):
             with suppress(OSError):
                 stream.close()
+
+
+def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> bool:
+    """Whether one of the descriptors becomes ready (or is closed at its other end) within so many seconds."""
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, event)
+    return bool(poll.poll(max(seconds, 0) * 1000))
 
 
 def _for_scope() -> dict[str, str]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from . import cgroup, seccomp
-from .protocol import Answer, CellError, Limits, Outcome, ProtocolError, read
+from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read
 from .room import Room
 from .walls import ROOM, SandboxError, as_root, bubblewrap, shown
 
@@ -57,6 +57,9 @@ def ask(cells: Sequence[str], requests: Sequence[Mapping[str, object]], given: M
     SandboxError
         Where there is no sandbox; nothing has run then.
     """
+    if sum(map(len, cells)) > LONGEST_CODE:
+        says = f"The notebook has more than {LONGEST_CODE // 10 ** 6} MB of code, and none of it was run."
+        return Outcome((Answer("error", None, says),) * len(requests), (), "killed", says)
     talk = _Talk(list(cells), list(requests), dict(given), limits)
     for _ in range(limits.restarts + 1):
         with Room(limits, library) as room:
