@@ -179,9 +179,9 @@ def _lines() -> Iterator[str]:
     elif cgroup.scope():
         yield "Memory and processes are bounded by scopes of the user's service manager (systemd-run)."
     else:
-        yield ("No control groups are to be had: memory is bounded for each process of a notebook and not over all of them, and processes "
-               "are bounded for all notebooks together.")
+        yield ("No control groups are to be had: memory is bounded for each process of a notebook and not over all of them, and processes " +
+               ("are not bounded but by time: grade as another user than root." if os.geteuid() == 0 and not as_root() else
+                "are bounded for all notebooks together."))
     yield "Dangerous system calls are refused." if seccomp.program() else f"There is no filter of system calls for {os.uname().machine}."
     if "--size" not in options:
         yield "This bubblewrap cannot bound the size of the private disk (0.8 can): a notebook may fill memory with files."
-    return
