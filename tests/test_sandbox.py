@@ -5,6 +5,7 @@ import math
 import os
 import shutil
 import socket
+import sys
 import threading
 import tomllib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -16,6 +17,8 @@ import pytest
 from handful.classroom import cgroup, protocol, room, sandbox, seccomp, walls
 from handful.classroom.protocol import Answer, Limits, ProtocolError
 from handful.classroom.sandbox import SandboxError, ask
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is bubblewrap, which is Linux's")
 
 ATTACKS = tomllib.loads((Path(__file__).parent / "data" / "hostile.toml").read_text())
 SMALL = {"cell_seconds": 0.5, "call_seconds": 0.4, "total_seconds": 30.0, "patience": 3.0, "memory_bytes": 400 << 20, "disk_bytes": 4 << 20,
@@ -219,7 +222,7 @@ def test_lines_that_are_the_notebooks_own_are_left_out(name):
 def test_pictures_and_widgets_do_nothing():
     cells = ["import matplotlib.pyplot as plt\nfrom ipywidgets import interact, IntSlider\nfrom IPython.display import display, Markdown",
              "@interact(x=(0, 10))\ndef f(x=3): return x + slider.value\nslider = IntSlider(value=4, min=0)\ndisplay(slider, Markdown('a'))",
-             "import sys\nlazy = type(sys.modules['matplotlib.pyplot']).__name__", "get_ipython().run_line_magic('matplotlib', 'inline')",
+             "import sys\nlazy = type(sys.modules['matplotlib.pyplot']).__name__", "get_ipython().run_line_magic('matplotlib', 'inline')\nfrom google.colab import files",
              "figure, axes = plt.subplots()\naxes.plot([1, 2])\nplt.show()\nn = len(axes.lines)"]
     outcome = ask(cells, [{"call": "f", "arguments": {"x": 1}}, {"get": "lazy"}, {"get": "n"}])
     assert [answer.value for answer in outcome.answers] == [5, "Later", 1] and not outcome.cells
@@ -240,7 +243,7 @@ def test_nothing_of_this_machine_shows_in_messages_or_order():
     cells = ["from math import nothing", "value = list({'a', 'b', 'c', 'd', 'e'})", "raise ValueError(object())"]
     first, second = (ask(cells, [{"get": "value"}]) for _ in range(2))
     assert first == second
-    text = first.cells[0].says + first.cells[1].says
+    text = " ".join(cell.says for cell in first.cells)
     assert "0x…" in text and str(Path.home()) not in text and str(walls.COURSE) not in text
 
 
@@ -284,6 +287,15 @@ def test_many_ask_at_once_without_mixing_answers(pool):
     with pool:
         waiting = [pool.submit(ask, *square(number)) for number in range(6)]
         assert [one.result().answers[0].value for one in waiting] == [number ** 2 for number in range(6)]
+
+
+def test_a_grader_with_many_open_files_asks_as_well():
+    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(600)]
+    try:
+        assert ask(*square(3)).answers[0].value == 9
+    finally:
+        for fd in held:
+            os.close(fd)
 
 
 def test_nothing_is_left_open_or_lying_about():
@@ -377,6 +389,43 @@ def test_an_installed_package_and_a_course_below_what_is_shown_are_covered(monke
     view = walls.view(False)
     covered = {view[place + 1] for place, word in enumerate(view) if word == "--tmpfs"}
     assert covered - set(walls.UNSEEN) == {"/packages/site/handful", "/packages/exercises"}
+
+
+def test_groups_that_a_killed_grader_left_are_swept_away(monkeypatch, tmp_path):
+    ours, theirs = tmp_path / f"handful-{os.getpid()}-0", tmp_path / "handful-99999999-0"
+    ours.mkdir()
+    theirs.mkdir()
+    cgroup._sweep(tmp_path)
+    assert ours.exists() and not theirs.exists()
+
+
+def test_groups_are_made_within_our_own_where_that_is_bounded(monkeypatch, tmp_path):
+    monkeypatch.setattr(cgroup, "TOP", tmp_path)
+    monkeypatch.setattr(cgroup, "_own", lambda controller: "/jobs/7")
+    own = tmp_path / "memory" / "jobs" / "7"
+    own.mkdir(parents=True)
+    (own / "memory.limit_in_bytes").write_text("9223372036854771712\n")
+    assert cgroup._home_1("memory") == tmp_path / "memory" and cgroup._home_1("pids") is None
+    (own / "memory.limit_in_bytes").write_text("1000000000\n")
+    assert cgroup._home_1("memory") == own
+
+
+def test_groups_of_version_2_are_made_in_the_nearest_that_hands_on_memory_and_processes(monkeypatch, tmp_path):
+    top = tmp_path / "cgroup"
+    monkeypatch.setattr(cgroup, "TOP", top)
+    monkeypatch.setattr(cgroup, "_own", lambda controller: "/user/app/shell")
+    for folder, handed in ((top, "cpu memory pids"), (top / "user", "memory pids"), (top / "user" / "app", "memory"), (top / "user" / "app" / "shell", "")):
+        folder.mkdir()
+        (folder / "cgroup.subtree_control").write_text(handed)
+        (folder / "cgroup.procs").write_text("")
+    assert cgroup._home_2() is None
+    (top / "cgroup.controllers").write_text("cpu memory pids")
+    assert cgroup._home_2() == top / "user"
+    (top / "user" / "memory.max").write_text("")
+    group = cgroup._make(2, (top / "user",), 1 << 30, 40)
+    assert group.doors == (f"{group.folders[0]}/cgroup.procs",) and group.folders[0].parent == top / "user" and not group.overflowed()
+    (group.folders[0] / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
+    assert group.overflowed()
 
 
 @pytest.mark.parametrize(("machine", "header"), [("x86_64", "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), ("aarch64", "/usr/include/asm-generic/unistd.h")])

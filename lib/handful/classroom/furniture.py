@@ -104,7 +104,7 @@ class Finder:
 
     def find_spec(self, name, path=None, target=None):
         family = name.partition(".")[0]
-        if family in ("IPython", "ipywidgets"):
+        if family in ("IPython", "ipywidgets") or name in ("google", "google.colab"):
             return Spec(name, self, is_package=True)
         if family not in LATER:
             return None

@@ -6,7 +6,7 @@ student: no answer, no check, no seed.  It uses little of the standard library, 
 """
 import builtins
 import sys
-from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, write
+from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, sysconf, write
 
 from _json import encode_basestring_ascii, make_scanner
 from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
@@ -66,7 +66,11 @@ class _Clock:
 
 
 def encode(value):
-    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists."""
+    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists.
+
+    >>> encode([1, 2.5, (True, None), {"a": float("inf"), 3: "é"}])
+    '[1,2.5,[true,null],{"a":Infinity,"3":"\\\\u00e9"}]'
+    """
     parts = []
     _put(value, parts.append, [LONGEST], 0)
     return "".join(parts)
@@ -169,7 +173,13 @@ def line_of(error, name):
 
 
 def read_cell(source, name):
-    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them."""
+    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them.
+
+    >>> space = {}
+    >>> exec(read_cell("%matplotlib inline\\nx = (7\\n% 4)\\nif x:\\n    !ls", "cell"), space)
+    >>> space["x"]
+    3
+    """
     lines = source.split("\n")
     first = next((line for line in lines if line.strip()), "")
     if first.startswith("%%"):
@@ -307,7 +317,7 @@ def settle():
     dup2(nothing, 2)
     out = int(sys.argv[1])
     closerange(3, out)
-    closerange(out + 1, 256)
+    closerange(out + 1, sysconf("SC_OPEN_MAX"))
     if geteuid() == 0:
         setgroups([])
         setresgid(NOBODY, NOBODY, NOBODY)

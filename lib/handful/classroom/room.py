@@ -43,9 +43,9 @@ class Room:
                 files = {file: memory_file(data, starting) for file, data in worker().items()}
                 steps = seccomp.program()
                 refused = memory_file(steps, starting) if steps else None
-                command = [*bounds(self.limits, self.group, root), *walls(self.limits, self.library, root, files, refused, info_end), "--",
-                           shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end), f"handful-{os.getpid()}"]
                 passed = [out_end, info_end, *files.values(), *([refused] if refused is not None else [])]
+                command = [*bounds(self.limits, self.group, root, max(passed)), *walls(self.limits, self.library, root, files, refused, info_end), "--",
+                           shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end), f"handful-{os.getpid()}"]
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
                                                 pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
             closing.callback(self._end)

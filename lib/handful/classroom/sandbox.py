@@ -3,9 +3,8 @@
 The sandbox is bubblewrap: namespaces of its own, no network, nothing of this machine but Python, read-only; bounds on
 time, memory, processes and disk; a filter of system calls.  There is no way round it: without a sandbox nothing runs.
 
->>> outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}])
->>> outcome.answers[0].value, outcome.answers[1].status
-(42, 'missing')
+    outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}])
+    outcome.answers[0].value, outcome.answers[1].status      # 42, "missing"
 """
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _tasks(user: int) -> int:
     return count
 
 
-def bounds(limits: Limits, group: cgroup.Group | None, as_root: bool) -> list[str]:
+def bounds(limits: Limits, group: cgroup.Group | None, as_root: bool, highest_fd: int) -> list[str]:
     """What stands before bubblewrap: joining the control groups, then the bounds on each process."""
     front: list[str] = []
     if group:
@@ -177,7 +177,7 @@ def bounds(limits: Limits, group: cgroup.Group | None, as_root: bool) -> list[st
         front = scope(limits.memory_bytes, limits.processes)
     seconds = int(limits.total_seconds) + 1
     front += [tool("prlimit", "The sandbox needs the program prlimit of util-linux, and it is not here."), f"--cpu={seconds}:{seconds + 2}",
-              f"--as={limits.memory_bytes}", f"--fsize={limits.disk_bytes}", "--core=0", "--nofile=256"]
+              f"--as={limits.memory_bytes}", f"--fsize={limits.disk_bytes}", "--core=0", f"--nofile={highest_fd + 200}"]
     if not group and not cgroup.scope():
         # The bound is the user's in all, and other sandboxes may be running as the same one.
         user = NOBODY if as_root else os.getuid()
