@@ -5,8 +5,10 @@ import math
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
+import time
 import tomllib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -31,8 +33,8 @@ PRIZE = 4242
 MARK = f"7{os.getpid():07d}.25"
 
 
-def left_behind():
-    """Processes of this run's sandboxes that are still there: by the worker's own mark, and by what attacks start."""
+def left_behind(grader=os.getpid()):
+    """Processes of a grader's sandboxes that are still there: by the worker's own mark, and by what attacks start."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
@@ -40,7 +42,7 @@ def left_behind():
                 words = (folder / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if f"handful-{os.getpid()}".encode() in words or MARK.encode() in words:
+            if f"handful-{grader}".encode() in words or MARK.encode() in words:
                 found.append((folder.name, words))
     return found
 
@@ -240,8 +242,8 @@ def test_packages_that_wait_are_there_when_they_are_touched(code):
 
 
 def test_nothing_of_this_machine_shows_in_messages_or_order():
-    cells = ["from math import nothing", "value = list({'a', 'b', 'c', 'd', 'e'})", "raise ValueError(object())"]
-    first, second = (ask(cells, [{"get": "value"}]) for _ in range(2))
+    cells = ["from math import nothing", "value = list({'a', 'b', 'c', 'd', 'e'})", "thing = object()\nraise ValueError(thing)"]
+    first, second = (ask(cells, [{"get": "value"}, {"text": "thing"}]) for _ in range(2))
     assert first == second
     text = " ".join(cell.says for cell in first.cells)
     assert "0x…" in text and str(Path.home()) not in text and str(walls.COURSE) not in text
@@ -306,6 +308,29 @@ def test_nothing_is_left_open_or_lying_about():
     assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == before
     version, places = cgroup.homes()
     assert not [folder for place in places for folder in place.glob(f"handful-{os.getpid()}-*")] and not left_behind()
+
+
+GRADER = """
+from handful.classroom.sandbox import ask
+ask(["import os, signal\\nfor number in range(1, 30):\\n    try: signal.signal(number, signal.SIG_IGN)\\n    except OSError: pass\\n"
+     "for _ in range(3): os.fork()\\nos.setsid() if os.getpid() > 3 else None\\nwhile True: pass"], [{"get": "x"}])
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, None])
+def test_a_grader_that_is_killed_leaves_no_process(seconds):
+    grader = subprocess.Popen([sys.executable, "-P", "-c", GRADER], env={**os.environ, "PYTHONPATH": str(walls.PACKAGE.parent)})
+    until = time.monotonic() + 60
+    if seconds is None:  # when the attack runs
+        while len(left_behind(grader.pid)) < 4 and time.monotonic() < until:
+            time.sleep(0.02)
+    else:
+        time.sleep(seconds)
+    grader.kill()
+    grader.wait()
+    while left_behind(grader.pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert time.monotonic() < until
 
 
 # The parts

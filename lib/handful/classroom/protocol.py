@@ -96,8 +96,13 @@ def plain(text: str, longest: int = LONGEST_SAYS) -> str:
     ('a b txt.exe c', '<object at 0x…>')
     """
     kept = "".join(" " if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else letter for letter in text[:4 * longest])
-    kept = _ADDRESS.sub("0x…", " ".join(kept.split()))
+    kept = without_addresses(" ".join(kept.split()))
     return kept if len(kept) <= longest else kept[:longest - 1] + "…"
+
+
+def without_addresses(text: str) -> str:
+    """Text in which addresses in memory, which differ from run to run, are left out."""
+    return _ADDRESS.sub("0x…", text)
 
 
 def _depth(text: str) -> int:

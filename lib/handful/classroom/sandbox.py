@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from . import cgroup, seccomp
-from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read
+from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read, without_addresses
 from .room import Room
 from .walls import ROOM, SandboxError, as_root, bubblewrap, shown
 
@@ -130,6 +130,8 @@ class _Talk:
             if found[:2] != self.at or found[2] is None:
                 raise ProtocolError("it answered something that it was not asked.")
             self.answers[number] = found[2]
+            if "text" in self.requests[number] and type(found[2].value) is str:
+                self.answers[number] = Answer("value", without_addresses(found[2].value))
         return True
 
     def listen(self, room: Room, seconds: float) -> tuple[str, int, Answer | CellError | None] | None:
