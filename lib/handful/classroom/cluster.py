@@ -217,7 +217,7 @@ def _dasked(distributed, client, run: Callable, tasks: Iterator) -> Iterator[tup
     def room() -> int:
         return max(2, 2 * sum(client.nthreads().values()))
 
-    waiting = distributed.as_completed([submit(task) for task in islice(tasks, room())])
+    waiting = distributed.as_completed([submit(task) for task in islice(tasks, room())], loop=client.loop)
     for future in waiting:
         task, tries = under_way.pop(future)
         if future.status == "finished":

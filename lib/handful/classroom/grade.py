@@ -21,7 +21,7 @@ from pathlib import Path
 
 from . import cluster, store
 from .assignment import Assignment, read_text
-from .handed import Handed, NotebookError, normal, read as read_notebook
+from .handed import Handed, NotebookError, mark, read as read_notebook
 from .judge import judge, requests
 from .protocol import Limits, Outcome, plain
 from .submissions import Submission, shown
@@ -51,31 +51,31 @@ def library() -> str:
 
 @dataclass(frozen=True)
 class Released:
-    """What a submission is compared with: code that need not run, and written answers that nobody filled in."""
+    """What a submission is compared with: marks of code that need not run, and written answers that nobody filled in."""
 
     code: frozenset[str]
-    empty: Mapping[str, str]
+    empty: tuple[tuple[str, str], ...]
 
 
-@lru_cache(64)
-def released(assignment: Assignment, student: str) -> Released:
-    """The student's notebook as it was handed out."""
+@lru_cache(16)
+def released(assignment: Assignment) -> Released:
+    """The notebook as it was handed out."""
     from .release import notebook
 
-    cells = notebook(assignment, student, "empty")["cells"]
-    code = {normal("".join(cell["source"])) for cell in cells if set(SKIPPED) & set(cell.get("metadata", {}).get("tags", ()))}
+    cells = notebook(assignment)["cells"]
+    code = {mark("".join(cell["source"])) for cell in cells if set(SKIPPED) & set(cell["metadata"].get("tags", ()))}
     texts = read_notebook(store.canonical({"cells": [{"cell_type": cell["cell_type"], "source": cell["source"]} for cell in cells]})).texts
-    return Released(frozenset(code), texts)
+    return Released(frozenset(code), tuple(texts.items()))
 
 
-def cells(data: bytes, assignment: Assignment, student: str = "") -> Handed:
+def cells(data: bytes, known: Released) -> Handed:
     """What a notebook has to be graded by; a `NotebookError` says why it has nothing."""
-    known = released(assignment, student)
-    return read_notebook(data, known.code, known.empty)
+    return read_notebook(data, known.code, dict(known.empty))
 
 
 def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notice: Sequence[str] = (), refused: str = "",
-              known: Sequence[str] = (), secret: bytes | None = None, limits: Limits = Limits(), ask: Callable[..., Outcome] | None = None) -> dict:
+              known: Sequence[str] = (), secret: bytes | None = None, limits: Limits = Limits(), ask: Callable[..., Outcome] | None = None,
+              handed_out: Released | None = None) -> dict:
     """Grade one submission.
 
     Parameters
@@ -94,6 +94,8 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     ask : callable, optional
         What runs the student's code, with the arguments and the result of `handful.classroom.sandbox.ask`, which it is by default.
         Tests of what stands around the sandbox hand in another; it has to be a module's own function where processes are used.
+    handed_out : Released, optional
+        What `released` gives, where it is at hand: it takes a second, which every process would pay.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     if data is None:
         return ended("ungradable", f"This could not be graded: {refused}") if refused else ended("missing", "Nothing was handed in.")
     try:
-        handed = cells(data, assignment)
+        handed = cells(data, handed_out or released(assignment))
     except NotebookError as error:
         return ended("ungradable", f"This could not be graded: {error}")
     owner = handed.drawn_for or student
@@ -166,13 +168,14 @@ class Job:
     source: str
     file: str
     limits: Limits
+    handed_out: Released
     secret: bytes | None = field(default=None, repr=False)
     ask: Callable[..., Outcome] | None = None
 
     def __call__(self, task: tuple[str, Submission]) -> dict:
         one = task[1]
         return grade_one(_loaded(self.source, self.file), one.student, one.data, notice=one.notice, refused=one.refused, known=one.known,
-                         secret=self.secret, limits=self.limits, ask=self.ask)
+                         secret=self.secret, limits=self.limits, ask=self.ask, handed_out=self.handed_out)
 
 
 @lru_cache(4)
@@ -222,7 +225,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
         Where grading cannot go on; what is done is kept, and the same call goes on from there.
     """
     source = source if source is not None else _source(assignment)
-    job = Job(source, assignment.file, limits, secret, ask)
+    job = Job(source, assignment.file, limits, released(assignment), secret, ask)
     graded = Graded(Counter(), 0, {}, {})
     order: list[tuple[str, str]] = []  # of the class: student and key
     kept: dict[str, str] = {}  # key → key of what stands there
