@@ -134,5 +134,5 @@ def furnish(given):
     builtins.get_ipython = Nothing
     sys.meta_path.insert(0, Finder())
     room = Module("handful_room")
-    room.given = given
+    room.given, room.check = given, Nothing()
     sys.modules["handful_room"] = room

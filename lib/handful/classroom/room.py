@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 
 from . import cgroup, seccomp
@@ -49,6 +48,8 @@ class Room:
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
                                                 pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
             closing.callback(self._end)
+            self.ended = os.pidfd_open(self.process.pid)
+            closing.callback(os.close, self.ended)
             for fd in (self.out, self.info, self.process.stdin.fileno(), self.process.stderr.fileno()):
                 os.set_blocking(fd, False)
             self._await_start()
@@ -70,16 +71,18 @@ class Room:
             raise SandboxError(f"The sandbox did not start: {says or 'it said nothing, and its memory or processes may be bounded too tightly'}")
         self.info_text = os.read(self.info, 4096)
 
-    def send(self, document: Mapping[str, object]) -> None:
-        """Hand the worker its document; until all of it is there, nothing of the student's runs."""
-        left = memoryview(json.dumps(document, separators=(",", ":")).encode())
-        until = time.monotonic() + START_SECONDS
-        pipe = self.process.stdin
+    def send(self, message: object) -> None:
+        """Hand the worker a line; until the first has come, nothing of the student's runs."""
+        left = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        until, pipe = time.monotonic() + START_SECONDS, self.process.stdin.fileno()
         with suppress(BrokenPipeError):  # it has ended: the next line says so
             while left and time.monotonic() < until:
-                if select.select([], [pipe], [], 1.0)[1]:
-                    left = left[os.write(pipe.fileno(), left):]
-        pipe.close()
+                if _wait((pipe,), 1.0, select.POLLOUT):
+                    left = left[os.write(pipe, left):]
+
+    def quiet(self) -> bool:
+        """Whether nothing has come that has not been read: nobody has been asked, and nobody may have answered."""
+        return not self.left and not _wait((self.out,), 0)
 
     def line(self, deadline: float) -> bytes | None:
         """The next line; None where nobody is left to write one.
@@ -92,10 +95,12 @@ class Room:
             For a line, or a talk, that is too long.
         """
         while b"\n" not in self.left:
-            wait = deadline - time.monotonic()
-            if wait <= 0 or not select.select([self.out], [], [], wait)[0]:
+            if not _wait((self.out, self.ended), deadline - time.monotonic()):
                 raise TimeoutError
-            chunk = os.read(self.out, 1 << 16)
+            try:
+                chunk = os.read(self.out, 1 << 16)
+            except BlockingIOError:  # bubblewrap has ended, and nothing is left to read
+                chunk = b""
             if not chunk:
                 return None
             self.left += chunk
@@ -120,7 +125,7 @@ class Room:
                 handle = os.pidfd_open(int(first[1]))
                 try:
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
-                    select.select([handle], [], [], END_SECONDS)
+                    _wait((handle,), END_SECONDS)
                 finally:
                     os.close(handle)
         self.process.kill()  # and should that have failed: bubblewrap dies with its parent, and all within with it
@@ -128,6 +133,14 @@ class Room:
         for stream in (self.process.stdin, self.process.stderr):
             with suppress(OSError):
                 stream.close()
+
+
+def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> bool:
+    """Whether one of the descriptors becomes ready (or is closed at its other end) within so many seconds."""
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, event)
+    return bool(poll.poll(max(seconds, 0) * 1000))
 
 
 def _for_scope() -> dict[str, str]:
