@@ -1,4 +1,5 @@
-"""The teacher's pages in Sphinx: ``{course} NAME`` and ``{assignments}`` are tables, ``{count}`` is a number of things.
+"""The teacher's pages in Sphinx: ``{course} NAME`` and ``{assignments}`` are tables, ``{count}`` is a number of things,
+``{checked}`` is what a student's check says.
 
 They depend on what stands in other files, so a page that uses them is out of date when what they say is.
 """
@@ -28,7 +29,7 @@ def line(*pieces) -> exercise_part:
 def table(head: list[str], rows: list[list[list[nodes.Node]]]) -> exercise_part:
     """Rows of cells, each a list of nodes; on a narrow screen each cell goes under its column's name."""
     def row(cells) -> exercise_part:
-        return made("tr", "", *(made("th" if i == 0 else "td", "", *cell, data={"data-head": head[i], **({"scope": "row"} if i == 0 else {})})
+        return made("tr", "", *(made("th" if i == 0 else "td", "", *cell, data={"scope": "row"} if i == 0 else {"data-head": head[i]} if cell else {})
                                 for i, cell in enumerate(cells)))
 
     heads = made("tr", "", *(said("th", "", text=text) for text in head))
@@ -71,10 +72,10 @@ class CourseDirective(SphinxDirective):
         for number, one in enumerate(course.sessions, 1):
             read = [line(link(page, teaching.pages()[page])) for page in one.pages]
             practise = [line(link("practice", f"{len(one.problems)} problems", f"practice-{one.pages[0]}")),
-                        line(link("review", f"{one.cards} cards", f"review-{one.pages[0]}"))] if one.problems else [line("—")]
-            home = [line(given(a), f", {a.minutes} min") for a in one.assignments] or [line("—")]
-            rows.append([[line(f"{number} {one.title}")], read, [*map(shown, one.show)], practise, home, [line(f"{one.minutes} min")]])
-        return ["Week", "Read before", "Show in class", "Practise", "Assignment", "In class"], rows
+                        line(link("review", f"{one.cards} cards", f"review-{one.pages[0]}"))] if one.problems else []
+            home = [line(given(a), f", {a.minutes} min") for a in one.assignments]
+            rows.append([[line(f"{number} {one.title}"), said("p", "teaching-note", text=f"{one.minutes} min in class")], read, [*map(shown, one.show)], practise, home])
+        return ["Week", "Read before", "Show in class", "Practise", "Assignment"], rows
 
     def sum(self, course: teaching.Course) -> nodes.Node:
         inside = sum(one.minutes for one in course.sessions)
@@ -82,11 +83,16 @@ class CourseDirective(SphinxDirective):
         text = f"Together: {teaching.hours(inside)} in class"
         if course.unit == "week" and home:
             asked = {p.id for one in course.sessions for p in one.problems}
-            text += (f", {teaching.hours(sum(a.minutes for a in home))} on assignments ({sum(a.points for a in home):g} points), "
+            text += (f", {teaching.hours(sum(a.minutes for a in home))} on assignments ({sum(map(every, home)):g} points), "
                      f"and {len(asked)} problems to choose from")
         elif home:
-            text += f", breaks among them, and {sum(a.points for a in home):g} points to be earned"
+            text += f", breaks among them, and {sum(map(every, home)):g} points to be earned"
         return nodes.paragraph("", "", nodes.Text(text + "."))
+
+
+def every(assignment) -> float:
+    """Its points, the grader's and the teacher's."""
+    return assignment.points + assignment.waiting
 
 
 def joined(pieces) -> list[nodes.Node]:
@@ -117,12 +123,25 @@ class AssignmentsDirective(SphinxDirective):
         rows = []
         for one in teaching.assignments().values():
             asks = [made("li", "", said("p", "", text=f"{question.asks} ({question.points:g})")) for question in one.questions.values()]
-            judged = sum(question.points for question in one.questions.values() if question.kind == "written")
-            points = f"{one.points:g}" + (f", {judged:g} of them by rubric" if judged else "")
+            points = f"{every(one):g}" + (f", {one.waiting:g} of them by rubric" if one.waiting else "")
             head = made("div", "", line(nodes.strong("", "", nodes.Text(one.title))), line(nodes.literal("", one.name)), ids=[f"assignment-{one.name}"])
             rows.append([[head], [line(link(one.chapter, teaching.pages()[one.chapter]))], [line(f"{one.minutes} min")], [line(points)],
                          [made("ul", "", *asks)]])
         return [table(["Assignment", "Page", "Time", "Points", "What is asked, with its points"], rows)]
+
+
+class CheckedDirective(SphinxDirective):
+    """``{checked} ASSIGNMENT QUESTION TURN STUDENT``: what that student's notebook says to that wrong turn."""
+
+    required_arguments = 4
+
+    def run(self) -> list[nodes.Node]:
+        watched(self.env).setdefault(self.env.docname, "")
+        try:
+            said = teaching.checked(*self.arguments)
+        except KeyError as error:
+            raise self.error(f"There is no {error} among the assignments, their questions or their wrong turns.") from None
+        return [nodes.literal_block(said, said, language="text")]
 
 
 # When a page is out of date
@@ -172,6 +191,7 @@ def setup(app):
     app.add_role("count", CountRole())
     app.add_directive("course", CourseDirective)
     app.add_directive("assignments", AssignmentsDirective)
+    app.add_directive("checked", CheckedDirective)
     app.connect("builder-inited", check)
     app.connect("env-get-outdated", outdated)
     app.connect("env-updated", remember)

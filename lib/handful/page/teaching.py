@@ -4,7 +4,9 @@
 """
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import re
 import tomllib
 from dataclasses import dataclass
@@ -150,6 +152,24 @@ def count(what: str) -> str:
     if what not in COUNTED:
         raise TeachingError(f"There is no count of {what!r}; there are {', '.join(sorted(COUNTED))}.")
     return f"{COUNTED[what]():,}"
+
+
+def checked(name: str, question: str, turn: str, student: str) -> str:
+    """What a student's check cell says to a wrong turn.
+
+    >>> checked("roofline", "step_time", "memory-only", "ada").splitlines()[0]
+    'step_time (4 points): not right yet: 2 of 3 calls; 8 more are tried after you hand in.'
+    """
+    from ..classroom import release
+    from ..classroom.student import Assignment
+
+    found = assignments()[name]
+    released = Assignment(release.public(found), student)
+    space = {"given": released.given, "check": released.check}
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(f"{found.questions[question].wrong[turn].code}\ncheck({question!r})", space)  # our own, from the source
+    return said.getvalue().rstrip()
 
 
 # Courses
