@@ -4,6 +4,6 @@ A judge is ``judge(question, given, calls, answers) -> (share of the points, a s
 """
 from __future__ import annotations
 
-from .judges_of_plans import ratio_conditions
+from .judges_of_plans import ratio_conditions, serving_plan
 
-__all__ = ["ratio_conditions"]
+__all__ = ["ratio_conditions", "serving_plan"]
