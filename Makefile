@@ -11,7 +11,7 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading lock clean tools browser
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -25,6 +25,7 @@ help:
 	@echo "make mutants MODULE=.. change the formulas one step at a time; fails where no test notices"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
+	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
@@ -80,6 +81,9 @@ bench: build
 
 bench-grading: tools
 	@$(RUN) tests/bench_grading.py $(COUNT)
+
+nbgrader: tools
+	@$(RUN) tests/nbgrader_check.py $(ARGS)
 
 lock: tools
 	@$(RUN) -m handful.page.lock
