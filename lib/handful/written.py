@@ -46,6 +46,7 @@ _NUMBER = re.compile(r"([-+−]?)\s*(\$?)\s*([-+−]?)((?:[0-9][0-9,]*(?:\.[0-9]
                      r"(?:\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*([-+−]?[0-9]+))?\s*(.*)", re.S)
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 LONGEST = 80  # characters
+COUNTED = ("sequence", "device", "token", "parameter", "layer")  # prices are of tokens by the million: there only the first two
 
 
 class WrittenError(ValueError):
@@ -112,10 +113,13 @@ def _unit(text: str) -> tuple[float, Dimension]:
 
 
 def fits(written: Dimension, wanted: Dimension) -> bool:
-    """Whether a written unit will do: people leave out "per sequence" and "per chip", and mean it.
+    """Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
 
-    >>> fits(Dimension(token=1), Dimension(token=1, sequence=-1)), fits(Dimension(byte=1), Dimension(token=1))
+    >>> fits(Dimension(byte=1), Dimension(byte=1, token=-1)), fits(Dimension(byte=1), Dimension(token=1))
     (True, False)
+    >>> fits(Dimension(dollar=1), Dimension(dollar=1, token=-1))  # $3 are hardly ever dollars a token
+    False
     """
-    left_out = {base: power for base, power in wanted.powers if power < 0 and base in ("sequence", "device")}
+    powers = dict(wanted.powers)
+    left_out = {base: power for base, power in powers.items() if power < 0 and base in COUNTED[:2 if "dollar" in powers else None]}
     return written in (wanted, wanted / Dimension(**left_out))

@@ -1,6 +1,5 @@
 """Live numbers and facts within prose: what they show, what their boxes hold, and what an author may get wrong."""
 import pytest
-from bs4 import BeautifulSoup
 
 from handful import latency, scenario
 from handful.page import roles
@@ -28,9 +27,9 @@ def test_its_box_knows_formula_inputs_and_source():
     assert entry["tree"] == latency.step_time.tree() and entry["gives"] == "step_time" and entry["unit"] == "s"
     assert {"batch", "context", "memory_bandwidth"} <= {line["name"] for line in entry["inputs"]}
     assert "flops_per_multiply_add" not in {line["name"] for line in entry["inputs"]}       # a constant
-    soup = BeautifulSoup(roles.templates(["step_time", "kv_time"]), "html.parser")
-    ids = [tag["id"] for tag in soup.find_all("template")]
-    assert {"formula-step_time", "formula-kv_time", "symbol-batch"} <= set(ids) and len(ids) == len(set(ids))
+    maths = roles.maths(["step_time", "kv_time"])
+    assert set(maths["formulas"]) == {"step_time", "kv_time"} and maths["formulas"]["step_time"]["latex"] == latency.step_time.latex()
+    assert set(maths["letters"]) == {line["name"] for name in maths["formulas"] for line in roles.formula_entry(name)["inputs"]}
 
 
 @pytest.mark.parametrize("text, message", [

@@ -37,7 +37,9 @@ def page(folder_server, watch):
         '<p>A step takes <span class="live" data-live="step">?</span>; an H100 balances at '
         '<span class="live" data-live="pinned">?</span> and reads <span class="fact" data-label="Bandwidth" '
         'data-source="a data sheet">3.35 TB/s</span>; experts talk for <span class="live" data-live="crossing">?</span>.</p></article></main>'
-        f'<script type="application/json" id="live-numbers">{block}</script></body></html>', "utf-8")
+        f'<script type="application/json" id="live-numbers">{block}</script>'
+        '<script type="application/json" id="live-maths">{"formulas":{"step_time":{"latex_html":"<b>T =</b>"}},"letters":{"batch":{"latex_html":"<b>B</b>"}}}'
+        '</script></body></html>', "utf-8")
     tab = watch()
     opened = tab.open(address)
     yield opened
@@ -93,6 +95,7 @@ def test_opens_by_keyboard_and_gives_the_focus_back(page, key):
     text = re.sub(r"\s+", " ", box.inner_text())
     assert "The slower of reading and computing." in text and "256 sequences" in text and "GB200 NVL72" in text
     assert box.locator("a").get_attribute("href").endswith("&t=127s")
+    assert box.locator(".pop-formula > b").inner_text() == "T =" and box.locator(".pop-letter > b").all_inner_texts() == ["B"]
     assert box.evaluate("(b) => b.contains(document.activeElement)")
     page.keyboard.press("Escape")
     assert box.count() == 0

@@ -19,9 +19,10 @@ from pathlib import Path
 
 from ..ask import nearest
 from ..exercises.source import Entry, SourceError, anchors, fields, folder
+from . import student as own
 from .cells import Cut, Piece, bound, cut, imported, parse, split
 
-VARIANTS = 200
+VARIANTS = own.VARIANTS
 KINDS = ("value", "function", "expression", "judged", "written")
 
 
@@ -100,7 +101,7 @@ class Assignment:
 
     def variant(self, student: str) -> int:
         """Which of the 200 sets of inputs a student gets; it depends on the assignment's name and the student's id."""
-        return variant(self.name, student)
+        return own.variant(self.name, student)
 
     def given(self, variant: int) -> dict:
         """What the student sees of the inputs of a variant: JSON values by name, in base units."""
@@ -130,15 +131,6 @@ class Assignment:
     def explored(self) -> frozenset[str]:
         """The explore cells' code, stripped: a submission's cell that is one of these need not be run."""
         return frozenset(piece.text.strip() for piece in self.pieces if piece.tag == "explore")
-
-
-def variant(name: str, student: str) -> int:
-    """SHA-256 of the assignment's name and the student's id, mod 200.
-
-    >>> variant("roofline", "ada"), variant("roofline", "ada ")
-    (96, 96)
-    """
-    return int.from_bytes(hashlib.sha256(f"{name}\0{student.strip()}".encode()).digest(), "big") % VARIANTS
 
 
 def read(path: str | Path) -> Assignment:

@@ -136,7 +136,8 @@ def cut(code: str, line: int, file: str) -> Cut:
                 raise SourceError(f"{file}, line {number}: # end closes nothing; a solution begins with # solution.")
             if not any(map(str.strip, inside)):
                 raise SourceError(f"{file}, line {began}: the solution is empty; write it between # solution and # end.")
-            empty += [f"{indent}{HOLE}"] if indent else [f"{name} = {BLANK}" for name in bound("\n".join(inside), began + 1, file)]
+            empty += [f"{indent}{HOLE}"] if indent else [f"{name} = {BLANK}" for name in bound("\n".join(inside), began + 1, file)
+                                                              if not name.startswith("_")]
             began = 0
         elif began:
             inside.append(text)

@@ -155,7 +155,7 @@ def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
         placeholder = maths.want(tag["data-tex"], display, page)
         del tag["data-tex"]
         tag.string = placeholder
-    for block in soup.select('script[type="application/json"].explorer-spec, script#live-numbers'):
+    for block in soup.select('script[type="application/json"].explorer-spec, script#live-maths'):
         data = json.loads(block.string or "null")
         if _latex_in(data, page, maths):
             block.string = _json(data)

@@ -1,10 +1,9 @@
 // Live numbers: <span class="live" data-live="KEY"> follows the scenario, and opens to show where it comes from.
 //
 // Beside them one block of JSON:
-//   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit, latex_html?}], conventions, source,
-//                        latex_html?}},
+//   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit}], conventions, source}},
 //    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits, values: {build-time values}}}}
-// The typeset formula is `latex_html`, or else <template id="formula-NAME">.
+// and another with what is typeset, read when the first box opens: {"formulas": {NAME: {latex_html}}, "letters": {NAME: {latex_html}}}.
 import { lower } from "./describe.js";
 import { h, put } from "./dom.js";
 import { label, lacks, store } from "./scenario.js";
@@ -131,13 +130,19 @@ function source(text) {
     h("a", { href: `https://www.youtube.com/watch?v=xmkSf5IS-zw&t=${seconds}s`, rel: "noopener", text: `the lecture at ${found[0]}` }), `${text.slice(found.index + found[0].length)}.`);
 }
 
+let held;
+function typeset(kind, name) {
+  held ??= JSON.parse(document.getElementById("live-maths")?.textContent || "{}");
+  const made = document.createElement("template");
+  made.innerHTML = held[kind]?.[name]?.latex_html || ""; // the book's own, typeset when it was built
+  return made.content.firstChild;
+}
+
 function card(span, number, formulas, result) {
   const formula = formulas[number.formula], box = shell(`${formula.label || number.formula.replaceAll("_", " ")}: ${result.text}`);
   box.append(h("p", { text: `${formula.meaning.charAt(0).toUpperCase()}${formula.meaning.slice(1)}.` }));
-  const template = document.getElementById(`formula-${number.formula}`), maths = h("div", { class: "pop-formula" });
-  if (formula.latex_html) maths.innerHTML = formula.latex_html; // typeset when the book was built
-  else if (template) maths.append(template.content.cloneNode(true));
-  if (maths.childNodes.length) box.append(maths);
+  const maths = typeset("formulas", number.formula);
+  if (maths) box.append(h("div", { class: "pop-formula" }, maths));
   if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
   if (result.values) {
     const now = { ...store.choice, ...result.pinned }, names = ["hardware", "model", "precision"].map((kind) => label(kind, now[kind])).join(", ");
@@ -153,8 +158,7 @@ function card(span, number, formulas, result) {
 function inputs(formula, { values, symbols }) {
   const rows = formula.inputs.filter(({ name }) => typeof values[name] === "number" && (name in symbols || !(values[name] === 0 || name === "tokens_per_step")));
   return h("table", null, h("tbody", null, ...rows.map(({ name, label: words, unit }) => {
-    const letter = document.getElementById(`symbol-${name}`);
-    return h("tr", null, h("td", { class: "pop-letter" }, letter ? letter.content.cloneNode(true) : ""), h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }), h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }));
+    return h("tr", null, h("td", { class: "pop-letter" }, typeset("letters", name)), h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }), h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }));
   })));
 }
 

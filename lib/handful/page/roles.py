@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import html
-
 from handful.ask import (
     AskError, evaluate, fact_unit, lecture_address, lecture_seconds, lecture_title, nearest, parse_live,
     registry, scenario_values,
@@ -14,7 +12,7 @@ from handful.ask import (
 from handful.ask import shown_fact as fact
 
 __all__ = ["RoleError", "claim", "fact", "fact_unit", "formula_entry", "lecture_address", "lecture_seconds", "lecture_title",
-           "live", "nearest", "parse_live", "registry", "scenario_values", "templates"]
+           "live", "maths", "nearest", "parse_live", "registry", "scenario_values"]
 
 RoleError = AskError
 
@@ -33,7 +31,7 @@ def live(text: str) -> dict:
 
 
 def formula_entry(name: str) -> dict:
-    """What the popover of a live number needs to know about its formula; the maths is in templates."""
+    """What the popover of a live number needs to know about its formula; `maths` has what is typeset."""
     formula = registry()[name]
     return {
         "tree": formula.tree(), "label": getattr(formula.gives, "label", name), "meaning": formula.meaning, "unit": formula.gives.unit, "gives": formula.gives.name,
@@ -43,18 +41,11 @@ def formula_entry(name: str) -> dict:
     }
 
 
-def templates(names) -> str:
-    """Hidden elements that hold the maths of popovers: ``formula-NAME`` and ``symbol-NAME``, set at build time."""
-    found: dict[str, str] = {}
-    for name in names:
-        formula = registry()[name]
-        found[f"formula-{name}"] = formula.latex()
-        found.setdefault(f"symbol-{formula.gives.name}", formula.gives.latex)
-        for q in formula.inputs:
-            if not getattr(q, "constant", False):
-                found.setdefault(f"symbol-{q.name}", q.latex)
-    return "".join(f'<template id="{key}"><span class="math" data-tex="{html.escape(tex)}">{html.escape(tex)}</span>'
-                   "</template>" for key, tex in sorted(found.items()))
+def maths(names) -> dict:
+    """What popovers typeset: the formulas themselves, and the letters of their inputs; set at build time."""
+    found = [registry()[name] for name in names]
+    return {"formulas": {formula.name: {"latex": formula.latex()} for formula in found},
+            "letters": {q.name: {"latex": q.latex} for formula in found for q in formula.inputs if not getattr(q, "constant", False)}}
 
 
 # Claims

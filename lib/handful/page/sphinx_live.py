@@ -1,7 +1,7 @@
 """The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact} and {claim}.
 
 A page that holds live numbers ends with one JSON block, ``<script type="application/json" id="live-numbers">``, and
-the templates that hold its maths.  A fact carries its label and source itself.  Without scripts both read as text.
+another with what its boxes typeset.  A fact carries its label and source itself.  Without scripts both read as text.
 """
 
 from __future__ import annotations
@@ -115,11 +115,15 @@ def merge(app, env, docnames, other) -> None:
 
 
 def block(page: dict) -> str:
-    """The JSON block and the templates of one page."""
+    """The JSON blocks of one page: what computes, and what is read when a box opens for the first time."""
     names = sorted({entry["formula"] for entry in page.values()})
     data = {"formulas": {name: roles.formula_entry(name) for name in names}, "numbers": page}
+    return _json("live-numbers", data) + _json("live-maths", roles.maths(names))
+
+
+def _json(name: str, data: dict) -> str:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return f'<script type="application/json" id="live-numbers">{text}</script>{roles.templates(names)}'
+    return f'<script type="application/json" id="{name}">{text}</script>'
 
 
 def add_block(app, pagename: str, templatename: str, context: dict, doctree) -> None:

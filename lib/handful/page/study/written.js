@@ -107,9 +107,11 @@ function unitOf(text) {
 
 export const key = (dimension) => BASES.filter((base) => dimension[base]).map((base) => `${base} ${dimension[base]}`).join(" ");
 
-// Whether a written unit will do: people leave out "per sequence" and "per chip", and mean it.
+// Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
+const COUNTED = ["sequence", "device", "token", "parameter", "layer"]; // prices are of tokens by the million: there only the first two
 export function fits(written, wanted) {
-  const short = Object.fromEntries(Object.entries(wanted).filter(([base, power]) => !(power < 0 && (base === "sequence" || base === "device"))));
+  const counted = wanted.dollar ? COUNTED.slice(0, 2) : COUNTED;
+  const short = Object.fromEntries(Object.entries(wanted).filter(([base, power]) => !(power < 0 && counted.includes(base))));
   return key(written) === key(wanted) || key(written) === key(short);
 }
 
