@@ -6,12 +6,12 @@ student: no answer, no check, no seed.  It uses little of the standard library, 
 """
 import builtins
 import sys
-from posix import _exit, dup2, open as open_fd, read, write
+from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, write
 
 from _json import encode_basestring_ascii, make_scanner
 from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
 
-LONGEST, DEEPEST, DIGITS, LONGEST_SAYS = 1_000_000, 20, 10 ** 300, 300
+LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 1_000_000, 20, 10 ** 300, 300, 65534
 _name_of = type.__dict__["__name__"].__get__
 _missing = object()
 
@@ -114,7 +114,7 @@ def _deeper(depth):
 
 def _from_numpy(value, kind):
     numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
+    if numpy is not None and "float64" in numpy.__dict__ and isinstance(value, (numpy.generic, numpy.ndarray)):
         if getattr(value, "size", 1) > 500_000:
             raise Unfit("it is larger than the 1 MB that an answer may have")
         if isinstance(value, numpy.floating):
@@ -267,30 +267,28 @@ def put_requests(document, space, spoilt, clock, tell):
              '{"request":%d,"status":"%s","says":%s}' % (number, status, encode(says)))
 
 
-class _Module(type(sys)):
-    """A stand-in for a module."""
-
-
-def furnish(given):
-    """What a notebook finds beside Python's builtins: nothing to show on, and its own inputs."""
-    def nothing(*arguments, **named):
-        """Does nothing here: there is no screen."""
-
-    def leave(code=None):
-        raise SystemExit(code)
-
-    builtins.display = nothing
-    builtins.exit = builtins.quit = leave
-    room = _Module("handful_room")
-    room.given = given  # read by handful.classroom.student
-    sys.modules["handful_room"] = room
+def settle():
+    """Give up what this process could do more than the student may: the user root, other descriptors, the streams."""
+    nothing = open_fd("/dev/null", 2)
+    dup2(nothing, 1)
+    dup2(nothing, 2)
+    out = int(sys.argv[1])
+    closerange(3, out)
+    closerange(out + 1, 256)
+    if geteuid() == 0:
+        setgroups([])
+        setresgid(NOBODY, NOBODY, NOBODY)
+        setresuid(NOBODY, NOBODY, NOBODY)
+    return out
 
 
 def main():
     """Serve one document and end at once: no handler that a student left behind runs."""
-    out = int(sys.argv[1])
+    out, own = settle(), getpid()
 
     def tell(line):
+        if getpid() != own:  # a fork of the student's that ran on into our code
+            _exit(0)
         data = memoryview(line.encode() + b"\n")
         while data:
             data = data[write(out, data):]
@@ -305,7 +303,8 @@ def main():
     sys.path[:0] = document.pop("front")
     sys.path += document.pop("paths")
     sys.argv[:] = ["notebook"]
-    main_module = _Module("__main__")
+    from furniture import furnish
+    main_module = type(sys)("__main__")
     sys.modules["__main__"] = main_module
     space = main_module.__dict__
     space["__builtins__"] = builtins

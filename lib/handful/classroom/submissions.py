@@ -253,8 +253,8 @@ def _zipped(archive: zipfile.ZipFile, path: Path) -> Iterator[File]:
 def _parts(name: str) -> tuple[str, ...]:
     """The parts of a path in a zip; one that leads outside becomes a name of its own, and so no student's."""
     parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
-    outside = name.startswith(("/", "\\")) or ".." in parts or ":" in (parts or ("",))[0]
-    return (name.replace("/", "⁄").replace("\\", "⁄"), "") if outside or not parts else parts
+    outside = name.startswith(("/", "\\")) or ".." in parts or bool(re.match(r"[A-Za-z]:", name))
+    return ("outside: " + name.replace("/", "⁄").replace("\\", "⁄"), "") if outside or not parts else parts
 
 
 def _unfit(info: zipfile.ZipInfo) -> str:
