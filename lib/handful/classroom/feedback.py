@@ -67,6 +67,8 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
     result = grade.result
     status = result["status"]
     says = [OUTCOMES.get(status, ""), str(result["says"])]
+    if status == "ungradable" and result["says"]:
+        says = says[1:]
     parts = [f'<header><p class="note">{shown(grade.student, 200)}</p><h1>{shown(assignment.title, 300)}</h1></header>', "<main>", _score(grade)]
     parts += [f"<p>{shown(text, 2000)}</p>" for text in dict.fromkeys(filter(None, says))]
     if result["notices"]:
@@ -82,8 +84,7 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
 def _score(grade: Grade) -> str:
     if not grade.graded:
         return '<p><strong class="bad">No grade yet.</strong></p>'
-    possible = float(grade.result["possible"]) + sum(line.possible for line in grade.lines if line.points is not None)
-    got = grade.total
+    possible, got = grade.possible - grade.waiting, grade.total
     waits = (f'<div class="tile"><b class="wait">{number(grade.waiting)}</b><span>points wait for your teacher</span></div>' if grade.waiting else "")
     share = min(max(got / possible, 0), 1) if possible else 0
     # A picture without a style attribute, which the page's policy would refuse.
@@ -110,7 +111,7 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
     turn = turn_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
     if turn and turn in says:
         says = says.replace(turn, "").strip()
-    if says:
+    if says and says.rstrip(".").casefold() != word:
         body.append(f"<p>{shown(says, 2000)}</p>")
     if turn:
         body.append(f'<p class="turn">{shown(turn, 1000)} {_link(assignment, site)}</p>')
@@ -134,9 +135,9 @@ def _capital(text: str) -> str:
 
 
 def _calls(part: Mapping) -> str:
-    """How many calls were right, which gives no input away."""
+    """How many calls were right, where the sentence does not say so; it gives no input away."""
     right = part.get("right") or []
-    if len(right) < 2 or part["status"] not in ("ok", "wrong"):
+    if len(right) < 2 or part["status"] != "wrong" or " of " in str(part["says"]):
         return ""
     return f': {sum(map(bool, right))} of {count(len(right), "check")}'
 

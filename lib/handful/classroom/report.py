@@ -165,7 +165,7 @@ def _questions(found: Sequence[Item]) -> str:
                 left += wide
             axes.annotate(percent(item.mean), (1, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10, color="#1f2328", annotation_clip=False)
         axes.annotate("mean", (1, -0.5), xytext=(5, 3), textcoords="offset points", fontsize=10, color="#57606a", annotation_clip=False)
-        _names(axes, [item.name for item in done])
+        _names(axes, [_short(item.name, 20) for item in done])
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
         axes.set_xlabel("share of the students", color="#1f2328", fontsize=10.5)
@@ -180,9 +180,13 @@ def _questions(found: Sequence[Item]) -> str:
 
 
 def _names(axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), [name if len(name) <= 20 else f"{name[:19]}…" for name in names], fontsize=10, color="#1f2328", parse_math=False)
+    axes.set_yticks(range(len(names)), names, fontsize=10, color="#1f2328", parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def _short(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[:most - 1]}…"
 
 
 def _turns(assignment, grades: Sequence[Grade]) -> str:
@@ -192,16 +196,16 @@ def _turns(assignment, grades: Sequence[Grade]) -> str:
         return _section("Wrong turns", "No wrong turn that the assignment knows was taken.")
     most = found[:MOST_BARS]
     took = len({grade.student for grade in grades if any(part.get("turn") for part in grade.result["questions"])})
-    says = f"{took:,} of {count(graded, 'student')} took a wrong turn that the assignment knows; the most common is {most[0][1]} in {most[0][0]}, taken by {most[0][2]:,}."
-    tall = 0.75 + 0.42 * len(most)
+    says = f"{took:,} of {count(graded, 'student')} took a wrong turn that the assignment knows; "
+    says += f"the most common is {most[0][1]} in {most[0][0]}, taken by {most[0][2]:,}." if most[0][2] > 1 else "none was taken by more than one."
+    tall = 0.75 + 0.5 * len(most)
 
     def draw(axes) -> None:
         _place(axes, 2.1, 0.5, tall, top=0.1, right=0.4)
         axes.barh(range(len(most)), [many for _, _, many in most], height=0.62, color="#b34700", linewidth=0)
         for row, (_, _, many) in enumerate(most):
             axes.annotate(f"{many}", (many, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=10, color="#1f2328")
-        _names(axes, [turn if len(turn) <= 26 else f"{turn[:25]}…" for _, turn, _ in most])
-        axes.set_yticks(range(len(most)), [turn if len(turn) <= 26 else f"{turn[:25]}…" for _, turn, _ in most], parse_math=False)
+        _names(axes, [f"{_short(turn, 26)}\n{_short(question, 26)}" for question, turn, _ in most])
         axes.set_xlim(0, max(many for _, _, many in most) * 1.08)
         axes.xaxis.get_major_locator().set_params(integer=True, nbins=5)
         axes.set_xlabel("students", color="#1f2328", fontsize=10.5)
@@ -233,7 +237,7 @@ def _discrimination(found: Sequence[Item]) -> str:
             colour = "#b34700" if item.near_zero else "#0068a8"
             axes.plot(item.interval, (row, row), color=colour, linewidth=1.6)
             axes.plot([item.discrimination], [row], "D" if item.near_zero else "o", color=colour, markersize=5.5)
-        _names(axes, [item.name for item in drawn])
+        _names(axes, [_short(item.name, 20) for item in drawn])
         axes.set_xlim(-1 if min((item.interval[0] for item in drawn), default=0) < -0.5 else -0.5, 1)
         axes.set_xlabel("correlation with the other questions", color="#1f2328", fontsize=10.5)
         axes.grid(False, axis="y")

@@ -117,7 +117,7 @@ def file_name(student: str) -> str:
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", student).strip("-.")[:60]
     # Capitals get the digest as well: two names that differ in nothing else are one file on some systems.
-    if plain == student and plain == plain.lower() and plain.partition(".")[0] not in _RESERVED and not re.search(r"-[0-9a-f]{8}$", plain):
+    if plain and plain == student and plain == plain.lower() and plain.partition(".")[0] not in _RESERVED and not re.search(r"-[0-9a-f]{8}$", plain):
         return plain
     return f"{plain or 'student'}-{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 

@@ -129,19 +129,16 @@ def items(assignment, grades: Sequence[Grade]) -> list[Item]:
 
 def _item(question, grades: Sequence[Grade]) -> Item:
     """A question that still waits for the teacher with anyone is left out: those who wrote nothing would stand for the class."""
-    if any(line.question == question.name and line.points is None for grade in grades for line in grade.lines):
-        grades = []
+    parts = [(grade, next((part for part in grade.result["questions"] if part["name"] == question.name), None)) for grade in grades]
+    found = [(grade, part["status"], question_points(grade, question.name)) for grade, part in parts if part]
+    if any(points is None for _, _, points in found):
+        found = []
     outcomes = dict.fromkeys(OUTCOMES, 0)
     own, rest = [], []
-    for grade in grades:
-        part = next((part for part in grade.result["questions"] if part["name"] == question.name), None)
-        points = question_points(grade, question.name)
-        if part is None or points is None:
-            continue
-        written = part["status"] == "waiting"
+    for grade, status, points in found:
         own.append(points)
-        rest.append(grade.points - (0 if written else points))
-        outcomes[_outcome(part["status"], points, float(question.points))] += 1
+        rest.append(grade.points - (0 if question.kind == "written" else points))
+        outcomes[_outcome(status, points, float(question.points))] += 1
     n = len(own)
     r = correlation(own, rest)
     return Item(question.name, question.asks, outcomes, math.fsum(own) / n / question.points if n and question.points else None,

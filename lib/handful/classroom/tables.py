@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-_FORMULA = re.compile("'*\\s*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_FORMULA = re.compile("(?!-\\Z)'*\\s*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 MOST = 32_000  # characters of a cell; a spreadsheet takes 32,767
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -20,10 +20,10 @@ class TableError(ValueError):
 
 
 def harmless(text: object) -> str:
-    """A cell that every spreadsheet shows and none runs; `plain` undoes it.
+    """A cell that every spreadsheet shows and none runs; `plain` undoes it.  A dash alone is none to run, and Moodle's mark for no grade.
 
-    >>> harmless("=HYPERLINK(1)"), harmless("'=1"), harmless("1 + 1"), harmless("-ada")
-    ("'=HYPERLINK(1)", "''=1", '1 + 1', "'-ada")
+    >>> harmless("=HYPERLINK(1)"), harmless("'=1"), harmless("-ada"), harmless("-")
+    ("'=HYPERLINK(1)", "''=1", "'-ada", '-')
     """
     text = _UNFIT.sub("\ufffd", str(text))[:MOST]
     return f"'{text}" if _FORMULA.match(text) else text
