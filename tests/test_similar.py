@@ -223,3 +223,181 @@ def a_class(many, seed=1):
             cells.append(cell)
         made[f"s{i:05}"] = cells
     return made
+
+
+# What is found, and what is not
+
+@pytest.mark.parametrize("name", list(SOLUTIONS))
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_a_disguised_copy_is_found(name, disguise):
+    cells = SOLUTIONS[name]
+    made = disguise(cells)
+    assert made != cells or disguise is documented
+    (pair,) = found({"ada": cells, "ben": made}).pairs
+    assert {pair.left, pair.right} == {"ada", "ben"} and pair.share > 0.95
+
+
+def test_solutions_written_without_each_other_are_not():
+    made = found(SOLUTIONS)
+    assert made.compared == len(SOLUTIONS) and not made.pairs and not made.groups
+    for one in SOLUTIONS:
+        for other in SOLUTIONS:
+            assert one == other or raw_share(SOLUTIONS[one], SOLUTIONS[other]) < 0.2
+
+
+@pytest.mark.parametrize("many", [40, 120])
+def test_in_a_class_the_copy_is_found_and_nobody_else(many):
+    some = a_class(many, seed=many)
+    assert not found(some).pairs
+    some["zoe"] = all_at_once(some["s00003"])
+    made = found(some)
+    assert [(pair.left, pair.right) for pair in made.pairs] == [("s00003", "zoe")] and made.groups == (("s00003", "zoe"),)
+    assert made.pairs[0].share == 1 and made.compared == many + 1
+
+
+def test_half_a_copy_has_half_the_share_and_says_whose():
+    one, other = SOLUTIONS["the book"], SOLUTIONS["functions"]
+    made = found({"ada": one, "ben": [*one[:3], *other[3:]]}, share=0.3)
+    (pair,) = made.pairs
+    assert pair.left_share == pytest.approx(raw_share(one, [*one[:3], *other[3:]]) if len(one) else 0, abs=0.2) and 0.3 < pair.share < 0.8
+    assert not found({"ada": one, "ben": [*one[:3], *other[3:]]}, share=0.9).pairs
+
+
+def test_what_was_released_counts_for_nobody():
+    made = found({"ada": EMPTY, "ben": [cell.replace("...", "None") for cell in EMPTY]})
+    assert not made.pairs and not made.groups and made.short == 2
+
+
+def test_what_many_wrote_is_the_task_s_and_the_same_throughout_is_listed():
+    some = {f"s{i:02}": SOLUTIONS["the book"] if i % 2 else renamed(SOLUTIONS["the book"]) for i in range(20)}
+    made = found(some)
+    assert not made.pairs and made.common and [len(group) for group in made.groups] == [20] and made.short == 20
+
+
+def test_written_answers_are_compared_as_well():
+    text = "**Your answer: reply**\n\n" + " ".join(f"word{i} because of reason{i % 7}" for i in range(40))
+    some = [Submission(name, "", notebook([SETUP], [text + more])) for name, more in (("ada", ""), ("ben", "\n\nAnd so on."))]
+    made = similar.find(some, GIVEN)
+    assert len(made.pairs) == 1 and made.pairs[0].share > 0.9
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_shares_are_those_of_sets_compared_each_with_each(seed):
+    some = a_class(30, seed)
+    draw = random.Random(seed)
+    for i in range(6):  # copies of parts
+        some[f"t{i}"] = [*some[f"s{i:05}"][:draw.randrange(2, 6)], *SOLUTIONS["short"][:2]]
+    sets = {student: {int(run) for run in similar.runs(similar.own(notebook(cells), GIVEN), GIVEN)} for student, cells in some.items()}
+    counts = Counter(run for one in sets.values() for run in one)
+    sets = {student: {run for run in one if counts[run] <= max(4, len(some) // 8)} for student, one in sets.items()}
+    expected = {}
+    for one in sorted(sets):
+        for other in sorted(sets):
+            shared = len(sets[one] & sets[other])
+            if one < other and shared >= similar.FEWEST and shared >= 0.5 * min(len(sets[one]), len(sets[other])):
+                expected[one, other] = shared / len(sets[one]), shared / len(sets[other])
+    assert expected
+    made = {(pair.left, pair.right): (pair.left_share, pair.right_share) for pair in found(some).pairs}
+    assert set(made) == set(expected) and all(made[pair] == pytest.approx(expected[pair]) for pair in made)
+
+
+def test_the_order_of_submissions_does_not_matter():
+    some = a_class(25, 4) | {"zoe": all_at_once(a_class(25, 4)["s00002"])}
+    back = dict(reversed(some.items()))
+    assert found(some) == found(back)
+
+
+# Text of strangers
+
+HOSTILE = ["'" * 50_000, '"""' + "\\" * 50_000, "(" * 50_000, ")]}" * 10_000, "1_" * 30_000, "9" * 60_000, "\\" * 50_000, "def f(" * 9_000, "\x00\x01\u202e", "f'{" * 15_000, "é" * 50_000,
+           "if x:\n" + "\n".join(" " * i + "if x:" for i in range(300)), "%%bash\nrm -rf /", "0x", "1e", "...." * 9_000, "import os; os.system('touch /tmp/handful-ran')", "lambda " * 5_000]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_any_text_is_split_and_bounded(text):
+    made = similar.own(notebook([text, text[::-1]]), GIVEN)
+    assert sum(len(source) for source, _ in made) <= similar.MOST_CHARACTERS
+    assert len(similar.runs(made, GIVEN)) <= MOST_SHINGLES
+
+
+@given(st.text(alphabet="ab1_.'\"\\\n#()[]{}=+-*,;: \t\réx", max_size=200))
+@settings(max_examples=400, deadline=None)
+def test_splitting_loses_no_line_and_never_fails(text):
+    made = tokens(text)
+    assert all(0 <= token.line <= text.count("\n") and token.text for token in made)
+    assert len(list(shingles(made))) == (max(1, len(made) - K + 1) if made else 0)
+
+
+@given(st.permutations(range(6)), st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_cells_in_any_order_have_the_same_runs(order, way):
+    cells = list(SOLUTIONS.values())[way]
+    assert similar.runs(similar.own(notebook([cells[i] for i in order]), GIVEN), GIVEN).tolist() == similar.runs(similar.own(notebook(cells), GIVEN), GIVEN).tolist()
+
+
+def test_files_that_are_no_notebook_are_counted_and_stop_nothing():
+    some = [*handed_in({"ada": SOLUTIONS["short"], "ben": renamed(SOLUTIONS["short"])}), Submission("cy", "x", b"{"), Submission("di", "x", None), Submission("eve", "x", b"[" * 100_000)]
+    told = []
+    made = similar.find(some, GIVEN, progress=told.append)
+    assert made.unread == ("cy", "eve") and made.nothing == 1 and made.compared == 2 and len(made.pairs) == 1 and told == [1, 2, 3, 4, 5]
+
+
+# The page
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+
+def page(some, share=similar.SHARE):
+    submissions = handed_in(some)
+    made = similar.find(submissions, GIVEN, share)
+    return similar_page.page_of("Write the roofline", made, GIVEN, similar_page.texts(submissions, made, GIVEN), share)
+
+
+def test_the_page_shows_passages_and_calls_them_no_proof():
+    text = page({"ada": SOLUTIONS["the book"], "ben": all_at_once(SOLUTIONS["the book"])})
+    assert "Similarity is no proof." in text and "ada and ben" in text and text.count('class="same"') > 20 and "In a class this small" in text
+    assert 'asleep = (1 - given[&quot;active_experts&quot;]' in text and "default-src 'none'" in text
+
+
+def both_sides(one, other):
+    return similar.sides(*(similar.own(notebook(cells), GIVEN) for cells in (one, other)), GIVEN)
+
+
+@pytest.mark.parametrize("name", list(SOLUTIONS))
+def test_passages_with_the_same_number_belong_together(name):
+    cells = SOLUTIONS[name]
+    left, right = both_sides(cells, renamed(cells))
+    assert left.marks == right.marks and sum(mark > 0 for mark in left.marks) > 0.8 * sum(bool(line.strip()) for line in left.lines)
+    left, right = both_sides(cells, reordered(cells))
+    assert Counter(zip(left.lines, left.marks)) == Counter(zip(right.lines, right.marks)) and left != right
+    left, right = both_sides(cells, [EXPLORE])
+    assert not any((*left.marks, *right.marks))
+
+
+def test_hostile_names_and_code_stay_text_on_the_page():
+    evil = "<script>alert(1)</script>"
+    cells = [*SOLUTIONS["short"], f"note = '{evil}</style>\u202e' # \"><img src=x onerror=alert(1)>\nbig = '" + "x" * 5_000 + "'"]
+    text = page({evil: cells, "</title>\u2066ben": cells})
+    reader = Tags()
+    reader.feed(text)
+    assert not {tag for tag, _ in reader.found} & {"script", "img", "iframe", "form", "link"} and text.count("</style>") == 1
+    assert not [name for _, attributes in reader.found for name in attributes if name.startswith("on") or name == "style"]
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", text) and "more characters" in text and len(text) < 100_000
+
+
+def test_a_page_without_pairs_says_so():
+    text = page(SOLUTIONS)
+    assert "No two submissions share 50 %" in text and "<section" not in text
+    assert "0 submissions were compared" in page({})
+
+
+def test_many_pairs_are_cut_and_counted(monkeypatch):
+    monkeypatch.setattr(similar, "MOST_PAIRS", 3)
+    made = found({f"s{i}": SOLUTIONS["short"] for i in range(4)})
+    assert len(made.pairs) == 3 and made.more == 3
