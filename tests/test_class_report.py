@@ -1,84 +1,21 @@
 """Grades, feedback and the report of a class, from results made here: nothing is lost, nothing that a student wrote runs, and every number is right."""
 import csv
-import hashlib
 import html.parser
 import io
 import json
-import random
 import re
 import zipfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.stats
+from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
+from handful import cli
 from handful.classroom import feedback, grades, report, rubric, sheet, stats, store, tables
+from handful.classroom.assignment import assignments
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-TURNS = {"step_time": {"added-not-max": ("You added the two times; the step lasts as long as the slower one.", 1),
-                       "forgot-batch": ("The arithmetic grows with the batch; the weights are read once for all of it.", 0)},
-         "balance": {"two-for-one": ("A multiply-add is two FLOP.", 1)}}
-KINDS = [("step_time", "function", 4, "the time of a decode step"), ("balance", "value", 2, "the batch at which the two times are equal"),
-         ("cost", "function", 3, "what a million tokens cost"), ("roofline", "expression", 3, "the roofline as an expression"),
-         ("coin", "value", 1, "a question that luck decides"), ("why", "written", 4, "why a larger batch is cheaper, in two sentences")]
-RUBRIC = [(2, "Names the binding resource and why"), (2, "Says what the weights cost a single sequence")]
-
-
-def assignment(questions=KINDS):
-    made = {}
-    for name, kind, points, asks in questions:
-        wrong = {turn: SimpleNamespace(id=turn, says=says, score=score) for turn, (says, score) in TURNS.get(name, {}).items()}
-        lines = tuple(SimpleNamespace(points=worth, text=text) for worth, text in RUBRIC) if kind == "written" else ()
-        made[name] = SimpleNamespace(name=name, kind=kind, points=points, asks=asks, wrong=wrong, rubric=lines)
-    return SimpleNamespace(name="roofline", title="Write the roofline", chapter="latency-and-cost", edition="0123456789ab", questions=made)
-
-
-def result(student, answers, status=None, notices=(), submission=None, says=""):
-    """A result as the grader writes it; `answers` maps a question to its status, points, turn and text."""
-    found = []
-    for name, kind, possible, asks in KINDS:
-        state, points, turn, text = answers.get(name, ("missing", 0, None, ""))
-        written = kind == "written"
-        found.append({"name": name, "asks": asks, "kind": kind, "status": state, "points": points, "possible": 0 if written else possible,
-                      "says": {"ok": "All calls came back right.", "wrong": "Some calls came back wrong.", "waiting": "Your teacher grades this.",
-                               "missing": f"There is no {name}."}.get(state, "It stopped."), "turn": turn,
-                      "right": [] if kind != "function" or state == "missing" else [i < round(8 * points / possible) for i in range(8)], **({"text": text} if written else {})})
-    order = ["ungradable", "killed", "timeout", "error", "missing", "wrong", "ok"]
-    states = [part["status"] for part in found if part["status"] != "waiting"]
-    status = status or min(states, key=order.index)
-    handed = submission if submission is not None else hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()
-    return {"schema": 1, "assignment": "roofline", "edition": "0123456789ab", "library": "0.1.0", "student": student, "submission": handed, "variant": 17, "status": status,
-            "says": says, "points": round(sum(part["points"] for part in found), 2), "possible": 13, "waiting": 4, "questions": found, "notices": list(notices), "signature": ""}
-
-
-def class_of(many=40, seed=1):
-    """A class whose members differ in what they know; one question is decided by luck."""
-    draw, made = random.Random(seed), []
-    for i in range(many):
-        student, knows, answers = f"student{i:03}", draw.gauss(0.3, 1), {}
-        for name, kind, possible, _ in KINDS:
-            luck = knows + draw.gauss(0, 0.8)
-            if kind == "written":
-                answers[name] = ("waiting", 0, None, f"The weights are read once for all {i + 2} sequences, so each pays less.") if luck > -1.2 else ("missing", 0, None, "")
-            elif name == "coin":
-                answers[name] = ("ok", possible, None, "") if draw.random() < 0.5 else ("wrong", 0, None, "")
-            elif luck > 0:
-                answers[name] = ("ok", possible, None, "")
-            elif luck > -1.4:
-                turn = draw.choice([*TURNS.get(name, {}), None])
-                answers[name] = ("wrong", TURNS[name][turn][1] if turn else round(possible * draw.choice([0, 0.25, 0.5]), 2), turn, "")
-            else:
-                answers[name] = (draw.choice(["missing", "error", "timeout"]), 0, None, "")
-        notices = ("student004 and student009 handed in notebooks whose inputs were drawn for the same id.",) if i in (4, 9) else ()
-        made.append(result(student, answers, notices=notices))
-    if many > 12:
-        made[7] = result("student007", {}, "missing", submission="", says="Nothing was handed in.")
-        made[11] = result("student011", {}, "ungradable", says="The file is no notebook: it ends in the middle.") | {"questions": []}
-        made[12]["status"], made[12]["says"] = "killed", "The code asked for more than 600 MB and was ended."
-    return made
-
 
 CLASS = class_of(seed=5)
 WROTE = next(i for i, one in enumerate(CLASS) if one["questions"][-1]["status"] == "waiting")
@@ -388,10 +325,6 @@ def test_the_sheets_show_every_answer_beside_its_rows(tmp_path):
 
 # What somebody wrote never runs, hides or breaks out
 
-HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</style><script>alert(1)</script>", "=HYPERLINK(\"http://example.org\",\"x\")", "+1+1", "-2", "@SUM(A1)", "\tx", "\r=1",
-           "\u202egnp.exe", "\u2066x\u2069", "a\x00b\x1b[31m", "line\nline", "{{constructor}}", "javascript:alert(1)", "../../etc/passwd", "CON", "\ud800", "', ;\"", "&lt;", "＝1", "é" * 300]
-
-
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -412,16 +345,6 @@ def harmless_page(text):
     assert not [value for _, name, value in page.attributes if name in ("src", "srcset", "action")]
     assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/]+=*'; base-uri 'none'", text) and text.count("<style>") == 1 == text.count("</style>")
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00\x1b\ud800-\udfff]", text)
-
-
-def hostile_class():
-    made = []
-    for i, text in enumerate(HOSTILE):
-        one = result(f"{text}{i}", {"why": ("waiting", 0, None, text * 3), "balance": ("wrong", 1, "two-for-one", "")}, notices=(f"Notice {text}",), says=text)
-        for part in one["questions"]:
-            part["says"] = f"It said {text}."
-        made.append(one)
-    return made
 
 
 def test_hostile_text_stays_text_in_every_page(tmp_path):
@@ -530,3 +453,76 @@ def test_every_picture_has_words_and_a_table():
         if "<figure>" in section:
             assert "<table>" in section
     assert not re.search(r'<svg[^>]*style=|<[^>]+ style="', page)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_every_ink_can_be_read_on_its_paper(scheme):
+    def light(colour):
+        channels = (int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5))
+        return sum(weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for weight, c in zip((0.2126, 0.7152, 0.0722), channels))
+
+    inks = dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6})", re.findall(r":root \{([^}]*)\}", sheet.STYLE)[scheme]))
+    inks = {name: colour if len(colour) == 7 else "#" + "".join(letter * 2 for letter in colour[1:]) for name, colour in inks.items()}
+    for paper in ("paper", "wash", "mark"):
+        for ink in ("ink", "soft", "good", "bad", "wait", "0"):
+            if paper != "mark" or ink in ("ink", "soft"):
+                high, low = sorted((light(inks[ink]), light(inks[paper])), reverse=True)
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, paper)
+
+
+# The command
+
+@pytest.fixture
+def graded(tmp_path):
+    """A folder as the grader leaves it, of the book's roofline: ada is right, ben wrong in a named way, cy handed in nothing."""
+    found = assignments()["roofline"]
+    name, turn = next((question.name, turn) for question in found.questions.values() for turn in question.wrong)
+
+    def one(student, submission, wrong=None):
+        parts = [{"name": question.name, "asks": question.asks, "kind": question.kind, "possible": question.points, "turn": None, "right": [], "text": "",
+                  **({"status": "waiting", "points": 0, "says": "Your teacher reads this.", "text": f"What {student} thinks."} if question.kind == "written" else
+                     {"status": "ok", "points": question.points, "says": "Right."})} for question in found.questions.values()]
+        for part in parts:
+            if part["name"] == wrong:
+                part.update(status="wrong", points=1, turn=turn, says=found.questions[name].wrong[turn].says)
+            if not submission:
+                part.update(status="missing", points=0, text="", says="It is missing.")
+        points = round(sum(part["points"] for part in parts), 2)
+        return {"schema": 1, "assignment": "roofline", "edition": found.edition, "library": "0.1.0", "student": student, "submission": submission, "variant": 1,
+                "status": "missing" if not submission else "wrong" if wrong else "ok", "says": "", "points": points, "possible": found.points, "waiting": found.waiting,
+                "questions": parts, "notices": [], "signature": ""}
+
+    results = [one("ada", "a" * 64), one("ben", "b" * 64, name), one("cy", "")]
+    with store.opened(tmp_path / "graded") as kept:
+        for result in results:
+            kept.put(store.key(result["student"]), result)
+        kept.finish("roofline", [(result["student"], store.key(result["student"])) for result in results], complete=True)
+    return tmp_path / "graded"
+
+
+def test_the_command_writes_everything_and_says_so(graded, capsys):
+    assert cli.main(["assign", "report", str(graded), "--site", "https://example.org/book"]) == 0
+    said = capsys.readouterr().out
+    assert "3 students, 2 graded, 0 with their final points" in said and "2 of 3 students wait for points by rubric" in said and str(graded / "report.html") in said
+    for name in ("report.html", "grades.csv", "rubric.csv", "feedback.zip", "feedback/ada.html", "lms/canvas.csv", "lms/gradescope/ben/results.json", "written/reply-1.html"):
+        assert (graded / name).exists(), name
+    harmless_page((graded / "report.html").read_text())
+    ben = (graded / "feedback" / "ben.html").read_text()
+    turn = next(turn for question in assignments()["roofline"].questions.values() for turn in question.wrong.values())
+    assert ben.count(sheet.shown(turn.says)) == 1 and "https://example.org/book/latency-and-cost.html" in ben
+    fill(graded, lambda row: row.update(points=row["possible"]))
+    assert cli.main(["assign", "report", str(graded), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["final"] == found["graded"] == 2 and found["notes"] == []
+    assert {row["student"]: row["total"] for row in read(graded / "grades.csv")}["ada"] == sheet.number(assignments()["roofline"].points + assignments()["roofline"].waiting)
+
+
+def test_the_command_answers_a_mistake_in_one_sentence(graded, tmp_path, capsys):
+    assert cli.main(["assign", "report", str(graded)]) == 0
+    fill(graded, lambda row: row.update(points="many"))
+    for arguments, code, said in [([str(graded)], 2, "rubric.csv, row 2, column points: 'many' is no number"), ([str(tmp_path / "none")], 1, "holds no graded class"),
+                                  ([str(graded), "--source", "balance"], 1, "holds results of 'roofline'") if "balance" in assignments() else ([str(graded), "--source", "roofl"], 2, "There is no assignment"),
+                                  ([str(graded), "--class-list", str(tmp_path / "none.csv")], 2, "none.csv cannot be read")]:
+        assert cli.main(["assign", "report", *arguments]) == code
+        error = capsys.readouterr().err
+        assert said in error and error.count("\n") == 1 and "Traceback" not in error

@@ -8,7 +8,9 @@ from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
-from handful.classroom import similar, similar_page
+from handful import cli
+from handful.classroom import release, similar, similar_page
+from handful.classroom.assignment import assignments
 from handful.classroom.submissions import Submission
 from handful.classroom.tokens import K, MOST_SHINGLES, shingles, tokens
 from hypothesis import given, settings
@@ -401,3 +403,37 @@ def test_many_pairs_are_cut_and_counted(monkeypatch):
     monkeypatch.setattr(similar, "MOST_PAIRS", 3)
     made = found({f"s{i}": SOLUTIONS["short"] for i in range(4)})
     assert len(made.pairs) == 3 and made.more == 3
+
+
+# The command, on the book's own assignment
+
+def test_the_command_finds_the_copy_among_the_book_s_own_notebooks(tmp_path, capsys):
+    roofline = assignments()["roofline"]
+    folder = tmp_path / "class"
+    folder.mkdir()
+    solved = release.notebook(roofline, "ada", "solution")
+    (folder / "ada.ipynb").write_text(json.dumps(solved))
+    copied = json.loads(json.dumps(release.notebook(roofline, "ben", "solution")))
+    for cell in copied["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code" and "step_time" in source and "max(" in source:
+            cell["source"] = "# mine\n" + source.replace("flops", "work").replace("read", "moved")
+    copied["cells"].reverse()
+    (folder / "ben.ipynb").write_text(json.dumps(copied))
+    (folder / "cy.ipynb").write_text(json.dumps(release.notebook(roofline, "cy", "empty")))
+    cells = iter(SOLUTIONS["short"])
+    other = json.loads(json.dumps(release.notebook(roofline, "di", "empty")))
+    other["cells"] += [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{i}"} for i, cell in enumerate(cells)]
+    (folder / "di.ipynb").write_text(json.dumps(other))
+    page = tmp_path / "similar.html"
+    assert cli.main(["assign", "similar", str(folder), "--assignment", "roofline", "-o", str(page), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(pair["left"], pair["right"]) for pair in told["pairs"]] == [("ada", "ben")] and told["compared"] == 4 and told["not_compared"] == 1
+    assert "ada and ben" in page.read_text() and "Similarity is no proof" in page.read_text()
+
+
+@pytest.mark.parametrize(["share", "said"], [("0", "above 0 and at most 1"), ("much", "above 0 and at most 1"), ("101%", "above 0 and at most 1")])
+def test_a_share_that_is_none_is_refused(share, said, capsys):
+    assert cli.main(["assign", "similar", "x", "--assignment", "roofline", "--share", share]) == 2
+    assert said in capsys.readouterr().err
+    assert cli.main(["assign", "similar", "no-such-folder", "--assignment", "roofline"]) == 2
