@@ -45,7 +45,7 @@ def page(name: str, body: str) -> str:
             f"<body>\n{body}\n</body>\n</html>\n")
 
 
-def _html(markdown: str, where: str = "") -> str:
+def html(markdown: str, where: str = "") -> str:
     def inlined(source: str) -> str:
         path = picture(source, where)
         return f"data:{mimetypes.guess_type(path.name)[0]};base64,{base64.b64encode(path.read_bytes()).decode()}"
@@ -60,9 +60,9 @@ def card_sheets(some: Iterable[Card], site: str = "") -> str:
         parts.append(f"<h2>{escape(title(chapter))}</h2>\n<div>")
         for card in group:
             where = f"{card.file}: {card.id}"
-            front, back = (_html(words.markdown(part.text), where) for part in (card.front, card.back))
+            front, back = (html(words.markdown(part.text), where) for part in (card.front, card.back))
             parts.append(f'<div class="pair"><div>{front}<p class="note">{escape(card.kind.capitalize())}</p></div>'
-                         f'<div>{back}<div class="note">{_html(foot(card, site))}</div></div></div>')
+                         f'<div>{back}<div class="note">{html(foot(card, site))}</div></div></div>')
         parts.append("</div>")
     return page(f"{book.TITLE}: cards", "\n".join(parts))
 
@@ -92,16 +92,16 @@ def problem_sheets(some: Sequence[Problem], seeds: Sequence[int], solutions: boo
 def _problem(number: int, drawn: Drawn) -> str:
     where = f"{drawn.problem.entry.file}: {drawn.id}"
     if drawn.choices:
-        room = '<ol class="choices">' + "".join(f"<li>{_html(text, where)}</li>" for text, _, _ in drawn.choices) + "</ol>"
+        room = '<ol class="choices">' + "".join(f"<li>{html(text, where)}</li>" for text, _, _ in drawn.choices) + "</ol>"
     else:
         room = f'<div class="room{" line" if drawn.kind == "expression" else ""}"></div>'
-    return f'<article class="problem">\n<h3>{number}. <span class="note">{drawn.problem.level.capitalize()}</span></h3>\n{_html(drawn.text, where)}\n{room}\n</article>'
+    return f'<article class="problem">\n<h3>{number}. <span class="note">{drawn.problem.level.capitalize()}</span></h3>\n{html(drawn.text, where)}\n{room}\n</article>'
 
 
 def _solution(number: int, drawn: Drawn) -> str:
     result = f"{right_letter(drawn)}. " if drawn.choices else f"{drawn.shown}. " if drawn.shown else ""
     where = f"{drawn.problem.entry.file}: {drawn.id}"
-    return f'<article class="solution">\n<h3>{number}. {escape(result)}</h3>\n{_html(drawn.solution, where)}\n<div class="note">{_html(book.place(drawn.problem))}</div>\n</article>'
+    return f'<article class="solution">\n<h3>{number}. {escape(result)}</h3>\n{html(drawn.solution, where)}\n<div class="note">{html(book.place(drawn.problem))}</div>\n</article>'
 
 
 def pdf(html: str) -> bytes:

@@ -41,7 +41,6 @@ Each problem has two hints and a solution; judgement has a ``rubric`` too.
 """
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -52,19 +51,16 @@ import sympy
 from .. import ask
 from ..dimensions import NONE, Dimension, DimensionError, dimension_of
 from ..quantities import table
-from ..random32 import mulberry32
 from ..units import UNITS, format_value
-from ..written import WrittenError, read
-from . import expressions
+from ..written import read
+from . import drawing, expressions
+from .drawing import ROWS
 from .expressions import ExpressionError, evaluate, to_sympy
 from .source import Entry, Part, SourceError, check_fields, check_place, read_all
 from .words import plain
 
 LEVELS = ("apply", "derive", "judge")
-ROWS = ("hardware", "model", "precision")
 TOLERANCE = 0.02
-_RANGE = re.compile(r"\s*([-+.\deE]+)\s*\.\.\s*([-+.\deE]+)\s+(by|times)\s+([-+.\deE]+)\s*")
-MOST = 200  # values of one range
 
 
 @dataclass(frozen=True)
@@ -116,22 +112,13 @@ class Problem:
 
         Each name takes one number of `handful.random32`, in the order of the head; the cases come last.
         """
-        step = mulberry32(seed)
-        found = {name: values[int(step() * len(values))] for name, values in self.choices_drawn.items()}
-        if self.cases:
-            found["case"] = self.cases[int(step() * len(self.cases))]
-        return found
+        return drawing.draw(self.choices_drawn, self.cases, seed)
 
     def values(self, seed: int) -> dict[str, float]:
         """Values of all symbols for a seed: the scenario's, then what is drawn."""
         if seed not in self._values:
-            drawn = self.draw(seed)
-            known = ask.scenario_values(**{name: drawn[name] for name in ROWS if name in drawn})
-            found = {q.name: q.default for q in table.values() if q.default is not None}
-            found |= {name: value for name, value in known.items() if value is not None}
-            found |= {name: value for name, value in drawn.items() if name not in (*ROWS, "case")}
             self._values.clear()  # of one seed much is asked, then of another
-            self._values[seed] = found | {name: value for name, value in drawn.get("case", {}).items() if name != "name"}
+            self._values[seed] = drawing.values(self.draw(seed))
         return self._values[seed]
 
     def right(self, seed: int) -> float:
@@ -263,46 +250,6 @@ def unit_for(wanted: Dimension) -> str:
     return "1"
 
 
-def _drawn_values(name: str, given, entry: Entry) -> tuple:
-    """The values that a line of ``draw`` allows."""
-    field_name = "draw"
-    if isinstance(given, str) and (found := _RANGE.fullmatch(given)):
-        low, high, step = (float(found[i]) for i in (1, 2, 4))
-        if low > high or step <= (1 if found[3] == "times" else 0):
-            raise entry.error(f"{name}: {given!r} goes nowhere; write low..high by step, or low..high times a factor above 1.", field_name)
-        values, value = [], low
-        while value <= high * (1 + 1e-9) and len(values) <= MOST:
-            values.append(value)
-            value = low * step ** len(values) if found[3] == "times" else low + step * len(values)
-        if len(values) > MOST:
-            raise entry.error(f"{name}: {given!r} has more than {MOST} values.", field_name)
-        return tuple(int(v) if float(v).is_integer() else float(f"{v:.12g}") for v in values)
-    many = tuple(given) if isinstance(given, list) else (given,)
-    if name in ROWS:
-        from .. import scenario
-
-        known = [row["name"] for row in scenario.page_rows()[name]]
-        for value in many:
-            if value not in known:
-                raise entry.error(f"{name}: there is no {value!r}; the nearest are {ask.nearest(str(value), known)}.", field_name)
-        return many
-    return tuple(_number(value, name, entry, field_name) for value in many)
-
-
-def _number(value, name: str, entry: Entry, field_name: str) -> float:
-    """A number, a value with its unit ("80 GB"), or a request in brackets."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise entry.error(f"{name}: a number is expected; got {value!r}.", field_name)
-    if isinstance(value, str):
-        try:
-            value = ask.answer(value.strip()[1:-1]).value if value.strip().startswith("[") else read(value)[0]
-        except (ask.AskError, WrittenError) as error:
-            raise entry.error(f"{name}: {error}", field_name) from None
-    if not math.isfinite(value):
-        raise entry.error(f"{name}: a finite number is expected; got {value}.", field_name)
-    return value
-
-
 _REQUIRED = ("level", "section")
 _OPTIONAL = ("lecture", "draw", "cases", "units", "answer", "unit", "tolerance", "wrong", "letters", "choices", "rubric", "schedule")
 
@@ -326,7 +273,7 @@ def make(entry: Entry) -> Problem:
     kind = {"choices": "choice", "schedule": "schedule", "answer": "expression" if "letters" in head else "number"}[kinds[0]]
     draw = _mapping(entry, "draw")
     units = {name: str(unit) for name, unit in _mapping(entry, "units").items()}
-    drawn = {name: _drawn_values(name, given, entry) for name, given in draw.items()}
+    drawn = {name: drawing.drawn_values(name, given, entry) for name, given in draw.items()}
     cases = tuple(_case(case, entry) for case in head.get("cases") or ())
     for name in {*drawn, *(key for case in cases for key in case)} - {*ROWS, "name", "case"}:
         if name not in table and name not in units:
@@ -413,7 +360,7 @@ def _choice(item: dict, entry: Entry, units, named) -> Choice:
 def _case(case, entry: Entry) -> dict:
     if not isinstance(case, dict) or "name" not in case:
         raise entry.error(f"each case needs a name; got {case!r}.", "cases")
-    return {key: value if key == "name" else _number(value, key, entry, "cases") for key, value in case.items()}
+    return {key: value if key == "name" else drawing.number(value, key, entry, "cases") for key, value in case.items()}
 
 
 @cache

@@ -123,26 +123,46 @@ def _part(title: str, lines: list[str], first: int) -> Part:
 
 def _head(lines: list[str], first: int, file: str, name: str, line: int):
     """Head, line of each field, and what follows the head."""
-    import yaml
-
     at = next((i for i, text in enumerate(lines) if text.strip()), None)
     if at is None or lines[at].strip() != "```yaml":
         raise SourceError(f"{file}, line {line}: {name} has no head; after its heading a block ```yaml is expected.")
     end = next((i for i in range(at + 1, len(lines)) if lines[i].strip() == "```"), None)
     if end is None:
         raise SourceError(f"{file}, line {first + at}: the head of {name} does not end; close it with ```.")
-    text = "\n".join(lines[at + 1:end])
+    head, places = fields("\n".join(lines[at + 1:end]), first + at + 1, file, f"the head of {name}")
+    return head, places, lines[end + 1:], first + end + 1
+
+
+def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str, int]]:
+    """YAML whose first line is line `first` of a file: what it says, and the line of each field; ``wrong.id`` is a field within a field.
+
+    >>> fields("kind: value\\nwrong:\\n  twice: {says: Half.}", 7, "a.md", "the head")
+    ({'kind': 'value', 'wrong': {'twice': {'says': 'Half.'}}}, {'kind': 7, 'wrong': 8, 'wrong.twice': 9, 'wrong.twice.says': 9})
+    """
+    import yaml
+
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         head = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise SourceError(f"{file}, line {first + at + 1 + (mark.line if mark else 0)}: the head of {name} is no YAML: "
+        raise SourceError(f"{file}, line {first + (mark.line if mark else 0)}: {whose} is no YAML: "
                           f"{getattr(error, 'problem', None) or 'unreadable'}.") from None
     if not isinstance(head, dict) or not all(isinstance(key, str) for key in head):
-        raise SourceError(f"{file}, line {first + at + 1}: the head of {name} has to be lines of the form field: value.")
-    places = {key.value: first + at + 1 + key.start_mark.line for key, _ in node.value}
-    return head, places, lines[end + 1:], first + end + 1
+        raise SourceError(f"{file}, line {first}: {whose} has to be lines of the form field: value.")
+    places: dict[str, int] = {}
+
+    def place(mapping, before: str) -> None:
+        for key, value in mapping.value:
+            name = f"{before}{key.value}"
+            if name in places:
+                raise SourceError(f"{file}, line {first + key.start_mark.line}: {whose} has the field {name} twice.")
+            places[name] = first + key.start_mark.line
+            if isinstance(value, yaml.MappingNode):
+                place(value, f"{name}.")
+
+    place(node, "")
+    return head, places
 
 
 def read_all(kind: str, make: Callable[[Entry], object], where: Path | None = None) -> dict[str, object]:
