@@ -275,6 +275,17 @@ def test_what_was_released_counts_for_nobody():
     assert not made.pairs and not made.groups and made.short == 2
 
 
+def test_a_released_cell_that_both_changed_a_little_counts_for_nobody():
+    changed = EXPLORE.replace("range(15)", "range(12)").replace("plt.show()", "plt.grid()\n    plt.show()")
+    assert changed != EXPLORE
+    made = found({"ada": [changed], "ben": [changed + "\n"]})
+    assert not made.pairs and made.short == 2
+    kept = {"ada": [changed, *SOLUTIONS["the book"]], "ben": [changed, *SOLUTIONS["short"]]}
+    assert not found(kept, share=0.1).pairs
+    left, right = both_sides(*kept.values())
+    assert left.marks[:4] == right.marks[:4] == (0,) * 4  # up to the first line that was changed
+
+
 def test_what_many_wrote_is_the_task_s_and_the_same_throughout_is_listed():
     some = {f"s{i:02}": SOLUTIONS["the book"] if i % 2 else renamed(SOLUTIONS["the book"]) for i in range(20)}
     made = found(some)

@@ -252,7 +252,8 @@ def gradescope(grade: Grade) -> bytes:
 def as_json(assignment, grades: Iterable[Grade]) -> bytes:
     """Everything in the table, for programs; nothing is neutralised here."""
     made = [{"student": grade.student, "status": grade.result["status"], "says": grade.result["says"],
-             "points": grade.points, "rubric": grade.rubric, "waiting": grade.waiting, "total": grade.total, "possible": grade.possible, "final": grade.final,
+             "points": grade.points, "rubric": grade.rubric, "waiting": grade.waiting, "total": grade.total,
+             "possible": grade.possible, "final": grade.final,
              "questions": {part["name"]: question_points(grade, part["name"]) for part in grade.result["questions"]},
              "turns": {part["name"]: part["turn"] for part in grade.result["questions"] if part.get("turn")},
              "notices": list(grade.result["notices"]), "submission": grade.result["submission"]} for grade in grades]

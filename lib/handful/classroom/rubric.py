@@ -136,7 +136,8 @@ def _sheets(assignment, lines: Sequence[Line], places: dict[tuple[str, str], str
         group = list(group)
         body = [f"<header><h1>{sheet.shown(question)}</h1><p>{sheet.shown(asks[question])}.  {sheet.count(len(group), 'answer')}, students "
                 f"{sheet.shown(group[0][0][1], 80)} to {sheet.shown(group[-1][0][1], 80)}.</p>"
-                f'<p class="note">Give points in the column points of {NAME}, where you may leave a comment too, and run the report again.</p></header>']
+                f'<p class="note">Give points in the column points of {NAME}, where you may leave a comment too, and run the report '
+                "again.</p></header>"]
         body += [_answer(key[1], rows) for key, rows in group]
         yield name, sheet.page(f"{assignment.title}: {question}", "\n".join(body))
 

@@ -62,7 +62,8 @@ def _how(found: Found, share: float) -> str:
             f"and layout; names that a student may choose are alike.  What is left is cut into runs of {K} tokens within each cell, so that "
             f"the order of cells does not count.  Runs of the released notebook are left out, and so are {len(found.common):,} that more "
             f"than an eighth of the class wrote, or more than a hundred: the task asks for those.  The share of a pair is how many of the "
-            f"shorter one's remaining runs the other has too; pairs from {100 * share:.0f} % with at least {FEWEST} runs in common are listed.</p></details>")
+            f"shorter one's remaining runs the other has too; pairs from {100 * share:.0f} % with at least {FEWEST} runs in "
+            "common are listed.</p></details>")
 
 
 def _groups(found: Found) -> str:
