@@ -1,4 +1,4 @@
-"""Control groups: bounds on memory and processes that hold across forks, where this machine lets us have them.
+"""Control groups: bounds on memory, processes and processor (one core) that hold across forks, where this machine lets us have them.
 
 `make` gives a fresh group for one sandbox; a process joins it by writing 0 to each file of `Group.doors`.
 """
@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,18 +69,14 @@ def _own(controller: str) -> str | None:
 
 
 def _home_1(controller: str) -> Path | None:
-    """Where groups of version 1 may be made: within our own group where that has a bound of memory, else in a group at the top."""
+    """Where groups of version 1 may be made: within our own group where that has a bound of memory, else at the top."""
     path = _own(controller)
     if path is None or not (TOP / controller).is_dir():
         return None
     own = TOP / controller / path.lstrip("/")
     bound = own / "memory.limit_in_bytes"
     bounded = bound.exists() and int(bound.read_text()) < NO_LIMIT
-    home = (own if bounded else TOP / controller) / "handful"
-    try:
-        home.mkdir(exist_ok=True)
-    except OSError:
-        return None
+    home = own if bounded else TOP / controller
     return home if os.access(home, os.W_OK) else None
 
 
@@ -104,20 +101,32 @@ def _home_2() -> Path | None:
 @cache
 def homes() -> tuple[int, tuple[Path, ...]]:
     """The version of control groups that can be had here (0: none) and the folders to make groups in."""
-    if "linux" not in os.sys.platform:
+    if sys.platform != "linux":
         return 0, ()
     try:
-        first = tuple(map(_home_1, ("memory", "pids")))
-        if all(first):
-            found = 1, first
-        else:
-            second = _home_2()
-            found = (2, (second,)) if second else (0, ())
+        first, processor, second = tuple(map(_home_1, ("memory", "pids"))), _home_1("cpu"), _home_2()
     except (OSError, ValueError):
         return 0, ()
-    for home in found[1]:
-        _sweep(home)
-    return found
+    for found in ((1, (*first, *([processor] if processor else []))), (2, (second,))):
+        if all(found[1]) and _serves(*found):
+            for home in found[1]:
+                _sweep(home)
+            return found
+    return 0, ()
+
+
+def _serves(version: int, places: tuple[Path, ...]) -> bool:
+    """Whether a group can be made there and joined."""
+    group = _make(version, places, 1 << 28, 16)
+    if group is None:
+        return False
+    try:
+        script = " && ".join(f"echo 0 > '{door}'" for door in group.doors)
+        return subprocess.run(["/bin/sh", "-c", script], capture_output=True, timeout=20).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    finally:
+        group.remove()
 
 
 def _sweep(home: Path) -> None:
@@ -133,8 +142,10 @@ def _sweep(home: Path) -> None:
 def make(memory_bytes: int, processes: int) -> Group | None:
     """A fresh group with these bounds, or None where none can be had."""
     version, places = homes()
-    if not version:
-        return None
+    return _make(version, places, memory_bytes, processes) if version else None
+
+
+def _make(version: int, places: tuple[Path, ...], memory_bytes: int, processes: int) -> Group | None:
     name = f"handful-{os.getpid()}-{next(_count)}"
     folders = tuple(place / name for place in places)
     group = Group(version, folders)
@@ -147,8 +158,12 @@ def make(memory_bytes: int, processes: int) -> Group | None:
             if swap.exists():
                 swap.write_text(str(memory_bytes))
             (folders[1] / "pids.max").write_text(str(processes))
+            quota = folders[-1] / "cpu.cfs_quota_us"
+            if quota.exists():
+                quota.write_text((folders[-1] / "cpu.cfs_period_us").read_text())
         else:
-            for file, value in (("memory.max", memory_bytes), ("memory.swap.max", 0), ("memory.oom.group", 1), ("pids.max", processes)):
+            for file, value in (("memory.max", memory_bytes), ("memory.swap.max", 0), ("memory.oom.group", 1), ("pids.max", processes),
+                                ("cpu.max", "100000 100000")):
                 if (folders[0] / file).exists():
                     (folders[0] / file).write_text(str(value))
     except OSError:
@@ -166,7 +181,7 @@ def scope() -> Callable[[int, int], list[str]] | None:
 
     def front(memory_bytes: int, processes: int) -> list[str]:
         return [program, "--user", "--scope", "--quiet", "--collect", "-p", f"MemoryMax={memory_bytes}", "-p", "MemorySwapMax=0",
-                "-p", f"TasksMax={processes}", "--"]
+                "-p", f"TasksMax={processes}", "-p", "CPUQuota=100%", "--"]
 
     try:
         tried = subprocess.run([*front(1 << 26, 16), "/bin/true"], capture_output=True, timeout=10)

@@ -14,14 +14,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
 from . import cluster, store
 from .assignment import Assignment, read_text
-from .handed import Handed, NotebookError, normal, read as read_notebook
+from .handed import Handed, NotebookError, mark, read as read_notebook
 from .judge import judge, requests
 from .protocol import Limits, Outcome, plain
 from .submissions import Submission, shown
@@ -31,7 +31,7 @@ STATUSES = ("ungradable", "killed", "timeout", "error", "missing", "wrong", "ok"
 SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
 MOST_NOTICES = 5
 # What the setup cells of a student's notebook come to inside the sandbox.
-PROLOGUE = "from handful_room import given\ndef check(*names): pass\nstudent = {!r}"
+PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
 
 
 class GradingError(RuntimeError):
@@ -51,31 +51,31 @@ def library() -> str:
 
 @dataclass(frozen=True)
 class Released:
-    """What a submission is compared with: code that need not run, and written answers that nobody filled in."""
+    """What a submission is compared with: marks of code that need not run, and written answers that nobody filled in."""
 
     code: frozenset[str]
-    empty: Mapping[str, str]
+    empty: tuple[tuple[str, str], ...]
 
 
-@lru_cache(64)
-def released(assignment: Assignment, student: str) -> Released:
-    """The student's notebook as it was handed out."""
+@lru_cache(16)
+def released(assignment: Assignment) -> Released:
+    """The notebook as it was handed out."""
     from .release import notebook
 
-    cells = notebook(assignment, student, "empty")["cells"]
-    code = {normal("".join(cell["source"])) for cell in cells if set(SKIPPED) & set(cell.get("metadata", {}).get("tags", ()))}
+    cells = notebook(assignment)["cells"]
+    code = {mark("".join(cell["source"])) for cell in cells if set(SKIPPED) & set(cell["metadata"].get("tags", ()))}
     texts = read_notebook(store.canonical({"cells": [{"cell_type": cell["cell_type"], "source": cell["source"]} for cell in cells]})).texts
-    return Released(frozenset(code), texts)
+    return Released(frozenset(code), tuple(texts.items()))
 
 
-def cells(data: bytes, assignment: Assignment, student: str = "") -> Handed:
+def cells(data: bytes, known: Released) -> Handed:
     """What a notebook has to be graded by; a `NotebookError` says why it has nothing."""
-    known = released(assignment, student)
-    return read_notebook(data, known.code, known.empty)
+    return read_notebook(data, known.code, dict(known.empty))
 
 
 def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notice: Sequence[str] = (), refused: str = "",
-              known: Sequence[str] = (), secret: bytes | None = None, limits: Limits = Limits(), ask: Callable[..., Outcome] | None = None) -> dict:
+              known: Sequence[str] = (), secret: bytes | None = None, limits: Limits = Limits(), ask: Callable[..., Outcome] | None = None,
+              handed_out: Released | None = None) -> dict:
     """Grade one submission.
 
     Parameters
@@ -94,6 +94,8 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     ask : callable, optional
         What runs the student's code, with the arguments and the result of `handful.classroom.sandbox.ask`, which it is by default.
         Tests of what stands around the sandbox hand in another; it has to be a module's own function where processes are used.
+    handed_out : Released, optional
+        What `released` gives, where it is at hand: it takes a second, which every process would pay.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     if data is None:
         return ended("ungradable", f"This could not be graded: {refused}") if refused else ended("missing", "Nothing was handed in.")
     try:
-        handed = cells(data, assignment)
+        handed = cells(data, handed_out or released(assignment))
     except NotebookError as error:
         return ended("ungradable", f"This could not be graded: {error}")
     owner = handed.drawn_for or student
@@ -161,18 +163,18 @@ def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
 
 @dataclass(frozen=True)
 class Job:
-    """How to grade: all that a worker needs beside a submission.  The key is not part of what is printed of it."""
+    """How to grade: all that a worker needs beside a submission.  Results are signed where they come together; no worker has the key."""
 
     source: str
     file: str
     limits: Limits
-    secret: bytes | None = field(default=None, repr=False)
+    handed_out: Released
     ask: Callable[..., Outcome] | None = None
 
     def __call__(self, task: tuple[str, Submission]) -> dict:
         one = task[1]
         return grade_one(_loaded(self.source, self.file), one.student, one.data, notice=one.notice, refused=one.refused, known=one.known,
-                         secret=self.secret, limits=self.limits, ask=self.ask)
+                         limits=self.limits, ask=self.ask, handed_out=self.handed_out)
 
 
 @lru_cache(4)
@@ -222,7 +224,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
         Where grading cannot go on; what is done is kept, and the same call goes on from there.
     """
     source = source if source is not None else _source(assignment)
-    job = Job(source, assignment.file, limits, secret, ask)
+    job = Job(source, assignment.file, limits, released(assignment), ask)
     graded = Graded(Counter(), 0, {}, {})
     order: list[tuple[str, str]] = []  # of the class: student and key
     kept: dict[str, str] = {}  # key → key of what stands there
@@ -241,24 +243,24 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
                 made = key(assignment, one, limits, secret)
                 order.append((one.student, made))
                 found = None if anew else results.get(made)
-                if found is not None:
+                if found is not None and (secret is None or store.verified(found, secret)):
                     graded.before += 1
                     note(made, found, made)
                 else:
                     yield made, one
 
         found = cluster.dask(job, tasks(), scheduler) if scheduler else cluster.here(job, tasks()) if jobs == 0 else \
-            cluster.pool(job, tasks(), jobs or cluster.cores())
+            cluster.pool(job, tasks(), jobs or cluster.cores(), longest=600 + 5 * limits.total_seconds)
         complete = False
         try:
             for (made, one), came in found:
                 if isinstance(came, cluster.Fault):
                     # Kept under another key, so that the next run tries it again.
                     graded.faults[one.student] = came.says
-                    result, under = _failed(assignment, one, secret), store.key("fault", made)
+                    result, under = _failed(assignment, one), store.key("fault", made)
                 else:
                     result, under = came.result, made
-                results.put(under, result)
+                results.put(under, store.signed(result, secret))
                 note(made, result, under)
             complete = True
         finally:
@@ -270,10 +272,10 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
     return graded
 
 
-def _failed(assignment: Assignment, one: Submission, secret: bytes | None) -> dict:
+def _failed(assignment: Assignment, one: Submission) -> dict:
     """The result of a submission that the grader, and not the student, failed at."""
-    plain_result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, refused="the grader itself failed; your teacher looks into it.")
-    return store.signed(plain_result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}, secret)
+    result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, refused="the grader itself failed; your teacher looks into it.")
+    return result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}
 
 
 def _source(assignment: Assignment) -> str:

@@ -10,6 +10,7 @@ Handed(cells=('x = 1\\ny = 2', ''), texts={'why': 'Because.'}, drawn_for=None)
 """
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Set
@@ -47,7 +48,7 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
     data : bytes
         The file.
     released : set of str
-        Code (`normal`) of cells that were released and need not run: explorations, checks, the setup.
+        Digests (`mark`) of cells that were released and need not run: explorations, checks, the setup.
     empty : mapping
         What stands under the heading of a written answer that is not filled in.
 
@@ -67,7 +68,7 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
             _written(texts, answer[1], source[answer.end():].strip(), empty)
             cells.append("")
         else:
-            cells.append(source if kind == "code" and normal(source) not in released else "")
+            cells.append(source if kind == "code" and mark(source) not in released else "")
     return Handed(tuple(cells), texts, _drawn_for(document))
 
 
@@ -125,14 +126,14 @@ def _written(texts: dict[str, str], name: str, text: str, empty: Mapping[str, st
             texts[name] = texts[name][:LONGEST_TEXT - 1] + "…"
 
 
-def normal(source: str) -> str:
-    """Code as it is compared with what was released: blanks at ends of lines do not count, nor whose notebook it is.
+def mark(source: str) -> str:
+    """The digest by which a cell is recognised: blanks at ends of lines do not count, nor whose notebook it is.
 
-    >>> normal('student = "ada"  \\nx = 1\\n') == normal("student = ''\\nx = 1")
+    >>> mark('student = "ada"  \\nx = 1\\n') == mark("student = ''\\nx = 1") != mark("x = 1")
     True
     """
     lines = source.replace("\r\n", "\n").strip().split("\n")
-    return _STUDENT.sub('student = ""', "\n".join(line.rstrip() for line in lines))
+    return hashlib.sha256(_STUDENT.sub('student = ""', "\n".join(line.rstrip() for line in lines)).encode()).hexdigest()
 
 
 def _drawn_for(document: dict) -> str | None:

@@ -1,19 +1,24 @@
 """The worker: runs within the sandbox, beside the student's code, and is trusted by nobody.
 
-Reads one JSON document from standard input, runs the cells in one namespace, puts the requests to it, and writes a line
-for each to the descriptor that its argument names (`protocol` says the forms).  Nothing here is worth keeping from a
+Reads one JSON document from standard input and runs its cells in one namespace; then reads requests, a line each, puts them
+to the namespace, and answers each with a line on the descriptor that its argument names (`protocol` says the forms).  Nothing here is worth keeping from a
 student: no answer, no check, no seed.  It uses little of the standard library, because what it imports every notebook pays for.
 """
 import builtins
 import sys
-from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, write
+from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, sysconf, write
 
 from _json import encode_basestring_ascii, make_scanner
 from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
 
-LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 1_000_000, 20, 10 ** 300, 300, 65534
+LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 999_000, 20, 10 ** 300, 300, 65534
 _name_of = type.__dict__["__name__"].__get__
+_trace_of = BaseException.__dict__["__traceback__"].__get__
 _missing = object()
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_TOO_LARGE = "it is larger than the 1 MB that an answer may have"
+# The functions below keep Python's own builtins, whatever a notebook does to them for itself.
+__builtins__ = dict(builtins.__dict__)
 
 
 class OutOfTime(BaseException):
@@ -31,6 +36,9 @@ class _Scan:
     @staticmethod
     def parse_constant(text):
         return float(text.replace("Infinity", "inf"))
+
+
+scan = make_scanner(_Scan)
 
 
 class _Clock:
@@ -57,54 +65,62 @@ class _Clock:
         setitimer(ITIMER_REAL, 0)
 
 
-def encode(value, room=LONGEST, depth=0):
-    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists."""
-    parts, size = [], 0
-    for part in _pieces(value, depth):
-        parts.append(part)
-        size += len(part)
-        if size > room:
-            raise Unfit("it is larger than the 1 MB that an answer may have")
+def encode(value):
+    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists.
+
+    >>> encode([1, 2.5, (True, None), {"a": float("inf"), 3: "é"}])
+    '[1,2.5,[true,null],{"a":Infinity,"3":"\\\\u00e9"}]'
+    """
+    parts = []
+    _put(value, parts.append, [LONGEST], 0)
     return "".join(parts)
 
 
-def _pieces(value, depth):
+def _put(value, add, room, depth):
     kind = type(value)
-    if value is None or kind is bool:
-        yield "null" if value is None else "true" if value else "false"
+    if kind is float:
+        text = float.__repr__(value)
+        text = _NOT_FINITE.get(text, text)
     elif kind is int:
         if not -DIGITS < value < DIGITS:
             raise Unfit("it has an integer of more than 300 digits")
-        yield int.__repr__(value)
-    elif kind is float:
-        text = float.__repr__(value)
-        yield {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(text, text)
+        text = int.__repr__(value)
     elif kind is str:
         if len(value) > LONGEST:
-            raise Unfit("it is larger than the 1 MB that an answer may have")
-        yield encode_basestring_ascii(value.encode("utf-8", "replace").decode("utf-8"))
+            raise Unfit(_TOO_LARGE)
+        text = encode_basestring_ascii(value.encode("utf-8", "replace").decode("utf-8"))
+    elif value is None or kind is bool:
+        text = "null" if value is None else "true" if value else "false"
     elif kind is list or kind is tuple:
         _deeper(depth)
-        yield "["
-        for place, item in enumerate(value):
-            if place:
-                yield ","
-            yield from _pieces(item, depth + 1)
-        yield "]"
+        text, between = "]", "["
+        for item in value:
+            add(between)
+            between = ","
+            _put(item, add, room, depth + 1)
+        if between == "[":
+            text = "[]"
     elif kind is dict:
         _deeper(depth)
-        yield "{"
-        for place, (name, item) in enumerate(value.items()):
+        text, between = "}", "{"
+        for name, item in value.items():
+            if type(name) is int:
+                name = int.__repr__(name)
             if type(name) is not str:
-                raise Unfit("it has a dict with a key that is no text: %s" % _name_of(type(name)))
-            if place:
-                yield ","
-            yield from _pieces(name, depth)
-            yield ":"
-            yield from _pieces(item, depth + 1)
-        yield "}"
+                raise Unfit("it has a dict with a key that is no text: %s" % _name_of(type(name))[:60])
+            add(between)
+            between = ","
+            _put(name, add, room, depth)
+            add(":")
+            _put(item, add, room, depth + 1)
+        if between == "{":
+            text = "{}"
     else:
-        yield from _pieces(_from_numpy(value, kind), depth)
+        return _put(_converted(value, kind), add, room, depth)
+    room[0] -= len(text) + 1
+    if room[0] < 0:
+        raise Unfit(_TOO_LARGE)
+    add(text)
 
 
 def _deeper(depth):
@@ -112,36 +128,42 @@ def _deeper(depth):
         raise Unfit("it is nested more than 20 deep")
 
 
-def _from_numpy(value, kind):
-    numpy = sys.modules.get("numpy")
+def _converted(value, kind):
+    """NumPy's and SymPy's numbers and arrays as Python's."""
+    numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
     if numpy is not None and "float64" in numpy.__dict__ and isinstance(value, (numpy.generic, numpy.ndarray)):
         if getattr(value, "size", 1) > 500_000:
-            raise Unfit("it is larger than the 1 MB that an answer may have")
+            raise Unfit(_TOO_LARGE)
         if isinstance(value, numpy.floating):
             return float(value)
         value = value.tolist()
-        if type(value) in (bool, int, float, str, list):
-            return value
+    elif sympy is not None and "Basic" in sympy.__dict__ and isinstance(value, sympy.Basic) and value.is_number:
+        value = int(value) if value.is_Integer else float(value)
+    if type(value) in (bool, int, float, str, list):
+        return value
     raise Unfit("it is of the type %s, and numbers, text, lists and dicts can be handed in" % _name_of(kind)[:60])
 
 
-def words(error):
+def words(error, clock):
     """Type and message of an exception, whatever its `__str__` does."""
     name = _name_of(type(error))[:60]
     try:
-        text = str(error)
+        try:
+            clock.start(0.25)
+            text = str(error)
+        finally:
+            clock.stop()
         text = text[:LONGEST_SAYS] if type(text) is str else ""
-    except OutOfTime:
-        raise
     except BaseException:
+        clock.stop()
         text = "(its message cannot be read)"
     return name + ": " + text if text else name
 
 
 def line_of(error, name):
     """The last line of the named cell that an exception went through."""
-    line, trace = None, error.__traceback__
-    if isinstance(error, SyntaxError) and error.filename == name:
+    line, trace = None, _trace_of(error)
+    if type(error) in (SyntaxError, IndentationError, TabError) and error.filename == name:
         line = error.lineno
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == name:
@@ -151,7 +173,13 @@ def line_of(error, name):
 
 
 def read_cell(source, name):
-    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them."""
+    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them.
+
+    >>> space = {}
+    >>> exec(read_cell("%matplotlib inline\\nx = (7\\n% 4)\\nif x:\\n    !ls", "cell"), space)
+    >>> space["x"]
+    3
+    """
     lines = source.split("\n")
     first = next((line for line in lines if line.strip()), "")
     if first.startswith("%%"):
@@ -194,10 +222,11 @@ def run_cells(document, space, clock, tell):
                     clock.stop()
                 continue
             except OutOfTime:
+                clock.stop()
                 status, says, line = "timeout", "It took more than %g seconds." % document["cell_seconds"], None
             except BaseException as error:
-                status, says, line = "error", words(error), line_of(error, name)
-                if isinstance(error, NotImplementedError):
+                status, says, line = "error", words(error, clock), line_of(error, name)
+                if issubclass(type(error), NotImplementedError):
                     status = "missing"
             tell('{"cell":%d,"status":"%s","says":%s,"line":%s}' % (
                 number, "error" if status == "missing" else status, encode(says), "null" if line is None else line))
@@ -236,14 +265,14 @@ def answer(request, space, spoilt):
     return "value", encode(given), ""
 
 
-def put_requests(document, space, spoilt, clock, tell):
-    """Put each request to the namespace and tell what came of it."""
+def put_requests(document, space, spoilt, clock, tell, lines):
+    """Put each request to the namespace, as it comes, and tell what came of it."""
     limit, late = document["call_seconds"], {}
-    for number, request in document["requests"]:
+    for line in lines:
+        number, request = scan(line, 0)[0]
         name = request.get("get") or request.get("call") or request.get("text")
         question = request.get("question", name)
         status, value = "timeout", None
-        tell('{"request":%d}' % number)
         if late.get(question, 0) >= document["late"]:
             says = "It was late before and was not asked again."
         else:
@@ -254,17 +283,31 @@ def put_requests(document, space, spoilt, clock, tell):
                 finally:
                     clock.stop()
             except OutOfTime:
+                clock.stop()
                 says = "It took more than %g seconds." % limit
                 late[question] = late.get(question, 0) + 1
             except Unfit as error:
                 status, says = "error", "What it gave cannot be handed in: %s." % error
             except BaseException as error:
-                if isinstance(error, NotImplementedError):
+                if issubclass(type(error), NotImplementedError):
                     status, says = "missing", "%s is left empty." % name
                 else:
-                    status, says = "error", words(error)
+                    status, says = "error", words(error, clock)
         tell('{"request":%d,"status":"%s","value":%s}' % (number, status, value) if status == "value" else
              '{"request":%d,"status":"%s","says":%s}' % (number, status, encode(says)))
+
+
+def lines_of(fd):
+    """The lines that come on a descriptor."""
+    left = b""
+    while True:
+        while b"\n" not in left:
+            chunk = read(fd, 1 << 20)
+            if not chunk:
+                return
+            left += chunk
+        line, _, left = left.partition(b"\n")
+        yield line.decode()
 
 
 def settle():
@@ -274,7 +317,7 @@ def settle():
     dup2(nothing, 2)
     out = int(sys.argv[1])
     closerange(3, out)
-    closerange(out + 1, 256)
+    closerange(out + 1, sysconf("SC_OPEN_MAX"))
     if geteuid() == 0:
         setgroups([])
         setresgid(NOBODY, NOBODY, NOBODY)
@@ -294,12 +337,11 @@ def main():
             data = data[write(out, data):]
 
     tell("{}")
-    chunks = []
-    while chunk := read(0, 1 << 20):
-        chunks.append(chunk)
-    document = make_scanner(_Scan)(b"".join(chunks).decode(), 0)[0]
-    del chunks, chunk
+    # Standard input is empty for the student; what the grader sends comes elsewhere.
+    dup2(0, out + 1)
     dup2(open_fd("/dev/null", 0), 0)
+    lines = lines_of(out + 1)
+    document = scan(next(lines), 0)[0]
     sys.path[:0] = document.pop("front")
     sys.path += document.pop("paths")
     sys.argv[:] = ["notebook"]
@@ -311,7 +353,8 @@ def main():
     furnish(document["given"])
     clock = _Clock(document["patience"])
     spoilt = run_cells(document, space, clock, tell)
-    put_requests(document, space, spoilt, clock, tell)
+    tell('{"cell":%d}' % len(document["cells"]))
+    put_requests(document, space, spoilt, clock, tell, lines)
     _exit(0)
 
 

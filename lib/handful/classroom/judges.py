@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..exercises.schedules import LONGEST, PATTERNS, Goal, OrdersError, percent, play, read_orders, stop
 from ..simulate.pipeline import Deadlock, one_forward_one_backward, run, zero_bubble
+from .judges_of_plans import ratio_conditions, serving_plan
 
 Verdict = tuple[float, str, str | None]
 JUDGES: dict[str, Callable[..., Verdict]] = {}
@@ -34,12 +35,16 @@ def judge(made: Callable[..., Verdict]) -> Callable[..., Verdict]:
     return made
 
 
+for _made in (ratio_conditions, serving_plan):
+    judge(_made)
+
+
 def found(name: str) -> Callable[..., Verdict]:
     """
     >>> found("schedul")
     Traceback (most recent call last):
     ...
-    handful.classroom.judges.JudgeError: There is no judge 'schedul'; there are schedule.
+    handful.classroom.judges.JudgeError: There is no judge 'schedul'; there are ratio_conditions, schedule, serving_plan.
     """
     if name not in JUDGES:
         raise JudgeError(f"There is no judge {name!r}; there are {', '.join(sorted(JUDGES))}.")

@@ -1,11 +1,11 @@
 """What crosses the boundary between the grader and a student's code: lines of strict, bounded JSON.
 
-Towards the sandbox goes one document: cells, requests, limits.  Back come lines, each of one of two forms::
+Towards the sandbox goes a line with cells and limits, then one for each request, when the one before is answered: until a
+notebook's cells have run, nothing of what it will be asked is inside.  Back come lines, each of one of these forms::
 
-    {"cell":3}                                     the worker has begun this cell
+    {"cell":3}                                     the worker has begun this cell (or, past the last one, is done with them)
     {"cell":3,"status":"error","says":…,"line":2}  and it did not end well
-    {"request":0}                                  the worker has begun this request
-    {"request":0,"status":"value","value":[1.5]}   its answer
+    {"request":0,"status":"value","value":[1.5]}   an answer
 
 Whatever comes back was written by someone whom nobody trusts: every line is bounded before it is read, and what is
 not exactly of these forms ends the conversation.  NaN and the infinities are written as Python's `json` writes them.
@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 LONGEST_LINE, LONGEST_TALK = 1_000_000, 8_000_000
 DEEPEST, DIGITS, LONGEST_SAYS = 20, 300, 300
 STATUSES = ("value", "error", "missing", "timeout", "killed")
+LONGEST_CODE = 4_000_000
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
@@ -29,9 +31,10 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a notebook may use: seconds of processor time, and bytes.
+    """What a notebook may use: seconds, bytes, processes, and sandboxes after the first.
 
-    A cell or a call may wait `patience` times its seconds, so that a busy machine does not make an honest notebook late.
+    Cells and calls are timed by the processor; on the wall they may take `patience` times as long, so that a busy
+    machine does not make an honest notebook late.  `total_seconds` are of the wall, for all sandboxes of a notebook together.
 
     >>> Limits(call_seconds=0)
     Traceback (most recent call last):
@@ -39,9 +42,9 @@ class Limits:
     ValueError: call_seconds has to be above 0; got 0.
     """
 
-    cell_seconds: float = 5.0
+    cell_seconds: float = 10.0
     call_seconds: float = 2.0
-    total_seconds: float = 60.0
+    total_seconds: float = 90.0
     patience: float = 3.0
     memory_bytes: int = 1 << 30
     disk_bytes: int = 32 << 20
@@ -87,14 +90,19 @@ class Outcome:
 
 
 def plain(text: str, longest: int = LONGEST_SAYS) -> str:
-    """A student's words as one line of printable text, cut at `longest` characters.
+    """A student's words as one line of printable text, cut at `longest` characters.  Addresses in memory, which differ each time, are left out.
 
-    >>> plain("a\\x00b\\u202etxt.exe\\n c")
-    'a b txt.exe c'
+    >>> plain("a\\x00b\\u202etxt.exe\\n c"), plain("<object at 0x7f3a80b0c1d0>")
+    ('a b txt.exe c', '<object at 0x…>')
     """
     kept = "".join(" " if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else letter for letter in text[:4 * longest])
-    kept = " ".join(kept.split())
+    kept = without_addresses(" ".join(kept.split()))
     return kept if len(kept) <= longest else kept[:longest - 1] + "…"
+
+
+def without_addresses(text: str) -> str:
+    """Text in which addresses in memory, which differ from run to run, are left out."""
+    return _ADDRESS.sub("0x…", text)
 
 
 def _depth(text: str) -> int:

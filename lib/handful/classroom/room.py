@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 
 from . import cgroup, seccomp
@@ -30,6 +29,7 @@ class Room:
     def __init__(self, limits: Limits, library: bool) -> None:
         self.limits, self.library = limits, library
         self.left, self.talk = b"", 0
+        self.first: int | None = None
 
     def __enter__(self) -> Room:
         root = as_root()
@@ -43,12 +43,14 @@ class Room:
                 files = {file: memory_file(data, starting) for file, data in worker().items()}
                 steps = seccomp.program()
                 refused = memory_file(steps, starting) if steps else None
-                command = [*bounds(self.limits, self.group, root), *walls(self.limits, self.library, root, files, refused, info_end), "--",
-                           shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end)]
                 passed = [out_end, info_end, *files.values(), *([refused] if refused is not None else [])]
+                command = [*bounds(self.limits, self.group, root, max(passed)), *walls(self.limits, self.library, root, files, refused, info_end), "--",
+                           shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end), f"handful-{os.getpid()}"]
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
                                                 pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
             closing.callback(self._end)
+            self.ended = os.pidfd_open(self.process.pid)
+            closing.callback(os.close, self.ended)
             for fd in (self.out, self.info, self.process.stdin.fileno(), self.process.stderr.fileno()):
                 os.set_blocking(fd, False)
             self._await_start()
@@ -68,18 +70,23 @@ class Room:
             self.process.wait()
             says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[:400]
             raise SandboxError(f"The sandbox did not start: {says or 'it said nothing, and its memory or processes may be bounded too tightly'}")
-        self.info_text = os.read(self.info, 4096)
+        told = re.search(rb'"child-pid":\s*([0-9]+)', os.read(self.info, 4096))
+        if told:
+            with suppress(ProcessLookupError):
+                self.first = os.pidfd_open(int(told[1]))
 
-    def send(self, document: Mapping[str, object]) -> None:
-        """Hand the worker its document; until all of it is there, nothing of the student's runs."""
-        left = memoryview(json.dumps(document, separators=(",", ":")).encode())
-        until = time.monotonic() + START_SECONDS
-        pipe = self.process.stdin
+    def send(self, message: object) -> None:
+        """Hand the worker a line; until the first has come, nothing of the student's runs."""
+        left = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        until, pipe = time.monotonic() + START_SECONDS, self.process.stdin.fileno()
         with suppress(BrokenPipeError):  # it has ended: the next line says so
             while left and time.monotonic() < until:
-                if select.select([], [pipe], [], 1.0)[1]:
-                    left = left[os.write(pipe.fileno(), left):]
-        pipe.close()
+                if _wait((pipe,), 1.0, select.POLLOUT):
+                    left = left[os.write(pipe, left):]
+
+    def quiet(self) -> bool:
+        """Whether nothing has come that has not been read: nobody has been asked, and nobody may have answered."""
+        return not self.left and not _wait((self.out,), 0)
 
     def line(self, deadline: float) -> bytes | None:
         """The next line; None where nobody is left to write one.
@@ -92,10 +99,12 @@ class Room:
             For a line, or a talk, that is too long.
         """
         while b"\n" not in self.left:
-            wait = deadline - time.monotonic()
-            if wait <= 0 or not select.select([self.out], [], [], wait)[0]:
+            if not _wait((self.out, self.ended), deadline - time.monotonic()):
                 raise TimeoutError
-            chunk = os.read(self.out, 1 << 16)
+            try:
+                chunk = os.read(self.out, 1 << 16)
+            except BlockingIOError:  # bubblewrap has ended, and nothing is left to read
+                chunk = b""
             if not chunk:
                 return None
             self.left += chunk
@@ -114,20 +123,24 @@ class Room:
     def _end(self) -> None:
         """End all that runs inside, and wait until it has ended."""
         # The first process within the pid namespace is killed: the kernel ends all others with it, before it is reported dead.
-        first = re.search(rb'"child-pid":\s*([0-9]+)', getattr(self, "info_text", b""))
-        if first and self.process.poll() is None:
-            with suppress(OSError):
-                handle = os.pidfd_open(int(first[1]))
-                try:
-                    signal.pidfd_send_signal(handle, signal.SIGKILL)
-                    select.select([handle], [], [], END_SECONDS)
-                finally:
-                    os.close(handle)
+        if self.first is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.first, signal.SIGKILL)
+            _wait((self.first,), END_SECONDS)
+            os.close(self.first)
         self.process.kill()  # and should that have failed: bubblewrap dies with its parent, and all within with it
         self.process.wait()
         for stream in (self.process.stdin, self.process.stderr):
             with suppress(OSError):
                 stream.close()
+
+
+def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> bool:
+    """Whether one of the descriptors becomes ready (or is closed at its other end) within so many seconds."""
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, event)
+    return bool(poll.poll(max(seconds, 0) * 1000))
 
 
 def _for_scope() -> dict[str, str]:

@@ -3,9 +3,8 @@
 The sandbox is bubblewrap: namespaces of its own, no network, nothing of this machine but Python, read-only; bounds on
 time, memory, processes and disk; a filter of system calls.  There is no way round it: without a sandbox nothing runs.
 
->>> outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}])
->>> outcome.answers[0].value, outcome.answers[1].status
-(42, 'missing')
+    outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}])
+    outcome.answers[0].value, outcome.answers[1].status      # 42, "missing"
 """
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from . import cgroup, seccomp
-from .protocol import Answer, CellError, Limits, Outcome, ProtocolError, read
+from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read, without_addresses
 from .room import Room
 from .walls import ROOM, SandboxError, as_root, bubblewrap, shown
 
@@ -57,6 +56,9 @@ def ask(cells: Sequence[str], requests: Sequence[Mapping[str, object]], given: M
     SandboxError
         Where there is no sandbox; nothing has run then.
     """
+    if sum(map(len, cells)) > LONGEST_CODE:
+        says = f"The notebook has more than {LONGEST_CODE // 10 ** 6} MB of code, and none of it was run."
+        return Outcome((Answer("error", None, says),) * len(requests), (), "killed", says)
     talk = _Talk(list(cells), list(requests), dict(given), limits)
     for _ in range(limits.restarts + 1):
         with Room(limits, library) as room:
@@ -80,57 +82,73 @@ class _Talk:
         rest = Answer("timeout" if self.end == "timeout" else "killed", None, f"It was not asked any more: {self.says}")
         return Outcome(tuple(answer or rest for answer in self.answers), tuple(self.spoilt[cell] for cell in sorted(self.spoilt)), self.end, self.says)
 
-    def document(self, left: list[int]) -> dict[str, object]:
+    def document(self) -> dict[str, object]:
         limits = self.limits
         skip = {str(number): [error.status, error.says] for number, error in self.spoilt.items() if error.status in ("killed", "timeout")}
-        return {"cells": self.cells, "skip": skip, "requests": [[number, self.requests[number]] for number in left], "given": self.given,
-                "front": [ROOM], "paths": list(shown()[2]), "cell_seconds": limits.cell_seconds, "call_seconds": limits.call_seconds,
-                "patience": limits.patience, "late": LATE}
+        return {"cells": self.cells, "skip": skip, "given": self.given, "front": [ROOM], "paths": list(shown()[2]), "patience": limits.patience,
+                "cell_seconds": limits.cell_seconds, "call_seconds": limits.call_seconds, "late": LATE}
 
     def hold(self, room: Room) -> str | None:
         """Talk in one sandbox until all is answered (None) or it has to be stopped (why)."""
-        left = [number for number, answer in enumerate(self.answers) if answer is None]
-        room.send(self.document(left))
-        waiting = iter(left)
-        expected = next(waiting, None)
-        at, seconds, why = None, self.limits.total_seconds, ""
-        cell = 0
+        self.at, why = None, ""
         try:
-            while True:
-                deadline = time.monotonic() + seconds
-                line = room.line(min(deadline, self.until))
-                if line is None:
-                    stop = "memory" if room.overflowed() else "killed"
-                    break
-                kind, number, found = read(line)
-                if kind == "cell" and found is None and cell <= number < len(self.cells) and (at is None or at[0] == "cell"):
-                    at, cell, seconds = (kind, number), number + 1, self.limits.cell_seconds * self.limits.patience + GRACE
-                elif kind == "cell" and found is not None and at == (kind, number):
-                    self.spoilt.setdefault(number, found)
-                    at = None
-                elif kind == "request" and number == expected and found is None and at != (kind, number):
-                    at, seconds = (kind, number), self.limits.call_seconds * self.limits.patience + GRACE
-                elif kind == "request" and number == expected and found is not None and at == (kind, number):
-                    self.answers[number] = found
-                    at, expected = None, next(waiting, None)
-                else:
-                    raise ProtocolError("it spoke of something that was not its turn.")
-                if expected is None:
-                    return None
+            if not self.run(room):
+                stop = "memory" if room.overflowed() else "killed"
+            elif None not in self.answers:
+                return None
         except TimeoutError:
             stop = "total" if time.monotonic() >= self.until else "timeout"
         except ProtocolError as error:
             stop, why = "forged", str(error)
-        self.stopped(stop, at or ("request", expected), why)
+        self.stopped(stop, why)
         return stop
 
-    def stopped(self, stop: str, at: tuple[str, int], why: str) -> None:
+    def run(self, room: Room) -> bool:
+        """Have the cells run and the requests answered; False where the process ended before."""
+        room.send(self.document())
+        last = -1
+        while last < len(self.cells):
+            found = self.listen(room, self.limits.cell_seconds)
+            if found is None:
+                return False
+            kind, number, error = found
+            if kind == "cell" and error is None and last < number <= len(self.cells):
+                last, self.at = number, ("cell", number)
+            elif kind == "cell" and error is not None and self.at == ("cell", number):
+                self.spoilt.setdefault(number, error)
+                self.at = None
+            else:
+                raise ProtocolError("it spoke of something that was not its turn.")
+        for number in [number for number, answer in enumerate(self.answers) if answer is None]:
+            self.at = ("request", number)
+            if not room.quiet():
+                raise ProtocolError("it answered before it was asked.")
+            room.send([number, self.requests[number]])
+            found = self.listen(room, self.limits.call_seconds)
+            if found is None:
+                return False
+            if found[:2] != self.at or found[2] is None:
+                raise ProtocolError("it answered something that it was not asked.")
+            self.answers[number] = found[2]
+            if "text" in self.requests[number] and type(found[2].value) is str:
+                self.answers[number] = Answer("value", without_addresses(found[2].value))
+        return True
+
+    def listen(self, room: Room, seconds: float) -> tuple[str, int, Answer | CellError | None] | None:
+        """The next line, within `seconds` of work; None where the process has ended."""
+        line = room.line(min(time.monotonic() + seconds * self.limits.patience + GRACE, self.until))
+        return None if line is None else read(line)
+
+    def stopped(self, stop: str, why: str) -> None:
         """Write down what the process was at, so that the next sandbox leaves it out."""
+        at, waiting = self.at, self.answers.index(None) if None in self.answers else None
         status = "timeout" if stop in ("timeout", "total") else "killed"
         self.end, self.says = status, SAYS[stop] + why
-        kind, number = at
-        if kind == "cell":
-            self.spoilt[number] = CellError(number, status, self.says)
+        if at and at[0] == "cell" and at[1] < len(self.cells):
+            self.spoilt[at[1]] = CellError(at[1], status, self.says)
+            return
+        number = at[1] if at and at[0] == "request" else waiting
+        if number is None:
             return
         question = self.requests[number].get("question", number)
         for other, request in enumerate(self.requests):
@@ -162,9 +180,9 @@ def _lines() -> Iterator[str]:
     elif cgroup.scope():
         yield "Memory and processes are bounded by scopes of the user's service manager (systemd-run)."
     else:
-        yield ("No control groups are to be had: memory is bounded for each process of a notebook and not over all of them, and processes "
-               "are bounded for all notebooks together.")
+        yield ("No control groups are to be had: memory is bounded for each process of a notebook and not over all of them, and processes " +
+               ("are not bounded but by time: grade as another user than root." if os.geteuid() == 0 and not as_root() else
+                "are bounded for all notebooks together."))
     yield "Dangerous system calls are refused." if seccomp.program() else f"There is no filter of system calls for {os.uname().machine}."
     if "--size" not in options:
         yield "This bubblewrap cannot bound the size of the private disk (0.8 can): a notebook may fill memory with files."
-    return

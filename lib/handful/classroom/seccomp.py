@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import struct
 
-EPERM, EACCES, ENOSYS = 1, 13, 38
+EPERM, ENOSYS = 1, 38
 ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 # Where the machine's word, the call's number and the lower half of its first argument lie in what the filter is shown.
 NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16
@@ -37,6 +37,7 @@ REFUSED = {
     "set_mempolicy": (238, 237), "socket": (41, 198), "memfd_secret": (447, 447),
 }
 CLONE, CLONE3 = (56, 220), (435, 435)
+UNKNOWN = 452  # calls from here on are newer than this list; told that there is none, libraries fall back to older ones
 
 
 def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
@@ -59,6 +60,7 @@ def program(machine: str | None = None) -> bytes | None:
     steps = [_step(LOAD, MACHINE), _step(EQUAL, MACHINES[machine], 1, 0), _step(RETURN, KILL), _step(LOAD, NUMBER)]
     if machine == "x86_64":  # calls of the x32 kind have a bit set and other meanings
         steps += [_step(AT_LEAST, 0x40000000, 0, 1), _step(RETURN, ERRNO | ENOSYS)]
+    steps += [_step(AT_LEAST, UNKNOWN, 0, 1), _step(RETURN, ERRNO | ENOSYS)]
     for number in refused:
         steps += [_step(EQUAL, number, 0, 1), _step(RETURN, ERRNO | EPERM)]
     # clone3 keeps its flags where a filter cannot look; told that there is none, every library falls back to clone.
