@@ -1,6 +1,205 @@
-"""The commands of `handful assign` that grade."""
+"""The commands of `handful assign` that grade: grade, verify, key, sandbox."""
 from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+EVERY = 10.0  # seconds between lines of progress, where there is no terminal
 
 
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
+    graded = command("grade", _grade, "grade a class: a folder, a zip, or a download of Canvas, Moodle or nbgrader",
+                     "Student code runs in a sandbox only.  What was graded before from the same sources is skipped, and a grading that was\n"
+                     "interrupted goes on.  A notebook that breaks something costs its author, and not the class.\n"
+                     "Example: handful assign grade submissions.zip --assignment roofline -o results")
+    graded.add_argument("submissions", metavar="SUBMISSIONS", help="a folder, a zip, or one notebook")
+    graded.add_argument("--assignment", required=True, metavar="NAME", help="such as roofline, or the path of a source")
+    graded.add_argument("-o", "--output", metavar="FOLDER", help="the results folder; NAME-results by default")
+    graded.add_argument("--jobs", type=int, metavar="N", help="processes; as many as there are cores by default")
+    graded.add_argument("--scheduler", metavar="ADDRESS", help="grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786")
+    graded.add_argument("--roster", metavar="FILE", help="the class as CSV: students' own ids, and who handed in nothing")
+    graded.add_argument("--key", metavar="FILE", help="sign the results with this key; 'handful assign key FILE' makes one")
+    graded.add_argument("--limits", nargs="+", default=[], metavar="NAME=VALUE", help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9")
+    graded.add_argument("--again", action="store_true", help="grade again what was graded before")
+    checked = command("verify", _verify, "check that results are as they were signed")
+    checked.add_argument("results", metavar="RESULTS", help="a results folder")
+    checked.add_argument("--key", required=True, metavar="FILE", help="the key that they were signed with")
+    made = command("key", _key, "make a key that signs results", "Whoever has the file can sign results: keep it where only you read it.", programs=False)
+    made.add_argument("file", metavar="FILE")
+    command("sandbox", _sandbox, "what the sandbox on this machine can do, or what is missing", programs=False)
+
+
+def _grade(options) -> None:
+    from .. import cli
+    from . import grade, store, submissions
+    from .assignment import assignment
+
+    asked = assignment(options.assignment)
+    if options.jobs is not None and options.jobs < 1:
+        raise cli.UsageError(f"--jobs is a number of processes, 1 or more; got {options.jobs}.")
+    limits, secret = read_limits(options.limits), store.read_key(options.key) if options.key else None
+    folder = Path(options.output or f"{asked.name}-results")
+    with submissions.opened(options.submissions, asked.name, options.roster) as found:
+        shown = Progress(sys.stderr)
+        try:
+            done = grade.run(asked, (one() for one in found), folder, jobs=options.jobs, scheduler=options.scheduler, secret=secret, limits=limits,
+                             total=len(found), anew=options.again, progress=shown)
+        except ModuleNotFoundError as error:
+            from ..exercises.command import MissingError
+
+            if error.name != "distributed":
+                raise
+            raise MissingError("--scheduler needs the package distributed, which is not installed; pip install 'handful[classroom]' brings it.") from None
+        finally:
+            shown.end()
+    notes = _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
+    if options.json:
+        cli._json({"folder": str(folder), "assignment": asked.name, "edition": asked.edition, "submissions": sum(done.statuses.values()),
+                   "before": done.before, "statuses": dict(done.statuses), "faults": done.faults, "claims": done.claims, "notes": notes})
+    else:
+        cli._columns([(status, f"{done.statuses[status]:,}") for status in reversed(grade.STATUSES) if done.statuses[status]] or [("submissions", "0")])
+        print(f"\nResults are in {folder}.")
+        for line in notes:
+            print(line, file=sys.stderr)
+    if done.faults:
+        raise grade.GradingError(f"{len(done.faults)} of {sum(done.statuses.values()):,} could not be graded through no fault of theirs: "
+                                 f"{', '.join(sorted(done.faults)[:5])}; the same command tries them again.")
+
+
+def _notes(done, signed: bool) -> list[str]:
+    """What the teacher should know, in sentences."""
+    notes = [f"{done.before:,} were graded before and left as they are."] if done.before else []
+    notes += [f"{len(who)} notebooks say that they are {name!r}'s: {', '.join(who[:6])}{' …' if len(who) > 6 else ''}." for name, who in sorted(done.claims.items())]
+    notes += [f"{student}: {says}." for student, says in sorted(done.faults.items())]
+    return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
+
+
+def _reports(folder: Path, asked, roster: str | None) -> list[str]:
+    """Grades, feedback and the class report, where this installation writes them."""
+    from . import report_command
+
+    write = getattr(report_command, "write_all", None)
+    return list(write(folder, asked, Path(roster) if roster else None)) if write else []
+
+
+def read_limits(texts: list[str]):
+    """Limits from NAME=VALUE.
+
+    >>> read_limits(["call_seconds=5", "memory_bytes=2e9"]).memory_bytes
+    2000000000
+    >>> read_limits(["seconds=5"])
+    Traceback (most recent call last):
+    ...
+    handful.cli.UsageError: There is no limit 'seconds'; there are cell_seconds, call_seconds, total_seconds, ...
+    """
+    from dataclasses import fields
+
+    from ..cli import UsageError
+    from .protocol import Limits
+
+    kinds, found = {one.name: type(one.default) for one in fields(Limits)}, {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in kinds:
+            raise UsageError(f"There is no limit {name!r}; there are {', '.join(kinds)}.")
+        try:
+            found[name] = kinds[name](float(value))
+        except (ValueError, OverflowError):
+            raise UsageError(f"The limit {name} is a number; got {value!r}.") from None
+    try:
+        return Limits(**found)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+class Progress:
+    """A line on how far grading is and how long it will take: in place on a terminal, else a new one every ten seconds."""
+
+    def __init__(self, stream, clock=time.monotonic) -> None:
+        self.stream, self.clock = stream, clock
+        self.began = self.told = clock()
+        self.first: int | None = None  # done when the first new result came: what was there before took no time
+        self.width = 0
+
+    def __call__(self, done: int, total: int | None, statuses: Counter) -> None:
+        now = self.clock()
+        self.first = done - 1 if self.first is None else self.first
+        if now - self.told < (0.2 if self.stream.isatty() else EVERY) and done != total:
+            return
+        self.told = now
+        self._say(self.line(done, total, statuses, now))
+
+    def line(self, done: int, total: int | None, statuses: Counter, now: float) -> str:
+        """
+        >>> import io
+        >>> shown = Progress(io.StringIO(), clock=lambda: 0.0)
+        >>> shown.first = 0
+        >>> shown.line(50, 200, Counter(ok=40, wrong=10), 60.0)
+        'Graded 50 of 200: ok 40, wrong 10; about 3 min left'
+        """
+        counts = ", ".join(f"{status} {count:,}" for status, count in statuses.most_common())
+        new = done - (self.first or 0)
+        left = ""
+        if total and new and done < total:
+            left = f"; {span((now - self.began) / new * (total - done))} left"
+        return f"Graded {done:,}{f' of {total:,}' if total is not None else ''}: {counts}{left}"
+
+    def _say(self, line: str) -> None:
+        if self.stream.isatty():
+            self.stream.write(f"\r{line:{self.width}s}")
+            self.width = len(line)
+        else:
+            self.stream.write(f"{line}\n")
+        self.stream.flush()
+
+    def end(self) -> None:
+        if self.width:
+            self.stream.write("\n")
+
+
+def span(seconds: float) -> str:
+    """
+    >>> span(20), span(200), span(20_000)
+    ('less than a minute', 'about 3 min', 'about 5.6 h')
+    """
+    if seconds < 50:
+        return "less than a minute"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
+def _verify(options) -> None:
+    from .. import cli
+    from . import grade, store
+
+    secret = store.read_key(options.key)
+    whole, bad, unsigned = 0, [], 0
+    for one in store.overview(options.results)["students"]:
+        found = store.load(Path(options.results) / "results" / f"{one['key']}.json")
+        if found is not None and found.get("student") == one["student"] and store.verified(found, secret):
+            whole += 1
+        else:
+            bad.append(one["student"])
+            unsigned += found is not None and not found.get("signature")
+    if options.json:
+        cli._json({"verified": whole, "failed": bad})
+    else:
+        print(f"{whole:,} result{'s are' if whole != 1 else ' is'} as signed.")
+    if bad:
+        why = f"; {unsigned} of them were never signed" if unsigned else ""
+        raise grade.GradingError(f"{len(bad):,} cannot be trusted: {', '.join(bad[:10])}{' …' if len(bad) > 10 else ''}{why}.")
+
+
+def _key(options) -> None:
+    from . import store
+
+    store.make_key(options.file)
+    print(f"{options.file}: a new key, which only you can read.", file=sys.stderr)
+
+
+def _sandbox(options) -> None:
+    from . import sandbox
+
+    print(sandbox.describe())

@@ -1,0 +1,291 @@
+"""Grading: a submission's bytes in, a result out; and a whole class of them.
+
+`grade_one` is a function of its arguments alone, so that a result is the same on every machine and need not be made
+twice.  The student's code runs in the sandbox only; everything that decides is out here.
+
+Every result ends in one of `STATUSES`: ok, wrong, error, timeout, killed, missing or ungradable, never in a bare 0.
+
+>>> from handful.classroom.assignment import assignments
+>>> grade_one(assignments()["roofline"], "ada", b"%PDF-1.7")["says"]
+'This could not be graded: It is no notebook, but a PDF.'
+"""
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
+from importlib import metadata
+from pathlib import Path
+
+from . import cluster, store
+from .assignment import Assignment, read_text
+from .handed import Handed, NotebookError, mark, read as read_notebook
+from .judge import judge, requests
+from .protocol import Limits, Outcome, plain
+from .submissions import Submission, shown
+
+SCHEMA = store.SCHEMA
+STATUSES = ("ungradable", "killed", "timeout", "error", "missing", "wrong", "ok")  # of a submission: the first that applies
+SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
+MOST_NOTICES = 5
+# What the setup cells of a student's notebook come to inside the sandbox.
+PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
+
+
+class GradingError(RuntimeError):
+    """Grading that cannot begin or go on, in one sentence."""
+
+
+@lru_cache(1)
+def library() -> str:
+    """The version of `handful` that grades."""
+    try:
+        return metadata.version("handful")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+# One submission
+
+@dataclass(frozen=True)
+class Released:
+    """What a submission is compared with: marks of code that need not run, and written answers that nobody filled in."""
+
+    code: frozenset[str]
+    empty: tuple[tuple[str, str], ...]
+
+
+@lru_cache(16)
+def released(assignment: Assignment) -> Released:
+    """The notebook as it was handed out."""
+    from .release import notebook
+
+    cells = notebook(assignment)["cells"]
+    code = {mark("".join(cell["source"])) for cell in cells if set(SKIPPED) & set(cell["metadata"].get("tags", ()))}
+    texts = read_notebook(store.canonical({"cells": [{"cell_type": cell["cell_type"], "source": cell["source"]} for cell in cells]})).texts
+    return Released(frozenset(code), tuple(texts.items()))
+
+
+def cells(data: bytes, known: Released) -> Handed:
+    """What a notebook has to be graded by; a `NotebookError` says why it has nothing."""
+    return read_notebook(data, known.code, dict(known.empty))
+
+
+def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notice: Sequence[str] = (), refused: str = "",
+              known: Sequence[str] = (), secret: bytes | None = None, limits: Limits = Limits(), ask: Callable[..., Outcome] | None = None,
+              handed_out: Released | None = None) -> dict:
+    """Grade one submission.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    student : str
+        Who handed it in.
+    data : bytes or None
+        The file; None where nothing was handed in, or, with a sentence in `refused`, where it was not read.
+    notice, known : sequence of str
+        What the teacher should know already; other names of the student.
+    secret : bytes, optional
+        The teacher's key, which signs the result.
+    limits : Limits
+        What the student's code may use.
+    ask : callable, optional
+        What runs the student's code, with the arguments and the result of `handful.classroom.sandbox.ask`, which it is by default.
+        Tests of what stands around the sandbox hand in another; it has to be a module's own function where processes are used.
+    handed_out : Released, optional
+        What `released` gives, where it is at hand: it takes a second, which every process would pay.
+
+    Returns
+    -------
+    dict
+        The result, of JSON values.
+    """
+    head = {"schema": SCHEMA, "assignment": assignment.name, "edition": assignment.edition, "library": library(), "student": student,
+            "submission": hashlib.sha256(data).hexdigest() if data is not None else "unread" if refused else "",
+            "variant": assignment.variant(student), "drawn_for": None, "points": 0.0, "possible": round(float(assignment.points), 2),
+            "waiting": round(float(assignment.waiting), 2), "questions": [], "notices": list(notice)}
+
+    def ended(status: str, says: str, **more) -> dict:
+        return store.signed(head | more | {"status": status, "says": says}, secret)
+
+    if data is None:
+        return ended("ungradable", f"This could not be graded: {refused}") if refused else ended("missing", "Nothing was handed in.")
+    try:
+        handed = cells(data, handed_out or released(assignment))
+    except NotebookError as error:
+        return ended("ungradable", f"This could not be graded: {error}")
+    owner = handed.drawn_for or student
+    variant = assignment.variant(owner)
+    if owner.casefold() not in {student.casefold(), *(name.casefold() for name in known)}:
+        head["notices"].append(f"The notebook says that its inputs were drawn for {owner!r}; it was handed in for {student!r}.")
+    if ask is None:
+        from .sandbox import ask
+    prologue = PROLOGUE.format(owner)
+    # In place of a first cell that is not run, so that cells keep their numbers.
+    code = [prologue, *handed.cells[handed.cells[:1] == ("",):]]
+    outcome = ask(code, requests(assignment, variant), assignment.given(variant), limits, assignment.library == "all")
+    parts = judge(assignment, variant, outcome.answers, handed.texts)
+    status = next((one for one in STATUSES if one in {part["status"] for part in parts}), "ok")
+    points = round(sum(part["points"] for part in parts), 2)
+    return ended(status, _summary(assignment, parts, points), variant=variant, drawn_for=handed.drawn_for, points=points, questions=parts,
+                 notices=head["notices"] + _stops(code, len(code) - len(handed.cells), outcome))
+
+
+def _summary(assignment: Assignment, parts: Sequence[dict], points: float) -> str:
+    """
+    >>> from types import SimpleNamespace
+    >>> _summary(SimpleNamespace(points=12, waiting=4), [{"status": "ok"}, {"status": "waiting"}], 7.5)
+    '7.5 of 12 points; your teacher reads the written answer, for up to 4 more.'
+    """
+    says = f"{points:g} of {assignment.points:g} points"
+    waits = sum(part["status"] == "waiting" for part in parts)
+    if waits:
+        return f"{says}; your teacher reads the written answer{'s' if waits > 1 else ''}, for up to {assignment.waiting:g} more."
+    return f"{says}."
+
+
+def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
+    """Cells that did not end well, by their first line; `before` cells of ours come first."""
+    found = []
+    for stop in outcome.cells[:MOST_NOTICES]:
+        source = code[stop.cell] if 0 <= stop.cell < len(code) else ""
+        first = next((line.strip() for line in source.split("\n") if line.strip()), "")
+        at = f", line {stop.line}" if stop.line else ""
+        found.append(f"Cell {stop.cell + 1 - before} (“{plain(first, 40)}”{at}) did not end well: {stop.says}")
+    if len(outcome.cells) > MOST_NOTICES:
+        found.append(f"So did not {len(outcome.cells) - MOST_NOTICES} more.")
+    return found
+
+
+# A class
+
+@dataclass(frozen=True)
+class Job:
+    """How to grade: all that a worker needs beside a submission.  The key is not part of what is printed of it."""
+
+    source: str
+    file: str
+    limits: Limits
+    handed_out: Released
+    secret: bytes | None = field(default=None, repr=False)
+    ask: Callable[..., Outcome] | None = None
+
+    def __call__(self, task: tuple[str, Submission]) -> dict:
+        one = task[1]
+        return grade_one(_loaded(self.source, self.file), one.student, one.data, notice=one.notice, refused=one.refused, known=one.known,
+                         secret=self.secret, limits=self.limits, ask=self.ask, handed_out=self.handed_out)
+
+
+@lru_cache(4)
+def _loaded(source: str, file: str) -> Assignment:
+    return read_text(source, file)
+
+
+def key(assignment: Assignment, one: Submission, limits: Limits, secret: bytes | None) -> str:
+    """Under which a submission's result is kept: the digest of all that it follows from."""
+    return store.key(SCHEMA, one.student, hashlib.sha256(one.data).hexdigest() if one.data is not None else None, one.refused, one.notice, one.known,
+                     assignment.name, assignment.edition, library(), asdict(limits), hashlib.sha256(secret).hexdigest() if secret else None)
+
+
+@dataclass
+class Graded:
+    """What came of a class: how many of each status, how many were graded before, and what the grader failed at, by student."""
+
+    statuses: Counter
+    before: int
+    faults: dict[str, str]
+    claims: dict[str, list[str]]
+
+
+def run(assignment: Assignment, submissions: Iterable[Submission], folder: str | Path, *, jobs: int | None = None, scheduler: str | None = None,
+        secret: bytes | None = None, limits: Limits = Limits(), total: int | None = None, anew: bool = False, source: str | None = None,
+        ask: Callable[..., Outcome] | None = None, progress: Callable[[int, int | None, Counter], None] | None = None) -> Graded:
+    """Grade a class into a results folder; what was graded there before from the same sources is left as it is.
+
+    Parameters
+    ----------
+    submissions : iterable of Submission
+        Read as they are needed.
+    jobs : int, optional
+        Processes on this machine: as many as there are cores by default; 0 grades within this process.
+    scheduler : str, optional
+        The address of a Dask scheduler, whose workers grade instead.
+    total : int, optional
+        How many submissions there are, for `progress`, which is called with what is done, `total` and the statuses so far.
+    anew : bool
+        Grade again what was graded before.
+    source : str, optional
+        The text of the assignment's source; read from its file by default.
+
+    Raises
+    ------
+    ClusterError, StoreError, GradingError
+        Where grading cannot go on; what is done is kept, and the same call goes on from there.
+    """
+    source = source if source is not None else _source(assignment)
+    job = Job(source, assignment.file, limits, released(assignment), secret, ask)
+    graded = Graded(Counter(), 0, {}, {})
+    order: list[tuple[str, str]] = []  # of the class: student and key
+    kept: dict[str, str] = {}  # key → key of what stands there
+    with store.opened(folder) as results:
+
+        def note(one: str, result: dict, under: str) -> None:
+            kept[one] = under
+            graded.statuses[result["status"]] += 1
+            if result["drawn_for"]:
+                graded.claims.setdefault(result["drawn_for"], []).append(result["student"])
+            if progress:
+                progress(sum(graded.statuses.values()), total, graded.statuses)
+
+        def tasks():
+            for one in submissions:
+                made = key(assignment, one, limits, secret)
+                order.append((one.student, made))
+                found = None if anew else results.get(made)
+                if found is not None:
+                    graded.before += 1
+                    note(made, found, made)
+                else:
+                    yield made, one
+
+        found = cluster.dask(job, tasks(), scheduler) if scheduler else cluster.here(job, tasks()) if jobs == 0 else \
+            cluster.pool(job, tasks(), jobs or cluster.cores())
+        complete = False
+        try:
+            for (made, one), came in found:
+                if isinstance(came, cluster.Fault):
+                    # Kept under another key, so that the next run tries it again.
+                    graded.faults[one.student] = came.says
+                    result, under = _failed(assignment, one, secret), store.key("fault", made)
+                else:
+                    result, under = came.result, made
+                results.put(under, result)
+                note(made, result, under)
+            complete = True
+        finally:
+            found.close()
+            graded.claims = {name: sorted(who) for name, who in graded.claims.items() if len(who) > 1}
+            if complete or kept:
+                results.finish(assignment.name, [(student, kept[made]) for student, made in order if made in kept], complete,
+                               edition=assignment.edition, claims=graded.claims, faults=sorted(graded.faults))
+    return graded
+
+
+def _failed(assignment: Assignment, one: Submission, secret: bytes | None) -> dict:
+    """The result of a submission that the grader, and not the student, failed at."""
+    plain_result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, refused="the grader itself failed; your teacher looks into it.")
+    return store.signed(plain_result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}, secret)
+
+
+def _source(assignment: Assignment) -> str:
+    """The text that an assignment was read from, unless it has changed since."""
+    from ..exercises.source import folder
+
+    paths = [path for path in (folder().parent / assignment.file, folder() / "assignments" / Path(assignment.file).name, Path(assignment.file)) if path.is_file()]
+    for path in paths:
+        text = path.read_bytes().decode("utf-8")
+        if hashlib.sha256(text.encode()).hexdigest().startswith(assignment.edition):
+            return text
+    raise GradingError(f"{shown(assignment.file)} is not there, or has changed since it was read.")

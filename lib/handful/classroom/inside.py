@@ -1,0 +1,348 @@
+"""The worker: runs within the sandbox, beside the student's code, and is trusted by nobody.
+
+Reads one JSON document from standard input and runs its cells in one namespace; then reads requests, a line each, puts them
+to the namespace, and answers each with a line on the descriptor that its argument names (`protocol` says the forms).  Nothing here is worth keeping from a
+student: no answer, no check, no seed.  It uses little of the standard library, because what it imports every notebook pays for.
+"""
+import builtins
+import sys
+from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, write
+
+from _json import encode_basestring_ascii, make_scanner
+from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
+
+LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 1_000_000, 20, 10 ** 300, 300, 65534
+_name_of = type.__dict__["__name__"].__get__
+_trace_of = BaseException.__dict__["__traceback__"].__get__
+_missing = object()
+# The functions below keep Python's own builtins, whatever a notebook does to them for itself.
+__builtins__ = dict(builtins.__dict__)
+
+
+class OutOfTime(BaseException):
+    """The time of a cell or a call is over."""
+
+
+class Unfit(Exception):
+    """A value that cannot be handed to the grader, in words for the student."""
+
+
+class _Scan:
+    strict, object_hook, object_pairs_hook, parse_float, parse_int = False, None, None, float, int
+    memo = {}
+
+    @staticmethod
+    def parse_constant(text):
+        return float(text.replace("Infinity", "inf"))
+
+
+scan = make_scanner(_Scan)
+
+
+class _Clock:
+    """Raises `OutOfTime` after so many seconds of processor time, or `patience` times as many on the wall."""
+
+    def __init__(self, patience):
+        self.patience, self.armed = patience, False
+        signal(SIGALRM, self.ring)
+        signal(SIGPROF, self.ring)
+
+    def ring(self, number, frame):
+        if self.armed:
+            raise OutOfTime
+
+    def start(self, seconds):
+        self.armed = True
+        # Rings again each second, for code that catches everything.
+        setitimer(ITIMER_PROF, seconds, 1)
+        setitimer(ITIMER_REAL, seconds * self.patience, 1)
+
+    def stop(self):
+        self.armed = False
+        setitimer(ITIMER_PROF, 0)
+        setitimer(ITIMER_REAL, 0)
+
+
+def encode(value, room=LONGEST, depth=0):
+    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists."""
+    parts, size = [], 0
+    for part in _pieces(value, depth):
+        parts.append(part)
+        size += len(part)
+        if size > room:
+            raise Unfit("it is larger than the 1 MB that an answer may have")
+    return "".join(parts)
+
+
+def _pieces(value, depth):
+    kind = type(value)
+    if value is None or kind is bool:
+        yield "null" if value is None else "true" if value else "false"
+    elif kind is int:
+        if not -DIGITS < value < DIGITS:
+            raise Unfit("it has an integer of more than 300 digits")
+        yield int.__repr__(value)
+    elif kind is float:
+        text = float.__repr__(value)
+        yield {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(text, text)
+    elif kind is str:
+        if len(value) > LONGEST:
+            raise Unfit("it is larger than the 1 MB that an answer may have")
+        yield encode_basestring_ascii(value.encode("utf-8", "replace").decode("utf-8"))
+    elif kind is list or kind is tuple:
+        _deeper(depth)
+        yield "["
+        for place, item in enumerate(value):
+            if place:
+                yield ","
+            yield from _pieces(item, depth + 1)
+        yield "]"
+    elif kind is dict:
+        _deeper(depth)
+        yield "{"
+        for place, (name, item) in enumerate(value.items()):
+            if type(name) is int:
+                name = int.__repr__(name)
+            if type(name) is not str:
+                raise Unfit("it has a dict with a key that is no text: %s" % _name_of(type(name))[:60])
+            if place:
+                yield ","
+            yield from _pieces(name, depth)
+            yield ":"
+            yield from _pieces(item, depth + 1)
+        yield "}"
+    else:
+        yield from _pieces(_converted(value, kind), depth)
+
+
+def _deeper(depth):
+    if depth >= DEEPEST:
+        raise Unfit("it is nested more than 20 deep")
+
+
+def _converted(value, kind):
+    """NumPy's and SymPy's numbers and arrays as Python's."""
+    numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
+    if numpy is not None and "float64" in numpy.__dict__ and isinstance(value, (numpy.generic, numpy.ndarray)):
+        if getattr(value, "size", 1) > 500_000:
+            raise Unfit("it is larger than the 1 MB that an answer may have")
+        if isinstance(value, numpy.floating):
+            return float(value)
+        value = value.tolist()
+    elif sympy is not None and "Basic" in sympy.__dict__ and isinstance(value, sympy.Basic) and value.is_number:
+        value = int(value) if value.is_Integer else float(value)
+    if type(value) in (bool, int, float, str, list):
+        return value
+    raise Unfit("it is of the type %s, and numbers, text, lists and dicts can be handed in" % _name_of(kind)[:60])
+
+
+def words(error, clock):
+    """Type and message of an exception, whatever its `__str__` does."""
+    name = _name_of(type(error))[:60]
+    try:
+        try:
+            clock.start(1)
+            text = str(error)
+        finally:
+            clock.stop()
+        text = text[:LONGEST_SAYS] if type(text) is str else ""
+    except BaseException:
+        clock.stop()
+        text = "(its message cannot be read)"
+    return name + ": " + text if text else name
+
+
+def line_of(error, name):
+    """The last line of the named cell that an exception went through."""
+    line, trace = None, _trace_of(error)
+    if type(error) in (SyntaxError, IndentationError, TabError) and error.filename == name:
+        line = error.lineno
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == name:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line if type(line) is int else None
+
+
+def read_cell(source, name):
+    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them."""
+    lines = source.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    if first.startswith("%%"):
+        place = lines.index(first)
+        if first[2:].split(" ")[0].strip() not in ("time", "timeit", "capture", "prun", "python", "python3"):
+            return compile("", name, "exec")
+        lines[place] = ""
+    for _ in range(500):
+        try:
+            return compile("\n".join(lines), name, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            place = (error.lineno or 0) - 1
+            line = lines[place] if 0 <= place < len(lines) else ""
+            code = line.lstrip()
+            indent = line[:len(line) - len(code)]
+            if code.startswith("%time "):
+                lines[place] = indent + code[6:].lstrip()
+            elif code.startswith(("%", "!", "?")) or code.rstrip().endswith("?"):
+                lines[place] = indent + "pass"
+            else:
+                raise
+    raise SyntaxError("too many lines that are not Python")
+
+
+def run_cells(document, space, clock, tell):
+    """Run the cells; gives, by name, what went wrong with the cell that should have made it."""
+    spoilt, skip = {}, document["skip"]
+    for number, source in enumerate(document["cells"]):
+        name = "<cell %d>" % (number + 1)
+        status = skip.get(str(number))
+        code = None
+        if status is None:
+            tell('{"cell":%d}' % number)
+            try:
+                try:
+                    clock.start(document["cell_seconds"])
+                    code = read_cell(source, name)
+                    exec(code, space)
+                finally:
+                    clock.stop()
+                continue
+            except OutOfTime:
+                clock.stop()
+                status, says, line = "timeout", "It took more than %g seconds." % document["cell_seconds"], None
+            except BaseException as error:
+                status, says, line = "error", words(error, clock), line_of(error, name)
+                if issubclass(type(error), NotImplementedError):
+                    status = "missing"
+            tell('{"cell":%d,"status":"%s","says":%s,"line":%s}' % (
+                number, "error" if status == "missing" else status, encode(says), "null" if line is None else line))
+        else:
+            status, says = status
+        for word in code.co_names if code is not None else _words_in(source):
+            spoilt.setdefault(word, (status, "Cell %d, which should make it, stopped: %s" % (number + 1, says)))
+    return spoilt
+
+
+def _words_in(source):
+    return {word for word in "".join(letter if letter.isalnum() or letter == "_" else " " for letter in source).split() if word.isidentifier()}
+
+
+def answer(request, space, spoilt):
+    """Status, value and sentence for one request."""
+    name = request.get("get") or request.get("call") or request.get("text")
+    found = space.get(name, _missing)
+    if found is _missing:
+        status, says = spoilt.get(name, ("missing", "The notebook has no %s." % name))
+        return (status, None, says) if status != "missing" else ("missing", None, "The notebook has no %s." % name)
+    if found is Ellipsis or found is NotImplemented:
+        return "missing", None, "%s is left empty." % name
+    if "get" in request:
+        return "value", encode(found), ""
+    if "text" in request:
+        text = found if type(found) is str else str(found)
+        if type(text) is not str:
+            raise Unfit("it is no text")
+        return "value", encode(text), ""
+    if not callable(found):
+        return "error", None, "%s is no function: it is of the type %s." % (name, _name_of(type(found))[:60])
+    given = found(**request["arguments"])
+    if given is Ellipsis or given is NotImplemented:
+        return "missing", None, "%s is left empty." % name
+    return "value", encode(given), ""
+
+
+def put_requests(document, space, spoilt, clock, tell, lines):
+    """Put each request to the namespace, as it comes, and tell what came of it."""
+    limit, late = document["call_seconds"], {}
+    for line in lines:
+        number, request = scan(line, 0)[0]
+        name = request.get("get") or request.get("call") or request.get("text")
+        question = request.get("question", name)
+        status, value = "timeout", None
+        if late.get(question, 0) >= document["late"]:
+            says = "It was late before and was not asked again."
+        else:
+            try:
+                try:
+                    clock.start(limit)
+                    status, value, says = answer(request, space, spoilt)
+                finally:
+                    clock.stop()
+            except OutOfTime:
+                clock.stop()
+                says = "It took more than %g seconds." % limit
+                late[question] = late.get(question, 0) + 1
+            except Unfit as error:
+                status, says = "error", "What it gave cannot be handed in: %s." % error
+            except BaseException as error:
+                if issubclass(type(error), NotImplementedError):
+                    status, says = "missing", "%s is left empty." % name
+                else:
+                    status, says = "error", words(error, clock)
+        tell('{"request":%d,"status":"%s","value":%s}' % (number, status, value) if status == "value" else
+             '{"request":%d,"status":"%s","says":%s}' % (number, status, encode(says)))
+
+
+def lines_of(fd):
+    """The lines that come on a descriptor."""
+    left = b""
+    while True:
+        while b"\n" not in left:
+            chunk = read(fd, 1 << 20)
+            if not chunk:
+                return
+            left += chunk
+        line, _, left = left.partition(b"\n")
+        yield line.decode()
+
+
+def settle():
+    """Give up what this process could do more than the student may: the user root, other descriptors, the streams."""
+    nothing = open_fd("/dev/null", 2)
+    dup2(nothing, 1)
+    dup2(nothing, 2)
+    out = int(sys.argv[1])
+    closerange(3, out)
+    closerange(out + 1, 256)
+    if geteuid() == 0:
+        setgroups([])
+        setresgid(NOBODY, NOBODY, NOBODY)
+        setresuid(NOBODY, NOBODY, NOBODY)
+    return out
+
+
+def main():
+    """Serve one document and end at once: no handler that a student left behind runs."""
+    out, own = settle(), getpid()
+
+    def tell(line):
+        if getpid() != own:  # a fork of the student's that ran on into our code
+            _exit(0)
+        data = memoryview(line.encode() + b"\n")
+        while data:
+            data = data[write(out, data):]
+
+    tell("{}")
+    # Standard input is empty for the student; what the grader sends comes elsewhere.
+    dup2(0, out + 1)
+    dup2(open_fd("/dev/null", 0), 0)
+    lines = lines_of(out + 1)
+    document = scan(next(lines), 0)[0]
+    sys.path[:0] = document.pop("front")
+    sys.path += document.pop("paths")
+    sys.argv[:] = ["notebook"]
+    from furniture import furnish
+    main_module = type(sys)("__main__")
+    sys.modules["__main__"] = main_module
+    space = main_module.__dict__
+    space["__builtins__"] = builtins
+    furnish(document["given"])
+    clock = _Clock(document["patience"])
+    spoilt = run_cells(document, space, clock, tell)
+    tell('{"cell":%d}' % len(document["cells"]))
+    put_requests(document, space, spoilt, clock, tell, lines)
+    _exit(0)
+
+
+if __name__ == "__main__":
+    main()

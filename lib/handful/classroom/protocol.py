@@ -1,0 +1,183 @@
+"""What crosses the boundary between the grader and a student's code: lines of strict, bounded JSON.
+
+Towards the sandbox goes a line with cells and limits, then one for each request, when the one before is answered: until a
+notebook's cells have run, nothing of what it will be asked is inside.  Back come lines, each of one of these forms::
+
+    {"cell":3}                                     the worker has begun this cell (or, past the last one, is done with them)
+    {"cell":3,"status":"error","says":…,"line":2}  and it did not end well
+    {"request":0,"status":"value","value":[1.5]}   an answer
+
+Whatever comes back was written by someone whom nobody trusts: every line is bounded before it is read, and what is
+not exactly of these forms ends the conversation.  NaN and the infinities are written as Python's `json` writes them.
+"""
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+LONGEST_LINE, LONGEST_TALK = 1_000_000, 8_000_000
+DEEPEST, DIGITS, LONGEST_SAYS = 20, 300, 300
+STATUSES = ("value", "error", "missing", "timeout", "killed")
+LONGEST_CODE = 4_000_000
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}")
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+
+
+class ProtocolError(ValueError):
+    """What came out of a sandbox is no reply, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a notebook may use: seconds of processor time, and bytes.
+
+    A cell or a call may wait `patience` times its seconds, so that a busy machine does not make an honest notebook late.
+
+    >>> Limits(call_seconds=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: call_seconds has to be above 0; got 0.
+    """
+
+    cell_seconds: float = 5.0
+    call_seconds: float = 2.0
+    total_seconds: float = 60.0
+    patience: float = 3.0
+    memory_bytes: int = 1 << 30
+    disk_bytes: int = 32 << 20
+    processes: int = 40
+    restarts: int = 5
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0 and name != "restarts":
+                raise ValueError(f"{name} has to be above 0; got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back for one request; `value` holds plain data, and `says` one sentence for the student."""
+
+    status: str
+    value: object = None
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class CellError:
+    """A cell that did not end well: its place (from 0), "error", "timeout" or "killed", a sentence, and the line within the cell."""
+
+    cell: int
+    status: str
+    says: str
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a notebook gave: an answer for each request, in their order.
+
+    `end` is "whole" where every request was put to the notebook, "killed" or "timeout" where it had to be stopped.
+    """
+
+    answers: tuple[Answer, ...]
+    cells: tuple[CellError, ...] = field(default=())
+    end: str = "whole"
+    says: str = ""
+
+
+def plain(text: str, longest: int = LONGEST_SAYS) -> str:
+    """A student's words as one line of printable text, cut at `longest` characters.  Addresses in memory, which differ each time, are left out.
+
+    >>> plain("a\\x00b\\u202etxt.exe\\n c"), plain("<object at 0x7f3a80b0c1d0>")
+    ('a b txt.exe c', '<object at 0x…>')
+    """
+    kept = "".join(" " if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else letter for letter in text[:4 * longest])
+    kept = _ADDRESS.sub("0x…", " ".join(kept.split()))
+    return kept if len(kept) <= longest else kept[:longest - 1] + "…"
+
+
+def _depth(text: str) -> int:
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return 0
+    depth = deepest = 0
+    for token in _TOKENS.finditer(text):
+        first = token[0][0]
+        depth += (first in "[{") - (first in "]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _whole(text: str) -> int:
+    if len(text) > DIGITS + 1:
+        raise ProtocolError(f"an integer may have {DIGITS} digits.")
+    return int(text)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ProtocolError("a name stands twice in one object.")
+    return found
+
+
+def parse(line: bytes) -> dict[str, object]:
+    """One line as a dict.
+
+    Raises
+    ------
+    ProtocolError
+        For what is no object of bounded, strict JSON.
+
+    >>> parse(b'{"request":0,"status":"value","value":[1,2.5,NaN]}')
+    {'request': 0, 'status': 'value', 'value': [1, 2.5, nan]}
+    >>> parse(b'{"request":' + b"[" * 200_000)
+    Traceback (most recent call last):
+        ...
+    handful.classroom.protocol.ProtocolError: lists may lie 20 deep.
+    """
+    if len(line) > LONGEST_LINE:
+        raise ProtocolError(f"a reply may have {LONGEST_LINE:,} bytes.")
+    try:
+        text = line.decode("utf-8")
+        if _depth(text) > DEEPEST + 1:
+            raise ProtocolError(f"lists may lie {DEEPEST} deep.")
+        found = json.loads(text, parse_int=_whole, object_pairs_hook=_once)
+        text.encode("utf-8")
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode("utf-8")  # a lone surrogate, written as an escape, is no text
+    except ProtocolError:
+        raise
+    except (ValueError, RecursionError):
+        raise ProtocolError("what came back is no JSON.") from None
+    if type(found) is not dict:
+        raise ProtocolError("a reply has to be an object.")
+    return found
+
+
+def read(line: bytes) -> tuple[str, int, Answer | CellError | None]:
+    """One line: "cell" or "request", its number, and what is said of it (None for: begun).
+
+    >>> read(b'{"request":2,"status":"missing","says":"There is no x."}')
+    ('request', 2, Answer(status='missing', value=None, says='There is no x.'))
+    >>> read(b'{"cell":1}')
+    ('cell', 1, None)
+    """
+    found = parse(line)
+    kind = next((name for name in ("cell", "request") if name in found), None)
+    number = found.pop(kind, None)
+    if type(number) is not int or not 0 <= number < 100_000:
+        raise ProtocolError("a reply names its cell or its request by number.")
+    if not found:
+        return kind, number, None
+    status, says, line_number = found.pop("status", None), found.pop("says", ""), found.pop("line", None)
+    value = found.pop("value", None)
+    if found or status not in STATUSES or type(says) is not str or type(line_number) not in (int, type(None)):
+        raise ProtocolError("a reply has a status, and a value or a sentence.")
+    if kind == "request":
+        return kind, number, Answer(status, value, plain(says)) if status == "value" else Answer(status, None, plain(says))
+    if status not in ("error", "timeout"):
+        raise ProtocolError("a cell ends in an error or out of time.")
+    return kind, number, CellError(number, status, plain(says), line_number)

@@ -1,0 +1,155 @@
+"""One running sandbox: its start, the talk with what runs in it, and its end."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+
+from . import cgroup, seccomp
+from .protocol import LONGEST_LINE, LONGEST_TALK, Limits, ProtocolError
+from .walls import ROOM, SandboxError, as_root, bounds, memory_file, shown, walls, worker
+
+START_SECONDS, END_SECONDS = 60.0, 10.0
+
+
+class Room:
+    """A sandbox in which the worker waits for its document; a context that ends with nothing left.
+
+    Raises
+    ------
+    SandboxError
+        Where the sandbox does not start.
+    """
+
+    def __init__(self, limits: Limits, library: bool) -> None:
+        self.limits, self.library = limits, library
+        self.left, self.talk = b"", 0
+
+    def __enter__(self) -> Room:
+        root = as_root()
+        with ExitStack() as closing:
+            self.group = cgroup.make(self.limits.memory_bytes, self.limits.processes)
+            if self.group:
+                closing.callback(self.group.remove)
+            with ExitStack() as starting:  # what only bubblewrap keeps
+                self.out, out_end = _pipe(closing, starting)
+                self.info, info_end = _pipe(closing, starting)
+                files = {file: memory_file(data, starting) for file, data in worker().items()}
+                steps = seccomp.program()
+                refused = memory_file(steps, starting) if steps else None
+                command = [*bounds(self.limits, self.group, root), *walls(self.limits, self.library, root, files, refused, info_end), "--",
+                           shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end)]
+                passed = [out_end, info_end, *files.values(), *([refused] if refused is not None else [])]
+                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
+                                                pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
+            closing.callback(self._end)
+            self.ended = os.pidfd_open(self.process.pid)
+            closing.callback(os.close, self.ended)
+            for fd in (self.out, self.info, self.process.stdin.fileno(), self.process.stderr.fileno()):
+                os.set_blocking(fd, False)
+            self._await_start()
+            self.closing = closing.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.closing.close()
+
+    def _await_start(self) -> None:
+        try:
+            started = self.line(time.monotonic() + START_SECONDS) == b"{}"
+        except (TimeoutError, ProtocolError):
+            started = False
+        if not started:
+            self.process.kill()
+            self.process.wait()
+            says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[:400]
+            raise SandboxError(f"The sandbox did not start: {says or 'it said nothing, and its memory or processes may be bounded too tightly'}")
+        self.info_text = os.read(self.info, 4096)
+
+    def send(self, message: object) -> None:
+        """Hand the worker a line; until the first has come, nothing of the student's runs."""
+        left = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        until, pipe = time.monotonic() + START_SECONDS, self.process.stdin.fileno()
+        with suppress(BrokenPipeError):  # it has ended: the next line says so
+            while left and time.monotonic() < until:
+                if _wait((pipe,), 1.0, select.POLLOUT):
+                    left = left[os.write(pipe, left):]
+
+    def quiet(self) -> bool:
+        """Whether nothing has come that has not been read: nobody has been asked, and nobody may have answered."""
+        return not self.left and not _wait((self.out,), 0)
+
+    def line(self, deadline: float) -> bytes | None:
+        """The next line; None where nobody is left to write one.
+
+        Raises
+        ------
+        TimeoutError
+            At the deadline (of `time.monotonic`).
+        ProtocolError
+            For a line, or a talk, that is too long.
+        """
+        while b"\n" not in self.left:
+            if not _wait((self.out, self.ended), deadline - time.monotonic()):
+                raise TimeoutError
+            try:
+                chunk = os.read(self.out, 1 << 16)
+            except BlockingIOError:  # bubblewrap has ended, and nothing is left to read
+                chunk = b""
+            if not chunk:
+                return None
+            self.left += chunk
+            self.talk += len(chunk)
+            if len(self.left) > LONGEST_LINE + 1 and b"\n" not in self.left[:LONGEST_LINE + 1]:
+                raise ProtocolError("a line is longer than the 1 MB that an answer may have.")
+            if self.talk > LONGEST_TALK:
+                raise ProtocolError("all answers together are longer than 8 MB.")
+        line, _, self.left = self.left.partition(b"\n")
+        return line
+
+    def overflowed(self) -> bool:
+        """Whether the memory was used up."""
+        return self.group is not None and self.group.overflowed()
+
+    def _end(self) -> None:
+        """End all that runs inside, and wait until it has ended."""
+        # The first process within the pid namespace is killed: the kernel ends all others with it, before it is reported dead.
+        first = re.search(rb'"child-pid":\s*([0-9]+)', getattr(self, "info_text", b""))
+        if first and self.process.poll() is None:
+            with suppress(OSError):
+                handle = os.pidfd_open(int(first[1]))
+                try:
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+                    _wait((handle,), END_SECONDS)
+                finally:
+                    os.close(handle)
+        self.process.kill()  # and should that have failed: bubblewrap dies with its parent, and all within with it
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stderr):
+            with suppress(OSError):
+                stream.close()
+
+
+def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> bool:
+    """Whether one of the descriptors becomes ready (or is closed at its other end) within so many seconds."""
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, event)
+    return bool(poll.poll(max(seconds, 0) * 1000))
+
+
+def _for_scope() -> dict[str, str]:
+    """What systemd-run needs to find the user's service manager."""
+    return {name: os.environ[name] for name in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS") if name in os.environ}
+
+
+def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:
+    ends = os.pipe()
+    reading.callback(os.close, ends[0])
+    writing.callback(os.close, ends[1])
+    return ends

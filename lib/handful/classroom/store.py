@@ -1,0 +1,221 @@
+"""Results on disk: a file each, there whole or not at all, so that grading may be stopped and go on.
+
+A results folder has ``results/KEY.json``, one a result, and ``class.json``, which names those of the class as last graded.
+KEY is the digest of all that a result follows from; the same key is never graded twice.  Each file holds its own digest:
+one that was damaged is graded again.  One program writes into a folder at a time.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder, opened(folder) as store:
+...     store.put("0" * 64, {"student": "ada", "points": 3})
+...     store.finish("roofline", [("ada", "0" * 64)], complete=True)
+...     [result["points"] for result in results(folder)]
+[3]
+"""
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SCHEMA = 1
+LARGEST = 4_000_000  # bytes of one result
+
+
+class StoreError(RuntimeError):
+    """A results folder that cannot be read or written, in one sentence."""
+
+
+def canonical(value) -> bytes:
+    """JSON in its one spelling: keys sorted, no spaces, ASCII.
+
+    >>> canonical({"b": 1.0, "a": "é"})
+    b'{"a":"\\\\u00e9","b":1.0}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def key(*parts) -> str:
+    """The digest of what a result follows from.
+
+    >>> key("ab", "c") != key("a", "bc")
+    True
+    """
+    return hashlib.sha256(canonical(parts)).hexdigest()
+
+
+# Signatures
+
+def make_key(path: str | Path) -> None:
+    """A new secret of the teacher's, in a file that nobody else may read; an existing file is left alone."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise StoreError(f"{path} is there already; a key that results were signed with is worth keeping, so name another file.") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}.") from None
+    with os.fdopen(handle, "w") as file:
+        file.write(secrets.token_hex(32) + "\n")
+
+
+def read_key(path: str | Path) -> bytes:
+    try:
+        text = Path(path).read_bytes()[:200].strip()
+        secret = bytes.fromhex(text.decode("ascii"))
+    except OSError as error:
+        raise StoreError(f"The key {path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        secret = b""
+    if len(secret) != 32:
+        raise StoreError(f"{path} is no key; 'handful assign key FILE' makes one.")
+    return secret
+
+
+def signature(result: dict, secret: bytes) -> str:
+    """HMAC-SHA256 over everything of a result but its signature and digest.
+
+    >>> signature({"points": 1}, b"k") == signature({"points": 1, "digest": "x"}, b"k") != signature({"points": 2}, b"k")
+    True
+    """
+    return hmac.new(secret, canonical(_rest(result)), "sha256").hexdigest()
+
+
+def _rest(result: dict) -> dict:
+    return {name: value for name, value in result.items() if name not in ("signature", "digest")}
+
+
+def signed(result: dict, secret: bytes | None) -> dict:
+    """The result with its signature; with an empty one where there is no key."""
+    return _rest(result) | {"signature": signature(result, secret) if secret else ""}
+
+
+def verified(result: dict, secret: bytes) -> bool:
+    """Whether a result is as it was signed with this key."""
+    given = result.get("signature")
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), signature(result, secret).encode())
+
+
+# The folder
+
+@dataclass
+class Store:
+    """A results folder that this program alone writes into; `opened` makes one."""
+
+    folder: Path
+
+    def path(self, key: str) -> Path:
+        return self.folder / "results" / f"{key}.json"
+
+    def get(self, key: str) -> dict | None:
+        """The result of that key; None where there is none, or where the file is damaged."""
+        return load(self.path(key))
+
+    def put(self, key: str, result: dict) -> None:
+        """Write a result; when this returns it is on the disk, and at no time is half of it there."""
+        body = _without(result)
+        write(self.path(key), canonical(body | {"digest": _digest(body)}) + b"\n")
+
+    def finish(self, assignment: str, listed: Iterable[tuple[str, str]], complete: bool, **more) -> None:
+        """Name the results that count now: pairs of student and key, in the order in which the class is listed."""
+        students = [{"student": student, "key": key} for student, key in listed]
+        write(self.folder / "class.json", canonical({"schema": SCHEMA, "assignment": assignment, "complete": complete, "students": students, **more}) + b"\n")
+
+
+@contextmanager
+def opened(folder: str | Path):
+    """The results folder, made where it is not there, locked while it is open."""
+    import fcntl
+
+    folder = Path(folder)
+    try:
+        (folder / "results").mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreError(f"The results folder {folder} cannot be written: {error.strerror}.") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            who = os.read(lock, 20).decode("ascii", "replace").strip()
+            raise StoreError(f"Another grading{f' (process {who})' if who else ''} is writing into {folder}; wait for it, or name another folder.") from None
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        for left in (folder / "results").glob(".writing-*"):  # of a grader that was killed
+            left.unlink()
+        yield Store(folder)
+    finally:
+        os.close(lock)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file whole, or not at all."""
+    made = path.with_name(f".writing-{path.name}")
+    try:
+        with open(made, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(made, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _without(result: dict) -> dict:
+    return {name: value for name, value in result.items() if name != "digest"}
+
+
+def _digest(body: dict) -> str:
+    return hashlib.sha256(canonical(body)).hexdigest()
+
+
+def load(path: Path) -> dict | None:
+    """A result's file without its digest; None where it is missing or not as it was written."""
+    try:
+        with open(path, "rb") as file:
+            found = json.loads(file.read(LARGEST + 1))
+        if isinstance(found, dict) and found.get("digest") == _digest(_without(found)):
+            return _without(found)
+    except (OSError, ValueError, RecursionError):
+        pass
+    return None
+
+
+def overview(folder: str | Path) -> dict:
+    """What ``class.json`` says: assignment, whether grading was complete, students and keys."""
+    path = Path(folder) / "class.json"
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise StoreError(f"{folder} holds no graded class; 'handful assign grade SUBMISSIONS --assignment NAME -o {folder}' makes one.") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA or not isinstance(found.get("students"), list):
+        raise StoreError(f"{path} is damaged; grade again, which takes what is there and makes it anew.")
+    return found
+
+
+def results(folder: str | Path) -> Iterator[dict]:
+    """The results of a class as last graded, one at a time, in the class's order; each without its digest.
+
+    Raises
+    ------
+    StoreError
+        Where no class was graded there, or a result is missing or damaged.
+    """
+    for one in overview(folder)["students"]:
+        found = load(Path(folder) / "results" / f"{one['key']}.json")
+        if found is None:
+            raise StoreError(f"The result of {one['student']} in {folder} is missing or damaged; grade again, which makes it anew.")
+        yield found
