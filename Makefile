@@ -10,7 +10,7 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench lock clean tools browser
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench nbgrader lock clean tools browser
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -23,6 +23,7 @@ help:
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
 	@echo "make mutants MODULE=.. change the formulas one step at a time; fails where no test notices"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
+	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
@@ -75,6 +76,9 @@ test: browser
 
 bench: build
 	@$(RUN) tests/bench.py
+
+nbgrader: tools
+	@$(RUN) tests/nbgrader_check.py $(ARGS)
 
 lock: tools
 	@$(RUN) -m handful.page.lock

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..exercises.schedules import LONGEST, PATTERNS, Goal, OrdersError, percent, play, read_orders, stop
 from ..simulate.pipeline import Deadlock, one_forward_one_backward, run, zero_bubble
+from .judges_of_plans import ratio_conditions, serving_plan
 
 Verdict = tuple[float, str, str | None]
 JUDGES: dict[str, Callable[..., Verdict]] = {}
@@ -32,6 +33,10 @@ def judge(made: Callable[..., Verdict]) -> Callable[..., Verdict]:
     """Add a judge under its function's name."""
     JUDGES[made.__name__] = made
     return made
+
+
+for _made in (ratio_conditions, serving_plan):
+    judge(_made)
 
 
 def found(name: str) -> Callable[..., Verdict]:
@@ -114,6 +119,3 @@ def _one(asked: Goal, answer: object) -> tuple[bool, str, str | None]:
     if held > asked.in_flight_at_most:
         return False, f"A stage holds {held:g} micro-batches at once, and {asked.in_flight_at_most:g} are enough.", turn
     return True, "", None
-
-
-from . import judges_of_plans  # noqa: E402, F401  (its judges add themselves, with `judge`)

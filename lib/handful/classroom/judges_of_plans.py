@@ -5,8 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from .judges import Verdict, judge
-
+Verdict = tuple[float, str, str | None]
 MOST_STAGES = 8
 LARGEST = 1e9  # sequences, tokens, domains: beyond any service
 
@@ -20,7 +19,6 @@ def _whole(value, least: float) -> bool:
     return _number(value, least) and value == int(value)
 
 
-@judge
 def ratio_conditions(question, given: Mapping[str, object], calls: Sequence[Mapping], answers: Sequence) -> Verdict:
     """Two pairs of batch and context at which decode reads `output_over_input` times as long as it computes.
 
@@ -113,7 +111,6 @@ def _cheapest(candidates: tuple[str, ...], told: Told) -> float:
     return min(rents)
 
 
-@judge
 def serving_plan(question, given: Mapping[str, object], calls: Sequence[Mapping], answers: Sequence) -> Verdict:
     """A plan {"hardware", "stages", "batch", "domains"} that has to fit, keep the speed and carry the busiest hour.
 

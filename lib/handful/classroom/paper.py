@@ -9,7 +9,7 @@ from ..exercises.printing import html, page
 from .assignment import Assignment, Question
 from .release import worth
 
-ROOM = '<div class="room"></div>'
+ROOM = '<div class="problem"><div class="room"></div></div>'
 
 
 def sheet(assignment: Assignment, solutions: bool = False) -> str:

@@ -9,7 +9,6 @@ Only our own code runs here, in this process.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
@@ -17,7 +16,7 @@ from itertools import combinations
 from ..exercises import expressions
 from ..exercises.check import same as same_value
 from ..exercises.source import SourceError
-from . import release
+from . import judges, release
 from .assignment import Assignment, Question
 from .checks import as_problem
 from .given import answers, calls, given, solutions, truths, turns
@@ -69,9 +68,7 @@ def _expression(question: Question, ours: object) -> list[str]:
 
 
 def _judged(assignment: Assignment, question: Question, variant: int, made: list, ours: object, wrong: Mapping[str, object]) -> list[str]:
-    judge = getattr(importlib.import_module(f"{__package__}.judges"), question.judge, None)
-    if judge is None:
-        return [f"handful.classroom.judges has no function {question.judge}"]
+    judge = judges.found(question.judge)
 
     def judged(thing: object):
         return judge(question, given(assignment, variant), made, answers(question, thing, made))

@@ -287,8 +287,8 @@ class Assignment:
         try:
             from . import judges
 
-            judge = getattr(judges, question["judge"])
-        except (ImportError, AttributeError):
+            judge = judges.found(question["judge"])
+        except (ImportError, ValueError):
             return "this answer is judged after you hand in."
         share, says, _ = judge(_Asked(name, question), dict(self.given), copy.deepcopy(calls), answers)
         return "right." if share >= 1 else f"not all right.  {says}"

@@ -17,7 +17,8 @@ from .sphinx_exercises import exercise_part
 from .sphinx_live import figure_in_text, on_pages
 
 # Pages whose own business is terms, or that only repeat others, and so are left as they are.
-UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index", "about", "review", "practice", "progress"}
+UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index", "about", "review", "practice", "progress",
+            "teaching", "assignments", "classroom-at-scale"}
 # Where a link would be out of place; in a card or a problem it could give the answer away.
 CLOSED = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw,
           nodes.caption, nodes.term, nodes.rubric, figure_in_text, exercise_part)

@@ -1,0 +1,200 @@
+"""The teacher's pages in Sphinx: ``{course} NAME`` and ``{assignments}`` are tables, ``{count}`` is a number of things,
+``{checked}`` is what a student's check says.
+
+They depend on what stands in other files, so a page that uses them is out of date when what they say is.
+"""
+from __future__ import annotations
+
+import hashlib
+
+from docutils import nodes
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from ..exercises.order import title
+from ..exercises.source import SourceError
+from . import teaching
+from .sphinx_exercises import exercise_part, made, said
+
+
+def link(page: str, text: str, anchor: str = "") -> nodes.reference:
+    """To another page; `sphinx_exercises.link_sections` knows its address."""
+    return nodes.reference("", "", nodes.Text(text), internal=True, exercise=(page, anchor))
+
+
+def line(*pieces) -> exercise_part:
+    return said("p", "", *(nodes.Text(piece) if isinstance(piece, str) else piece for piece in pieces))
+
+
+def table(head: list[str], rows: list[list[list[nodes.Node]]]) -> exercise_part:
+    """Rows of cells, each a list of nodes; on a narrow screen each cell goes under its column's name."""
+    def row(cells) -> exercise_part:
+        return made("tr", "", *(made("th" if i == 0 else "td", "", *cell, data={"scope": "row"} if i == 0 else {"data-head": head[i]} if cell else {})
+                                for i, cell in enumerate(cells)))
+
+    heads = made("tr", "", *(said("th", "", text=text) for text in head))
+    return made("div", "plain-table teaching-table", made("table", "", made("thead", "", heads), made("tbody", "", *map(row, rows))))
+
+
+class CountRole(SphinxRole):
+    def run(self):
+        try:
+            watched(self.env).setdefault(self.env.docname, "")
+            return [nodes.Text(teaching.count(self.text.strip()))], []
+        except teaching.TeachingError as error:
+            message = self.inliner.reporter.error(str(error), line=self.lineno)
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
+
+
+class CourseDirective(SphinxDirective):
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        watched(self.env).setdefault(self.env.docname, "")
+        try:
+            course = teaching.course(self.arguments[0])
+        except teaching.TeachingError as error:
+            raise self.error(str(error)) from None
+        return [table(*(self.day(course) if course.unit == "hour" else self.weeks(course))), self.sum(course)]
+
+    def day(self, course: teaching.Course):
+        rows = []
+        for one in course.sessions:
+            pages = [line("Page: ", *joined(link(page, teaching.pages()[page]) for page in one.pages))] if one.pages else []
+            todo = [line(one.says)] if one.says else []
+            todo += [line("Problems: ", *joined(problem(p) for p in one.problems))] if one.problems else []
+            todo += [line("Assignment: ", *joined(given(a) for a in one.assignments))] if one.assignments else []
+            rows.append([[line(f"{teaching.clock(one.starts)} {one.title}")], [*pages, *map(shown, one.show)], todo, [line(f"{one.minutes} min")]])
+        return ["Hour", "Show", "Do", "Time"], rows
+
+    def weeks(self, course: teaching.Course):
+        rows = []
+        for number, one in enumerate(course.sessions, 1):
+            read = [line(link(page, teaching.pages()[page])) for page in one.pages]
+            practise = [line(link("practice", f"{len(one.problems)} problems", f"practice-{one.pages[0]}")),
+                        line(link("review", f"{one.cards} cards", f"review-{one.pages[0]}"))] if one.problems else []
+            home = [line(given(a), f", {a.minutes} min") for a in one.assignments]
+            rows.append([[line(f"{number} {one.title}"), said("p", "teaching-note", text=f"{one.minutes} min in class")], read, [*map(shown, one.show)], practise, home])
+        return ["Week", "Read before", "Show in class", "Practise", "Assignment"], rows
+
+    def sum(self, course: teaching.Course) -> nodes.Node:
+        inside = sum(one.minutes for one in course.sessions)
+        home = [a for one in course.sessions for a in one.assignments]
+        text = f"Together: {teaching.hours(inside)} in class"
+        if course.unit == "week" and home:
+            asked = {p.id for one in course.sessions for p in one.problems}
+            text += (f", {teaching.hours(sum(a.minutes for a in home))} on assignments ({sum(map(every, home)):g} points), "
+                     f"and {len(asked)} problems to choose from")
+        elif home:
+            text += f", breaks among them, and {sum(map(every, home)):g} points to be earned"
+        return nodes.paragraph("", "", nodes.Text(text + "."))
+
+
+def every(assignment) -> float:
+    """Its points, the grader's and the teacher's."""
+    return assignment.points + assignment.waiting
+
+
+def joined(pieces) -> list[nodes.Node]:
+    found: list[nodes.Node] = []
+    for piece in pieces:
+        found += [nodes.Text(", ")] if found else []
+        found.append(piece)
+    return found
+
+
+def shown(one: teaching.Shown) -> nodes.Node:
+    return line(link(one.page, one.title, one.anchor))
+
+
+def problem(one) -> nodes.reference:
+    return link("practice", one.id.replace("-", " "), f"problem-{one.id}")
+
+
+def given(one) -> nodes.reference:
+    return link("assignments", one.title, f"assignment-{one.name}")
+
+
+class AssignmentsDirective(SphinxDirective):
+    """Every assignment: its page, its minutes and points, and what each question asks."""
+
+    def run(self) -> list[nodes.Node]:
+        watched(self.env).setdefault(self.env.docname, "")
+        rows = []
+        for one in teaching.assignments().values():
+            asks = [made("li", "", said("p", "", text=f"{question.asks} ({question.points:g})")) for question in one.questions.values()]
+            points = f"{every(one):g}" + (f", {one.waiting:g} of them by rubric" if one.waiting else "")
+            head = made("div", "", line(nodes.strong("", "", nodes.Text(one.title))), line(nodes.literal("", one.name)), ids=[f"assignment-{one.name}"])
+            rows.append([[head], [line(link(one.chapter, teaching.pages()[one.chapter]))], [line(f"{one.minutes} min")], [line(points)],
+                         [made("ul", "", *asks)]])
+        return [table(["Assignment", "Page", "Time", "Points", "What is asked, with its points"], rows)]
+
+
+class CheckedDirective(SphinxDirective):
+    """``{checked} ASSIGNMENT QUESTION TURN STUDENT``: what that student's notebook says to that wrong turn."""
+
+    required_arguments = 4
+
+    def run(self) -> list[nodes.Node]:
+        watched(self.env).setdefault(self.env.docname, "")
+        try:
+            said = teaching.checked(*self.arguments)
+        except KeyError as error:
+            raise self.error(f"There is no {error} among the assignments, their questions or their wrong turns.") from None
+        return [nodes.literal_block(said, said, language="text")]
+
+
+# When a page is out of date
+
+def watched(env) -> dict[str, str]:
+    """Page → the digest of all that these tables and numbers come from."""
+    if not hasattr(env, "handful_teaching"):
+        env.handful_teaching = {}
+    return env.handful_teaching
+
+
+def digest() -> str:
+    texts = [str(len(teaching.explorers())), repr(list(teaching.pages().items())), teaching.COURSES.read_text("utf-8"),
+             *(f"{one.id} {title(one.chapter)}" for one in [*teaching.cards().values(), *teaching.problems().values()]),
+             *(f"{one.name} {one.edition}" for one in teaching.assignments().values())]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def outdated(app, env, added, changed, removed) -> list[str]:
+    now = digest()
+    return [page for page, was in watched(env).items() if was != now and page in env.found_docs]
+
+
+def remember(app, env) -> None:
+    now = digest()
+    for page in watched(env):
+        watched(env)[page] = now
+
+
+def purge(app, env, docname: str) -> None:
+    watched(env).pop(docname, None)
+
+
+def merge(app, env, docnames, other) -> None:
+    watched(env).update({name: entry for name, entry in watched(other).items() if name in docnames})
+
+
+def check(app) -> None:
+    """A file that cannot be read stops the build with its one sentence."""
+    try:
+        teaching.assignments()
+    except (SourceError, ValueError) as error:
+        raise ExtensionError(str(error)) from None
+
+
+def setup(app):
+    app.add_role("count", CountRole())
+    app.add_directive("course", CourseDirective)
+    app.add_directive("assignments", AssignmentsDirective)
+    app.add_directive("checked", CheckedDirective)
+    app.connect("builder-inited", check)
+    app.connect("env-get-outdated", outdated)
+    app.connect("env-updated", remember)
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
