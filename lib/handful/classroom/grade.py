@@ -31,7 +31,7 @@ STATUSES = ("ungradable", "killed", "timeout", "error", "missing", "wrong", "ok"
 SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
 MOST_NOTICES = 5
 # What the setup cells of a student's notebook come to inside the sandbox.
-PROLOGUE = "from handful_room import given\ndef check(*names): pass\nstudent = {!r}"
+PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
 
 
 class GradingError(RuntimeError):
