@@ -58,6 +58,8 @@ FIGURES = [
     ("tiers", "is about four and a half minutes", 4.57 * 60, "drained_hold_time tier_capacity=7.68e12 tier_bandwidth=28e9"),
     ("tiers", "takes about fourteen hours", 14 * 3600, "drained_hold_time tier_capacity=30e12 tier_bandwidth=0.6e9"),
     ("advise", "for about 475 dollars an hour", 475, f"= 7200 * [{RACK} scaleup_domain_chips] * [{RACK} rental_usd_per_chip_hour_3yr]"),
+    ("advise", "about 0.24 dollars per million tokens", 0.24,
+     f"= 2 * 7200 * [{RACK} scaleup_domain_chips] * [{RACK} rental_usd_per_chip_hour_3yr] / (0.55 * 2 * 3600)"),
     ("advise", "144 to 320 chips in many nodes of eight", 320, "measured_pipelines / v3_decode_chips / value"),
 ]
 
