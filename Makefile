@@ -4,13 +4,14 @@ PORT ?= 8000
 NAME ?=
 MODULE ?=
 ARGS ?=
+COUNT ?= 100
 JOBS ?= 2
 RUN = .venv/bin/python -P
 # Side by side, as many as JOBS; whoever is idle takes over half of another's tests.
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench nbgrader lock clean tools browser
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -23,6 +24,7 @@ help:
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
 	@echo "make mutants MODULE=.. change the formulas one step at a time; fails where no test notices"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
+	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
@@ -76,6 +78,9 @@ test: browser
 
 bench: build
 	@$(RUN) tests/bench.py
+
+bench-grading: tools
+	@$(RUN) tests/bench_grading.py $(COUNT)
 
 nbgrader: tools
 	@$(RUN) tests/nbgrader_check.py $(ARGS)

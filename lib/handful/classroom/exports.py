@@ -29,7 +29,8 @@ SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 POINTS = 8
 
 # The head of every test cell: nothing that a student's cell defines stands in for it.
-HELPERS = '''import math as _math
+HELPERS = '''import copy as _copy
+import math as _math
 
 
 def _plain(value):
@@ -139,10 +140,10 @@ def _function(assignment: Assignment, question: Question) -> str:
     rows = [f"    ({literal(call)}, {literal(true)})," for call, true in zip(made, right)]
     seen = len(question.visible)
     hidden = f"{BEGIN}\n_calls += [\n" + "\n".join(rows[seen:]) + f"\n]\n{END}\n" if question.count else ""
-    return ("_calls = [\n" + "\n".join(rows[:seen]) + f"\n]\n{hidden}_count = 0\nfor _call, _true in _calls:\n    try:\n"
-            f"        _answer = _plain({question.name}(**_call))\n    except NotImplementedError:\n        raise\n    except Exception as _error:\n"
-            f"        _answer = _error\n    _count += _same(_answer, _true, {question.tolerance!r})\n"
-            f"    if not _same(_answer, _true, {question.tolerance!r}):\n"
+    return ("_calls = [\n" + "\n".join(rows[:seen]) + f"\n]\n{hidden}_function, _count = {question.name}, 0\n"
+            "for _number, (_call, _true) in enumerate(_calls):\n    try:\n        _answer = _plain(_function(**_copy.deepcopy(_call)))\n"
+            "    except NotImplementedError:\n        raise\n    except Exception as _error:\n        _answer = _error\n"
+            f"    _right = _same(_answer, _true, {question.tolerance!r})\n    _count += _right\n    if not _right and _number < {seen}:\n"
             f"        print(f\"{question.name}: {{_call}} gives {{_answer!r}}; expected is {{_true!r}}\")\n"
             f"round({question.points!r} * _count / len(_calls), 4)")
 
@@ -163,12 +164,12 @@ def _expression(assignment: Assignment, question: Question) -> str:
 def _judged(assignment: Assignment, question: Question) -> str:
     made = calls(question, VARIANT)
     shown, rest = made[:len(question.visible)], made[len(question.visible):]
-    got = f"[_plain({question.name}(**_call)) for _call in _calls]" if made else f"[_plain({question.name})]"
+    got = f"[_plain({question.name}(**_copy.deepcopy(_call))) for _call in _calls]" if made else f"[_plain({question.name})]"
     more = f"_calls += {literal(rest)}\n" if rest else ""
     asked = {"name": question.name, "kind": "judged", "points": question.points, "asks": question.asks, "tolerance": question.tolerance, "judge": question.judge}
-    return (f"from types import SimpleNamespace as _Question\n\nfrom handful.classroom.judges import {question.judge} as _judge\n\n"
+    return (f"from types import SimpleNamespace as _Question\n\nfrom handful.classroom.judges import found as _found\n\n"
             f"_calls = {literal(shown)}\n{BEGIN}\n{more}{END}\n"
-            f"_share, _says, _ = _judge(_Question(**{literal(asked)}), given, _calls, {got})\nprint(_says)\nround({question.points!r} * _share, 4)")
+            f"_share, _says, _ = _found({question.judge!r})(_Question(**{literal(asked)}), given, _calls, {got})\nprint(_says)\nround({question.points!r} * _share, 4)")
 
 
 TESTS: dict[str, Callable[[Assignment, Question], str]] = {"value": _value, "function": _function, "expression": _expression, "judged": _judged}

@@ -1,20 +1,23 @@
 """The worker: runs within the sandbox, beside the student's code, and is trusted by nobody.
 
-Reads one JSON document from standard input and runs its cells in one namespace; then reads requests, a line each, puts them
-to the namespace, and answers each with a line on the descriptor that its argument names (`protocol` says the forms).  Nothing here is worth keeping from a
-student: no answer, no check, no seed.  It uses little of the standard library, because what it imports every notebook pays for.
+Reads one JSON document from standard input and runs its cells in one namespace; then reads requests, a line each, puts
+them to the namespace, and answers each with a line on the descriptor that its argument names (`protocol` says the forms).
+Nothing here is worth keeping from a student: no answer, no check, no seed.  It uses little of the standard library,
+because what it imports every notebook pays for.
 """
 import builtins
 import sys
-from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, write
+from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, sysconf, write
 
 from _json import encode_basestring_ascii, make_scanner
 from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
 
-LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 1_000_000, 20, 10 ** 300, 300, 65534
+LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 999_000, 20, 10 ** 300, 300, 65534
 _name_of = type.__dict__["__name__"].__get__
 _trace_of = BaseException.__dict__["__traceback__"].__get__
 _missing = object()
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_TOO_LARGE = "it is larger than the 1 MB that an answer may have"
 # The functions below keep Python's own builtins, whatever a notebook does to them for itself.
 __builtins__ = dict(builtins.__dict__)
 
@@ -63,56 +66,62 @@ class _Clock:
         setitimer(ITIMER_REAL, 0)
 
 
-def encode(value, room=LONGEST, depth=0):
-    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists."""
-    parts, size = [], 0
-    for part in _pieces(value, depth):
-        parts.append(part)
-        size += len(part)
-        if size > room:
-            raise Unfit("it is larger than the 1 MB that an answer may have")
+def encode(value):
+    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists.
+
+    >>> encode([1, 2.5, (True, None), {"a": float("inf"), 3: "é"}])
+    '[1,2.5,[true,null],{"a":Infinity,"3":"\\\\u00e9"}]'
+    """
+    parts = []
+    _put(value, parts.append, [LONGEST], 0)
     return "".join(parts)
 
 
-def _pieces(value, depth):
+def _put(value, add, room, depth):
     kind = type(value)
-    if value is None or kind is bool:
-        yield "null" if value is None else "true" if value else "false"
+    if kind is float:
+        text = float.__repr__(value)
+        text = _NOT_FINITE.get(text, text)
     elif kind is int:
         if not -DIGITS < value < DIGITS:
             raise Unfit("it has an integer of more than 300 digits")
-        yield int.__repr__(value)
-    elif kind is float:
-        text = float.__repr__(value)
-        yield {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(text, text)
+        text = int.__repr__(value)
     elif kind is str:
         if len(value) > LONGEST:
-            raise Unfit("it is larger than the 1 MB that an answer may have")
-        yield encode_basestring_ascii(value.encode("utf-8", "replace").decode("utf-8"))
+            raise Unfit(_TOO_LARGE)
+        text = encode_basestring_ascii(value.encode("utf-8", "replace").decode("utf-8"))
+    elif value is None or kind is bool:
+        text = "null" if value is None else "true" if value else "false"
     elif kind is list or kind is tuple:
         _deeper(depth)
-        yield "["
-        for place, item in enumerate(value):
-            if place:
-                yield ","
-            yield from _pieces(item, depth + 1)
-        yield "]"
+        text, between = "]", "["
+        for item in value:
+            add(between)
+            between = ","
+            _put(item, add, room, depth + 1)
+        if between == "[":
+            text = "[]"
     elif kind is dict:
         _deeper(depth)
-        yield "{"
-        for place, (name, item) in enumerate(value.items()):
+        text, between = "}", "{"
+        for name, item in value.items():
             if type(name) is int:
                 name = int.__repr__(name)
             if type(name) is not str:
                 raise Unfit("it has a dict with a key that is no text: %s" % _name_of(type(name))[:60])
-            if place:
-                yield ","
-            yield from _pieces(name, depth)
-            yield ":"
-            yield from _pieces(item, depth + 1)
-        yield "}"
+            add(between)
+            between = ","
+            _put(name, add, room, depth)
+            add(":")
+            _put(item, add, room, depth + 1)
+        if between == "{":
+            text = "{}"
     else:
-        yield from _pieces(_converted(value, kind), depth)
+        return _put(_converted(value, kind), add, room, depth)
+    room[0] -= len(text) + 1
+    if room[0] < 0:
+        raise Unfit(_TOO_LARGE)
+    add(text)
 
 
 def _deeper(depth):
@@ -125,7 +134,7 @@ def _converted(value, kind):
     numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
     if numpy is not None and "float64" in numpy.__dict__ and isinstance(value, (numpy.generic, numpy.ndarray)):
         if getattr(value, "size", 1) > 500_000:
-            raise Unfit("it is larger than the 1 MB that an answer may have")
+            raise Unfit(_TOO_LARGE)
         if isinstance(value, numpy.floating):
             return float(value)
         value = value.tolist()
@@ -141,7 +150,7 @@ def words(error, clock):
     name = _name_of(type(error))[:60]
     try:
         try:
-            clock.start(1)
+            clock.start(0.25)
             text = str(error)
         finally:
             clock.stop()
@@ -165,7 +174,13 @@ def line_of(error, name):
 
 
 def read_cell(source, name):
-    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them."""
+    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them.
+
+    >>> space = {}
+    >>> exec(read_cell("%matplotlib inline\\nx = (7\\n% 4)\\nif x:\\n    !ls", "cell"), space)
+    >>> space["x"]
+    3
+    """
     lines = source.split("\n")
     first = next((line for line in lines if line.strip()), "")
     if first.startswith("%%"):
@@ -303,7 +318,7 @@ def settle():
     dup2(nothing, 2)
     out = int(sys.argv[1])
     closerange(3, out)
-    closerange(out + 1, 256)
+    closerange(out + 1, sysconf("SC_OPEN_MAX"))
     if geteuid() == 0:
         setgroups([])
         setresgid(NOBODY, NOBODY, NOBODY)

@@ -31,9 +31,10 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a notebook may use: seconds of processor time, and bytes.
+    """What a notebook may use: seconds, bytes, processes, and sandboxes after the first.
 
-    A cell or a call may wait `patience` times its seconds, so that a busy machine does not make an honest notebook late.
+    Cells and calls are timed by the processor; on the wall they may take `patience` times as long, so that a busy
+    machine does not make an honest notebook late.  `total_seconds` are of the wall, for all sandboxes of a notebook together.
 
     >>> Limits(call_seconds=0)
     Traceback (most recent call last):
@@ -41,9 +42,9 @@ class Limits:
     ValueError: call_seconds has to be above 0; got 0.
     """
 
-    cell_seconds: float = 5.0
+    cell_seconds: float = 10.0
     call_seconds: float = 2.0
-    total_seconds: float = 60.0
+    total_seconds: float = 90.0
     patience: float = 3.0
     memory_bytes: int = 1 << 30
     disk_bytes: int = 32 << 20
@@ -89,14 +90,19 @@ class Outcome:
 
 
 def plain(text: str, longest: int = LONGEST_SAYS) -> str:
-    """A student's words as one line of printable text, cut at `longest` characters.  Addresses in memory, which differ each time, are left out.
+    """A student's words as one line of printable text, cut at `longest` characters, without addresses in memory.
 
     >>> plain("a\\x00b\\u202etxt.exe\\n c"), plain("<object at 0x7f3a80b0c1d0>")
     ('a b txt.exe c', '<object at 0x…>')
     """
     kept = "".join(" " if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else letter for letter in text[:4 * longest])
-    kept = _ADDRESS.sub("0x…", " ".join(kept.split()))
+    kept = without_addresses(" ".join(kept.split()))
     return kept if len(kept) <= longest else kept[:longest - 1] + "…"
+
+
+def without_addresses(text: str) -> str:
+    """Text in which addresses in memory, which differ from run to run, are left out."""
+    return _ADDRESS.sub("0x…", text)
 
 
 def _depth(text: str) -> int:

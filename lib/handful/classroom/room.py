@@ -29,6 +29,7 @@ class Room:
     def __init__(self, limits: Limits, library: bool) -> None:
         self.limits, self.library = limits, library
         self.left, self.talk = b"", 0
+        self.first: int | None = None
 
     def __enter__(self) -> Room:
         root = as_root()
@@ -42,9 +43,9 @@ class Room:
                 files = {file: memory_file(data, starting) for file, data in worker().items()}
                 steps = seccomp.program()
                 refused = memory_file(steps, starting) if steps else None
-                command = [*bounds(self.limits, self.group, root), *walls(self.limits, self.library, root, files, refused, info_end), "--",
-                           shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end)]
                 passed = [out_end, info_end, *files.values(), *([refused] if refused is not None else [])]
+                command = [*bounds(self.limits, self.group, root, max(passed)),
+                           *walls(self.limits, self.library, root, files, refused, info_end), "--", shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end), f"handful-{os.getpid()}"]
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
                                                 pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
             closing.callback(self._end)
@@ -68,8 +69,11 @@ class Room:
             self.process.kill()
             self.process.wait()
             says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[:400]
-            raise SandboxError(f"The sandbox did not start: {says or 'it said nothing, and its memory or processes may be bounded too tightly'}")
-        self.info_text = os.read(self.info, 4096)
+            raise SandboxError(f"The sandbox did not start: {says or 'it said nothing; memory or processes may be bounded too tightly'}")
+        told = re.search(rb'"child-pid":\s*([0-9]+)', os.read(self.info, 4096))
+        if told:
+            with suppress(ProcessLookupError):
+                self.first = os.pidfd_open(int(told[1]))
 
     def send(self, message: object) -> None:
         """Hand the worker a line; until the first has come, nothing of the student's runs."""
@@ -119,15 +123,11 @@ class Room:
     def _end(self) -> None:
         """End all that runs inside, and wait until it has ended."""
         # The first process within the pid namespace is killed: the kernel ends all others with it, before it is reported dead.
-        first = re.search(rb'"child-pid":\s*([0-9]+)', getattr(self, "info_text", b""))
-        if first and self.process.poll() is None:
-            with suppress(OSError):
-                handle = os.pidfd_open(int(first[1]))
-                try:
-                    signal.pidfd_send_signal(handle, signal.SIGKILL)
-                    _wait((handle,), END_SECONDS)
-                finally:
-                    os.close(handle)
+        if self.first is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.first, signal.SIGKILL)
+            _wait((self.first,), END_SECONDS)
+            os.close(self.first)
         self.process.kill()  # and should that have failed: bubblewrap dies with its parent, and all within with it
         self.process.wait()
         for stream in (self.process.stdin, self.process.stderr):

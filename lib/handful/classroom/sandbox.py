@@ -3,9 +3,8 @@
 The sandbox is bubblewrap: namespaces of its own, no network, nothing of this machine but Python, read-only; bounds on
 time, memory, processes and disk; a filter of system calls.  There is no way round it: without a sandbox nothing runs.
 
->>> outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}])
->>> outcome.answers[0].value, outcome.answers[1].status
-(42, 'missing')
+    outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}])
+    outcome.answers[0].value, outcome.answers[1].status      # 42, "missing"
 """
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from . import cgroup, seccomp
-from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read
+from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read, without_addresses
 from .room import Room
 from .walls import ROOM, SandboxError, as_root, bubblewrap, shown
 
@@ -81,13 +80,14 @@ class _Talk:
 
     def outcome(self) -> Outcome:
         rest = Answer("timeout" if self.end == "timeout" else "killed", None, f"It was not asked any more: {self.says}")
-        return Outcome(tuple(answer or rest for answer in self.answers), tuple(self.spoilt[cell] for cell in sorted(self.spoilt)), self.end, self.says)
+        answers, cells = tuple(answer or rest for answer in self.answers), tuple(self.spoilt[cell] for cell in sorted(self.spoilt))
+        return Outcome(answers, cells, self.end, self.says)
 
     def document(self) -> dict[str, object]:
         limits = self.limits
         skip = {str(number): [error.status, error.says] for number, error in self.spoilt.items() if error.status in ("killed", "timeout")}
-        return {"cells": self.cells, "skip": skip, "given": self.given, "front": [ROOM], "paths": list(shown()[2]), "patience": limits.patience,
-                "cell_seconds": limits.cell_seconds, "call_seconds": limits.call_seconds, "late": LATE}
+        return {"cells": self.cells, "skip": skip, "given": self.given, "front": [ROOM], "paths": list(shown()[2]),
+                "patience": limits.patience, "cell_seconds": limits.cell_seconds, "call_seconds": limits.call_seconds, "late": LATE}
 
     def hold(self, room: Room) -> str | None:
         """Talk in one sandbox until all is answered (None) or it has to be stopped (why)."""
@@ -131,6 +131,8 @@ class _Talk:
             if found[:2] != self.at or found[2] is None:
                 raise ProtocolError("it answered something that it was not asked.")
             self.answers[number] = found[2]
+            if "text" in self.requests[number] and type(found[2].value) is str:
+                self.answers[number] = Answer("value", without_addresses(found[2].value))
         return True
 
     def listen(self, room: Room, seconds: float) -> tuple[str, int, Answer | CellError | None] | None:
@@ -179,9 +181,9 @@ def _lines() -> Iterator[str]:
     elif cgroup.scope():
         yield "Memory and processes are bounded by scopes of the user's service manager (systemd-run)."
     else:
-        yield ("No control groups are to be had: memory is bounded for each process of a notebook and not over all of them, and processes "
-               "are bounded for all notebooks together.")
+        yield ("No control groups are to be had: memory is bounded for each process of a notebook and not over all of them, and processes " +
+               ("are not bounded but by time: grade as another user than root." if os.geteuid() == 0 and not as_root() else
+                "are bounded for all notebooks together."))
     yield "Dangerous system calls are refused." if seccomp.program() else f"There is no filter of system calls for {os.uname().machine}."
     if "--size" not in options:
         yield "This bubblewrap cannot bound the size of the private disk (0.8 can): a notebook may fill memory with files."
-    return

@@ -3,7 +3,7 @@
 Runs on the bare Python of the machine, so it uses the standard library only::
 
     python3 lib/handful/page/bootstrap.py            # Python packages, Node, npm packages
-    python3 lib/handful/page/bootstrap.py browser    # and a Chromium for the page tests
+    python3 lib/handful/page/bootstrap.py browser    # and what the tests need: a Chromium, and bubblewrap for the classroom
 
 Each step leaves a stamp that holds a hash of what it was made from, and is skipped while that hash stands.
 """
@@ -162,16 +162,31 @@ def browser() -> None:
         stop(f"HANDFUL_BROWSER names {os.environ['HANDFUL_BROWSER']!r}, which is no program on this machine.")
     advice = ("The page tests need Chromium or Chrome and this machine has none; install one "
               "(Debian: sudo apt-get install chromium) or set HANDFUL_BROWSER to its path.")
-    if not shutil.which("apt-get") or os.geteuid() != 0:
-        stop(advice)
-    say("Chromium from the distribution's packages")
-    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
-    watch([*environment, "apt-get", "update", "-qq"], re.compile("^Get"), 99, "lists", advice)
-    unpacked = re.compile("^(Unpacking|Setting up)")
-    chromium = [*environment, "apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-    watch(chromium, unpacked, 9999, "packages handled", advice)
+    distribution_package("Chromium", "chromium", advice)
     if not find_browser():
         stop(advice)
+
+
+def sandbox() -> None:
+    """Find bubblewrap, which the classroom's tests run hostile code in, or install Debian's; on other systems those tests are skipped."""
+    advice = ("The classroom's tests run student code in a sandbox and need bubblewrap; install it "
+              "(Debian, Ubuntu: sudo apt-get install bubblewrap).")
+    if sys.platform != "linux" or shutil.which("bwrap"):
+        return
+    distribution_package("bubblewrap", "bubblewrap", advice)
+    if not shutil.which("bwrap"):
+        stop(advice)
+
+
+def distribution_package(name: str, package: str, advice: str) -> None:
+    """Install a package of Debian's, where there is apt and this user may."""
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        stop(advice)
+    say(f"{name} from the distribution's packages")
+    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    watch([*environment, "apt-get", "update", "-qq"], re.compile("^Get"), 99, "lists", advice)
+    watch([*environment, "apt-get", "install", "-y", "--no-install-recommends", package], re.compile("^(Unpacking|Setting up)"), 9999,
+          "packages handled", advice)
 
 
 if __name__ == "__main__":
@@ -179,3 +194,4 @@ if __name__ == "__main__":
     npm_packages()
     if "browser" in sys.argv[1:]:
         browser()
+        sandbox()

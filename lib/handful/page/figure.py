@@ -181,20 +181,25 @@ _FONT = re.compile(r"(?:^|;)\s*font:\s*(?:[a-z0-9]+ )*?([\d.]+)px[^;]*")
 
 
 def inline_svg(explorer: Explorer) -> str:
-    """The figure as an SVG element: presentation attributes only, ids of its own, numbers to one decimal."""
+    """The explorer's figure as an SVG element."""
+    return as_svg(explorer.figure, explorer.name)
+
+
+def as_svg(figure, name: str) -> str:
+    """The figure that `figure()` draws as an SVG element: presentation attributes only, ids of its own, numbers to one decimal."""
     import matplotlib
 
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": explorer.name, "path.simplify": True}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "path.simplify": True}):
         out = io.StringIO()
-        explorer.figure().savefig(out, format="svg", transparent=True,
+        figure().savefig(out, format="svg", transparent=True,
                                   metadata={k: None for k in ("Date", "Creator", "Format", "Type")})
     text = out.getvalue()[out.getvalue().index("<svg"):]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.S)
     text = re.sub(r' style="([^"]*)"', lambda m: _attributes(m[1]), text)
     # Only ids that are referred to; prefixed, since several figures share a page.
     wanted = set(re.findall(r"(?:#)([\w-]+)(?=[\")])", text))
-    text = re.sub(r' id="([^"]*)"', lambda m: f' id="{explorer.name}-{m[1]}"' if m[1] in wanted else "", text)
-    text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{explorer.name}-", text)
+    text = re.sub(r' id="([^"]*)"', lambda m: f' id="{name}-{m[1]}"' if m[1] in wanted else "", text)
+    text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", text)
     text = re.sub(r"-?\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), text)
     head = re.search(r'viewBox="[^"]*"', text)[0]
     text = re.sub(r"<svg[^>]*>", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" {head} aria-hidden="true">', text, count=1)

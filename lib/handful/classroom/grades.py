@@ -1,0 +1,258 @@
+"""Grades of a class as files: for a spreadsheet, for Canvas, Moodle and Gradescope, and for programs.
+
+Every file is the same to the byte when nothing has changed.  What each system reads:
+
+* Canvas takes the columns of its own gradebook export, a second row ``Points Possible``, and finds a student by ``ID``, else by the SIS
+  columns, else by name; an empty cell changes nothing.  (``lib/gradebook_importer.rb`` in instructure/canvas-lms.)
+* Moodle asks which column names the user; one unknown user stops its whole import; ``-`` is no grade.  Where feedback is imported, the grade
+  has to be imported with it.  (docs.moodle.org, Grade import; ``grade/import/csv`` in moodle/moodle.)
+* Gradescope reads ``results.json`` of one submission.  (gradescope-autograders.readthedocs.io, specs.)
+"""
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import rubric, store, tables
+from .rubric import Line
+from .sheet import file_name, number
+
+STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
+# Columns by which the lists of a class, as LMSs export them, name a student.
+NAMED_BY = ("ID", "SIS User ID", "SIS Login ID", "Username", "ID number", "Email address", "Student", "Student ID", "Email", "SID", "Identifier", "student")
+MOST_IDS = 100_000
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A student's result with what the teacher gave by the rubric."""
+
+    result: Mapping
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def student(self) -> str:
+        return self.result["student"]
+
+    @property
+    def points(self) -> float:
+        """What the checks gave."""
+        return float(self.result["points"])
+
+    @property
+    def rubric(self) -> float:
+        """What the teacher gave."""
+        return round(sum(line.points or 0 for line in self.lines), 2)
+
+    @property
+    def waiting(self) -> float:
+        """Points of rubric lines that the teacher has not filled."""
+        return round(sum(line.possible for line in self.lines if line.points is None), 2)
+
+    @property
+    def total(self) -> float:
+        return round(self.points + self.rubric, 2)
+
+    @property
+    def possible(self) -> float:
+        """All points of the assignment, those of the rubric with them."""
+        return round(float(self.result["possible"]) + float(self.result["waiting"]), 2)
+
+    @property
+    def handed_in(self) -> bool:
+        return bool(self.result["submission"])
+
+    @property
+    def graded(self) -> bool:
+        """Whether there is a grade at all: something came, and it could be read."""
+        return self.handed_in and self.result["status"] != "ungradable"
+
+    @property
+    def final(self) -> bool:
+        return self.graded and not any(line.points is None for line in self.lines)
+
+
+def gather(results: Iterable[Mapping], lines: Iterable[Line]) -> list[Grade]:
+    """Results and rubric lines put together, in the order of the results."""
+    own: dict[str, list[Line]] = {}
+    for line in lines:
+        own.setdefault(line.student, []).append(line)
+    return [Grade(result, tuple(own.get(result["student"], ()))) for result in results]
+
+
+def question_points(grade: Grade, name: str) -> float | None:
+    """Points of one question; None where the teacher's are not all there, or the question was not graded."""
+    part = next((part for part in grade.result["questions"] if part["name"] == name), None)
+    if part is None:
+        return None
+    if part["status"] != "waiting":
+        return float(part["points"])
+    own = [line.points for line in grade.lines if line.question == name]
+    return None if not own or None in own else round(sum(own), 2)
+
+
+def class_list(path: Path) -> dict[str, dict[str, str]]:
+    """A list of the class as an LMS exports it: each name that a row gives a student → the row.
+
+    Raises
+    ------
+    TableError
+        Where no column names a student, or one name means two.
+    """
+    rows, columns, _ = tables.read(path)
+    keys = [column for column in NAMED_BY if column in columns]
+    if not keys:
+        raise tables.TableError(f"{path.name} has no column that names a student; it needs one of {', '.join(NAMED_BY)}.")
+    known: dict[str, dict[str, str]] = {}
+    clash = set()
+    for row in rows[:MOST_IDS]:
+        for key in keys:
+            name = row[key].strip()
+            if name and known.setdefault(name, row) is not row:
+                clash.add(name)
+    for name in clash:  # an ID of one that is the login of another names neither
+        del known[name]
+    return known
+
+
+def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:
+    """A student's row: by any name in it, or by what a download of Canvas calls the student, the name and the ID.
+
+    >>> row = {"Student": "Lovelace, Ada", "ID": "12"}
+    >>> listed_as({"12": row}, "lovelaceada_12") is row, listed_as({"12": row}, "byronada_12")
+    (True, None)
+    """
+    if student in listed:
+        return listed[student]
+    who, _, digits = student.rpartition("_")
+    row = listed.get(digits) or listed.get(f"Participant {digits}")
+    name = row and (row.get("Student") or row.get("Full name") or "")
+    return row if row and who and _letters(name) == _letters(who) else None
+
+
+def _letters(name: str) -> list[str]:
+    return sorted(letter for letter in name.casefold() if letter.isalnum())
+
+
+# The files -----------------------------------------------------------------------------------------------
+
+def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, roster: Path | None = None, partial: bool = False) -> tuple[list[Grade], list[str]]:
+    """Write rubric.csv with its sheets, grades.csv, and the folder lms; returns the grades, and sentences about what to know.
+
+    Parameters
+    ----------
+    folder : Path
+        Where results/ is; the files are put beside it.
+    assignment
+        The assignment, for its questions and their rubrics.
+    results : iterable of mappings, optional
+        One result for each student; by default those of the class as last graded.
+    roster : Path, optional
+        A list of the class as the LMS exports it, so that its own ids stand in the files for it.
+    partial : bool
+        Give an LMS the points so far, too, where rubric lines are still to be filled.
+    """
+    listed = class_list(roster) if roster else {}
+    results = list(store.results(folder) if results is None else results)
+    lines, notes = rubric.write(folder, assignment, results)
+    grades = gather(results, lines)
+    if old := sum(result["edition"] != assignment.edition for result in results):
+        notes.append(f"{old} of {len(results)} results are of another edition of {assignment.name} than the source has now; grade again.")
+    tables.keep(folder / "grades.csv", as_table(assignment, grades))
+    lms = folder / "lms"
+    unknown = [grade.student for grade in grades if listed and listed_as(listed, grade.student) is None]
+    tables.keep(lms / "canvas.csv", canvas(assignment, grades, listed, partial))
+    tables.keep(lms / "moodle.csv", moodle(assignment, [grade for grade in grades if grade.student not in unknown], listed, partial))
+    tables.keep(lms / "grades.json", as_json(assignment, grades))
+    for grade in grades:
+        tables.keep(lms / "gradescope" / file_name(grade.student) / "results.json", gradescope(grade))
+    waits = sum(grade.graded and not grade.final for grade in grades)
+    if waits:
+        how = "stand there with their points so far" if partial else f"are left empty in the files for an LMS until {rubric.NAME} is filled"
+        notes.append(f"{waits} of {len(grades)} students wait for points by rubric; they {how}.")
+    if unknown:
+        notes.append(f"{len(unknown)} of {len(grades)} students are not in {roster.name}, and left out for Moodle, which would refuse the whole file: "
+                     f"{', '.join(unknown[:5])}{' …' if len(unknown) > 5 else ''}.")
+    return grades, notes
+
+
+def as_table(assignment, grades: Iterable[Grade]) -> bytes:
+    """grades.csv: for a spreadsheet."""
+    names = list(assignment.questions)
+    head = ["student", "status", "points", "possible", "waiting", "rubric points", "total", "out of", *names, "wrong turns", "notices", "submission"]
+    rows = []
+    for grade in grades:
+        result = grade.result
+        turns = [f"{part['name']}: {part['turn']}" for part in result["questions"] if part.get("turn")]
+        each = (question_points(grade, name) for name in names)
+        rows.append([grade.student, result["status"], number(grade.points), number(result["possible"]), number(grade.waiting),
+                     number(grade.rubric) if grade.lines else "", number(grade.total), number(grade.possible),
+                     *("" if value is None else number(value) for value in each), "; ".join(turns),
+                     tables.line("; ".join(map(str, result["notices"]))), result["submission"] or ""])
+    return tables.written(head, rows, mark=True)
+
+
+def _mark(grade: Grade, partial: bool, none: str) -> str:
+    """A grade for an LMS: none rather than 0 where nothing came or nothing could be read."""
+    return number(grade.total) if grade.final or (partial and grade.graded) else none
+
+
+def canvas(assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}, partial: bool = False) -> bytes:
+    """Canvas gradebook CSV.  Its importer looks for line ends before it parses, so that no cell may hold one."""
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", tables.line(assignment.title)]
+    rows = [["    Points Possible", "", "", "", "", number(_possible(assignment))]]
+    for grade in grades:
+        row = listed_as(listed, grade.student)
+        who = [row.get(column, "") for column in head[:5]] if row else [grade.student, "", "", grade.student, ""]
+        rows.append([*map(tables.line, who), _mark(grade, partial, "")])
+    return tables.written(head, rows)
+
+
+def moodle(assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}, partial: bool = False) -> bytes:
+    """A file for Moodle's grade import: who, the grade, and a line of feedback."""
+    keys = [key for key in ("Username", "ID number", "Email address") if any(row.get(key) for row in listed.values())]
+    rows = []
+    for grade in grades:
+        row = listed_as(listed, grade.student) or {}
+        who = [row.get(key, "") for key in keys] if keys else [grade.student]
+        rows.append([*map(tables.line, who), _mark(grade, partial, "-"), tables.line(grade.result["says"])])
+    return tables.written([*(keys or ["Username"]), tables.line(assignment.title), "Feedback comments"], rows)
+
+
+def _possible(assignment) -> float:
+    return round(sum(float(question.points) for question in assignment.questions.values()), 2)
+
+
+def gradescope(grade: Grade) -> bytes:
+    """results.json of one student; a question that waits for the teacher is no test yet."""
+    result = grade.result
+    tests, waiting = [], []
+    for part in result["questions"]:
+        points = question_points(grade, part["name"])
+        if points is None:
+            waiting.append(part["asks"])
+            continue
+        possible = float(part["possible"]) or sum(line.possible for line in grade.lines if line.question == part["name"])
+        tests.append({"name": part["name"], "score": points, "max_score": possible, "status": "passed" if points >= possible else "failed",
+                      "output": part["says"], "output_format": "text", "visibility": "visible"})
+    says = [result["says"], *map(str, result["notices"]), *(f"Waits for your teacher: {asks}." for asks in waiting)]
+    made = {"score": grade.total, "output": "\n".join(filter(None, says)), "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden", "tests": tests,
+            "extra_data": {key: result[key] for key in ("assignment", "edition", "library", "submission", "signature", "status") if key in result}}
+    return _dumped(made)
+
+
+def as_json(assignment, grades: Iterable[Grade]) -> bytes:
+    """Everything in the table, for programs; nothing is neutralised here."""
+    made = [{"student": grade.student, "status": grade.result["status"], "says": grade.result["says"], "points": grade.points, "rubric": grade.rubric,
+             "waiting": grade.waiting, "total": grade.total, "possible": grade.possible, "final": grade.final,
+             "questions": {part["name"]: question_points(grade, part["name"]) for part in grade.result["questions"]},
+             "turns": {part["name"]: part["turn"] for part in grade.result["questions"] if part.get("turn")},
+             "notices": list(grade.result["notices"]), "submission": grade.result["submission"]} for grade in grades]
+    return _dumped({"assignment": assignment.name, "title": assignment.title, "possible": _possible(assignment), "grades": made})
+
+
+def _dumped(value) -> bytes:
+    text = json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return text.encode("utf-8", "replace") + b"\n"  # half of a surrogate pair is no character

@@ -1,0 +1,107 @@
+"""Measure grading, and beside it a Jupyter kernel that only runs the same notebooks: ``make bench-grading COUNT=1000``.
+
+Kernel-based graders (nbgrader, otter) pay for the kernel first; it is their floor.  Processor time is that of a control
+group, for what runs in a sandbox outlives whoever waits for it; where none can be made, it is taken to be all cores for
+all of the time, which is the most that it can be.  Nothing here fails.
+"""
+from __future__ import annotations
+
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from handful.classroom import release
+from handful.classroom.assignment import assignments
+from handful.classroom.cluster import cores
+
+CLASS = 10_000
+KERNEL = """
+import sys, nbformat
+from pathlib import Path
+from nbclient import NotebookClient
+for path in sorted(Path(sys.argv[1]).glob("*.ipynb"))[:int(sys.argv[2])]:
+    NotebookClient(nbformat.read(path, 4), timeout=60, kernel_name="python3").execute()
+"""
+
+
+@contextmanager
+def account():
+    """A control group that counts processor time: (the prefix of a command that joins it, a function that gives its seconds)."""
+    for parent, counter, scale in ((Path("/sys/fs/cgroup/cpuacct"), "cpuacct.usage", 1e9), (Path("/sys/fs/cgroup"), "cpu.stat", 1e6)):
+        group = parent / f"handful-bench-{time.monotonic_ns()}"
+        if not (parent / "cgroup.procs").exists():
+            continue
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            yield (["/bin/sh", "-c", f"echo 0 > {group}/cgroup.procs && exec \"$@\"", "sh"],
+                   lambda: int(re.search(r"\d+", (group / counter).read_text())[0]) / scale)
+        finally:
+            for _ in range(100):  # until what was killed last is gone
+                with suppress(OSError):
+                    group.rmdir()
+                    break
+                time.sleep(0.05)
+        return
+    yield [], None
+
+
+def measured(command: list[str]) -> tuple[float, float]:
+    """(processor seconds, wall seconds) of a command and of all that it starts."""
+    with account() as (join, used):
+        began = time.perf_counter()
+        done = subprocess.run([*join, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        wall = time.perf_counter() - began
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command[:6])} … failed:\n{done.stdout[-2000:].decode(errors='replace')}")
+        return used() if used else wall * cores(), wall
+
+
+def written(folder: Path, count: int) -> Path:
+    """A class of solved notebooks, each student with inputs of their own; nothing is installed from the network."""
+    folder.mkdir()
+    roofline = assignments()["roofline"]
+    for i in range(count):
+        made = release.text(release.notebook(roofline, f"s{i:05}", "solution"))
+        (folder / f"s{i:05}.ipynb").write_text(re.sub(r"%pip install[^\\]*\\n", "", made), "utf-8")
+    return folder
+
+
+def watched(command: list[str]) -> tuple[float, float, int]:
+    """`measured`, and the most memory, in bytes, that any one of the processes held."""
+    processor, wall = measured(command)
+    return processor, wall, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
+
+def main(count: int) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary)
+        few, many = written(root / "few", max(4, count // 10)), written(root / "many", count)
+        small = len(list(few.iterdir()))
+
+        def grade(folder: Path) -> list[str]:
+            return [sys.executable, "-P", "-m", "handful", "assign", "grade", str(folder), "--assignment", "roofline", "-o", str(root / f"{folder.name}-out"), "--json"]
+
+        started, _, memory_few = watched(grade(few))
+        processor, wall, memory = watched(grade(many))
+        each = (processor - started) / (count - small)
+        print(f"{count:,} submissions of roofline: {wall:.1f} s on {cores()} cores, {processor / count:.4f} core-seconds each with starting up, {each:.4f} without")
+        print(f"largest process: {memory_few / 1e6:.0f} MB with {small} submissions, {memory / 1e6:.0f} MB with {count:,}")
+        whole = (started - small * each + CLASS * each) / cores()
+        print(f"{CLASS:,} would take {whole / 60:.1f} min on {cores()} cores (budget: 30 min on 2)")
+        runs = 6
+        first, _ = measured([sys.executable, "-P", "-c", KERNEL, str(many), "1"])
+        kernel, _ = measured([sys.executable, "-P", "-c", KERNEL, str(many), str(runs)])
+        kernel = (kernel - first) / (runs - 1)
+        print(f"a Jupyter kernel that runs the same notebook: {kernel:.3f} core-seconds each, {kernel / each:.1f} times as much (budget: 10)")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
