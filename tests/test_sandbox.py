@@ -92,7 +92,8 @@ def held(one, outcome, outside, before):
     if prize.status == "value":
         assert "result" not in one or prize.value == one["result"]
     else:
-        assert one.get("says", "") in prize.says and prize.says.strip() and prize.says.isprintable() and len(prize.says) <= protocol.LONGEST_SAYS
+        assert one.get("says", "") in prize.says and prize.says.strip()
+        assert prize.says.isprintable() and len(prize.says) <= protocol.LONGEST_SAYS
     assert double.status in any_of(one.get("rest", "value")), outcome
     if "cell" in one:
         assert outcome.cells[0].status == one["cell"]
@@ -152,7 +153,7 @@ def test_plain_data_comes_back_as_it_is():
 
 def test_floats_come_back_to_the_bit_with_nan_and_infinities():
     found, = values(["value = [0.1 + 0.2, 5e-324, -0.0, 1.7976931348623157e308, float('inf'), -float('inf'), float('nan')]"], "value")
-    assert found[:3] == [0.1 + 0.2, 5e-324, 0.0] and math.copysign(1, found[2]) == -1 and found[3:6] == [1.7976931348623157e308, math.inf, -math.inf]
+    assert found[:6] == [0.1 + 0.2, 5e-324, 0.0, 1.7976931348623157e308, math.inf, -math.inf] and math.copysign(1, found[2]) == -1
     assert math.isnan(found[6])
 
 
@@ -182,7 +183,8 @@ def test_what_is_left_empty_is_missing(name):
 
 
 def test_a_name_whose_cell_stopped_tells_why_and_where():
-    outcome = ask(["first = 1", "x = 0\nvalue = 1 / x", "other = 2", "def broken(:\n    pass"], [{"get": "value"}, {"get": "other"}, {"get": "broken"}])
+    cells = ["first = 1", "x = 0\nvalue = 1 / x", "other = 2", "def broken(:\n    pass"]
+    outcome = ask(cells, [{"get": "value"}, {"get": "other"}, {"get": "broken"}])
     assert outcome.answers[0] == Answer("error", None, "Cell 2, which should make it, stopped: ZeroDivisionError: division by zero")
     assert outcome.answers[1].value == 2
     assert outcome.answers[2].status == "error" and "Cell 4" in outcome.answers[2].says and "SyntaxError" in outcome.answers[2].says
@@ -203,7 +205,8 @@ def test_the_inputs_are_there_and_the_library_is_not():
 
 
 def test_with_the_library_handful_is_there_and_the_classroom_is_not():
-    cells = ["from handful import random32", "import os\nrooms = sorted(os.listdir('/room/handful/classroom'))", "from handful.classroom import sandbox"]
+    cells = ["from handful import random32", "import os\nrooms = sorted(os.listdir('/room/handful/classroom'))",
+             "from handful.classroom import sandbox"]
     outcome = ask(cells, [{"get": "rooms"}], library=True)
     assert [error.cell for error in outcome.cells] == [2] and set(outcome.answers[0].value) <= {"student.py"}
 
@@ -224,15 +227,19 @@ def test_lines_that_are_the_notebooks_own_are_left_out(name):
 def test_pictures_and_widgets_do_nothing():
     cells = ["import matplotlib.pyplot as plt\nfrom ipywidgets import interact, IntSlider\nfrom IPython.display import display, Markdown",
              "@interact(x=(0, 10))\ndef f(x=3): return x + slider.value\nslider = IntSlider(value=4, min=0)\ndisplay(slider, Markdown('a'))",
-             "import sys\nlazy = type(sys.modules['matplotlib.pyplot']).__name__", "get_ipython().run_line_magic('matplotlib', 'inline')\nfrom google.colab import files",
+             "import sys\nlazy = type(sys.modules['matplotlib.pyplot']).__name__",
+             "get_ipython().run_line_magic('matplotlib', 'inline')\nfrom google.colab import files",
              "figure, axes = plt.subplots()\naxes.plot([1, 2])\nplt.show()\nn = len(axes.lines)"]
     outcome = ask(cells, [{"call": "f", "arguments": {"x": 1}}, {"get": "lazy"}, {"get": "n"}])
     assert [answer.value for answer in outcome.answers] == [5, "Later", 1] and not outcome.cells
 
 
-IMPORTS = ["import numpy as np\nvalue = float(np.sqrt(4.0))", "from numpy import *\nvalue = float(sqrt(4.0))", "import numpy.linalg\nvalue = float(numpy.linalg.det([[2.0]]))",
-           "from numpy import linalg\nvalue = float(linalg.det([[2.0]]))", "import numpy as np, numpy.linalg as la\nvalue = 2.0 * (np.linalg is la)",
-           "from scipy.optimize import brentq\nvalue = round(brentq(lambda x: x - 2, 0, 3), 9)", "import matplotlib.ticker\nvalue = matplotlib.ticker.MaxNLocator and 2.0",
+IMPORTS = ["import numpy as np\nvalue = float(np.sqrt(4.0))", "from numpy import *\nvalue = float(sqrt(4.0))",
+           "import numpy.linalg\nvalue = float(numpy.linalg.det([[2.0]]))",
+           "from numpy import linalg\nvalue = float(linalg.det([[2.0]]))",
+           "import numpy as np, numpy.linalg as la\nvalue = 2.0 * (np.linalg is la)",
+           "from scipy.optimize import brentq\nvalue = round(brentq(lambda x: x - 2, 0, 3), 9)",
+           "import matplotlib.ticker\nvalue = matplotlib.ticker.MaxNLocator and 2.0",
            "try:\n    import no_such_package\nexcept ModuleNotFoundError as error:\n    value = 2.0 * ('no_such' in str(error))"]
 
 
@@ -284,9 +291,9 @@ def square(number):
     return [f"def f(x):\n    return {number} * x"], [{"call": "f", "arguments": {"x": number}}]
 
 
-@pytest.mark.parametrize("pool", [ThreadPoolExecutor(4), ProcessPoolExecutor(2, mp_context=get_context("spawn"))], ids=["threads", "processes"])
-def test_many_ask_at_once_without_mixing_answers(pool):
-    with pool:
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_many_ask_at_once_without_mixing_answers(kind):
+    with kind(4) if kind is ThreadPoolExecutor else kind(2, mp_context=get_context("spawn")) as pool:
         waiting = [pool.submit(ask, *square(number)) for number in range(6)]
         assert [one.result().answers[0].value for one in waiting] == [number ** 2 for number in range(6)]
 
@@ -335,11 +342,13 @@ def test_a_grader_that_is_killed_leaves_no_process(seconds):
 
 # The parts
 
-NO_REPLY = [b"", b"{", b"[]", b"{}", b"1", b'{"request":true}', b'{"request":-1}', b'{"request":1e2}', b'{"request":0,"status":"value","value":01}',
+NO_REPLY = [b"", b"{", b"[]", b"{}", b"1", b'{"request":true}', b'{"request":-1}', b'{"request":1e2}',
+            b'{"request":0,"status":"value","value":01}',
             b'{"request":0,"status":"right","value":1}', b'{"request":0,"status":"value","value":1,"points":9}', b'{"request":0,"request":1}',
             b'{"request":0,"cell":0}', b'{"request":0,"status":"value","value":{"a":1,"a":2}}', b'{"request":0,"status":"value","value":nan}',
             b'{"request":0,"status":"value","value":"\xff"}', b'{"request":0,"status":"value","value":"\\udfff"}', b'{"request":0} {}',
-            b'{"request":0,"status":"value","value":' + b"[" * 21 + b"]" * 21 + b"}", b'{"request":0,"status":"value","value":' + b"9" * 302 + b"}",
+            b'{"request":0,"status":"value","value":' + b"[" * 21 + b"]" * 21 + b"}",
+            b'{"request":0,"status":"value","value":' + b"9" * 302 + b"}",
             b'{"request":0,"says":["a"]}', b'{"cell":0,"status":"value","value":1}', b'{"cell":0,"status":"killed"}', b" " * 1_000_001]
 
 
@@ -378,9 +387,11 @@ def test_without_bubblewrap_nothing_runs(anew, monkeypatch):
             call()
 
 
+FORBIDDEN = "[ $1 = --version ] && echo bubblewrap 0.9.0 || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }"
+
+
 @pytest.mark.parametrize(("script", "says"), [("echo bubblewrap 0.3.1", "install bubblewrap, 0.5 or newer"),
-                                              ("[ $1 = --version ] && echo bubblewrap 0.9.0 || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }",
-                                               "setting up uid map: Permission denied.*AppArmor")])
+                                              (FORBIDDEN, "setting up uid map: Permission denied.*AppArmor")])
 def test_a_bubblewrap_that_does_not_serve_is_said_to_and_nothing_runs(anew, monkeypatch, tmp_path, script, says):
     program = tmp_path / "bwrap"
     program.write_text(f"#!/bin/sh\n{script}\n")
@@ -402,6 +413,23 @@ def test_what_this_machine_has_is_described(anew, monkeypatch):
     monkeypatch.setattr(cgroup, "scope", lambda: None)
     monkeypatch.setattr(seccomp, "program", lambda: None)
     assert "memory is bounded for each process" in sandbox.describe() and "no filter of system calls" in sandbox.describe()
+
+
+@pytest.mark.parametrize("as_root", [True, False])
+def test_no_wall_is_left_out(as_root):
+    """Attacks run into several walls at once, so each is looked for here too."""
+    command = walls.walls(Limits(), False, as_root, {}, 7, 8)
+    wanted = {"--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session", "--clearenv", "--seccomp"}
+    assert wanted | (set() if as_root else {"--unshare-user", "--disable-userns"} & set(walls.bubblewrap()[2])) <= set(command)
+    pairs = list(zip(command, command[1:]))
+    assert ("--cap-drop", "ALL") in pairs and {("--remount-ro", "/"), ("--remount-ro", "/dev")} <= set(pairs)
+    writable = {there for one, there in pairs if one == "--tmpfs"} - {"/dev", *walls.UNSEEN}
+    sizes = {command[place + 2] for place, word in enumerate(command) if word == "--size" and command[place + 1] == str(Limits().disk_bytes)}
+    assert writable >= {"/tmp", "/work", "/dev/shm"} and sizes == {"--tmpfs"}
+    assert not {"--bind", "--bind-try", "--share-net", "--proc"} & set(command)
+    shown = [Path(here) for word, here in pairs if word == "--ro-bind"]
+    for hidden in (Path.home() / "x", walls.COURSE / "exercises", walls.COURSE / "book", Path("/etc/passwd"), Path("/proc/1")):
+        assert not any(hidden.is_relative_to(here) for here in shown), hidden
 
 
 def test_an_installed_package_and_a_course_below_what_is_shown_are_covered(monkeypatch, tmp_path):
@@ -439,7 +467,8 @@ def test_groups_of_version_2_are_made_in_the_nearest_that_hands_on_memory_and_pr
     top = tmp_path / "cgroup"
     monkeypatch.setattr(cgroup, "TOP", top)
     monkeypatch.setattr(cgroup, "_own", lambda controller: "/user/app/shell")
-    for folder, handed in ((top, "cpu memory pids"), (top / "user", "memory pids"), (top / "user" / "app", "memory"), (top / "user" / "app" / "shell", "")):
+    user = top / "user"
+    for folder, handed in ((top, "cpu memory pids"), (user, "memory pids"), (user / "app", "memory"), (user / "app" / "shell", "")):
         folder.mkdir()
         (folder / "cgroup.subtree_control").write_text(handed)
         (folder / "cgroup.procs").write_text("")
@@ -453,7 +482,8 @@ def test_groups_of_version_2_are_made_in_the_nearest_that_hands_on_memory_and_pr
     assert group.overflowed()
 
 
-@pytest.mark.parametrize(("machine", "header"), [("x86_64", "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), ("aarch64", "/usr/include/asm-generic/unistd.h")])
+@pytest.mark.parametrize(("machine", "header"), [("x86_64", "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+                                                 ("aarch64", "/usr/include/asm-generic/unistd.h")])
 def test_numbers_of_system_calls_are_the_kernels(machine, header):
     if not Path(header).exists():
         pytest.skip(f"{header} is not on this machine")

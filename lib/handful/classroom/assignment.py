@@ -241,6 +241,9 @@ def assignment(name: str) -> Assignment:
     """The assignment of that name, or of that file; an unknown one gets the nearest names."""
     if name.endswith(".md"):
         return read(name)
+    if not assignments():
+        raise SourceError(f"No assignments are installed here, since students install this package too; name the file, such as "
+                          f"course/exercises/assignments/{name}.md of a checkout.")
     if name not in assignments():
         raise SourceError(f"There is no assignment {name!r}; the nearest are {nearest(name, assignments())}.")
     return assignments()[name]

@@ -1,8 +1,9 @@
 """The worker: runs within the sandbox, beside the student's code, and is trusted by nobody.
 
-Reads one JSON document from standard input and runs its cells in one namespace; then reads requests, a line each, puts them
-to the namespace, and answers each with a line on the descriptor that its argument names (`protocol` says the forms).  Nothing here is worth keeping from a
-student: no answer, no check, no seed.  It uses little of the standard library, because what it imports every notebook pays for.
+Reads one JSON document from standard input and runs its cells in one namespace; then reads requests, a line each, puts
+them to the namespace, and answers each with a line on the descriptor that its argument names (`protocol` says the forms).
+Nothing here is worth keeping from a student: no answer, no check, no seed.  It uses little of the standard library,
+because what it imports every notebook pays for.
 """
 import builtins
 import sys

@@ -90,7 +90,7 @@ class Outcome:
 
 
 def plain(text: str, longest: int = LONGEST_SAYS) -> str:
-    """A student's words as one line of printable text, cut at `longest` characters.  Addresses in memory, which differ each time, are left out.
+    """A student's words as one line of printable text, cut at `longest` characters, without addresses in memory.
 
     >>> plain("a\\x00b\\u202etxt.exe\\n c"), plain("<object at 0x7f3a80b0c1d0>")
     ('a b txt.exe c', '<object at 0x…>')

@@ -44,8 +44,8 @@ class Room:
                 steps = seccomp.program()
                 refused = memory_file(steps, starting) if steps else None
                 passed = [out_end, info_end, *files.values(), *([refused] if refused is not None else [])]
-                command = [*bounds(self.limits, self.group, root, max(passed)), *walls(self.limits, self.library, root, files, refused, info_end), "--",
-                           shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end), f"handful-{os.getpid()}"]
+                command = [*bounds(self.limits, self.group, root, max(passed)),
+                           *walls(self.limits, self.library, root, files, refused, info_end), "--", shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end), f"handful-{os.getpid()}"]
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
                                                 pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
             closing.callback(self._end)
@@ -69,7 +69,7 @@ class Room:
             self.process.kill()
             self.process.wait()
             says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[:400]
-            raise SandboxError(f"The sandbox did not start: {says or 'it said nothing, and its memory or processes may be bounded too tightly'}")
+            raise SandboxError(f"The sandbox did not start: {says or 'it said nothing; memory or processes may be bounded too tightly'}")
         told = re.search(rb'"child-pid":\s*([0-9]+)', os.read(self.info, 4096))
         if told:
             with suppress(ProcessLookupError):

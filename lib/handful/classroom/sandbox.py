@@ -80,13 +80,14 @@ class _Talk:
 
     def outcome(self) -> Outcome:
         rest = Answer("timeout" if self.end == "timeout" else "killed", None, f"It was not asked any more: {self.says}")
-        return Outcome(tuple(answer or rest for answer in self.answers), tuple(self.spoilt[cell] for cell in sorted(self.spoilt)), self.end, self.says)
+        answers, cells = tuple(answer or rest for answer in self.answers), tuple(self.spoilt[cell] for cell in sorted(self.spoilt))
+        return Outcome(answers, cells, self.end, self.says)
 
     def document(self) -> dict[str, object]:
         limits = self.limits
         skip = {str(number): [error.status, error.says] for number, error in self.spoilt.items() if error.status in ("killed", "timeout")}
-        return {"cells": self.cells, "skip": skip, "given": self.given, "front": [ROOM], "paths": list(shown()[2]), "patience": limits.patience,
-                "cell_seconds": limits.cell_seconds, "call_seconds": limits.call_seconds, "late": LATE}
+        return {"cells": self.cells, "skip": skip, "given": self.given, "front": [ROOM], "paths": list(shown()[2]),
+                "patience": limits.patience, "cell_seconds": limits.cell_seconds, "call_seconds": limits.call_seconds, "late": LATE}
 
     def hold(self, room: Room) -> str | None:
         """Talk in one sandbox until all is answered (None) or it has to be stopped (why)."""

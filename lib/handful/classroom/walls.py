@@ -25,14 +25,16 @@ ROOM, PYTHON, PACKAGES = "/room", "/python", "/packages"
 OLDEST = (0, 5)
 ADVICE = ("Student code runs in a sandbox only, and there is none here: install bubblewrap, 0.5 or newer "
           "(Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap).")
-BLOCKED = ("Student code runs in a sandbox only, and this system does not let bubblewrap make one ({}). On Ubuntu 23.10 and newer an AppArmor profile "
-           "for bwrap is needed, or kernel.apparmor_restrict_unprivileged_userns=0; in a container, the right to make user namespaces.")
+BLOCKED = ("Student code runs in a sandbox only, and this system does not let bubblewrap make one ({}). On Ubuntu 23.10 and newer an "
+           "AppArmor profile for bwrap is needed, or kernel.apparmor_restrict_unprivileged_userns=0; in a container, the right to make "
+           "user namespaces.")
 # Of /usr, what Python does not need, and what a machine's owner may have put there.
 UNSEEN = ("/usr/local", "/usr/src", "/usr/share", "/usr/games", "/usr/include", "/usr/etc")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 # Names are given in full: nothing of the grader's own environment goes in.  A fixed seed of hashes makes sets the same everywhere.
-ENVIRONMENT = {"PATH": "/usr/bin", "HOME": "/work", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "LD_LIBRARY_PATH": f"{PYTHON}/lib",
-               "MPLBACKEND": "Agg", "MPLCONFIGDIR": "/tmp", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+ENVIRONMENT = {"PATH": "/usr/bin", "HOME": "/work", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
+               "LD_LIBRARY_PATH": f"{PYTHON}/lib", "MPLBACKEND": "Agg", "MPLCONFIGDIR": "/tmp", "OMP_NUM_THREADS": "1",
+               "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class SandboxError(RuntimeError):
@@ -134,8 +136,8 @@ def walls(limits: Limits, library: bool, as_root: bool, data: Mapping[str, int],
     As anybody else, it lives in a user namespace in which no other can be made.
     """
     path, _, options = bubblewrap()
-    parts = [path, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session",
-             "--clearenv", "--hostname", "room", "--cap-drop", "ALL"]
+    parts = [path, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+             "--new-session", "--clearenv", "--hostname", "room", "--cap-drop", "ALL"]
     if as_root:
         parts += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
@@ -206,7 +208,8 @@ def as_root() -> bool:
     trouble = ""
     for root in ((True, False) if os.geteuid() == 0 and seccomp.program() else (False,)):
         try:
-            tried = subprocess.run([*walls(Limits(), False, root, {}, None, None), "--", "/usr/bin/true"], capture_output=True, text=True, timeout=60)
+            command = [*walls(Limits(), False, root, {}, None, None), "--", "/usr/bin/true"]
+            tried = subprocess.run(command, capture_output=True, text=True, timeout=60)
         except subprocess.TimeoutExpired:
             trouble = "it did not answer within 60 s"
             continue
