@@ -2,10 +2,13 @@
 
 Kernel-based graders (nbgrader, otter) pay for the kernel first; it is their floor.  Processor time is that of a control
 group, for what runs in a sandbox outlives whoever waits for it; where none can be made, it is taken to be all cores for
-all of the time, which is the most that it can be.  Nothing here fails.
+all of the time, which is the most that it can be.
+Where NBGRADER names an environment that has nbgrader, that grades the same assignment too.  Nothing here fails.
 """
 from __future__ import annotations
 
+import json
+import os
 import re
 import resource
 import subprocess
@@ -80,6 +83,30 @@ def watched(command: list[str]) -> tuple[float, float, int]:
     return processor, wall, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 
 
+def by_nbgrader(root: Path, place: Path, runs: int) -> float:
+    """Core-seconds of `nbgrader autograde` for each further submission of the same assignment, exported and solved."""
+    import nbgrader_check as check
+
+    from handful.classroom import exports
+
+    roofline, course = assignments()["roofline"], root / "course"
+    for name, content in exports.FORMATS["nbgrader"](roofline, "handful").items():
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        (course / name).write_text(content)
+    (course / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'bench'\n")
+    check.nbgrader(place, course, "generate_assignment", roofline.name)
+    made = json.loads((course / "release" / roofline.name / f"{roofline.name}.ipynb").read_text())
+    solved = json.dumps(check.submissions(roofline, made)["solved"])
+    for i in range(runs):
+        path = course / "submitted" / f"s{i}" / roofline.name / f"{roofline.name}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(solved)
+    command = ["env", "-C", str(course), "-u", "PYTHONPATH", f"PATH={place / 'bin'}:{os.environ['PATH']}", str(place / "bin" / "nbgrader"), "autograde", roofline.name, "--force"]
+    first, _ = measured([*command, "--student", "s0"])
+    whole, _ = measured(command)
+    return (whole - first) / (runs - 1)
+
+
 def main(count: int) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
@@ -101,6 +128,9 @@ def main(count: int) -> None:
         kernel, _ = measured([sys.executable, "-P", "-c", KERNEL, str(many), str(runs)])
         kernel = (kernel - first) / (runs - 1)
         print(f"a Jupyter kernel that runs the same notebook: {kernel:.3f} core-seconds each, {kernel / each:.1f} times as much (budget: 10)")
+        if os.environ.get("NBGRADER"):
+            other = by_nbgrader(root, Path(os.environ["NBGRADER"]), runs)
+            print(f"nbgrader autograde of the same assignment: {other:.3f} core-seconds each, {other / each:.1f} times as much (budget: 10)")
 
 
 if __name__ == "__main__":
