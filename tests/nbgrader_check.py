@@ -85,7 +85,8 @@ def mistaken(assignment: Assignment) -> Question | None:
 def partial(assignment: Assignment, question: Question) -> float:
     """The share of calls that the mistake gets right."""
     made, turn = calls(question, exports.VARIANT), list(question.wrong)[-1]
-    pairs = [answers(question, thing, made) for thing in (turns(assignment, exports.VARIANT)[question.name][turn], truths(assignment, exports.VARIANT)[question.name])]
+    wrong, right = turns(assignment, exports.VARIANT)[question.name][turn], truths(assignment, exports.VARIANT)[question.name]
+    pairs = [answers(question, thing, made) for thing in (wrong, right)]
     return sum(same(a, b, question.tolerance) for a, b in zip(*pairs)) / len(made)
 
 

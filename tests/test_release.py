@@ -13,7 +13,22 @@ from handful.classroom.student import Assignment, digests, fits, plain, same
 from handful.cli import main
 from handful.exercises.source import SourceError
 
-HEAD = "---\ntitle: T\nchapter: latency-and-cost\nminutes: 60\nkernelspec: {display_name: Python 3, language: python, name: python3}\n---\n"
+SMALL = """---
+title: T
+chapter: latency-and-cost
+minutes: 60
+kernelspec: {{display_name: Python 3, language: python, name: python3}}
+---
+```{{code-cell}} ipython3
+:tags: [answer]
+x = {answer}  # solution
+```
+```{{question}} x
+kind: value
+points: 1
+{rest}
+```
+"""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +82,8 @@ def test_a_mistake_in_a_function_is_told_and_never_raised(roofline, thing, says,
 @pytest.mark.parametrize("thing, says", [
     ({"weights": 1.0, "caches": 1.0, "compute": 1.0}, "times (3 points): not right: {"),
     ({"weights": 1.0}, "this does not have the form that is asked for: the three times"),
-    (7, "this does not have the form"), (Odd(), "cannot be checked|does not have the form"), (fails, "a value is asked for; times is a function."),
+    (7, "this does not have the form"), (Odd(), "cannot be checked|does not have the form"),
+    (fails, "a value is asked for; times is a function."),
 ])
 def test_a_mistake_in_a_value_is_told(roofline, thing, says, capsys):
     text = checked(roofline, "times", thing, capsys)
@@ -105,7 +121,8 @@ def test_nobody_has_inputs_and_unknown_names_are_told(roofline, capsys):
     assert "There is no question 'time'; there are times, step_time" in checked(roofline, "time", 3, capsys)
 
 
-SAMPLES = [0.0, 1.0, 1, True, False, None, "a", "A", [1.0], [1.0, 2.0], {"a": 1.0}, {"b": 1.0}, float("nan"), float("inf"), -1.0, 1.0199, 1.021, 100, 100.4, 10**400]
+SAMPLES = [0.0, 1.0, 1, True, False, None, "a", "A", [1.0], [1.0, 2.0], {"a": 1.0}, {"b": 1.0}, float("nan"), float("inf"), -1.0, 1.0199, 1.021,
+           100, 100.4, 10**400]
 
 
 @pytest.mark.parametrize("true", [one for one in SAMPLES if one != 10**400])
@@ -135,12 +152,14 @@ def test_digests_keep_to_the_tolerance(tolerance):
 def test_plain_takes_arrays_and_sympy():
     import sympy
 
-    assert plain({"a": np.array([[1, 2.5]]), "b": (sympy.Integer(3), sympy.Rational(1, 4)), "c": np.bool_(True)}) == {"a": [[1, 2.5]], "b": [3, 0.25], "c": True}
+    given = {"a": np.array([[1, 2.5]]), "b": (sympy.Integer(3), sympy.Rational(1, 4)), "c": np.bool_(True)}
+    assert plain(given) == {"a": [[1, 2.5]], "b": [3, 0.25], "c": True}
 
 
 # Notebooks
 
-@pytest.mark.parametrize("install, line", [("handful", "%pip install -q handful"), ("handful @ https://example.org/h.whl", '%pip install -q "handful @ https://example.org/h.whl"')])
+@pytest.mark.parametrize("install, line", [
+    ("handful", "%pip install -q handful"), ("handful @ https://example.org/h.whl", '%pip install -q "handful @ https://example.org/h.whl"')])
 def test_the_first_cell_installs(roofline, install, line):
     assert release.notebook(roofline, "ada", install=install)["cells"][0]["source"].splitlines() == [line, 'student = "ada"']
 
@@ -158,7 +177,7 @@ def test_an_unknown_filling_is_refused(roofline, fill):
 
 
 def test_an_assignment_without_draws_needs_no_id(capsys):
-    made = read_text(f'{HEAD}```{{code-cell}} ipython3\n:tags: [answer]\nx = "a\'b"  # solution\n```\n```{{question}} x\nkind: value\npoints: 1\nasks: it\'s x\n```\n', "t.md")
+    made = read_text(SMALL.format(answer='"a\'b"', rest="asks: it's x"), "t.md")
     space: dict = {"student": ""}
     exec(release.notebook(made)["cells"][1]["source"], space)
     exec('x = "a\'b"\ncheck()', space)
@@ -195,6 +214,22 @@ def test_commands_refuse_in_a_sentence(arguments, says, capsys):
     assert says in capsys.readouterr().err
 
 
+def test_without_a_browser_all_but_the_pdf_is_built(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("HANDFUL_BROWSER", "no-such-browser")
+    assert main(["assign", "build", "roofline", "-o", str(tmp_path)]) == 1
+    assert "All but the PDF is built; leave it out with --no-pdf.  A PDF needs Chromium" in capsys.readouterr().err
+    assert (tmp_path / "release/roofline.ipynb").exists() and (tmp_path / "teacher/rubric.md").exists()
+
+
+def test_jupytext_opens_a_source(roofline):
+    import jupytext
+
+    from handful.classroom.assignment import source_folder
+
+    cells = jupytext.read(source_folder() / "roofline.md").cells
+    assert [cell.source for cell in cells if cell.cell_type == "code"] == [piece.text for piece in roofline.pieces if piece.kind == "code"]
+
+
 @pytest.mark.browser
 def test_the_sheet_prints(tmp_path, capsys):
     assert main(["assign", "build", "roofline", "-o", str(tmp_path)]) == 0
@@ -202,11 +237,12 @@ def test_the_sheet_prints(tmp_path, capsys):
 
 
 def test_a_faulty_assignment_is_named(tmp_path, capsys):
-    text = f"{HEAD}```{{code-cell}} ipython3\n:tags: [answer]\nx = 3  # solution\n```\n```{{question}} x\nkind: value\npoints: 1\nasks: x\ntruth: |\n  x = 4\nwrong:\n  four: {{says: Four., code: x = 4}}\n```\n"
+    text = SMALL.format(answer="3", rest="asks: x\ntruth: |\n  x = 4\nwrong:\n  four: {says: Four., code: x = 4}")
     (tmp_path / "t.md").write_text(text)
     assert main(["assign", "check", str(tmp_path / "t.md"), "--variants", "2"]) == 2
     out = capsys.readouterr()
-    assert "x: the solution is not what handful gives (variants 0, 1)" in out.out and "x: the wrong turn four is right (variants 0, 1)" in out.out
+    assert "x: the solution is not what handful gives (variants 0, 1)" in out.out
+    assert "x: the wrong turn four is right (variants 0, 1)" in out.out
     assert "2 faults in t." in out.err
 
 
@@ -277,15 +313,19 @@ def test_gradescope_grades_as_we_do(roofline, tmp_path, monkeypatch):
     from handful.classroom import grade
 
     seen = {}
-    monkeypatch.setattr(grade, "grade_one", lambda assignment, student, data: seen.update(name=assignment.name, edition=assignment.edition, student=student) or {
-        "status": "wrong", "says": "Well.", "notices": ["A notice."], "questions": [
+    def graded(assignment, student, data):
+        seen.update(name=assignment.name, edition=assignment.edition, student=student)
+        return {"status": "wrong", "says": "Well.", "notices": ["A notice."], "questions": [
             {"name": "f", "asks": "f", "kind": "function", "status": "wrong", "points": 1, "possible": 3, "says": "1 of 3 calls are right."},
-            {"name": "w", "asks": "why", "kind": "written", "status": "waiting", "points": 0, "possible": 6, "says": "Your teacher reads this."}]})
+            {"name": "w", "asks": "why", "kind": "written", "status": "waiting", "points": 0, "possible": 6, "says": "Your teacher reads this."}]}
+
+    monkeypatch.setattr(grade, "grade_one", graded)
     zipfile.ZipFile(io.BytesIO(gradescope.archive(roofline, "handful"))).extractall(tmp_path / "source")
     (tmp_path / "submission").mkdir()
     (tmp_path / "submission/roofline.ipynb").write_text("{}")
     (tmp_path / "submission_metadata.json").write_text(json.dumps({"users": [{"email": "ada@example.org", "name": "Ada"}]}))
     made = gradescope.run(tmp_path)
     assert seen == {"name": "roofline", "edition": roofline.edition, "student": "ada@example.org"}
-    assert made["tests"] == [{"name": "f: f", "score": 1, "max_score": 3, "output": "1 of 3 calls are right.", "output_format": "text", "status": "failed", "visibility": "visible"}]
-    assert made["output"] == "Well.\nA notice.\nYour teacher reads: why."
+    assert made["tests"] == [{"name": "f: f", "score": 1, "max_score": 3, "output": "1 of 3 calls are right.", "output_format": "text",
+                              "status": "failed", "visibility": "visible"}]
+    assert made["output"] == "Well.\nA notice."

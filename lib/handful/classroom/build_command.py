@@ -23,7 +23,7 @@ def add(command) -> None:
                           + ("; all for every one" if made is checked else ""))
     for made in (built, sent):
         made.add_argument("-o", "--output", metavar="FOLDER", help="where to write; by default a folder called after the assignment")
-        made.add_argument("--install", metavar="REQUIREMENT", default="handful", help="what students' notebooks install with pip; by default handful")
+        made.add_argument("--install", metavar="REQUIREMENT", default="handful", help="what is installed with pip; by default handful")
     built.add_argument("--students", metavar="ROSTER", help="a notebook for each student of this CSV file, by its column student")
     built.add_argument("--no-pdf", action="store_true", help="no PDF; it needs Chromium")
     checked.add_argument("--variants", type=int, default=50, metavar="N", help="how many of the 200 sets of inputs; 50 by default")
@@ -106,7 +106,7 @@ def _build(options) -> None:
         try:
             write(out / "release" / f"{found.name}.pdf", pdf(paper.sheet(found)))
         except MissingError as error:
-            raise MissingError(f"All but the PDF is built.  {str(error).replace('without --pdf you get HTML, which any browser prints the same', 'leave it out with --no-pdf')}") from None
+            raise MissingError(f"All but the PDF is built; leave it out with --no-pdf.  {str(error).partition(';')[0].rstrip('.')}.") from None
         say(f"{out / 'release' / found.name}.pdf")
 
 

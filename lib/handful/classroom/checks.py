@@ -129,7 +129,8 @@ def _calls(entry: Entry, kind: str) -> tuple[tuple, dict, int]:
     names = set(visible[0]) if visible else set(drawn)
     for where, call in [*(("calls", call) for call in visible), *([("hidden", drawn)] if hidden else [])]:
         if set(call) != names:
-            raise entry.error(f"every call has the same arguments, {', '.join(sorted(names))}; this one has {', '.join(sorted(call)) or 'none'}.", where)
+            own = ", ".join(sorted(call)) or "none"
+            raise entry.error(f"every call has the same arguments, {', '.join(sorted(names))}; this one has {own}.", where)
     try:
         json.dumps([visible, drawn])
     except (TypeError, ValueError):

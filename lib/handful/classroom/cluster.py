@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 TRIES = 2
+PRELOAD = ["handful.classroom.grade"]  # imported once, by the process that all workers are forked from
 LOOK = 1.0  # seconds between looks at how long each has been at its task
 STOPPING = ("SandboxError", "SourceError", "JudgeError", "GradingError")  # what stops the whole class, by the names of errors
 
@@ -116,7 +117,8 @@ def _dismissed(worker: _Worker) -> int | None:
 
 def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf) -> Iterator[tuple]:
     """Each task and what came of it, as they end, from `jobs` processes of this machine; one that takes longer than `longest` seconds is killed."""
-    context, tasks, again = multiprocessing.get_context("spawn"), iter(tasks), deque()
+    context, tasks, again = multiprocessing.get_context("forkserver"), iter(tasks), deque()
+    context.set_forkserver_preload(PRELOAD)
     workers: list[_Worker] = []
 
     def upcoming() -> tuple | None:

@@ -2,7 +2,8 @@
 
 nbgrader: answers are regions that it clears, tests that students do not see stand between its marks, written answers are
 cells for its manual grading.  ``make nbgrader`` runs nbgrader itself on it, generate and autograde: the solution gets all
-points, the empty notebook none, a wrong one part of them.  It has one set of inputs for everybody (variant 0), does not
+points, the empty notebook none, a wrong one part of them.  Judged questions, and assignments that use the library, want
+`handful` in nbgrader's environment too; these were not run there.  nbgrader has one set of inputs for everybody (variant 0), does not
 know wrong turns, and runs students' code as the teacher, so that its grades can be forged; our own grader is the safe one.
 
 Gradescope: see `handful.classroom.gradescope`.
@@ -99,9 +100,11 @@ def _cells(assignment: Assignment, i: int, piece: Piece) -> list[dict]:
     if piece.kind == "markdown":
         return [_cell("markdown", f"text-{i:02d}", piece.text)]
     if piece.kind == "model":
-        return [_cell("markdown", f"answer-{piece.name}", piece.text, grade=True, solution=True, points=assignment.questions[piece.name].points)]
+        worth_it = assignment.questions[piece.name].points
+        return [_cell("markdown", f"answer-{piece.name}", piece.text, grade=True, solution=True, points=worth_it)]
     if piece.kind == "code":
-        return [_cell("code", f"answer-{i:02d}", regions(piece.text), solution=True) if piece.tag == "answer" else _cell("code", f"code-{i:02d}", piece.text)]
+        answer = piece.tag == "answer"
+        return [_cell("code", f"answer-{i:02d}", regions(piece.text), solution=True) if answer else _cell("code", f"code-{i:02d}", piece.text)]
     question = assignment.questions[piece.name]
     if question.kind == "written":
         return []
@@ -152,12 +155,15 @@ def _expression(assignment: Assignment, question: Question) -> str:
     problem = as_problem(question)
     rows = []
     for point in points(problem)[:POINTS]:
-        rows.append(f"    ({literal({letter: point[name] for letter, name in question.letters.items()})}, {literal(evaluate(question.tree, point))}),")
-    return (f"import re as _re\n\n_text = str({question.name}).replace(\"^\", \"**\")\n_text = _re.sub(r\"(?<=[\\w)])\\s+(?=[\\w(])\", \"*\", _text)\n"
+        letters = literal({letter: point[name] for letter, name in question.letters.items()})
+        rows.append(f"    ({letters}, {literal(evaluate(question.tree, point))}),")
+    return (f"import re as _re\n\n_text = str({question.name}).replace(\"^\", \"**\")\n"
+            "_text = _re.sub(r\"(?<=[\\w)])\\s+(?=[\\w(])\", \"*\", _text)\n"
             "_known = {\"max\": max, \"min\": min, \"abs\": abs, \"Max\": max, \"Min\": min, \"Abs\": abs,\n"
             "          **{_name: getattr(_math, _name) for _name in (\"sqrt\", \"log\", \"log2\", \"exp\", \"floor\", \"ceil\")}}\n"
             f"_points = []\n{BEGIN}\n_points += [\n" + "\n".join(rows) + f"\n]\n{END}\n"
-            "_right = all(_same(eval(_text, {\"__builtins__\": {}, **_known}, dict(_point)), _true, " + repr(SAME) + ") for _point, _true in _points)\n"
+            "_values = [(eval(_text, {\"__builtins__\": {}, **_known}, dict(_point)), _true) for _point, _true in _points]\n"
+            f"_right = all(_same(_value, _true, {SAME!r}) for _value, _true in _values)\n"
             f"{question.points!r} if _right else 0")
 
 
@@ -166,10 +172,11 @@ def _judged(assignment: Assignment, question: Question) -> str:
     shown, rest = made[:len(question.visible)], made[len(question.visible):]
     got = f"[_plain({question.name}(**_copy.deepcopy(_call))) for _call in _calls]" if made else f"[_plain({question.name})]"
     more = f"_calls += {literal(rest)}\n" if rest else ""
-    asked = {"name": question.name, "kind": "judged", "points": question.points, "asks": question.asks, "tolerance": question.tolerance, "judge": question.judge}
+    asked = {"name": question.name, "kind": "judged", "points": question.points, "asks": question.asks, "judge": question.judge}
     return (f"from types import SimpleNamespace as _Question\n\nfrom handful.classroom.judges import found as _found\n\n"
             f"_calls = {literal(shown)}\n{BEGIN}\n{more}{END}\n"
-            f"_share, _says, _ = _found({question.judge!r})(_Question(**{literal(asked)}), given, _calls, {got})\nprint(_says)\nround({question.points!r} * _share, 4)")
+            f"_answers = {got}\n_share, _says, _ = _found({question.judge!r})(_Question(**{literal(asked)}), given, _calls, _answers)\n"
+            f"print(_says)\nround({question.points!r} * _share, 4)")
 
 
 TESTS: dict[str, Callable[[Assignment, Question], str]] = {"value": _value, "function": _function, "expression": _expression, "judged": _judged}

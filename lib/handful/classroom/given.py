@@ -28,6 +28,7 @@ from ..exercises.drawing import draw, values
 from ..exercises.source import SourceError
 from ..random32 import mulberry32
 from .assignment import VARIANTS, Assignment, Question
+from .student import plain
 
 KEPT = 2 * VARIANTS  # results that are remembered; an assignment has 200 variants
 
@@ -80,24 +81,6 @@ def calls(question: Question, variant: int) -> list[dict]:
 
 def _key(call: Mapping) -> str:
     return json.dumps(call, sort_keys=True)
-
-
-def plain(value):
-    """A value as JSON would hold it: tuples and arrays are lists, NumPy's numbers are Python's.
-
-    >>> import numpy as np
-    >>> plain({"a": (1, np.float64(2.5)), "b": np.arange(2)})
-    {'a': [1, 2.5], 'b': [0, 1]}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    if hasattr(value, "tolist"):  # an array, or a number of NumPy's
-        return plain(value.tolist())
-    if hasattr(value, "is_Number") and value.is_number:  # SymPy's
-        return int(value) if value.is_Integer else float(value)
-    return value
 
 
 def answers(question: Question, thing: object, made: Sequence[Mapping]) -> list:

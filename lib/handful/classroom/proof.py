@@ -55,7 +55,8 @@ def _question(assignment: Assignment, question: Question, variant: int) -> list[
 
     says = [] if agree("solution", "truth") else ["the solution is not what handful gives"]
     says += [f"the wrong turn {key} is right" for key in wrong if agree(key, "truth")]
-    return says + [f"the wrong turns {one} and {other} give the same" for one, other in combinations(wrong, 2) if agree(one, other) or agree(other, one)]
+    return says + [f"the wrong turns {one} and {other} give the same" for one, other in combinations(wrong, 2)
+                   if agree(one, other) or agree(other, one)]
 
 
 def _expression(question: Question, ours: object) -> list[str]:
