@@ -1,4 +1,4 @@
-"""Grades, feedback and the report of a class, from results made here: nothing is lost, nothing that a student wrote runs, and every number is right."""
+"""Grades, feedback and the report of a class: nothing is lost, nothing that a student wrote runs, and every number is right."""
 import csv
 import html.parser
 import io
@@ -48,7 +48,8 @@ def table_of(assigned, made):
 def test_the_distribution_is_the_histogram_of_the_points(seed):
     made = grades.gather(class_of(60, seed), [])
     points, possible, whole = stats.scores(made)
-    expected = [sum(part["points"] for part in one.result["questions"]) for one in made if one.result["submission"] and one.result["status"] != "ungradable"]
+    expected = [sum(part["points"] for part in one.result["questions"]) for one in made if one.result["submission"]
+                and one.result["status"] != "ungradable"]
     assert points == pytest.approx(expected) and possible == 13 and not whole
     width = stats.step(possible)
     edges = np.arange(0, possible + width, width)
@@ -120,7 +121,8 @@ def test_the_table_of_grades_has_every_number(tmp_path):
     made, _ = grades.write(tmp_path, assignment(), CLASS)
     rows = read(tmp_path / "grades.csv")
     assert (tmp_path / "grades.csv").read_bytes().startswith(b"\xef\xbb\xbf")
-    assert list(rows[0]) == ["student", "status", "points", "possible", "waiting", "rubric points", "total", "out of", *assignment().questions, "wrong turns", "notices", "submission"]
+    assert list(rows[0]) == ["student", "status", "points", "possible", "waiting", "rubric points", "total", "out of",
+                             *assignment().questions, "wrong turns", "notices", "submission"]
     assert len(rows) == len(CLASS)
     for row, one in zip(rows, CLASS):
         assert (row["student"], row["status"], row["submission"]) == (one["student"], one["status"], one["submission"])
@@ -150,10 +152,12 @@ def test_results_are_those_of_the_class_as_last_graded(tmp_path):
     assert [one.result["points"] for one in made] == [one["points"] for one in CLASS]
     other = assignment()
     other.edition = "ba9876543210"
-    assert any(f"{len(CLASS)} of {len(CLASS)} results are of another edition" in note for note in grades.write(tmp_path, other)[1]) and not any("edition" in note for note in notes)
+    assert any(f"{len(CLASS)} of {len(CLASS)} results are of another edition" in note for note in grades.write(tmp_path,
+                                                                                                               other)[1]) and not any("edition" in note for note in notes)
 
 
-LIST = "Student,ID,SIS User ID,SIS Login ID,Section\r\n" + "".join(f'"Number {i:03}, Student",{1000 + i},sis{i},student{i:03},Monday\r\n' for i in range(39))
+LIST = "Student,ID,SIS User ID,SIS Login ID,Section\r\n" + "".join(f'"Number {i:03}, Student",{1000 + i},sis{i},student{i:03},Monday\r\n'
+                                                                   for i in range(39))
 
 
 def canvas_reads(data: bytes, ids: dict):
@@ -161,7 +165,8 @@ def canvas_reads(data: bytes, ids: dict):
     text = data.decode()
     assert not text.startswith("\ufeff")
     head, first, *rows = list(csv.reader(text.splitlines()))  # it looks at lines before it parses
-    assert "Student" in head[0] and "ID" in head[1] and re.search(r"SIS\s+User\s+ID", head[2]) and re.search(r"SIS\s+Login\s+ID", head[3]) and "Section" in head[4]
+    assert "Student" in head[0] and "ID" in head[1] and re.search(r"SIS\s+User\s+ID", head[2]) and re.search(r"SIS\s+Login\s+ID",
+                                                                                                             head[3]) and "Section" in head[4]
     assert "Points Possible" in first[0]
     return float(first[5]), {ids[row[1]] if row[1] else row[3].removeprefix("'"): row[5] for row in rows}
 
@@ -181,12 +186,14 @@ def test_an_lms_gets_no_grade_before_the_rubric_is_filled(tmp_path):
     made, notes = grades.write(tmp_path, assignment(), CLASS)
     _, found = canvas_reads((tmp_path / "lms" / "canvas.csv").read_bytes(), {})
     waits = [one for one in made if one.graded and one.waiting]
-    assert waits and all(found[one.student] == "" for one in waits) and any(f"{len(waits)} of {len(made)} students wait" in note for note in notes)
+    assert waits and all(found[one.student] == "" for one in waits) and any(f"{len(waits)} of {len(made)} students wait" in note
+                                                                            for note in notes)
     assert all(found[one.student] == sheet.number(one.total) for one in made if one.final)
 
 
 def test_moodle_gets_one_row_for_each_known_user_and_a_dash_for_no_grade(tmp_path):
-    (tmp_path / "list.csv").write_text("First name,Last name,Username,Email address\n" + "".join(f"A,B{i},student{i:03},s{i}@example.org\n" for i in range(39)))
+    (tmp_path / "list.csv").write_text("First name,Last name,Username,Email address\n" + "".join(f"A,B{i},student{i:03},s{i}@example.org\n"
+                                                                                                 for i in range(39)))
     made, _ = grades.write(tmp_path, assignment(), CLASS, roster=tmp_path / "list.csv", partial=True)
     rows = read(tmp_path / "lms" / "moodle.csv")
     assert list(rows[0]) == ["Username", "Email address", "Write the roofline", "Feedback comments"] and len(rows) == 39
@@ -220,7 +227,8 @@ def test_the_json_says_what_the_table_says(tmp_path):
     found = json.loads((tmp_path / "lms" / "grades.json").read_bytes())
     assert found["possible"] == 17
     for one, row in zip(found["grades"], read(tmp_path / "grades.csv")):
-        assert one["student"] == row["student"] and sheet.number(one["total"]) == row["total"] and one["final"] == (one["waiting"] == 0 and row["status"] != "ungradable" and one["submission"] != "")
+        assert one["student"] == row["student"] and sheet.number(one["total"]) == row["total"] and one["final"] == (one["waiting"] == 0
+                                                                                                                    and row["status"] != "ungradable" and one["submission"] != "")
 
 
 # The rubric
@@ -286,8 +294,10 @@ def test_columns_of_the_teacher_s_own_stay(tmp_path):
     assert {row["second reader"] for row in read(tmp_path / "rubric.csv")} == {"Eve"}
 
 
-@pytest.mark.parametrize(["text", "said"], [("five", "row 3, column points: 'five' is no number; 0 to 2 is allowed"), ("3", "row 3, column points: '3' is not within 0 to 2"),
-                                            ("-1", "'-1' is no number"), ("nan", "'nan' is no number"), ("1e0", "'1e0' is no number"), ("=1+1", "'=1+1' is no number"), ("0x1", "is no number")])
+@pytest.mark.parametrize(["text", "said"], [("five", "row 3, column points: 'five' is no number; 0 to 2 is allowed"), ("3",
+                                                                                                                       "row 3, column points: '3' is not within 0 to 2"),
+                                            ("-1", "'-1' is no number"), ("nan", "'nan' is no number"), ("1e0", "'1e0' is no number"),
+                                            ("=1+1", "'=1+1' is no number"), ("0x1", "is no number")])
 def test_a_bad_value_is_named_and_nothing_is_lost(tmp_path, text, said):
     grades.write(tmp_path, assignment(), CLASS)
     fill(tmp_path, lambda row: row.update(points="1"))
@@ -303,8 +313,10 @@ def test_a_damaged_rubric_is_refused_and_left_as_it_is(tmp_path):
     grades.write(tmp_path, assignment(), CLASS)
     good = (tmp_path / "rubric.csv").read_text("utf-8-sig")
     lines = good.splitlines()
-    for text, said in [(good.replace("points", "Points", 1), "no column 'points'"), (lines[0] + "\n" + lines[1] + ",more", "row 2: it has 9 cells"),
-                       ("\n".join([lines[0], lines[1].replace("written/", "x/"), lines[1].replace(",,,written/", ",1,,written/")]), "rows 2 and 3: they are the same line")]:
+    for text, said in [(good.replace("points", "Points", 1), "no column 'points'"), (lines[0] + "\n" + lines[1] + ",more",
+                                                                                     "row 2: it has 9 cells"),
+                       ("\n".join([lines[0], lines[1].replace("written/", "x/"), lines[1].replace(",,,written/", ",1,,written/")]),
+                        "rows 2 and 3: they are the same line")]:
         (tmp_path / "rubric.csv").write_text(text)
         with pytest.raises(tables.TableError, match=said):
             grades.write(tmp_path, assignment(), CLASS)
@@ -320,7 +332,8 @@ def test_the_sheets_show_every_answer_beside_its_rows(tmp_path):
         path, _, anchor = row["answer"].partition("#")
         section = (tmp_path / path).read_text().partition(f'id="{anchor}"')[2].partition("</section>")[0]
         assert f'<th scope="row">{place}</th><td>{row["line"]}</td>' in section
-    assert sum(len(path.read_text().split("<section")) - 1 for path in (tmp_path / "written").iterdir()) == len({row["student"] for row in rows})
+    assert sum(len(path.read_text().split("<section")) - 1 for path in (tmp_path / "written").iterdir()) == len({row["student"]
+                                                                                                                 for row in rows})
 
 
 # What somebody wrote never runs, hides or breaks out
@@ -341,9 +354,11 @@ def harmless_page(text):
     page.feed(text)
     assert not page.tags & {"script", "iframe", "object", "embed", "form", "input", "img", "link", "base"}
     assert not [name for _, name, _ in page.attributes if name.startswith("on") or name == "style"]
-    assert all(value.startswith(("#", "https://example.org/", "feedback/")) for tag, name, value in page.attributes if name == "href" and tag == "a")
+    assert all(value.startswith(("#", "https://example.org/", "feedback/")) for tag, name,
+               value in page.attributes if name == "href" and tag == "a")
     assert not [value for _, name, value in page.attributes if name in ("src", "srcset", "action")]
-    assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/]+=*'; base-uri 'none'", text) and text.count("<style>") == 1 == text.count("</style>")
+    assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/]+=*'; base-uri 'none'",
+                     text) and text.count("<style>") == 1 == text.count("</style>")
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00\x1b\ud800-\udfff]", text)
 
 
@@ -355,7 +370,8 @@ def test_hostile_text_stays_text_in_every_page(tmp_path):
         harmless_page(path.read_bytes().decode())
     assert "⟨U+202E⟩gnp.exe" in report.class_page(assignment(), made) and "&lt;script&gt;" in report.class_page(assignment(), made)
     with zipfile.ZipFile(tmp_path / "feedback.zip") as archive:
-        assert len(archive.namelist()) == len(HOSTILE) and all(re.fullmatch(r"feedback/[\w.-]+\.html", name) and ".." not in name for name in archive.namelist())
+        assert len(archive.namelist()) == len(HOSTILE) and all(re.fullmatch(r"feedback/[\w.-]+\.html",
+                                                                            name) and ".." not in name for name in archive.namelist())
 
 
 def test_hostile_cells_run_in_no_spreadsheet(tmp_path):
@@ -420,7 +436,8 @@ def test_shown_text_is_text(text):
 # Classes at the edge
 
 @pytest.mark.parametrize("some", [[], [CLASS[0]], [CLASS[7]], [CLASS[11]], [result(f"s{i}", {}, "missing", submission="") for i in range(30)],
-                                  [result(f"s{i}", {name: ("ok", worth, None, "") for name, _, worth, _ in KINDS[:5]}) for i in range(30)]], ids=["empty", "one", "nothing", "ungradable", "missing", "perfect"])
+                                  [result(f"s{i}", {name: ("ok", worth, None, "") for name, _, worth, _ in KINDS[:5]}) for i in range(30)]],
+                                  ids=["empty", "one", "nothing", "ungradable", "missing", "perfect"])
 def test_classes_at_the_edge_have_every_file(tmp_path, some):
     made, _ = write_all(tmp_path, some)
     for name in ("grades.csv", "report.html", "feedback.zip", "lms/canvas.csv", "lms/moodle.csv", "lms/grades.json"):
@@ -428,7 +445,8 @@ def test_classes_at_the_edge_have_every_file(tmp_path, some):
     harmless_page((tmp_path / "report.html").read_text())
     assert len(read(tmp_path / "grades.csv")) == len(some) == len(list((tmp_path / "feedback").iterdir() if some else []))
     if len(some) == 30 and made[0].graded:
-        assert all(item.discrimination is None for item in stats.items(assignment(), made)) and "tells nobody apart" in (tmp_path / "report.html").read_text()
+        assert all(item.discrimination is None for item in stats.items(assignment(),
+                                                                       made)) and "tells nobody apart" in (tmp_path / "report.html").read_text()
     if some and not any(one.graded for one in made):
         assert "Nothing could be graded yet" in (tmp_path / "report.html").read_text()
 
@@ -436,7 +454,8 @@ def test_classes_at_the_edge_have_every_file(tmp_path, some):
 # What a page tells
 
 def test_feedback_says_what_is_right_and_what_went_wrong_and_gives_nothing_away(tmp_path):
-    one = result("ada", {"step_time": ("wrong", 1, "added-not-max", ""), "balance": ("ok", 2, None, ""), "cost": ("timeout", 0, None, ""), "why": ("waiting", 0, None, "Since it waits.")})
+    one = result("ada", {"step_time": ("wrong", 1, "added-not-max", ""), "balance": ("ok", 2, None, ""), "cost": ("timeout", 0, None, ""),
+                         "why": ("waiting", 0, None, "Since it waits.")})
     one["questions"][0]["hidden"] = "0.00123456789"  # a field that no page knows
     page = feedback.student_page(assignment(), grades.gather([one], rubric.asked(assignment(), [one]))[0], "https://example.org/book/")
     assert "3 of 13" in page and "You added the two times; the step lasts as long as the slower one." in page and "https://example.org/book/latency-and-cost.html" in page
@@ -459,7 +478,8 @@ def test_every_picture_has_words_and_a_table():
 def test_every_ink_can_be_read_on_its_paper(scheme):
     def light(colour):
         channels = (int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5))
-        return sum(weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for weight, c in zip((0.2126, 0.7152, 0.0722), channels))
+        return sum(weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for weight, c in zip((0.2126, 0.7152, 0.0722),
+                                                                                                               channels))
 
     inks = dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6})", re.findall(r":root \{([^}]*)\}", sheet.STYLE)[scheme]))
     inks = {name: colour if len(colour) == 7 else "#" + "".join(letter * 2 for letter in colour[1:]) for name, colour in inks.items()}
@@ -479,8 +499,10 @@ def graded(tmp_path):
     name, turn = next((question.name, turn) for question in found.questions.values() for turn in question.wrong)
 
     def one(student, submission, wrong=None):
-        parts = [{"name": question.name, "asks": question.asks, "kind": question.kind, "possible": question.points, "turn": None, "right": [], "text": "",
-                  **({"status": "waiting", "points": 0, "says": "Your teacher reads this.", "text": f"What {student} thinks."} if question.kind == "written" else
+        parts = [{"name": question.name, "asks": question.asks, "kind": question.kind, "possible": question.points, "turn": None,
+                  "right": [], "text": "",
+                  **({"status": "waiting", "points": 0, "says": "Your teacher reads this.",
+                      "text": f"What {student} thinks."} if question.kind == "written" else
                      {"status": "ok", "points": question.points, "says": "Right."})} for question in found.questions.values()]
         for part in parts:
             if part["name"] == wrong:
@@ -488,8 +510,10 @@ def graded(tmp_path):
             if not submission:
                 part.update(status="missing", points=0, text="", says="It is missing.")
         points = round(sum(part["points"] for part in parts), 2)
-        return {"schema": 1, "assignment": "roofline", "edition": found.edition, "library": "0.1.0", "student": student, "submission": submission, "variant": 1,
-                "status": "missing" if not submission else "wrong" if wrong else "ok", "says": "", "points": points, "possible": found.points, "waiting": found.waiting,
+        return {"schema": 1, "assignment": "roofline", "edition": found.edition, "library": "0.1.0", "student": student,
+                "submission": submission, "variant": 1,
+                "status": "missing" if not submission else "wrong" if wrong else "ok", "says": "", "points": points,
+                "possible": found.points, "waiting": found.waiting,
                 "questions": parts, "notices": [], "signature": ""}
 
     results = [one("ada", "a" * 64), one("ben", "b" * 64, name), one("cy", "")]
@@ -504,7 +528,8 @@ def test_the_command_writes_everything_and_says_so(graded, capsys):
     assert cli.main(["assign", "report", str(graded), "--site", "https://example.org/book"]) == 0
     said = capsys.readouterr().out
     assert "3 students, 2 graded, 0 with their final points" in said and "2 of 3 students wait for points by rubric" in said and str(graded / "report.html") in said
-    for name in ("report.html", "grades.csv", "rubric.csv", "feedback.zip", "feedback/ada.html", "lms/canvas.csv", "lms/gradescope/ben/results.json", "written/reply-1.html"):
+    for name in ("report.html", "grades.csv", "rubric.csv", "feedback.zip", "feedback/ada.html", "lms/canvas.csv",
+                 "lms/gradescope/ben/results.json", "written/reply-1.html"):
         assert (graded / name).exists(), name
     harmless_page((graded / "report.html").read_text())
     ben = (graded / "feedback" / "ben.html").read_text()
@@ -520,8 +545,11 @@ def test_the_command_writes_everything_and_says_so(graded, capsys):
 def test_the_command_answers_a_mistake_in_one_sentence(graded, tmp_path, capsys):
     assert cli.main(["assign", "report", str(graded)]) == 0
     fill(graded, lambda row: row.update(points="many"))
-    for arguments, code, said in [([str(graded)], 2, "rubric.csv, row 2, column points: 'many' is no number"), ([str(tmp_path / "none")], 1, "holds no graded class"),
-                                  ([str(graded), "--source", "balance"], 1, "holds results of 'roofline'") if "balance" in assignments() else ([str(graded), "--source", "roofl"], 2, "There is no assignment"),
+    for arguments, code, said in [([str(graded)], 2, "rubric.csv, row 2, column points: 'many' is no number"), ([str(tmp_path / "none")], 1,
+                                                                                                                "holds no graded class"),
+                                  ([str(graded), "--source", "balance"], 1,
+                                   "holds results of 'roofline'") if "balance" in assignments() else ([str(graded), "--source", "roofl"], 2,
+                                                                                                      "There is no assignment"),
                                   ([str(graded), "--class-list", str(tmp_path / "none.csv")], 2, "none.csv cannot be read")]:
         assert cli.main(["assign", "report", *arguments]) == code
         error = capsys.readouterr().err

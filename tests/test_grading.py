@@ -295,8 +295,9 @@ from handful.classroom.protocol import Answer, Outcome
 def ask(cells, requests, given, limits, library):
     """In the sandbox's place: answers that follow from the cells, and whatever a cell's first word asks for."""
     text = "".join(cells)
-    if "DIE-ALWAYS" in text or "DIE-ONCE" in text and not os.path.exists(os.environ["HANDFUL_ONCE"]):
-        open(os.environ.get("HANDFUL_ONCE", os.devnull), "w").close()
+    once = os.path.join(os.path.dirname(__file__), "died-once")
+    if "DIE-ALWAYS" in text or "DIE-ONCE" in text and not os.path.exists(once):
+        open(once, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
     if "FAIL" in text:
         raise ArithmeticError("ours")
@@ -312,7 +313,6 @@ def stand_in(tmp_path, monkeypatch):
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "handful_stand_in.py").write_text(STAND_IN)
     monkeypatch.syspath_prepend(tmp_path / "modules")
-    monkeypatch.setenv("HANDFUL_ONCE", str(tmp_path / "once"))
     import handful_stand_in
 
     yield handful_stand_in.ask
@@ -358,7 +358,7 @@ def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):
     assert grade.key(ROOFLINE, Submission(one.student, "another file name", one.data), Limits(), None) in keys
 
 
-@pytest.mark.parametrize("harm", [b"", b"{}", b"[]", b"\xff", None, "half", "points"])
+@pytest.mark.parametrize("harm", [b"", b"{}", b"[]", b"\xff", None, "half", "points", "another's"])
 def test_a_damaged_result_is_graded_again(tmp_path, stand_in, harm):
     grade.run(ROOFLINE, small(3), tmp_path, jobs=0, ask=stand_in)
     before = contents(tmp_path)
@@ -367,7 +367,8 @@ def test_a_damaged_result_is_graded_again(tmp_path, stand_in, harm):
     if harm is None:
         path.unlink()
     else:
-        path.write_bytes({"half": raw[:len(raw) // 2], "points": raw.replace(b'"points":0.0', b'"points":9.0', 1)}.get(harm, harm))
+        other = store.Store(tmp_path).path(store.overview(tmp_path)["students"][2]["key"]).read_bytes()
+        path.write_bytes({"another's": other, "half": raw[:len(raw) // 2], "points": raw.replace(b'"points":0.0', b'"points":9.0', 1)}.get(harm, harm))
     with pytest.raises(store.StoreError, match="s001"):
         list(store.results(tmp_path))
     again = grade.run(ROOFLINE, small(3), tmp_path, jobs=0, ask=stand_in)
@@ -406,6 +407,11 @@ def test_a_process_that_dies_is_replaced_and_its_submission_tried_once_more(tmp_
     found = {one["student"]: one for one in store.results(tmp_path)}
     assert len(found) == 8 and found["dee"]["status"] == "ungradable" and found["eve"]["status"] == "missing"
     assert all(one["status"] == "wrong" for one in found["eve"]["questions"] if one["kind"] != "written")
+
+
+def test_a_process_that_never_comes_back_is_given_up():
+    found = dict(cluster.pool(time.sleep, [0.01, 600.0], 2, longest=6))
+    assert found[0.01] == cluster.Done(None) and "ended 2 times (exit code -9)" in found[600.0].says
 
 
 def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_in):
@@ -619,8 +625,11 @@ def test_results_are_signed_and_a_change_is_noticed(tmp_path, classroom, capsys)
     assert run("verify", out, "--key", key) == 0 and "2 results are as signed." in capsys.readouterr().out
     path = store.Store(out).path(store.overview(out)["students"][0]["key"])
     forged = {**store.load(path), "points": 19.99}
+    genuine = path.read_bytes()
     store.Store(out).put(path.stem, forged)
     assert run("verify", out, "--key", key) == 1 and "1 cannot be trusted: s01." in capsys.readouterr().err
+    assert run("grade", one, "--assignment", "roofline", "-o", out, "--key", key, "--jobs", "1") == 0  # what is not as signed is graded again
+    assert "1 was graded before" in capsys.readouterr().err and path.read_bytes() == genuine
     run("key", tmp_path / "other")
     assert run("verify", out, "--key", tmp_path / "other") == 1 and "2 cannot be trusted" in capsys.readouterr().err
     (tmp_path / "bad").write_text("not a key")

@@ -26,8 +26,10 @@ EMPTY = [
     'def weight_bytes(batch):\n    """Bytes of weights that a step of `batch` sequences reads, on average."""\n    raise NotImplementedError("your code here")',
     "largest_batch = ...",
 ]
-NAMES = ["times", "step_time", "cost_per_million", "balance_batch", "weight_bytes", "largest_batch", "devices", "memory_bandwidth", "total_parameters", "bytes_per_parameter", "batch",
-         "context", "kv_bytes_per_token", "active_parameters", "peak_flops", "device_price", "routed_parameters", "active_experts", "experts", "memory_capacity", "speed"]
+NAMES = ["times", "step_time", "cost_per_million", "balance_batch", "weight_bytes", "largest_batch", "devices", "memory_bandwidth",
+         "total_parameters", "bytes_per_parameter", "batch",
+         "context", "kv_bytes_per_token", "active_parameters", "peak_flops", "device_price", "routed_parameters", "active_experts",
+         "experts", "memory_capacity", "speed"]
 GIVEN = similar.released([SETUP, *EMPTY, EXPLORE], NAMES)
 
 # Right solutions, each written without the others.
@@ -171,11 +173,13 @@ def renamed(cells):
     """Every name of the student's own replaced."""
     own = sorted({name for cell in cells for name in re.findall(r"\b_?[a-z]\w*\b", re.sub(r'"[^"]*"|#.*', "", cell))}
                  - {"given", *keyword.kwlist, *dir(builtins), *NAMES, "seconds", "weights", "caches", "compute", "e6"})
-    return [re.sub(r'"[^"]*"|#.*|\b_?[a-z]\w*\b', lambda found: f"other_{own.index(found[0])}" if found[0] in own else found[0], cell) for cell in cells]
+    return [re.sub(r'"[^"]*"|#.*|\b_?[a-z]\w*\b', lambda found: f"other_{own.index(found[0])}" if found[0] in own else found[0],
+                   cell) for cell in cells]
 
 
 def commented(cells):
-    lines = [[part for line in cell.split("\n") for part in (f"# {random.Random(line).random()}", f"{line}  # {len(line)}")] for cell in cells]
+    lines = [[part for line in cell.split("\n") for part in (f"# {random.Random(line).random()}", f"{line}  # {len(line)}")]
+             for cell in cells]
     return ["\n".join(found) for found in lines]
 
 
@@ -196,7 +200,8 @@ def bracketed(cells):
 
 
 def padded(cells):
-    return [*cells, "import math\nfor i in range(10):\n    print(math.sqrt(i), i ** 3, sorted([i, 2]))", "history = []\nhistory.append(step_time(1, 2))"]
+    return [*cells, "import math\nfor i in range(10):\n    print(math.sqrt(i), i ** 3, sorted([i, 2]))",
+            "history = []\nhistory.append(step_time(1, 2))"]
 
 
 def partly(cells):
@@ -270,6 +275,17 @@ def test_what_was_released_counts_for_nobody():
     assert not made.pairs and not made.groups and made.short == 2
 
 
+def test_a_released_cell_that_both_changed_a_little_counts_for_nobody():
+    changed = EXPLORE.replace("range(15)", "range(12)").replace("plt.show()", "plt.grid()\n    plt.show()")
+    assert changed != EXPLORE
+    made = found({"ada": [changed], "ben": [changed + "\n"]})
+    assert not made.pairs and made.short == 2
+    kept = {"ada": [changed, *SOLUTIONS["the book"]], "ben": [changed, *SOLUTIONS["short"]]}
+    assert not found(kept, share=0.1).pairs
+    left, right = both_sides(*kept.values())
+    assert left.marks[:4] == right.marks[:4] == (0,) * 4  # up to the first line that was changed
+
+
 def test_what_many_wrote_is_the_task_s_and_the_same_throughout_is_listed():
     some = {f"s{i:02}": SOLUTIONS["the book"] if i % 2 else renamed(SOLUTIONS["the book"]) for i in range(20)}
     made = found(some)
@@ -311,8 +327,10 @@ def test_the_order_of_submissions_does_not_matter():
 
 # Text of strangers
 
-HOSTILE = ["'" * 50_000, '"""' + "\\" * 50_000, "(" * 50_000, ")]}" * 10_000, "1_" * 30_000, "9" * 60_000, "\\" * 50_000, "def f(" * 9_000, "\x00\x01\u202e", "f'{" * 15_000, "é" * 50_000,
-           "if x:\n" + "\n".join(" " * i + "if x:" for i in range(300)), "%%bash\nrm -rf /", "0x", "1e", "...." * 9_000, "import os; os.system('touch /tmp/handful-ran')", "lambda " * 5_000]
+HOSTILE = ["'" * 50_000, '"""' + "\\" * 50_000, "(" * 50_000, ")]}" * 10_000, "1_" * 30_000, "9" * 60_000, "\\" * 50_000, "def f(" * 9_000,
+           "\x00\x01\u202e", "f'{" * 15_000, "é" * 50_000,
+           "if x:\n" + "\n".join(" " * i + "if x:" for i in range(300)), "%%bash\nrm -rf /", "0x", "1e", "...." * 9_000,
+           "import os; os.system('touch /tmp/handful-ran')", "lambda " * 5_000]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -334,11 +352,14 @@ def test_splitting_loses_no_line_and_never_fails(text):
 @settings(max_examples=40, deadline=None)
 def test_cells_in_any_order_have_the_same_runs(order, way):
     cells = list(SOLUTIONS.values())[way]
-    assert similar.runs(similar.own(notebook([cells[i] for i in order]), GIVEN), GIVEN).tolist() == similar.runs(similar.own(notebook(cells), GIVEN), GIVEN).tolist()
+    assert similar.runs(similar.own(notebook([cells[i] for i in order]), GIVEN),
+                        GIVEN).tolist() == similar.runs(similar.own(notebook(cells), GIVEN), GIVEN).tolist()
 
 
 def test_files_that_are_no_notebook_are_counted_and_stop_nothing():
-    some = [*handed_in({"ada": SOLUTIONS["short"], "ben": renamed(SOLUTIONS["short"])}), Submission("cy", "x", b"{"), Submission("di", "x", None), Submission("eve", "x", b"[" * 100_000)]
+    some = [*handed_in({"ada": SOLUTIONS["short"], "ben": renamed(SOLUTIONS["short"])}), Submission("cy", "x", b"{"), Submission("di", "x",
+                                                                                                                                 None),
+                                                                                                                                 Submission("eve", "x", b"[" * 100_000)]
     told = []
     made = similar.find(some, GIVEN, progress=told.append)
     assert made.unread == ("cy", "eve") and made.nothing == 1 and made.compared == 2 and len(made.pairs) == 1 and told == [1, 2, 3, 4, 5]
@@ -423,16 +444,19 @@ def test_the_command_finds_the_copy_among_the_book_s_own_notebooks(tmp_path, cap
     (folder / "cy.ipynb").write_text(json.dumps(release.notebook(roofline, "cy", "empty")))
     cells = iter(SOLUTIONS["short"])
     other = json.loads(json.dumps(release.notebook(roofline, "di", "empty")))
-    other["cells"] += [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{i}"} for i, cell in enumerate(cells)]
+    other["cells"] += [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{i}"} for i,
+                       cell in enumerate(cells)]
     (folder / "di.ipynb").write_text(json.dumps(other))
     page = tmp_path / "similar.html"
     assert cli.main(["assign", "similar", str(folder), "--assignment", "roofline", "-o", str(page), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [(pair["left"], pair["right"]) for pair in told["pairs"]] == [("ada", "ben")] and told["compared"] == 4 and told["not_compared"] == 1
+    assert [(pair["left"], pair["right"]) for pair in told["pairs"]] == [("ada",
+                                                                          "ben")] and told["compared"] == 4 and told["not_compared"] == 1
     assert "ada and ben" in page.read_text() and "Similarity is no proof" in page.read_text()
 
 
-@pytest.mark.parametrize(["share", "said"], [("0", "above 0 and at most 1"), ("much", "above 0 and at most 1"), ("101%", "above 0 and at most 1")])
+@pytest.mark.parametrize(["share", "said"], [("0", "above 0 and at most 1"), ("much", "above 0 and at most 1"), ("101%",
+                                                                                                                 "above 0 and at most 1")])
 def test_a_share_that_is_none_is_refused(share, said, capsys):
     assert cli.main(["assign", "similar", "x", "--assignment", "roofline", "--share", share]) == 2
     assert said in capsys.readouterr().err

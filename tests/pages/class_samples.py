@@ -28,15 +28,19 @@ def result(student, answers, status=None, notices=(), submission=None, says=""):
         state, points, turn, text = answers.get(name, ("missing", 0, None, ""))
         written = kind == "written"
         found.append({"name": name, "asks": asks, "kind": kind, "status": state, "points": points, "possible": 0 if written else possible,
-                      "says": {"ok": "All calls came back right.", "wrong": "Some calls came back wrong.", "waiting": "Your teacher grades this.",
+                      "says": {"ok": "All calls came back right.", "wrong": "Some calls came back wrong.",
+                               "waiting": "Your teacher grades this.",
                                "missing": f"There is no {name}."}.get(state, "It stopped."), "turn": turn,
-                      "right": [] if kind != "function" or state == "missing" else [i < round(8 * points / possible) for i in range(8)], **({"text": text} if written else {})})
+                      "right": [] if kind != "function" or state == "missing" else [i < round(8 * points / possible) for i in range(8)],
+                      **({"text": text} if written else {})})
     order = ["ungradable", "killed", "timeout", "error", "missing", "wrong", "ok"]
     states = [part["status"] for part in found if part["status"] != "waiting"]
     status = status or min(states, key=order.index)
     handed = submission if submission is not None else hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()
-    return {"schema": 1, "assignment": "roofline", "edition": "0123456789ab", "library": "0.1.0", "student": student, "submission": handed, "variant": 17, "status": status,
-            "says": says, "points": round(sum(part["points"] for part in found), 2), "possible": 13, "waiting": 4, "questions": found, "notices": list(notices), "signature": ""}
+    return {"schema": 1, "assignment": "roofline", "edition": "0123456789ab", "library": "0.1.0", "student": student, "submission": handed,
+            "variant": 17, "status": status,
+            "says": says, "points": round(sum(part["points"] for part in found), 2), "possible": 13, "waiting": 4, "questions": found,
+            "notices": list(notices), "signature": ""}
 
 
 def class_of(many=40, seed=1):
@@ -66,14 +70,17 @@ def class_of(many=40, seed=1):
     return made
 
 
-HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</style><script>alert(1)</script>", "=HYPERLINK(\"http://example.org\",\"x\")", "+1+1", "-2", "@SUM(A1)", "\tx", "\r=1",
-           "\u202egnp.exe", "\u2066x\u2069", "a\x00b\x1b[31m", "line\nline", "{{constructor}}", "javascript:alert(1)", "../../etc/passwd", "CON", "\ud800", "', ;\"", "&lt;", "＝1", "é" * 300]
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</style><script>alert(1)</script>",
+           "=HYPERLINK(\"http://example.org\",\"x\")", "+1+1", "-2", "@SUM(A1)", "\tx", "\r=1",
+           "\u202egnp.exe", "\u2066x\u2069", "a\x00b\x1b[31m", "line\nline", "{{constructor}}", "javascript:alert(1)", "../../etc/passwd",
+           "CON", "\ud800", "', ;\"", "&lt;", "＝1", "é" * 300]
 
 
 def hostile_class():
     made = []
     for i, text in enumerate(HOSTILE):
-        one = result(f"{text}{i}", {"why": ("waiting", 0, None, text * 3), "balance": ("wrong", 1, "two-for-one", "")}, notices=(f"Notice {text}",), says=text)
+        one = result(f"{text}{i}", {"why": ("waiting", 0, None, text * 3), "balance": ("wrong", 1, "two-for-one", "")},
+                     notices=(f"Notice {text}",), says=text)
         for part in one["questions"]:
             part["says"] = f"It said {text}."
         made.append(one)

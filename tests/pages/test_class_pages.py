@@ -1,4 +1,4 @@
-"""What a teacher and a student open after grading, in a real browser: nothing runs, nothing is fetched, nothing breaks out of its policy or its screen."""
+"""What a teacher and a student open after grading, in a real browser: nothing runs, is fetched, or breaks out of policy or screen."""
 import pytest
 from class_samples import assignment, class_of, hostile_class
 from handful.classroom import feedback, grades, report

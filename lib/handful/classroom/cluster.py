@@ -10,10 +10,12 @@ task tried once more; if that kills its process too, the task comes back as a fa
 """
 from __future__ import annotations
 
+import math
 import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +23,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 TRIES = 2
+PRELOAD = ["handful.classroom.grade"]  # imported once, by the process that all workers are forked from
+LOOK = 1.0  # seconds between looks at how long each has been at its task
 STOPPING = ("SandboxError", "SourceError", "JudgeError", "GradingError")  # what stops the whole class, by the names of errors
 
 
@@ -91,6 +95,7 @@ class _Worker:
     connection: multiprocessing.connection.Connection
     task: object = None
     tries: int = 0
+    until: float = math.inf
 
 
 def _hired(context, run: Callable) -> _Worker:
@@ -110,9 +115,10 @@ def _dismissed(worker: _Worker) -> int | None:
     return code
 
 
-def pool(run: Callable, tasks: Iterable, jobs: int) -> Iterator[tuple]:
-    """Each task and what came of it, as they end, from `jobs` processes of this machine."""
-    context, tasks, again = multiprocessing.get_context("spawn"), iter(tasks), deque()
+def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf) -> Iterator[tuple]:
+    """Each task and what came of it, as they end, from `jobs` processes of this machine; one that takes longer than `longest` seconds is killed."""
+    context, tasks, again = multiprocessing.get_context("forkserver"), iter(tasks), deque()
+    context.set_forkserver_preload(PRELOAD)
     workers: list[_Worker] = []
 
     def upcoming() -> tuple | None:
@@ -120,7 +126,7 @@ def pool(run: Callable, tasks: Iterable, jobs: int) -> Iterator[tuple]:
         return again.popleft() if again else next(((task, 0) for task in tasks), None)
 
     def give(worker: _Worker, task, tries: int) -> None:
-        worker.task, worker.tries = task, tries + 1
+        worker.task, worker.tries, worker.until = task, tries + 1, time.monotonic() + longest
         try:
             worker.connection.send(task)
         except OSError:
@@ -133,7 +139,10 @@ def pool(run: Callable, tasks: Iterable, jobs: int) -> Iterator[tuple]:
                 give(workers[-1], *one)
             if not workers:
                 return
-            ready = multiprocessing.connection.wait([worker.connection for worker in workers])
+            ready = multiprocessing.connection.wait([worker.connection for worker in workers], timeout=LOOK)
+            for worker in workers:
+                if worker.until < time.monotonic() and worker.connection not in ready:
+                    worker.process.kill()
             for worker in [worker for worker in workers if worker.connection in ready]:
                 task, found = worker.task, _heard(worker)
                 if found is None or not (one := upcoming()):

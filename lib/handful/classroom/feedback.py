@@ -23,8 +23,10 @@ OUTCOMES = {
     "killed": "Some code was ended because it went beyond its limits.",
     "ungradable": "This submission could not be graded.",
 }
-WORDS = {"ok": ("✓", "right", "good"), "wrong": ("✗", "not right", "bad"), "missing": ("–", "missing", "bad"), "error": ("!", "stopped with an error", "bad"),
-         "timeout": ("!", "took too long", "bad"), "killed": ("!", "ended", "bad"), "ungradable": ("!", "could not be graded", "bad"), "waiting": ("…", "waits for your teacher", "wait")}
+WORDS = {"ok": ("✓", "right", "good"), "wrong": ("✗", "not right", "bad"), "missing": ("–", "missing", "bad"),
+         "error": ("!", "stopped with an error", "bad"),
+         "timeout": ("!", "took too long", "bad"), "killed": ("!", "ended", "bad"), "ungradable": ("!", "could not be graded", "bad"),
+         "waiting": ("…", "waits for your teacher", "wait")}
 
 
 def turn_says(assignment, question: str, turn: str) -> str:
@@ -69,7 +71,8 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
     says = [OUTCOMES.get(status, ""), str(result["says"])]
     if status == "ungradable" and result["says"]:
         says = says[1:]
-    parts = [f'<header><p class="note">{shown(grade.student, 200)}</p><h1>{shown(assignment.title, 300)}</h1></header>', "<main>", _score(grade)]
+    parts = [f'<header><p class="note">{shown(grade.student, 200)}</p><h1>{shown(assignment.title, 300)}</h1></header>', "<main>",
+             _score(grade)]
     parts += [f"<p>{shown(text, 2000)}</p>" for text in dict.fromkeys(filter(None, says))]
     if result["notices"]:
         notices = "".join(f"<li>{shown(text, 2000)}</li>" for text in result["notices"])
@@ -85,7 +88,8 @@ def _score(grade: Grade) -> str:
     if not grade.graded:
         return '<p><strong class="bad">No grade yet.</strong></p>'
     possible, got = grade.possible - grade.waiting, grade.total
-    waits = (f'<div class="tile"><b class="wait">{number(grade.waiting)}</b><span>points wait for your teacher</span></div>' if grade.waiting else "")
+    waits = (f'<div class="tile"><b class="wait">{number(grade.waiting)}</b><span>points wait for your teacher</span></div>'
+             if grade.waiting else "")
     share = min(max(got / possible, 0), 1) if possible else 0
     # A picture without a style attribute, which the page's policy would refuse.
     bar = (f'<svg viewBox="0 0 100 2" preserveAspectRatio="none" height="8" aria-hidden="true"><rect width="100" height="2" fill="#dfe3e8"/>'
@@ -105,7 +109,8 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
     if status == "wrong" and points:
         sign, word = "◐", "partly right"
     worth = f"{number(points)} of {count_points(possible)}" if points is not None else count_points(possible)
-    body = [f'<div class="head"><h3>{shown(_capital(part["asks"]), 500)} <code class="note">{shown(part["name"], 100)}</code></h3><span class="num">{worth}</span></div>',
+    name = f'<h3>{shown(_capital(part["asks"]), 500)} <code class="note">{shown(part["name"], 100)}</code></h3>'
+    body = [f'<div class="head">{name}<span class="num">{worth}</span></div>',
             f'<p class="{kind}"><span aria-hidden="true">{sign}</span> {shown(_capital(word), 100)}{_calls(part)}</p>']
     says = str(part["says"] or "")
     turn = turn_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
@@ -147,7 +152,8 @@ def _link(assignment, site: str) -> str:
 
     name = shown(title(assignment.chapter))
     if site:
-        return f'<a href="{shown(site.rstrip("/"), 500)}/{shown(assignment.chapter)}.html" rel="noreferrer">Read it again in the book: {name}</a>'
+        address = f'{shown(site.rstrip("/"), 500)}/{shown(assignment.chapter)}.html'
+        return f'<a href="{address}" rel="noreferrer">Read it again in the book: {name}</a>'
     return f'<span class="note">Read it again in the book: {name}.</span>'
 
 
@@ -159,5 +165,6 @@ def _line(line) -> str:
 
 def _foot(result: Mapping) -> str:
     submission = f"submission <code>{shown(result['submission'], 64)}</code>, " if result["submission"] else ""
-    return (f"<footer><p>Graded from {submission}assignment {shown(result['assignment'], 100)}, edition <code>{shown(result['edition'], 40)}</code>, "
+    return (f"<footer><p>Graded from {submission}assignment {shown(result['assignment'], 100)}, "
+            f"edition <code>{shown(result['edition'], 40)}</code>, "
             f"handful {shown(result['library'], 40)}.  Quote this line when you ask about your grade.</p></footer>")

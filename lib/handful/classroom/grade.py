@@ -14,8 +14,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -163,19 +163,18 @@ def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
 
 @dataclass(frozen=True)
 class Job:
-    """How to grade: all that a worker needs beside a submission.  The key is not part of what is printed of it."""
+    """How to grade: all that a worker needs beside a submission.  Results are signed where they come together; no worker has the key."""
 
     source: str
     file: str
     limits: Limits
     handed_out: Released
-    secret: bytes | None = field(default=None, repr=False)
     ask: Callable[..., Outcome] | None = None
 
     def __call__(self, task: tuple[str, Submission]) -> dict:
         one = task[1]
         return grade_one(_loaded(self.source, self.file), one.student, one.data, notice=one.notice, refused=one.refused, known=one.known,
-                         secret=self.secret, limits=self.limits, ask=self.ask, handed_out=self.handed_out)
+                         limits=self.limits, ask=self.ask, handed_out=self.handed_out)
 
 
 @lru_cache(4)
@@ -225,7 +224,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
         Where grading cannot go on; what is done is kept, and the same call goes on from there.
     """
     source = source if source is not None else _source(assignment)
-    job = Job(source, assignment.file, limits, released(assignment), secret, ask)
+    job = Job(source, assignment.file, limits, released(assignment), ask)
     graded = Graded(Counter(), 0, {}, {})
     order: list[tuple[str, str]] = []  # of the class: student and key
     kept: dict[str, str] = {}  # key → key of what stands there
@@ -244,24 +243,24 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
                 made = key(assignment, one, limits, secret)
                 order.append((one.student, made))
                 found = None if anew else results.get(made)
-                if found is not None:
+                if found is not None and (secret is None or store.verified(found, secret)):
                     graded.before += 1
                     note(made, found, made)
                 else:
                     yield made, one
 
         found = cluster.dask(job, tasks(), scheduler) if scheduler else cluster.here(job, tasks()) if jobs == 0 else \
-            cluster.pool(job, tasks(), jobs or cluster.cores())
+            cluster.pool(job, tasks(), jobs or cluster.cores(), longest=600 + 5 * limits.total_seconds)
         complete = False
         try:
             for (made, one), came in found:
                 if isinstance(came, cluster.Fault):
                     # Kept under another key, so that the next run tries it again.
                     graded.faults[one.student] = came.says
-                    result, under = _failed(assignment, one, secret), store.key("fault", made)
+                    result, under = _failed(assignment, one), store.key("fault", made)
                 else:
                     result, under = came.result, made
-                results.put(under, result)
+                results.put(under, store.signed(result, secret))
                 note(made, result, under)
             complete = True
         finally:
@@ -273,10 +272,10 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
     return graded
 
 
-def _failed(assignment: Assignment, one: Submission, secret: bytes | None) -> dict:
+def _failed(assignment: Assignment, one: Submission) -> dict:
     """The result of a submission that the grader, and not the student, failed at."""
-    plain_result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, refused="the grader itself failed; your teacher looks into it.")
-    return store.signed(plain_result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}, secret)
+    result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, refused="the grader itself failed; your teacher looks into it.")
+    return result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}
 
 
 def _source(assignment: Assignment) -> str:

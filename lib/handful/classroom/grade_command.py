@@ -53,6 +53,10 @@ def _grade(options) -> None:
             if error.name != "distributed":
                 raise
             raise MissingError("--scheduler needs the package distributed, which is not installed; pip install 'handful[classroom]' brings it.") from None
+        except KeyboardInterrupt:
+            shown.end()
+            print(f"Stopped.  What is graded is kept in {folder}, and the same command goes on.", file=sys.stderr)
+            raise
         finally:
             shown.end()
     notes = _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
@@ -71,18 +75,25 @@ def _grade(options) -> None:
 
 def _notes(done, signed: bool) -> list[str]:
     """What the teacher should know, in sentences."""
-    notes = [f"{done.before:,} were graded before and left as they are."] if done.before else []
+    notes = [f"{done.before:,} {'was' if done.before == 1 else 'were'} graded before and left as {'it is' if done.before == 1 else 'they are'}."] if done.before else []
     notes += [f"{len(who)} notebooks say that they are {name!r}'s: {', '.join(who[:6])}{' …' if len(who) > 6 else ''}." for name, who in sorted(done.claims.items())]
     notes += [f"{student}: {says}." for student, says in sorted(done.faults.items())]
     return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
 
 
 def _reports(folder: Path, asked, roster: str | None) -> list[str]:
-    """Grades, feedback and the class report, where this installation writes them."""
-    from . import report_command
+    """Write grades, feedback and the class report; what is to be said of them."""
+    from ..exercises import book
+    from . import feedback, grades, report
+    from .tables import TableError
 
-    write = getattr(report_command, "write_all", None)
-    return list(write(folder, asked, Path(roster) if roster else None)) if write else []
+    try:
+        made, notes = grades.write(folder, asked, roster=Path(roster) if roster else None)
+        feedback.write(folder, asked, made, book.address())
+        return [*notes, f"Written: {report.write(folder, asked, made, notes)}, {folder / 'grades.csv'}, {folder / 'feedback.zip'}; "
+                        f"'handful assign report {folder}' writes them again."]
+    except TableError as error:  # the results are there
+        return [f"{error}  Grades and feedback were not written; mend that and run: handful assign report {folder}"]
 
 
 def read_limits(texts: list[str]):
@@ -158,6 +169,7 @@ class Progress:
     def end(self) -> None:
         if self.width:
             self.stream.write("\n")
+        self.width = 0
 
 
 def span(seconds: float) -> str:

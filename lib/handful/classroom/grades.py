@@ -21,8 +21,10 @@ from .sheet import file_name, number
 
 STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
 # Columns by which the lists of a class, as LMSs export them, name a student.
-NAMED_BY = ("ID", "SIS User ID", "SIS Login ID", "Username", "ID number", "Email address", "Student", "Student ID", "Email", "SID", "Identifier", "student")
+NAMED_BY = ("ID", "SIS User ID", "SIS Login ID", "Username", "ID number", "Email address", "Student", "Student ID", "Email", "SID",
+            "Identifier", "student")
 MOST_IDS = 100_000
+TRACED = ("assignment", "edition", "library", "submission", "signature", "status")
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,8 @@ def _letters(name: str) -> list[str]:
 
 # The files -----------------------------------------------------------------------------------------------
 
-def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, roster: Path | None = None, partial: bool = False) -> tuple[list[Grade], list[str]]:
+def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, roster: Path | None = None,
+          partial: bool = False) -> tuple[list[Grade], list[str]]:
     """Write rubric.csv with its sheets, grades.csv, and the folder lms; returns the grades, and sentences about what to know.
 
     Parameters
@@ -173,7 +176,8 @@ def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, ro
         how = "stand there with their points so far" if partial else f"are left empty in the files for an LMS until {rubric.NAME} is filled"
         notes.append(f"{waits} of {len(grades)} students wait for points by rubric; they {how}.")
     if unknown:
-        notes.append(f"{len(unknown)} of {len(grades)} students are not in {roster.name}, and left out for Moodle, which would refuse the whole file: "
+        notes.append(f"{len(unknown)} of {len(grades)} students are not in {roster.name}, and left out for Moodle, "
+                     "which would refuse the whole file: "
                      f"{', '.join(unknown[:5])}{' …' if len(unknown) > 5 else ''}.")
     return grades, notes
 
@@ -181,7 +185,8 @@ def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, ro
 def as_table(assignment, grades: Iterable[Grade]) -> bytes:
     """grades.csv: for a spreadsheet."""
     names = list(assignment.questions)
-    head = ["student", "status", "points", "possible", "waiting", "rubric points", "total", "out of", *names, "wrong turns", "notices", "submission"]
+    head = ["student", "status", "points", "possible", "waiting", "rubric points", "total", "out of", *names,
+            "wrong turns", "notices", "submission"]
     rows = []
     for grade in grades:
         result = grade.result
@@ -238,15 +243,17 @@ def gradescope(grade: Grade) -> bytes:
         tests.append({"name": part["name"], "score": points, "max_score": possible, "status": "passed" if points >= possible else "failed",
                       "output": part["says"], "output_format": "text", "visibility": "visible"})
     says = [result["says"], *map(str, result["notices"]), *(f"Waits for your teacher: {asks}." for asks in waiting)]
-    made = {"score": grade.total, "output": "\n".join(filter(None, says)), "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden", "tests": tests,
-            "extra_data": {key: result[key] for key in ("assignment", "edition", "library", "submission", "signature", "status") if key in result}}
+    made = {"score": grade.total, "output": "\n".join(filter(None, says)), "output_format": "text", "visibility": "visible",
+            "stdout_visibility": "hidden", "tests": tests,
+            "extra_data": {key: result[key] for key in TRACED if key in result}}
     return _dumped(made)
 
 
 def as_json(assignment, grades: Iterable[Grade]) -> bytes:
     """Everything in the table, for programs; nothing is neutralised here."""
-    made = [{"student": grade.student, "status": grade.result["status"], "says": grade.result["says"], "points": grade.points, "rubric": grade.rubric,
-             "waiting": grade.waiting, "total": grade.total, "possible": grade.possible, "final": grade.final,
+    made = [{"student": grade.student, "status": grade.result["status"], "says": grade.result["says"],
+             "points": grade.points, "rubric": grade.rubric, "waiting": grade.waiting, "total": grade.total,
+             "possible": grade.possible, "final": grade.final,
              "questions": {part["name"]: question_points(grade, part["name"]) for part in grade.result["questions"]},
              "turns": {part["name"]: part["turn"] for part in grade.result["questions"] if part.get("turn")},
              "notices": list(grade.result["notices"]), "submission": grade.result["submission"]} for grade in grades]

@@ -15,8 +15,9 @@ MOST_BARS = 12
 WIDE = 5.2  # inches: text stays readable on a phone
 COLOURS = ("#00755a", "#0068a8", "#b34700", "#57606a", "#96407a")  # of OUTCOMES, in order
 MEANING = {
-    "ok": "every checked answer is right", "wrong": "an answer came back wrong", "missing": "an answer is missing", "error": "code stopped with an error",
-    "timeout": "code took too long and was stopped", "killed": "code went beyond its limits and was ended", "ungradable": "the file could not be read as a notebook",
+    "ok": "every checked answer is right", "wrong": "an answer came back wrong", "missing": "an answer is missing",
+    "error": "code stopped with an error", "timeout": "code took too long and was stopped",
+    "killed": "code went beyond its limits and was ended", "ungradable": "the file could not be read as a notebook",
     "not handed in": "nothing came",
 }
 STYLE = SVG_STYLE + "\nfigure svg { max-width: 34rem; } .flag { color: var(--bad); font-weight: 600; }"
@@ -49,11 +50,13 @@ def class_page(assignment, grades: Sequence[Grade], notes: Sequence[str] = ()) -
     if not grades:
         parts = ["<p>There are no submissions yet.</p>"]
     else:
-        parts = [_tiles(grades), said, _scores(grades), _questions(found), _turns(assignment, grades), _discrimination(found), _statuses(grades), _looks(grades),
-                 _notices(grades)]
+        parts = [_tiles(grades), said, _scores(grades), _questions(found), _turns(assignment, grades), _discrimination(found),
+                 _statuses(grades), _looks(grades), _notices(grades)]
     edition = ", ".join(sorted({str(grade.result["edition"]) for grade in grades})[:5])
     library = ", ".join(sorted({str(grade.result["library"]) for grade in grades})[:5])
-    foot = f"<footer><p>Assignment {shown(assignment.name)}, edition {shown(edition or assignment.edition)}{', handful ' + shown(library) if library else ''}.  Names of students are in this file: treat it as grades.</p></footer>"
+    made = f", handful {shown(library)}" if library else ""
+    foot = (f"<footer><p>Assignment {shown(assignment.name)}, edition {shown(edition or assignment.edition)}{made}.  "
+            "Names of students are in this file: keep it as you keep grades.</p></footer>")
     return page(f"{assignment.title}: class report", "\n".join([head, "<main>", *filter(None, parts), "</main>", foot]), STYLE)
 
 
@@ -70,7 +73,8 @@ def _tiles(grades: Sequence[Grade]) -> str:
     tiles = [(f"{len(grades):,}", "students"), (f"{len(points):,}", "graded")]
     if points:
         full = sum(value >= possible for value in points)
-        tiles += [(number(quantile(points, 0.5)), f"median of {number(possible)} points"), (number(sum(points) / len(points)), "mean"), (f"{full:,}", "with full points")]
+        tiles += [(number(quantile(points, 0.5)), f"median of {number(possible)} points"), (number(sum(points) / len(points)), "mean"),
+                  (f"{full:,}", "with full points")]
     waits = sum(grade.graded and not grade.final for grade in grades)
     if waits:
         tiles.append((f"{waits:,}", "wait for points by rubric"))
@@ -120,8 +124,9 @@ def _scores(grades: Sequence[Grade]) -> str:
     wide = step(possible)
     found = bins(points, possible, wide)
     what = "checks and rubric" if whole else "the checks alone; the rubric's points count here once all have been given"
-    says = (f"Points of {count(len(points), 'student')}, from {what}: half lie between {number(quantile(points, 0.25))} and {number(quantile(points, 0.75))} "
-            f"of {number(possible)}, the median is {number(quantile(points, 0.5))}.")
+    low, middle, high = (number(quantile(points, share)) for share in (0.25, 0.5, 0.75))
+    says = (f"Points of {count(len(points), 'student')}, from {what}: half lie between {low} and {high} "
+            f"of {number(possible)}, the median is {middle}.")
     tall = 2.4
 
     def draw(axes) -> None:
@@ -139,10 +144,11 @@ def _scores(grades: Sequence[Grade]) -> str:
         axes.set_ylabel("students", color=INK, fontsize=10.5)
         middle = quantile(points, 0.5)
         axes.axvline(middle, color=SOFT, linewidth=1.2, dashes=(3, 3))
-        axes.annotate("median", (middle, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points", color=SOFT, fontsize=10,
-                      ha="right" if middle > 0.8 * possible else "left" if middle < 0.2 * possible else "center")
+        axes.annotate("median", (middle, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
+                      color=SOFT, fontsize=10, ha="right" if middle > 0.8 * possible else "left" if middle < 0.2 * possible else "center")
 
-    rows = [(f"{number(wide * i)} to {number(possible) if i == len(found) - 1 else 'below ' + number(wide * (i + 1))}", f"{many:,}", percent(many / len(points))) for i, many in enumerate(found)]
+    rows = [(f"{number(wide * i)} to {number(possible) if i == len(found) - 1 else 'below ' + number(wide * (i + 1))}", f"{many:,}",
+             percent(many / len(points))) for i, many in enumerate(found)]
     return _section("Scores", says, _figure(draw, "scores", tall, says, f"Students by points; a bar is {number(wide)} wide."),
                     _details("The same as a table", table(("Points", "Students", "Share"), rows, numbers=(1, 2))))
 
@@ -163,7 +169,8 @@ def _questions(found: Sequence[Item]) -> str:
                 wide = item.outcomes[outcome] / item.n
                 axes.barh(row, wide, left=left, height=0.62, color=colour, linewidth=0)
                 left += wide
-            axes.annotate(percent(item.mean), (1, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10, color="#1f2328", annotation_clip=False)
+            axes.annotate(percent(item.mean), (1, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10,
+                          color="#1f2328", annotation_clip=False)
         axes.annotate("mean", (1, -0.5), xytext=(5, 3), textcoords="offset points", fontsize=10, color="#57606a", annotation_clip=False)
         _names(axes, [_short(item.name, 20) for item in done])
         axes.set_xlim(0, 1)
@@ -171,12 +178,15 @@ def _questions(found: Sequence[Item]) -> str:
         axes.set_xlabel("share of the students", color="#1f2328", fontsize=10.5)
         axes.grid(False, axis="y")
 
-    key = '<p class="note">' + " ".join(f'<span class="key"><svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" fill="{colour}"/></svg> {outcome}</span>'
-                                        for outcome, colour in zip(OUTCOMES, COLOURS)) + "</p>"
+    key = " ".join(f'<span class="key"><svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" fill="{colour}"/></svg> '
+                   f"{outcome}</span>" for outcome, colour in zip(OUTCOMES, COLOURS))
     rows = [(f"<code>{shown(item.name)}</code>", shown(item.asks, 300), f"{item.n:,}", "" if item.mean is None else percent(item.mean),
              *(f"{item.outcomes[outcome]:,}" for outcome in OUTCOMES)) for item in found]
-    return _section("Questions", shown(says), _figure(draw, "questions", tall, says + "  The table below has every number.", "Students by what they got for each question; on the right the mean share of its points."),
-                    key, _details("The same as a table", table(("Question", "Asks for", "Students", "Mean", *map(str.capitalize, OUTCOMES)), rows, numbers=range(2, 4 + len(OUTCOMES)))))
+    picture = _figure(draw, "questions", tall, says + "  The table below has every number.",
+                      "Students by what they got for each question; on the right the mean share of its points.")
+    heads = ("Question", "Asks for", "Students", "Mean", *map(str.capitalize, OUTCOMES))
+    return _section("Questions", shown(says), picture, f'<p class="note">{key}</p>',
+                    _details("The same as a table", table(heads, rows, numbers=range(2, len(heads)))))
 
 
 def _names(axes, names: Sequence[str]) -> None:
@@ -197,7 +207,8 @@ def _turns(assignment, grades: Sequence[Grade]) -> str:
     most = found[:MOST_BARS]
     took = len({grade.student for grade in grades if any(part.get("turn") for part in grade.result["questions"])})
     says = f"{took:,} of {count(graded, 'student')} took a wrong turn that the assignment knows; "
-    says += f"the most common is {most[0][1]} in {most[0][0]}, taken by {most[0][2]:,}." if most[0][2] > 1 else "none was taken by more than one."
+    question, turn, many = most[0]
+    says += f"the most common is {turn} in {question}, taken by {many:,}." if many > 1 else "none was taken by more than one."
     tall = 0.75 + 0.5 * len(most)
 
     def draw(axes) -> None:
@@ -211,16 +222,19 @@ def _turns(assignment, grades: Sequence[Grade]) -> str:
         axes.set_xlabel("students", color="#1f2328", fontsize=10.5)
         axes.grid(False, axis="y")
 
-    rows = [(f"{shown(turn, 100)}<br><code class=\"note\">{shown(question, 100)}</code>", shown(turn_says(assignment, question, turn), 500), f"{many:,}", percent(many / graded) if graded else "")
+    rows = [(f"{shown(turn, 100)}<br><code class=\"note\">{shown(question, 100)}</code>", shown(turn_says(assignment, question, turn), 500),
+             f"{many:,}", percent(many / graded) if graded else "")
             for question, turn, many in found[:MOST_ROWS]]
-    return _section("Wrong turns", shown(says), _figure(draw, "turns", tall, says + "  The table below has them all.", "The most common wrong turns, by name."),
+    return _section("Wrong turns", shown(says), _figure(draw, "turns", tall, says + "  The table below has them all.",
+                                                        "The most common wrong turns, by name."),
                     table(("Wrong turn", "What its author is told", "Students", "Share"), rows, numbers=(2, 3)))
 
 
 def _discrimination(found: Sequence[Item]) -> str:
     n = max((item.n for item in found), default=0)
-    how = (f"A question tells students apart when those who do well elsewhere do well on it.  The number is Pearson's correlation between a question's points and the "
-           f"points of all other checks of the same student, over everybody graded (the corrected item-total correlation); the interval is 95 %, by Fisher's transformation.  "
+    how = (f"A question tells students apart when those who do well elsewhere do well on it.  The number is Pearson's correlation between "
+           f"a question's points and the points of all other checks of the same student, over everybody graded (the corrected item-total "
+           f"correlation); the interval is 95 %, by Fisher's transformation.  "
            f"Below {FEWEST} students it says nothing: over {FEWEST}, chance alone reaches ±0.44.")
     drawn = [item for item in found if item.discrimination is not None and item.n >= FEWEST]
     low = [item.name for item in found if item.near_zero]
@@ -245,14 +259,16 @@ def _discrimination(found: Sequence[Item]) -> str:
     rows = [(f"<code>{shown(item.name)}</code>", f"{item.n:,}", "" if item.discrimination is None else f"{item.discrimination:.2f}",
              "" if item.interval is None else f"{item.interval[0]:.2f} to {item.interval[1]:.2f}",
              f'<span class="flag">{item.verdict}</span>' if item.near_zero else item.verdict) for item in found]
-    picture = _figure(draw, "apart", tall, says + "  The table below has every number.", "Correlation of each question with the rest, with its 95 % interval; grey is near zero.") if drawn else ""
+    picture = _figure(draw, "apart", tall, says + "  The table below has every number.",
+                      "Correlation of each question with the rest, with its 95 % interval; grey is near zero.") if drawn else ""
     return _section("Questions that tell students apart", how, f"<p><strong>{shown(says)}</strong></p>", picture,
                     table(("Question", "Students", "Correlation", "95 %", ""), rows, numbers=(1, 2, 3)))
 
 
 def _statuses(grades: Sequence[Grade]) -> str:
     rows = [(status, f"{many:,}", percent(many / len(grades)), shown(MEANING.get(status, ""))) for status, many in statuses(grades).items()]
-    return _section("How submissions ended", "Each ends in the first of these that applies, from the bottom up; a written answer that waits for the teacher does not count.",
+    return _section("How submissions ended", "Each ends in the first of these that applies, from the bottom up; a written answer that waits "
+                    "for the teacher does not count.",
                     table(("Status", "Students", "Share", "It means that"), rows, numbers=(1, 2)))
 
 
@@ -266,7 +282,8 @@ def _looks(grades: Sequence[Grade]) -> str:
         return ""
     rows = [(_linked(grade), grade.result["status"], shown(grade.result["says"], 500)) for grade in odd[:MOST_ROWS]]
     more = f"  The first {MOST_ROWS} are shown; grades.csv has all." if len(odd) > MOST_ROWS else ""
-    return _section("Worth a look", f"{count(len(odd), 'submission')} could not be graded, or had to be stopped.{more}", table(("Student", "Status", "What happened"), rows))
+    return _section("Worth a look", f"{count(len(odd), 'submission')} could not be graded, or had to be stopped.{more}",
+                    table(("Student", "Status", "What happened"), rows))
 
 
 def _notices(grades: Sequence[Grade]) -> str:
@@ -275,4 +292,5 @@ def _notices(grades: Sequence[Grade]) -> str:
         return _section("Notices", "None: no id was claimed twice, and every notebook was its submitter's own.")
     rows = [(_linked(grade), "<br>".join(shown(text, 500) for text in grade.result["notices"])) for grade in told[:MOST_ROWS]]
     more = f"  The first {MOST_ROWS} are shown; grades.csv has all." if len(told) > MOST_ROWS else ""
-    return _section("Notices", f"{count(len(told), 'submission')} came with something that you should know, such as an id that two claim.{more}", table(("Student", "Notice"), rows))
+    return _section("Notices", f"{count(len(told), 'submission')} came with something that you should know, such as an id that two claim.{more}",
+                    table(("Student", "Notice"), rows))

@@ -82,13 +82,16 @@ def _report(options) -> None:
     feedback.write(folder, chosen, made, book.address() if options.site is None else options.site, progress("pages of feedback", total))
     page = report.write(folder, chosen, made, notes)
     if options.json:
-        return cli._json({"folder": str(folder), "assignment": chosen.name, "students": len(made), "graded": sum(grade.graded for grade in made),
+        return cli._json({"folder": str(folder), "assignment": chosen.name, "students": len(made),
+                          "graded": sum(grade.graded for grade in made),
                           "final": sum(grade.final for grade in made), "report": str(page), "notes": notes})
     graded = [grade for grade in made if grade.graded]
-    print(f"{chosen.title}: {count(len(made), 'student')}, {len(graded):,} graded, {sum(grade.final for grade in made):,} with their final points.")
+    final = sum(grade.final for grade in made)
+    print(f"{chosen.title}: {count(len(made), 'student')}, {len(graded):,} graded, {final:,} with their final points.")
     for note in notes:
         print(f"- {note}")
-    print(f"Written: {page}, {folder / 'grades.csv'}, {folder / 'feedback.zip'}, {folder / 'lms'}{', ' + str(folder / 'rubric.csv') if (folder / 'rubric.csv').exists() else ''}")
+    files = [page, *(folder / name for name in ("grades.csv", "feedback.zip", "lms", "rubric.csv"))]
+    print(f"Written: {', '.join(str(file) for file in files if file.exists())}")
 
 
 def counted(things, tell):
@@ -103,6 +106,7 @@ def _similar(options) -> None:
     from ..exercises.command import MissingError, write
     from . import similar, similar_page
     from .assignment import assignment as find
+    from .sheet import count
     from .submissions import opened
 
     if importlib.util.find_spec("datasketch") is None:
@@ -112,10 +116,13 @@ def _similar(options) -> None:
     with opened(options.submissions, chosen.name, options.roster) as reads:
         found = similar.find((read() for read in reads), given, options.share, progress("submissions compared", len(reads)))
         kept = similar_page.texts((read() for read in reads), found, given)
-    page = similar_page.page_of(chosen.title, found, given, kept, options.share, progress("pairs shown", len(found.pairs[:similar_page.SIDE_BY_SIDE])))
+    tell = progress("pairs shown", len(found.pairs[:similar_page.SIDE_BY_SIDE]))
+    page = similar_page.page_of(chosen.title, found, given, kept, options.share, tell)
     write(page.encode(), options.output, None, quiet=options.json)
     if options.json:
         return cli._json({"compared": found.compared, "not_compared": found.short + found.nothing + len(found.unread), "groups": found.groups,
-                          "pairs": [{"left": pair.left, "right": pair.right, "share": pair.share, "runs": pair.shared} for pair in found.pairs], "more": found.more})
-    print(f"{found.compared:,} compared, {len(found.pairs) + found.more:,} pairs from {100 * options.share:.0f} % on, {len(found.groups):,} groups that are the same throughout.")
+                          "more": found.more, "pairs": [{"left": pair.left, "right": pair.right, "share": pair.share, "runs": pair.shared}
+                                                        for pair in found.pairs]})
+    print(f"{found.compared:,} compared, {count(len(found.pairs) + found.more, 'pair')} from {100 * options.share:.0f} % on, "
+          f"{count(len(found.groups), 'group')} the same throughout.")
     print("Similarity is no proof; read the passages before you conclude anything.")

@@ -65,7 +65,8 @@ def filled(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
     for row in rows:
         other = found.setdefault(row["id"].strip(), row)
         if other is not row and other["points"].strip() != row["points"].strip():
-            raise tables.TableError(f"{NAME}, rows {other['']} and {row['']}: they are the same line of {row['student']} with different points; keep one.")
+            raise tables.TableError(f"{NAME}, rows {other['']} and {row['']}: they are the same line of {row['student']} with different "
+                                    f"points; keep one.")
     return found, columns, delimiter
 
 
@@ -96,7 +97,8 @@ def write(folder: Path, assignment, results: Sequence[dict]) -> tuple[list[Line]
     rows = []
     for line in lines:
         old = found.get(line.id, {})
-        rows.append([line.student, line.question, tables.line(line.text), sheet.number(line.possible), old.get("points", "").strip(), old.get("comment", "").strip(),
+        rows.append([line.student, line.question, tables.line(line.text), sheet.number(line.possible),
+                     old.get("points", "").strip(), old.get("comment", "").strip(),
                      places[line.question, line.student], line.id, *(old.get(column, "") for column in extra)])
     now = {line.id for line in lines}
     kept = [row for name, row in found.items() if name not in now and (row["points"].strip() or row["comment"].strip())]
@@ -108,8 +110,9 @@ def write(folder: Path, assignment, results: Sequence[dict]) -> tuple[list[Line]
     notes = []
     if kept:
         who = sorted({f"{row['student']} ({row['question']})" for row in kept})
-        notes.append(f"{sheet.count(len(kept), 'filled row')} of {NAME} stand{'s' if len(kept) == 1 else ''} at its foot and no longer count"
-                     f"{'s' if len(kept) == 1 else ''}, since the answer or the rubric has changed: {', '.join(who[:5])}{' …' if len(who) > 5 else ''}.")
+        stand, counts = ("stands", "counts") if len(kept) == 1 else ("stand", "count")
+        notes.append(f"{sheet.count(len(kept), 'filled row')} of {NAME} {stand} at its foot and no longer {counts}, since the answer or the "
+                     f"rubric has changed: {', '.join(who[:5])}{' …' if len(who) > 5 else ''}.")
     return lines, notes
 
 
@@ -133,7 +136,8 @@ def _sheets(assignment, lines: Sequence[Line], places: dict[tuple[str, str], str
         group = list(group)
         body = [f"<header><h1>{sheet.shown(question)}</h1><p>{sheet.shown(asks[question])}.  {sheet.count(len(group), 'answer')}, students "
                 f"{sheet.shown(group[0][0][1], 80)} to {sheet.shown(group[-1][0][1], 80)}.</p>"
-                f'<p class="note">Give points in the column points of {NAME}, where you may leave a comment too, and run the report again.</p></header>']
+                f'<p class="note">Give points in the column points of {NAME}, where you may leave a comment too, and run the report '
+                "again.</p></header>"]
         body += [_answer(key[1], rows) for key, rows in group]
         yield name, sheet.page(f"{assignment.title}: {question}", "\n".join(body))
 
@@ -141,5 +145,6 @@ def _sheets(assignment, lines: Sequence[Line], places: dict[tuple[str, str], str
 def _answer(student: str, rows: Sequence[tuple[int, Line]]) -> str:
     done = [(f"{row}", sheet.shown(line.text), sheet.number(line.possible), "" if line.points is None else sheet.number(line.points),
              sheet.shown(line.comment, 2000)) for row, line in rows]
-    return (f'<section class="card" id="{sheet.file_name(student)}"><h3>{sheet.shown(student, 200)}</h3>\n<div class="answer">{sheet.shown(rows[0][1].answer)}</div>\n'
+    return (f'<section class="card" id="{sheet.file_name(student)}"><h3>{sheet.shown(student, 200)}</h3>\n'
+            f'<div class="answer">{sheet.shown(rows[0][1].answer)}</div>\n'
             + sheet.table(("Row", "Worth points for", "Up to", "Given", "Comment"), done, numbers=(2, 3)) + "</section>")

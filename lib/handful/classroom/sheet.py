@@ -43,7 +43,8 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8r
 """.strip()
 # The colours of page/figure.py, which an SVG holds as attributes, follow the reader's light or dark.
 INKS = {"#1f2328": "ink", "#57606a": "soft", "#dfe3e8": "grid", "#0068a8": "0", "#b34700": "1", "#00755a": "2", "#96407a": "3"}
-SVG_STYLE = "\n".join(f'svg [fill="{ink}"] {{ fill: var(--{name}); }} svg [stroke="{ink}"] {{ stroke: var(--{name}); }}' for ink, name in INKS.items())
+SVG_STYLE = "\n".join(f'svg [fill="{ink}"] {{ fill: var(--{name}); }} svg [stroke="{ink}"] {{ stroke: var(--{name}); }}'
+                      for ink, name in INKS.items())
 MOST = 20_000  # characters of one student's text on a page
 
 
@@ -83,11 +84,14 @@ def page(title: str, body: str, style: str = "") -> str:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = (), caption: str = "") -> str:
     """A table that scrolls on a phone; cells are HTML already, the columns in `numbers` are set to the right, the first is each row's name."""
     kind = [' class="num"' if i in numbers else "" for i in range(len(heads))]
-    body = "\n".join("<tr>" + "".join(f'<th scope="row"{kind[i]}>{cell}</th>' if i == 0 else f"<td{kind[i]}>{cell}</td>" for i, cell in enumerate(row)) + "</tr>"
-                     for row in rows)
-    head = "".join(f'<th scope="col"{kind[i]}>{cell}</th>' for i, cell in enumerate(heads))
+    def cell(i: int, inside: str) -> str:
+        return f"<td{kind[i]}>{inside}</td>" if i else f'<th scope="row"{kind[i]}>{inside}</th>'
+
+    body = "\n".join("<tr>" + "".join(map(cell, range(len(row)), row)) + "</tr>" for row in rows)
+    head = "".join(f'<th scope="col"{kind[i]}>{name}</th>' for i, name in enumerate(heads))
     named = f'<caption class="note">{caption}</caption>\n' if caption else ""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n{named}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    return ('<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
+            f"{named}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>")
 
 
 def number(value: float) -> str:
@@ -117,7 +121,8 @@ def file_name(student: str) -> str:
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", student).strip("-.")[:60]
     # Capitals get the digest as well: two names that differ in nothing else are one file on some systems.
-    if plain and plain == student and plain == plain.lower() and plain.partition(".")[0] not in _RESERVED and not re.search(r"-[0-9a-f]{8}$", plain):
+    clear = plain == student == plain.lower() and plain.partition(".")[0] not in _RESERVED and not re.search(r"-[0-9a-f]{8}$", plain)
+    if plain and clear:
         return plain
     return f"{plain or 'student'}-{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 

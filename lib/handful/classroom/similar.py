@@ -23,12 +23,13 @@ SHARE = 0.5  # of the shorter one's own runs, from which a pair is reported
 FEWEST = 30  # runs that two have to share, about six lines
 MOST_COMMON = 100  # a run that more than these have is the task's, in a class of any size
 MOST_PAIRS = 500
-_PERMUTATIONS, _BANDS, _ROWS = 96, 48, 2  # finds 99.6 % of pairs of which a third of all runs are shared: half of each, where they are equally long
+# Finds 99.6 % of the pairs of which a third of all runs are shared: half of each, where both are equally long.
+_PERMUTATIONS, _BANDS, _ROWS = 96, 48, 2
 
 
 @dataclass(frozen=True)
 class Released:
-    """What students were given: cells, as they are compared with; the runs of their tokens; names that cannot be changed; unfilled answers."""
+    """What students were given: cells as they are compared, the runs of their tokens, names that cannot be changed, unfilled answers."""
 
     cells: frozenset[str] = frozenset()
     runs: frozenset[int] = frozenset()
@@ -105,7 +106,8 @@ def runs(cells: Iterable[tuple[str, list[Token]]], given: Released) -> np.ndarra
     return np.array(sorted(found)[:MOST_SHINGLES], dtype=np.uint64)
 
 
-def find(submissions: Iterable[Submission], given: Released, share: float = SHARE, progress: Callable[[int], None] = lambda done: None) -> Found:
+def find(submissions: Iterable[Submission], given: Released, share: float = SHARE,
+         progress: Callable[[int], None] = lambda done: None) -> Found:
     """Compare every submission with every other.
 
     Parameters
@@ -147,8 +149,8 @@ def find(submissions: Iterable[Submission], given: Released, share: float = SHAR
             left, right = sorted((i, j), key=lambda place: students[place])
             pairs.append(Pair(students[left], students[right], shared, shared / len(sets[left]), shared / len(sets[right])))
     pairs.sort(key=lambda pair: (-pair.share, -pair.shared, pair.left, pair.right))
-    return Found(len(students), tuple(pairs[:MOST_PAIRS]), max(0, len(pairs) - MOST_PAIRS), groups, len(sets) - len(long), tuple(unread), nothing,
-                 frozenset(common.tolist()))
+    return Found(len(students), tuple(pairs[:MOST_PAIRS]), max(0, len(pairs) - MOST_PAIRS), groups, len(sets) - len(long),
+                 tuple(unread), nothing, frozenset(common.tolist()))
 
 
 def _groups(students: Sequence[str], sets: Sequence[np.ndarray]) -> tuple[tuple[str, ...], ...]:
@@ -184,7 +186,8 @@ class Side:
     marks: tuple[int, ...]
 
 
-def sides(left: list[tuple[str, list[Token]]], right: list[tuple[str, list[Token]]], given: Released, common: Set[int] = frozenset()) -> tuple[Side, Side]:
+def sides(left: list[tuple[str, list[Token]]], right: list[tuple[str, list[Token]]], given: Released,
+          common: Set[int] = frozenset()) -> tuple[Side, Side]:
     """Two submissions with the passages that they share, numbered as they come on the left."""
     first, second = _covered(left, given, common), _covered(right, given, common)
     passages: dict[int, int] = {}

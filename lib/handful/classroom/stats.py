@@ -164,4 +164,5 @@ def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
 def statuses(grades: Sequence[Grade]) -> dict[str, int]:
     """How many submissions ended in each way; `not handed in` of its own, since it is no fault of the code."""
     found = Counter(grade.result["status"] if grade.handed_in else "not handed in" for grade in grades)
-    return {status: found[status] for status in (*STATUSES, "not handed in", *sorted(set(found) - set(STATUSES) - {"not handed in"})) if found[status]}
+    known = (*STATUSES, "not handed in")
+    return {status: found[status] for status in (*known, *sorted(set(found) - set(known))) if found[status]}

@@ -118,7 +118,7 @@ class Store:
     def put(self, key: str, result: dict) -> None:
         """Write a result; when this returns it is on the disk, and at no time is half of it there."""
         body = _without(result)
-        write(self.path(key), canonical(body | {"digest": _digest(body)}) + b"\n")
+        write(self.path(key), canonical(body | {"digest": _digest(key, body)}) + b"\n")
 
     def finish(self, assignment: str, listed: Iterable[tuple[str, str]], complete: bool, **more) -> None:
         """Name the results that count now: pairs of student and key, in the order in which the class is listed."""
@@ -174,8 +174,9 @@ def _without(result: dict) -> dict:
     return {name: value for name, value in result.items() if name != "digest"}
 
 
-def _digest(body: dict) -> str:
-    return hashlib.sha256(canonical(body)).hexdigest()
+def _digest(key: str, body: dict) -> str:
+    """The digest of a result in its place: one that is moved to another's is damaged."""
+    return hashlib.sha256(key.encode() + canonical(body)).hexdigest()
 
 
 def load(path: Path) -> dict | None:
@@ -183,7 +184,7 @@ def load(path: Path) -> dict | None:
     try:
         with open(path, "rb") as file:
             found = json.loads(file.read(LARGEST + 1))
-        if isinstance(found, dict) and found.get("digest") == _digest(_without(found)):
+        if isinstance(found, dict) and found.get("digest") == _digest(path.stem, _without(found)):
             return _without(found)
     except (OSError, ValueError, RecursionError):
         pass
