@@ -80,7 +80,7 @@ def test_counts_are_those_of_the_sources():
 def lines(text: str) -> list[str]:
     """What stands behind each prompt, continued lines joined, remarks left out."""
     found = []
-    for block in re.findall(r"^ *```\{code-block\} console\n(.*?)^ *```", text, flags=re.S | re.M):
+    for block in re.findall(r"^ *```(?:\{code-block\} )?console\n(.*?)^ *```", text, flags=re.S | re.M):
         for line in re.sub(r"\\\n\s*", " ", block).splitlines():
             if line.strip():
                 assert line.lstrip().startswith("$ "), line
@@ -88,7 +88,7 @@ def lines(text: str) -> list[str]:
     return found
 
 
-SHOWN = [line for page in PAGES for line in lines(TEXT[page])]
+SHOWN = [line for text in (*TEXT.values(), (BOOK.parent / "README.md").read_text("utf-8")) for line in lines(text)]
 
 
 def parser(words: list[str]) -> argparse.ArgumentParser:
@@ -147,6 +147,14 @@ def test_manifests_are_yaml_whose_parts_fit_together(block):
     assert f"{service['metadata']['name']}:{service['spec']['ports'][0]['port']}" in block.split("args:")[1]
     for word in re.findall(r"args: \[dask, (\w+)", block):
         assert word in ("worker", "scheduler")
+
+
+def test_a_wheel_has_no_assignments():
+    """Students install it, and a source holds solutions, hidden calls and model answers."""
+    from handful.page.hatch_bundle import BUNDLES
+
+    assert {"exercises/cards", "exercises/problems"} <= BUNDLES.keys()
+    assert not any(Path("exercises/assignments").is_relative_to(path) for path in BUNDLES)
 
 
 # The assignment that the page shows
