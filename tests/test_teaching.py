@@ -126,6 +126,12 @@ def test_an_option_that_is_named_belongs_to_a_command_of_assignments(option):
     assert any(option in made._option_string_actions for made in below.choices.values())
 
 
+def test_what_is_made_can_be_made():
+    makefile = (BOOK.parent / "Makefile").read_text("utf-8")
+    named = {line.split()[1] for line in SHOWN if line.startswith("make ")} | {name for text in TEXT.values() for name in re.findall(r"`make ([\w-]+)", text)}
+    assert named and all(re.search(rf"^{name}:", makefile, re.M) for name in named)
+
+
 @pytest.mark.parametrize("line", [line for line in SHOWN if line.startswith("dask ")])
 def test_dask_takes_what_is_shown(line):
     from distributed.cli import dask_scheduler, dask_worker
