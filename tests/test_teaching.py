@@ -175,3 +175,21 @@ def test_the_smallest_assignment_is_one():
         assert ours == pytest.approx(right, rel=question.tolerance)
         assert mistaken != pytest.approx(right, rel=question.tolerance)
     assert f"literalinclude}} ../tests/data/{SMALLEST.name}" in TEXT["assignments"]
+
+
+# What an assignment says of itself
+
+@pytest.mark.parametrize("name", sorted(assignment.assignments()))
+def test_points_and_minutes_are_those_that_the_text_names(name):
+    """They stand in plain Markdown, where nothing can compute them."""
+    found = assignment.assignments()[name]
+    text = "\n".join(piece.text for piece in found.pieces if piece.kind == "markdown")
+    said = re.search(r"checked by program, for (\d+) points.{0,60}? for (\d+)\.", text, flags=re.S)
+    assert said and (float(said[1]), float(said[2])) == (found.points, found.waiting)
+    table = re.search(r"^\| Part \|(.*)\|\n\|[-:| ]+\|\n((?:\|.*\n?)+)", text, flags=re.M)
+    if table:
+        heads = [head.strip() for head in table[1].split("|")]
+        rows = [[cell.strip() for cell in row.strip("| ").split("|")][1:] for row in table[2].splitlines()]
+        sums = {head: sum(float(row[i]) for row in rows) for i, head in enumerate(heads)}
+        assert sums.get("Points", found.points + found.waiting) == found.points + found.waiting
+        assert sums.get("Minutes", found.minutes) <= found.minutes
