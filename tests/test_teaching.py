@@ -80,7 +80,7 @@ def test_counts_are_those_of_the_sources():
 def lines(text: str) -> list[str]:
     """What stands behind each prompt, continued lines joined, remarks left out."""
     found = []
-    for block in re.findall(r"^ *```\{code-block\} console\n(.*?)^ *```", text, flags=re.S | re.M):
+    for block in re.findall(r"^ *```(?:\{code-block\} )?console\n(.*?)^ *```", text, flags=re.S | re.M):
         for line in re.sub(r"\\\n\s*", " ", block).splitlines():
             if line.strip():
                 assert line.lstrip().startswith("$ "), line
@@ -88,7 +88,7 @@ def lines(text: str) -> list[str]:
     return found
 
 
-SHOWN = [line for page in PAGES for line in lines(TEXT[page])]
+SHOWN = [line for text in (*TEXT.values(), (BOOK.parent / "README.md").read_text("utf-8")) for line in lines(text)]
 
 
 def parser(words: list[str]) -> argparse.ArgumentParser:
@@ -126,6 +126,12 @@ def test_an_option_that_is_named_belongs_to_a_command_of_assignments(option):
     assert any(option in made._option_string_actions for made in below.choices.values())
 
 
+def test_what_is_made_can_be_made():
+    makefile = (BOOK.parent / "Makefile").read_text("utf-8")
+    named = {line.split()[1] for line in SHOWN if line.startswith("make ")} | {name for text in TEXT.values() for name in re.findall(r"`make ([\w-]+)", text)}
+    assert named and all(re.search(rf"^{name}:", makefile, re.M) for name in named)
+
+
 @pytest.mark.parametrize("line", [line for line in SHOWN if line.startswith("dask ")])
 def test_dask_takes_what_is_shown(line):
     from distributed.cli import dask_scheduler, dask_worker
@@ -149,6 +155,14 @@ def test_manifests_are_yaml_whose_parts_fit_together(block):
         assert word in ("worker", "scheduler")
 
 
+def test_a_wheel_has_no_assignments():
+    """Students install it, and a source holds solutions, hidden calls and model answers."""
+    from handful.page.hatch_bundle import BUNDLES
+
+    assert {"exercises/cards", "exercises/problems"} <= BUNDLES.keys()
+    assert not any(Path("exercises/assignments").is_relative_to(path) for path in BUNDLES)
+
+
 # The assignment that the page shows
 
 def test_the_smallest_assignment_is_one():
@@ -161,3 +175,21 @@ def test_the_smallest_assignment_is_one():
         assert ours == pytest.approx(right, rel=question.tolerance)
         assert mistaken != pytest.approx(right, rel=question.tolerance)
     assert f"literalinclude}} ../tests/data/{SMALLEST.name}" in TEXT["assignments"]
+
+
+# What an assignment says of itself
+
+@pytest.mark.parametrize("name", sorted(assignment.assignments()))
+def test_points_and_minutes_are_those_that_the_text_names(name):
+    """They stand in plain Markdown, where nothing can compute them."""
+    found = assignment.assignments()[name]
+    text = "\n".join(piece.text for piece in found.pieces if piece.kind == "markdown")
+    said = re.search(r"checked by program, for (\d+) points.{0,60}? for (\d+)\.", text, flags=re.S)
+    assert said and (float(said[1]), float(said[2])) == (found.points, found.waiting)
+    table = re.search(r"^\| Part \|(.*)\|\n\|[-:| ]+\|\n((?:\|.*\n?)+)", text, flags=re.M)
+    if table:
+        heads = [head.strip() for head in table[1].split("|")]
+        rows = [[cell.strip() for cell in row.strip("| ").split("|")][1:] for row in table[2].splitlines()]
+        sums = {head: sum(float(row[i]) for row in rows) for i, head in enumerate(heads)}
+        assert sums.get("Points", found.points + found.waiting) == found.points + found.waiting
+        assert sums.get("Minutes", found.minutes) <= found.minutes

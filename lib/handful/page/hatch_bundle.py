@@ -1,4 +1,7 @@
-"""Puts into the wheel what lies outside of the package: the built explorer script and its sheet, cards and problems."""
+"""Puts into the wheel what lies outside of the package: the built explorer script and its sheet, cards and problems.
+
+Assignments stay out: students install the wheel, and a source holds solutions, hidden calls and model answers.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUNDLES = {"_build/js/explorer.js": "handful/page/explorer.bundle.js",
            "_build/js/explorer.css": "handful/page/explorer.bundle.css",
-           "exercises": "handful/exercise_sources"}
+           "exercises/README.md": "handful/exercise_sources/README.md",
+           "exercises/cards": "handful/exercise_sources/cards",
+           "exercises/problems": "handful/exercise_sources/problems"}
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -21,4 +26,3 @@ class CustomBuildHook(BuildHookInterface):
             if not (Path(self.root) / built).exists():
                 raise FileNotFoundError(f"{built} is missing: run `make bundle` before building the wheel.")
             build_data["force_include"][built] = inside
-        build_data["force_include"]["exercises"] = "handful/exercise_sources"

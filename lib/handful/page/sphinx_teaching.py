@@ -122,12 +122,12 @@ class AssignmentsDirective(SphinxDirective):
         watched(self.env).setdefault(self.env.docname, "")
         rows = []
         for one in teaching.assignments().values():
-            asks = [made("li", "", said("p", "", text=f"{question.asks} ({question.points:g})")) for question in one.questions.values()]
             points = f"{every(one):g}" + (f", {one.waiting:g} of them by rubric" if one.waiting else "")
-            head = made("div", "", line(nodes.strong("", "", nodes.Text(one.title))), line(nodes.literal("", one.name)), ids=[f"assignment-{one.name}"])
-            rows.append([[head], [line(link(one.chapter, teaching.pages()[one.chapter]))], [line(f"{one.minutes} min")], [line(points)],
-                         [made("ul", "", *asks)]])
-        return [table(["Assignment", "Page", "Time", "Points", "What is asked, with its points"], rows)]
+            asks = " · ".join(f"{question.asks} ({question.points:g})" for question in one.questions.values())
+            head = made("div", "", line(nodes.strong("", "", nodes.Text(one.title))), line(nodes.literal("", one.name)),
+                        said("p", "teaching-note", link(one.chapter, teaching.pages()[one.chapter])), ids=[f"assignment-{one.name}"])
+            rows.append([[head], [line(f"{one.minutes} min")], [line(points)], [line(asks)]])
+        return [table(["Assignment", "Time", "Points", "What is asked, with its points"], rows)]
 
 
 class CheckedDirective(SphinxDirective):
