@@ -55,7 +55,7 @@ def check(place: Path, assignment: Assignment) -> None:
     with tempfile.TemporaryDirectory() as folder:
         course = Path(folder)
         (course / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'check'\n")
-        for name, content in exports.FORMATS["nbgrader"](assignment, "handful").items():
+        for name, content in exports.FORMATS["nbgrader"](assignment, None).items():
             (course / name).parent.mkdir(parents=True)
             (course / name).write_text(content)
         nbgrader(place, course, "generate_assignment", assignment.name)

@@ -337,7 +337,7 @@ def test_what_is_missing_is_named(run, argv, package, monkeypatch, tmp_path):
 
 
 def test_the_library_imports_without_them():
-    blocked = "import sys\nfor name in " + repr(sorted(command.STUDY)) + ": sys.modules[name] = None\n"
+    blocked = "import sys\nfor name in " + repr(sorted(command.EXTRAS["study"])) + ": sys.modules[name] = None\n"
     code = blocked + "from handful.cli import main; from handful.exercises import cards, problems, check, command, log, export; sys.exit(main(['cards', 'list', '--json']))"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, env=ENVIRONMENT)
     assert (done.returncode, done.stderr) == (0, "")

@@ -87,9 +87,9 @@ def test_no_result_is_typed(path):
     assert bare_figures(path.read_text("utf-8")) == []
 
 
-@pytest.mark.parametrize("path", sorted(BOOK.parent.glob("exercises/*/*.md")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", sorted(path for kind in ("cards", "problems") for path in BOOK.parent.glob(f"exercises/{kind}/*.md")), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_no_result_is_typed_in_exercises(path):
-    """Heads are data, drawn or computed; what they say to the learner is prose as well."""
+    """Heads are data, drawn or computed; what they say to the learner is prose as well.  Of assignments: test_assignment_figures."""
     text = path.read_text("utf-8")
     said = re.findall(r"^ +(?:- )?(?:says|text): (.*)$", text, flags=re.M)
     prose = re.sub(r"^```yaml\n.*?^```$", lambda m: "\n" * m[0].count("\n"), text, flags=re.S | re.M)

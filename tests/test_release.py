@@ -1,12 +1,14 @@
 """What the check cell says, what the command builds, and what other graders get."""
 import io
 import json
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
 import pytest
 
-from handful.classroom import exports, gradescope, judge, release
+from handful.classroom import exports, gradescope, release
 from handful.classroom.assignment import assignments, read_text
 from handful.classroom.given import given, solutions
 from handful.classroom.student import Assignment, digests, fits, plain, same
@@ -121,23 +123,14 @@ def test_nobody_has_inputs_and_unknown_names_are_told(roofline, capsys):
     assert "There is no question 'time'; there are times, step_time" in checked(roofline, "time", 3, capsys)
 
 
-SAMPLES = [0.0, 1.0, 1, True, False, None, "a", "A", [1.0], [1.0, 2.0], {"a": 1.0}, {"b": 1.0}, float("nan"), float("inf"), -1.0, 1.0199, 1.021,
-           100, 100.4, 10**400]
+SAMPLES = [0.0, 1.0, 1, True, False, None, "a", "A", float("nan"), float("inf"), -1.0, 1.0199, 1.021, 100, 100.4]
 
 
-@pytest.mark.parametrize("true", [one for one in SAMPLES if one != 10**400])
-def test_check_cell_and_grader_compare_alike(true):
-    for answer in SAMPLES:
-        for tolerance in (0, 0.02):
-            assert same(answer, true, tolerance) == judge.same(answer, true, tolerance), (answer, true, tolerance)
-
-
-@pytest.mark.parametrize("true", [one for one in SAMPLES if isinstance(one, (bool, int, float, str)) and one != 10**400])
+@pytest.mark.parametrize("true", [one for one in SAMPLES if one is not None and one == one])
 def test_a_digest_tells_what_comparing_tells(true):
     digest = digests("s", true, 0.02)[""]
     for answer in SAMPLES:
-        if not isinstance(answer, (list, dict)) and answer != 10**400:
-            assert fits("s", "", answer, digest, 0.02) == same(answer, true, 0.02), (answer, true)
+        assert fits("s", "", answer, digest, 0.02) == same(answer, true, 0.02), (answer, true)
 
 
 @pytest.mark.parametrize("tolerance", [1e-9, 1e-6, 0.02, 0.5])
@@ -159,9 +152,26 @@ def test_plain_takes_arrays_and_sympy():
 # Notebooks
 
 @pytest.mark.parametrize("install, line", [
-    ("handful", "%pip install -q handful"), ("handful @ https://example.org/h.whl", '%pip install -q "handful @ https://example.org/h.whl"')])
+    (None, "%pip install -q ipywidgets matplotlib numpy"), ("handful @ https://example.org/h.whl", '%pip install -q "handful @ https://example.org/h.whl"')])
 def test_the_first_cell_installs(roofline, install, line):
     assert release.notebook(roofline, "ada", install=install)["cells"][0]["source"].splitlines() == [line, 'student = "ada"']
+
+
+@pytest.mark.parametrize("words, says", [
+    (["export", "roofline", "--format", "gradescope"], "say where pip gets it from, with --install"),
+    (["build", "advise"], "The students of advise use the package handful: say where pip gets it from, with --install")])
+def test_what_has_to_be_installed_is_asked_for(words, says, tmp_path, capsys):
+    assert main(["assign", *words, "-o", str(tmp_path / "out")]) == 2
+    assert says in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_without_the_package_the_setup_brings_its_checks(roofline):
+    """Nothing of this project is on the path of that interpreter."""
+    cells = {cell["id"]: cell["source"] for cell in release.notebook(roofline, "ada", "solution")["cells"]}
+    code = "\n".join(['student = "ada"', cells["setup-2"], "import sys\nassert 'handful' not in sys.modules", next(source for source in cells.values() if "times = {" in source), cells["check-times"],
+                      'balance_batch = "w * F"', cells["check-balance-batch"]])
+    told = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told == "times (3 points): right.\nbalance_batch (3 points): this formula is read after you hand in.\n"
 
 
 def test_ids_are_texts_of_python(roofline):
@@ -206,7 +216,7 @@ def test_list_and_export(tmp_path, capsys):
     assert main(["assign", "list"]) == 0
     assert "80 min  20 + 6 points  Write the roofline" in capsys.readouterr().out
     for kind, file in (("nbgrader", "source/roofline/roofline.ipynb"), ("gradescope", "roofline-gradescope.zip")):
-        assert main(["assign", "export", "roofline", "--format", kind, "-o", str(tmp_path)]) == 0
+        assert main(["assign", "export", "roofline", "--format", kind, "-o", str(tmp_path), "--install", "handful[classroom] @ file:///wheel"]) == 0
         assert str(tmp_path / file) in capsys.readouterr().err and (tmp_path / file).stat().st_size > 1000
 
 
@@ -328,7 +338,7 @@ def test_the_archive_for_gradescope(roofline):
     zipped = zipfile.ZipFile(io.BytesIO(archive))
     assert zipped.namelist() == ["setup.sh", "run_autograder", "assignment/roofline.md"]
     assert zipped.getinfo("run_autograder").external_attr >> 16 == 0o755
-    assert "pip install --no-input 'handful[classroom]'\n" in zipped.read("setup.sh").decode()
+    assert "pip install --no-input 'handful'\n" in zipped.read("setup.sh").decode()
     assert "'it'\\''s'" in zipfile.ZipFile(io.BytesIO(gradescope.archive(roofline, "it's"))).read("setup.sh").decode()
 
 

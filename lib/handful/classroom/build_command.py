@@ -23,7 +23,8 @@ def add(command) -> None:
                           + ("; all for every one" if made is checked else ""))
     for made in (built, sent):
         made.add_argument("-o", "--output", metavar="FOLDER", help="where to write; by default a folder called after the assignment")
-        made.add_argument("--install", metavar="REQUIREMENT", default="handful", help="what is installed with pip; by default handful")
+        made.add_argument("--install", metavar="REQUIREMENT", 
+                          help="where pip gets handful from, such as the address of a wheel; by default it is not installed")
     built.add_argument("--students", metavar="ROSTER", help="a notebook for each student of this CSV file, by its column student")
     built.add_argument("--no-pdf", action="store_true", help="no PDF; it needs Chromium")
     checked.add_argument("--variants", type=int, default=50, metavar="N", help="how many of the 200 sets of inputs; 50 by default")
@@ -82,10 +83,13 @@ def folders(students) -> dict[str, str]:
 
 
 def _build(options) -> None:
+    from ..exercises.source import SourceError
     from . import paper, release
     from .assignment import assignment
 
     found = assignment(options.name)
+    if found.library == "all" and options.install is None:
+        raise SourceError(f"The students of {found.name} use the package handful: say where pip gets it from, with --install ADDRESS-OF-A-WHEEL.")
     out = Path(options.output or found.name)
     if options.students:
         from .roster import Roster

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable
 
 from ..exercises.check import SAME, points
+from ..exercises.export import ExportError
 from ..exercises.expressions import evaluate
 from .assignment import Assignment, Question
 from .cells import Piece
@@ -183,11 +184,13 @@ def _judged(assignment: Assignment, question: Question) -> str:
 TESTS: dict[str, Callable[[Assignment, Question], str]] = {"value": _value, "function": _function, "expression": _expression, "judged": _judged}
 
 
-def _nbgrader_files(assignment: Assignment, install: str) -> dict[str, str]:
+def _nbgrader_files(assignment: Assignment, install: str | None) -> dict[str, str]:
     return {f"source/{assignment.name}/{assignment.name}.ipynb": json.dumps(nbgrader(assignment), indent=1, ensure_ascii=False) + "\n"}
 
 
-def _gradescope_files(assignment: Assignment, install: str) -> dict[str, bytes]:
+def _gradescope_files(assignment: Assignment, install: str | None) -> dict[str, bytes]:
+    if install is None:
+        raise ExportError("A Gradescope container installs this grader: say where pip gets it from, with --install ADDRESS-OF-A-WHEEL.")
     return {f"{assignment.name}-gradescope.zip": archive(assignment, install)}
 
 

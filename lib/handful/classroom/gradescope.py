@@ -34,7 +34,7 @@ exec /autograder/venv/bin/python -P -m handful.classroom.gradescope /autograder
 
 def archive(assignment: Assignment, install: str) -> bytes:
     """The zip to upload; the same bytes each time."""
-    requirement = "'handful[classroom]'" if install == "handful" else "'" + install.replace("'", "'\\''") + "'"
+    requirement = "'" + install.replace("'", "'\\''") + "'"
     files = {"setup.sh": SETUP.format(install=requirement), "run_autograder": RUN, f"assignment/{assignment.name}.md": _source(assignment)}
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as zipped:

@@ -25,10 +25,10 @@ from .assignment import Assignment, Question
 from .checks import as_problem
 from .given import answers as ours, calls as made_calls, given, truths, turns
 from .protocol import Answer, plain as printable
+from .student import near, same
 
 WORST = ("killed", "timeout", "error", "missing", "wrong")  # what a question's status is, the first that applies
 NOTHING = object()  # agrees with no answer
-ZERO = 1e-12  # as good as a truth that is exactly 0
 # What SymPy prints that a formula is not written with.
 _SYMPY = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
 
@@ -143,39 +143,6 @@ def _worst(answers: Sequence[Answer]) -> str:
 
 # Values
 
-def same(given: object, true: object, tolerance: float) -> bool:
-    """Whether an answer is the true one: numbers within a relative tolerance, whole numbers exactly, lists and dicts part by part.
-
-    >>> same(1.0199, 1.0, 0.02), same(100.4, 100, 0.02), same(100.0, 100, 0.02), same(float("nan"), 1.0, 1)
-    (True, False, True, False)
-    >>> same({"a": [None, True]}, {"a": [None, True]}, 0), same(10**300, 1.5, 1e9), same(1, 1.0, 0), same(None, 0, 0)
-    (True, False, True, False)
-    """
-    if isinstance(true, bool) or true is None or isinstance(true, str):
-        return type(given) is type(true) and given == true
-    if isinstance(true, (int, float)):
-        if isinstance(given, bool) or not isinstance(given, (int, float)):
-            return False
-        if isinstance(true, int):
-            return given == true
-        return _near(given, true, tolerance)
-    if isinstance(true, list):
-        return isinstance(given, list) and len(given) == len(true) and all(same(a, b, tolerance) for a, b in zip(given, true))
-    if isinstance(true, dict):
-        return isinstance(given, dict) and given.keys() == true.keys() and all(same(given[name], true[name], tolerance) for name in true)
-    return False
-
-
-def _near(given: float, true: float, tolerance: float) -> bool:
-    try:
-        given = float(given)
-    except OverflowError:
-        return False
-    if not math.isfinite(true) or not math.isfinite(given):
-        return given == true or math.isnan(given) and math.isnan(true)
-    return abs(given - true) <= (tolerance * abs(true) * (1 + SAME) if true else ZERO)
-
-
 def _value_says(question: Question, answer: Answer, true: object) -> str:
     if answer.status != "value":
         return answer.says or "Nothing came back."
@@ -186,9 +153,9 @@ def _value_says(question: Question, answer: Answer, true: object) -> str:
         return f"A list of {len(true)} is asked for; yours has {len(answer.value)}."
     if wanted == "a number":
         for power in (-4, -3, -2, -1, 1, 2, 3, 4):
-            if _near(answer.value, float(true) * 1000.0**power, question.tolerance) and answer.value:
+            if near(answer.value, float(true) * 1000.0**power, question.tolerance) and answer.value:
                 return f"The digits are right, but it is {1000 ** abs(power):,} times too {'large' if power > 0 else 'small'}: look at the prefix."
-        if answer.value and _near(-answer.value, float(true), question.tolerance):
+        if answer.value and near(-answer.value, float(true), question.tolerance):
             return "The size is right, the sign is not."
     return "Not right."
 

@@ -4,7 +4,7 @@
 >>> roofline = assignments()["roofline"]
 >>> made = notebook(roofline)
 >>> made["nbformat"], made["nbformat_minor"], made["cells"][0]["source"].splitlines()[0]
-(4, 5, '%pip install -q handful')
+(4, 5, '%pip install -q ipywidgets matplotlib numpy')
 >>> any("max(read" in cell["source"] for cell in made["cells"])
 False
 >>> any("max(read" in cell["source"] for cell in notebook(roofline, fill="solution")["cells"])
@@ -15,17 +15,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 
 from ..exercises.check import SAME, letter, points
 from ..exercises.expressions import evaluate
 from ..exercises.source import SourceError
+from . import student as student_module
 from .assignment import Assignment, Question
 from .cells import Piece
 from .checks import as_problem
 from .given import answers, calls, given, spread, truths
 from .student import digests
 
-INSTALL = "handful"
+PACKAGES = "ipywidgets matplotlib numpy"
 WRITE_HERE = "*Write your answer here, in place of this line.*"
 HEADING = "**Your answer: {}**"
 TEACHER = "teacher"  # whose inputs the solution has, where it is nobody's
@@ -72,7 +74,7 @@ def _released(assignment: Assignment, question: Question) -> dict:
     return {"tolerance": question.tolerance, "calls": visible, "expected": right, "hidden": question.count}
 
 
-def notebook(assignment: Assignment, student: str | None = None, fill: str | tuple[str, str, str] = "empty", install: str = INSTALL) -> dict:
+def notebook(assignment: Assignment, student: str | None = None, fill: str | tuple[str, str, str] = "empty", install: str | None = None) -> dict:
     """A notebook of format 4.5, the same each time.
 
     Parameters
@@ -82,8 +84,10 @@ def notebook(assignment: Assignment, student: str | None = None, fill: str | tup
         Whose it is; where it is nobody's, the student writes an id into the first cell.
     fill : str or tuple
         "empty" for students, "solution", or ("wrong", question, id of a wrong turn): the solution with that mistake after it.
-    install : str
-        What ``%pip install`` is asked for in the first cell.
+    install : str, optional
+        Where pip gets `handful` from: a requirement for the first cell.  By default it is not installed, for whoever owns
+        that name on a public index would decide what students run: the setup brings its own copy of the checks, which
+        leave formulas and judged answers to the grader.
 
     Raises
     ------
@@ -126,12 +130,19 @@ def cell(kind: str, name: str, source: str, tags: list[str] | None = None, locke
     return {"cell_type": kind, "id": name.replace("_", "-")[:60], "metadata": metadata, "source": source, **extra}
 
 
-def _setup(assignment: Assignment, student: str, install: str) -> list[dict]:
-    asked = install if install.replace("-", "").replace("_", "").isalnum() else json.dumps(install)
+@lru_cache(1)
+def _checks() -> str:
+    """The text of `handful.classroom.student`, which needs the standard library only."""
+    return Path(student_module.__file__).read_text("utf-8")
+
+
+def _setup(assignment: Assignment, student: str, install: str | None) -> list[dict]:
+    asked = PACKAGES if install is None else install if install.replace("-", "").replace("_", "").isalnum() else json.dumps(install)
     whose = "" if student else "  # your id, as your teacher knows it, between the quotation marks"
     first = f"%pip install -q {asked}\nstudent = {json.dumps(student, ensure_ascii=False)}{whose}"
     literal = _public(assignment).replace("'", "\\u0027")  # within the quotation marks of the literal
-    second = (f"{SETUP}\nfrom handful.classroom.student import Assignment\n\n"
+    second = (f"{SETUP}\ntry:\n    from handful.classroom.student import Assignment\nexcept ModuleNotFoundError:  # the same, as it was when this notebook was made\n"
+              f"    import types\n\n    _checks = types.ModuleType(\"checks\")\n    exec(r'''{_checks()}''', _checks.__dict__)\n    Assignment = _checks.Assignment\n\n"
               f"assignment = Assignment(r'''{literal}''', student)\ngiven, check = assignment.given, assignment.check")
     return [cell("code", "setup-1", first, ["setup"]), cell("code", "setup-2", second, ["setup"], locked=True, hidden=True)]
 

@@ -49,7 +49,7 @@ def same(answer, true, tolerance: float) -> bool:
     if isinstance(true, (int, float)):
         if isinstance(answer, bool) or not isinstance(answer, (int, float)):
             return False
-        return answer == true if isinstance(true, int) else _near(answer, true, tolerance)
+        return answer == true if isinstance(true, int) else near(answer, true, tolerance)
     if isinstance(true, list):
         return isinstance(answer, list) and len(answer) == len(true) and all(same(a, b, tolerance) for a, b in zip(answer, true))
     if isinstance(true, dict):
@@ -57,7 +57,12 @@ def same(answer, true, tolerance: float) -> bool:
     return False
 
 
-def _near(answer, true: float, tolerance: float) -> bool:
+def near(answer, true: float, tolerance: float) -> bool:
+    """Whether a number is the true one, within a relative tolerance.
+
+    >>> near(100.0, 99.0, 0.02), near(float("nan"), 1.0, 1), near(10**400, 1.0, 1), near(1e-13, 0.0, 0.02)
+    (True, False, False, True)
+    """
     try:
         answer = float(answer)
     except OverflowError:
@@ -251,8 +256,10 @@ class Assignment:
         answer, why = self._answer(name, space)
         if why:
             return why
-        from ..exercises import expressions
-
+        try:
+            from ..exercises import expressions
+        except ImportError:
+            return "this formula is read after you hand in."
         text = str(answer)
         for sympy, ours in (("Max(", "max("), ("Min(", "min("), ("Abs(", "abs("), ("ceiling(", "ceil(")):
             text = text.replace(sympy, ours)

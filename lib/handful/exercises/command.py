@@ -9,8 +9,9 @@ import os
 import sys
 from pathlib import Path
 
-# Packages of the extra; a program that only computes does without them.
-STUDY = {"fsrs", "genanki", "latex2mathml", "markdown_it", "mdit_py_plugins", "platformdirs", "playwright"}
+# Packages of the extras; a program that only computes does without them.
+EXTRAS = {"study": {"fsrs", "genanki", "latex2mathml", "markdown_it", "mdit_py_plugins", "platformdirs", "playwright"},
+          "classroom": {"datasketch", "distributed"}}
 LOG = "the log; by default study-log.json in your data folder.  The page Review exports and imports the same file"
 
 
@@ -26,10 +27,11 @@ def needing(run):
             run(options)
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
-            if package not in STUDY:
+            extra = next((name for name, packages in EXTRAS.items() if package in packages), None)
+            if extra is None:
                 raise
             raise MissingError(f"This command needs the package {package.replace('_', '-')}, which is not installed; "
-                               f"pip install 'handful[study]' brings it.") from None
+                               f"pip install 'handful[{extra}]' brings it.") from None
 
     return runs
 
