@@ -134,6 +134,32 @@ MISTAKES = [
     ("```{question} ratio", "```{question} twice", "this question stands twice; names are unique"),
     ("```{question} why", "```{question} why not", "a question is called as its answer, a Python name; got 'why not'"),
     ("```{question} why", "```{exercise} why", "{exercise} is no block of an assignment"),
+    ("# Twice\n", "# Twice\n\n<!-- end -->\n", "line 14: <!-- end --> closes nothing"),
+    ("[answer]\ndef", "[answer]\n:name: two\ndef", "a cell's options are :tags: [answer] or :tags: [explore]; got ':name: two'"),
+    ("    # solution\n    return", "    # solution\n    # solution\n    return", "line 18: # solution stands within a solution"),
+    ("    # solution\n    return 2 * x\n", "    return 2 * x\n", "# end closes nothing"),
+    ("    return 2 * x\n    # end", "    # end", "line 17: the solution is empty"),
+    ('ratio = "F / W"  # solution', 'print("F / W")  # solution', "a line that ends in # solution is name = value"),
+    ("batch: 16..64 times 2", "batch size: 16", "given.batch size: 'batch size' is no name"),
+    ("batch: 16..64 times 2", "batch: []", "given.batch: a value, a list, or low..high by step is expected"),
+    ("batch: 16..64 times 2", "batch: many", "given.batch: batch: 'many' is no number"),
+    ("batch: 16..64 times 2", "batch: 1..9e9 by 1", "'1..9e9 by 1' has more than 200 values"),
+    ("batch: 16..64 times 2", "batch: 1..9-9 by 1", "'1..9-9 by 1' has no numbers"),
+    ("batch: 16..64 times 2", "batch: .inf", "a finite number is expected; got inf"),
+    ("batch: 16..64 times 2", "batch: [true]", "a number is expected; got True"),
+    ("batch: 16..64 times 2", "cases: [1]", "given.cases: a list of mappings is expected, each with a name"),
+    ("asks: twice a number", "asks: 2", "asks: words are expected, such as: the time of a decode step; got 2"),
+    ("hidden:\n  count: 3\n  x: 2..9 by 1", "hidden: 3", "hidden: count, and a line for each argument, are expected"),
+    ("x: 2..9 by 1", "x: []", "hidden.x: a value, a list, or low..high by step is expected"),
+    ("x: 2..9 by 1", "x: [2024-01-01]", "arguments are numbers, texts, true and false, lists and mappings of them"),
+    ("asks: twice a number", "asks: twice a number\ntruth: [1]", "truth: code is expected; got [1]"),
+    ("letters: {F: peak_flops, W: memory_bandwidth}", "letters: [F, W]", "a mapping of letters to quantities is expected"),
+    ("letters: {F: peak_flops,", "letters: {max: peak_flops,", "'max' cannot be a letter"),
+    ("wrong:\n  square:\n    says: You squared it.\n    code: |\n      def twice(x):\n          return x * x", "wrong: [square]",
+     "wrong: wrong turns by their ids are expected"),
+    ("says: You squared it.", "says: 3", "says is a sentence for the student, and code makes the mistake"),
+    ("kind: expression\npoints: 1\nasks: the ratio\nletters: {F: peak_flops, W: memory_bandwidth}\ntruth: F / W",
+     "kind: judged\npoints: 1\nasks: the ratio\njudge: some one", "the name of a function of handful.classroom.judges is expected; got 'some one'"),
     ("# Twice\n", "# Twice\n\n~~~python\nx\n", "does not end; close it with ~~~"),
 ]
 
@@ -146,6 +172,30 @@ def test_a_mistake_is_one_sentence(was, put, says):
     text = str(error.value)
     assert text.startswith("twice.md, line ") and "\n" not in text and text.endswith(".")
     assert says in text
+
+
+def test_what_may_stand_in_a_source_besides():
+    text = SOURCE.replace("# Twice\n", "# Twice\n\n~~~python\nshown(1)\n~~~\n").replace("[answer]\ndef", "[answer]\n\ndef")
+    text = text.replace("  shows: [batch, hardware]", "  plan: [slow, fast]\n  share: 1..3 by 1\n  cases:\n    - {name: small, context: 1000}\n"
+                        "    - {name: large, context: 1 Mtoken}\n  shows: [batch, hardware, plan, share, case, context]")
+    made = read_text(text, "twice.md")
+    assert made.pieces[0].text == "# Twice\n\n~~~python\nshown(1)\n~~~"
+    drawn = [made.given(variant) for variant in range(200)]
+    assert {one["plan"] for one in drawn} == {"slow", "fast"} and {one["share"] for one in drawn} == {1, 2, 3}
+    assert {(one["case"], one["context"]) for one in drawn} == {("small", 1000), ("large", 1_000_000)}
+
+
+def test_no_question_is_no_assignment():
+    with pytest.raises(SourceError, match="there is no question; write one as a block"):
+        read_text(SOURCE[:SOURCE.index("```{code-cell}")], "twice.md")
+
+
+def test_a_package_without_sources_says_so(monkeypatch):
+    import handful.classroom.assignment as module
+
+    monkeypatch.setattr(module, "assignments", lambda: {})
+    with pytest.raises(SourceError, match="No assignments are installed here"):
+        assignment("roofline")
 
 
 def test_a_question_needs_its_answer_above_it():

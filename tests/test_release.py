@@ -202,6 +202,48 @@ def test_list_check_and_build(tmp_path, capsys):
     assert "max(read" in (tmp_path / "out/teacher/roofline-solution.ipynb").read_text()
 
 
+def test_list_and_export(tmp_path, capsys):
+    assert main(["assign", "list"]) == 0
+    assert "80 min  20 + 6 points  Write the roofline" in capsys.readouterr().out
+    for kind, file in (("nbgrader", "source/roofline/roofline.ipynb"), ("gradescope", "roofline-gradescope.zip")):
+        assert main(["assign", "export", "roofline", "--format", kind, "-o", str(tmp_path)]) == 0
+        assert str(tmp_path / file) in capsys.readouterr().err and (tmp_path / file).stat().st_size > 1000
+
+
+SECOND = """```{code-cell} ipython3
+:tags: [answer]
+y = x + 1  # solution
+```
+```{question} y
+kind: value
+points: 1
+asks: y
+```
+"""
+
+
+def test_a_mistake_that_is_paid_twice_is_noted(tmp_path, capsys):
+    (tmp_path / "t.md").write_text(SMALL.format(answer="3", rest="asks: x\nwrong:\n  four: {says: Four., code: x = 4}") + SECOND)
+    assert main(["assign", "check", str(tmp_path / "t.md"), "--variants", "1"]) == 0
+    assert "Note: t: x: the wrong turn four makes y wrong too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given, says", [
+    ({"stages": 1}, "not all right.  "), (None, "not filled in yet."), (ZeroDivisionError("no"), "stops with ZeroDivisionError: no"), (KeyError, "stops with KeyError"),
+])
+def test_a_judged_answer_is_judged_at_once(given, says, capsys):
+    def plan(**call):
+        if given is None:
+            raise NotImplementedError
+        if not isinstance(given, dict):
+            raise given
+        return given
+
+    schedule = assignments()["schedule"]
+    name = next(one.name for one in schedule.questions.values() if one.kind == "judged" and one.visible)
+    assert says in checked(schedule, name, plan, capsys)
+
+
 @pytest.mark.parametrize("arguments, says", [
     (["build", "rooflin"], "There is no assignment 'rooflin'; the nearest are roofline"),
     (["check", "roofline", "--variants", "0"], "1 to 200 variants can be checked; got 0."),

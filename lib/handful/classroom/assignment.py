@@ -208,8 +208,8 @@ def _check_cells(entry: Entry, pieces: tuple[Piece, ...], questions: Mapping[str
             raise questions[piece.name].entry.error("no cell tagged answer above defines this name.")
         if piece.kind != "code":
             continue
-        parse(piece.text, piece.line, file)
         made = cut(piece.text, piece.line, file)
+        parse(piece.text, piece.line, file)
         if bool(made.taken) != (piece.tag == "answer"):
             wanted = ("needs its solution between # solution and # end, or on a line that ends in # solution" if piece.tag == "answer"
                       else "holds a solution and has to be tagged answer")

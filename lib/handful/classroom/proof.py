@@ -87,7 +87,7 @@ def _judged(assignment: Assignment, question: Question, variant: int, made: list
 
 def carried(assignment: Assignment, variant: int) -> list[str]:
     """Where a known mistake in one answer makes another answer wrong too, so that a student would pay twice, a sentence each."""
-    found = []
+    found: dict[tuple[str, str], list[str]] = {}
     for name, question in assignment.questions.items():
         for key in question.wrong:
             space: dict = {"__name__": "handful_solution", "given": given(assignment, variant)}
@@ -105,5 +105,6 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
                 except Exception:
                     came = [None] * len(right)
                 if not all(same(a, b, one.tolerance) for a, b in zip(came, right)):
-                    found.append(f"{name}: the wrong turn {key} makes {other} wrong too; a student pays twice for one mistake.")
-    return found
+                    found.setdefault((name, other), []).append(key)
+    return [f"{name}: the wrong turn{'s' if len(keys) > 1 else ''} {', '.join(keys)} make{'' if len(keys) > 1 else 's'} {other} wrong too; "
+            "a student pays twice for one mistake." for (name, other), keys in found.items()]
