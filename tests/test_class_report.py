@@ -205,7 +205,7 @@ def test_moodle_gets_one_row_for_each_known_user_and_a_dash_for_no_grade(tmp_pat
 def test_a_name_that_means_two_students_means_neither(tmp_path):
     (tmp_path / "list.csv").write_text("Student,ID,SIS Login ID\nAda,1,2\nBen,2,ben\n")
     known = grades.class_list(tmp_path / "list.csv")
-    assert "2" not in known and known["1"]["Student"] == "Ada" and known["ben"]["Student"] == "Ben"
+    assert "2" not in known and known["1"]["student"] == "Ada" and known["ben"]["student"] == "Ben"
     (tmp_path / "none.csv").write_text("Who,Mark\nAda,1\n")
     with pytest.raises(tables.TableError, match="none.csv has no column that names a student"):
         grades.class_list(tmp_path / "none.csv")
@@ -229,6 +229,15 @@ def test_the_json_says_what_the_table_says(tmp_path):
     for one, row in zip(found["grades"], read(tmp_path / "grades.csv")):
         assert one["student"] == row["student"] and sheet.number(one["total"]) == row["total"] and one["final"] == (one["waiting"] == 0
                                                                                                                     and row["status"] != "ungradable" and one["submission"] != "")
+
+
+@pytest.mark.parametrize("text", ["student,name\nstudent000,Ada\nstudent001,Ben\n", "NAME;LOGIN\nAda;student000\nBen;student001\n", "email\nstudent000\nstudent001\n"])
+def test_a_list_of_no_lms_names_students_as_the_results_do(tmp_path, text):
+    (tmp_path / "list.csv").write_text(text)
+    grades.write(tmp_path, assignment(), CLASS[:2], roster=tmp_path / "list.csv", partial=True)
+    _, found = canvas_reads((tmp_path / "lms" / "canvas.csv").read_bytes(), {})
+    assert set(found) == {"student000", "student001"} and all(found.values())
+    assert {row["Username"] for row in read(tmp_path / "lms" / "moodle.csv")} == {"student000", "student001"}
 
 
 # The rubric

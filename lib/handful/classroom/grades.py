@@ -21,8 +21,10 @@ from .sheet import file_name, number
 
 STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
 # Columns by which the lists of a class, as LMSs export them, name a student.
-NAMED_BY = ("ID", "SIS User ID", "SIS Login ID", "Username", "ID number", "Email address", "Student", "Student ID", "Email", "SID",
-            "Identifier", "student")
+NAMED_BY = ("id", "sis user id", "sis login id", "username", "login", "id number", "email address", "email", "e-mail", "student", "student id",
+            "sid", "identifier")
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+MOODLE = ("Username", "ID number", "Email address")
 MOST_IDS = 100_000
 TRACED = ("assignment", "edition", "library", "submission", "signature", "status")
 
@@ -104,14 +106,15 @@ def class_list(path: Path) -> dict[str, dict[str, str]]:
         Where no column names a student, or one name means two.
     """
     rows, columns, _ = tables.read(path)
-    keys = [column for column in NAMED_BY if column in columns]
+    rows = [{column.casefold(): cell.strip() for column, cell in row.items()} for row in rows]
+    keys = [key for key in NAMED_BY if key in {column.casefold() for column in columns}]
     if not keys:
         raise tables.TableError(f"{path.name} has no column that names a student; it needs one of {', '.join(NAMED_BY)}.")
     known: dict[str, dict[str, str]] = {}
     clash = set()
     for row in rows[:MOST_IDS]:
         for key in keys:
-            name = row[key].strip()
+            name = row[key]
             if name and known.setdefault(name, row) is not row:
                 clash.add(name)
     for name in clash:  # an ID of one that is the login of another names neither
@@ -122,7 +125,7 @@ def class_list(path: Path) -> dict[str, dict[str, str]]:
 def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:
     """A student's row: by any name in it, or by what a download of Canvas calls the student, the name and the ID.
 
-    >>> row = {"Student": "Lovelace, Ada", "ID": "12"}
+    >>> row = {"student": "Lovelace, Ada", "id": "12"}
     >>> listed_as({"12": row}, "lovelaceada_12") is row, listed_as({"12": row}, "byronada_12")
     (True, None)
     """
@@ -130,7 +133,7 @@ def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[
         return listed[student]
     who, _, digits = student.rpartition("_")
     row = listed.get(digits) or listed.get(f"Participant {digits}")
-    name = row and (row.get("Student") or row.get("Full name") or "")
+    name = row and (row.get("student") or row.get("full name") or "")
     return row if row and who and _letters(name) == _letters(who) else None
 
 
@@ -206,22 +209,24 @@ def _mark(grade: Grade, partial: bool, none: str) -> str:
 
 def canvas(assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}, partial: bool = False) -> bytes:
     """Canvas gradebook CSV.  Its importer looks for line ends before it parses, so that no cell may hold one."""
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", tables.line(assignment.title)]
+    head = [*CANVAS, tables.line(assignment.title)]
     rows = [["    Points Possible", "", "", "", "", number(_possible(assignment))]]
     for grade in grades:
-        row = listed_as(listed, grade.student)
-        who = [row.get(column, "") for column in head[:5]] if row else [grade.student, "", "", grade.student, ""]
+        row = listed_as(listed, grade.student) or {}
+        who = [row.get(column.casefold(), "") for column in CANVAS]
+        if not any(who[1:4]):  # a list that is none of Canvas'
+            who = [row.get("name") or grade.student, "", "", grade.student, ""]
         rows.append([*map(tables.line, who), _mark(grade, partial, "")])
     return tables.written(head, rows)
 
 
 def moodle(assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}, partial: bool = False) -> bytes:
     """A file for Moodle's grade import: who, the grade, and a line of feedback."""
-    keys = [key for key in ("Username", "ID number", "Email address") if any(row.get(key) for row in listed.values())]
+    keys = [key for key in MOODLE if any(row.get(key.casefold()) for row in listed.values())]
     rows = []
     for grade in grades:
         row = listed_as(listed, grade.student) or {}
-        who = [row.get(key, "") for key in keys] if keys else [grade.student]
+        who = [row.get(key.casefold(), "") for key in keys] if keys else [grade.student]
         rows.append([*map(tables.line, who), _mark(grade, partial, "-"), tables.line(grade.result["says"])])
     return tables.written([*(keys or ["Username"]), tables.line(assignment.title), "Feedback comments"], rows)
 

@@ -84,6 +84,7 @@ def page(title: str, body: str, style: str = "") -> str:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = (), caption: str = "") -> str:
     """A table that scrolls on a phone; cells are HTML already, the columns in `numbers` are set to the right, the first is each row's name."""
     kind = [' class="num"' if i in numbers else "" for i in range(len(heads))]
+
     def cell(i: int, inside: str) -> str:
         return f"<td{kind[i]}>{inside}</td>" if i else f'<th scope="row"{kind[i]}>{inside}</th>'
 

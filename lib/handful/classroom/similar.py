@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .handed import NotebookError, normal, read as read_notebook
+from .handed import NotebookError, mark, read as read_notebook
 from .tokens import MOST_CHARACTERS, MOST_SHINGLES, Token, fixed, shingles, tokens, words
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def released(sources: Iterable[str], names: Iterable[str] = (), texts: Mapping[s
     sources = list(sources)
     keep = fixed(sources, names)
     runs = {digest for source in sources for digest, _, _ in shingles(tokens(source, keep))}
-    return Released(frozenset(map(normal, sources)), frozenset(runs), keep, texts)
+    return Released(frozenset(map(mark, sources)), frozenset(runs), keep, texts)
 
 
 def of_assignment(assignment) -> Released:
