@@ -1,10 +1,8 @@
 """What a class hands in, in every form in which it comes, and in every form in which somebody means harm."""
 from __future__ import annotations
 
-import io
 import json
 import os
-import resource
 import stat
 import sys
 import zipfile
@@ -15,7 +13,7 @@ import pytest
 from handful.classroom import handed, submissions
 from handful.classroom.handed import NotebookError
 from handful.classroom.roster import Roster
-from handful.classroom.submissions import MOST_BYTES, SubmissionError, place, read, shown
+from handful.classroom.submissions import MOST_BYTES, SubmissionError, read, shown
 
 NOTEBOOK = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}).encode()
 

@@ -75,8 +75,10 @@ def _grade(options) -> None:
 
 def _notes(done, signed: bool) -> list[str]:
     """What the teacher should know, in sentences."""
-    notes = [f"{done.before:,} {'was' if done.before == 1 else 'were'} graded before and left as {'it is' if done.before == 1 else 'they are'}."] if done.before else []
-    notes += [f"{len(who)} notebooks say that they are {name!r}'s: {', '.join(who[:6])}{' …' if len(who) > 6 else ''}." for name, who in sorted(done.claims.items())]
+    before = "1 was graded before and left as it is." if done.before == 1 else f"{done.before:,} were graded before and left as they are."
+    notes = [before] if done.before else []
+    notes += [f"{len(who)} notebooks say that they are {name!r}'s: {', '.join(who[:6])}{' …' if len(who) > 6 else ''}."
+              for name, who in sorted(done.claims.items())]
     notes += [f"{student}: {says}." for student, says in sorted(done.faults.items())]
     return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
 

@@ -170,7 +170,7 @@ def _kind(value: object) -> str:
 # Calls
 
 def _call_says(question: Question, calls: Sequence[Mapping], answers: Sequence[Answer], truth: Sequence, right: Sequence[bool]) -> str:
-    if not any(answer.status == "value" for answer in answers) and len({(answer.status, answer.says) for answer in answers}) == 1 and answers[0].status == "missing":
+    if {(answer.status, answer.says) for answer in answers} == {("missing", answers[0].says)}:
         return answers[0].says
     head = f"{sum(right)} of {len(right)} calls are right." if any(right) else ""
     seen = next((i for i in range(len(question.visible)) if not right[i]), None)
@@ -221,7 +221,8 @@ def _expression(question: Question, answer: Answer) -> dict:
     except ExpressionError as error:
         return _result(question, "wrong", 0, printable(str(error)), right=[False])
     if unknown:
-        return _result(question, "wrong", 0, f"{printable(unknown, 40)!r} is none of the letters of this answer, which are {', '.join(question.letters)}.", right=[False])
+        says = f"{printable(unknown, 40)!r} is none of the letters of this answer, which are {', '.join(question.letters)}."
+        return _result(question, "wrong", 0, says, right=[False])
     problem = as_problem(question)
     if same_value(problem, tree, question.tree):
         return _result(question, "ok", question.points, "Right.", right=[True])

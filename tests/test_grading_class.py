@@ -1,0 +1,341 @@
+"""Results of a class: kept, resumed, the same however they are made, and none lost or doubled whatever is killed."""
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from handful.classroom import cluster, grade, release, sandbox, store, submissions
+from handful.classroom.assignment import assignments
+from handful.classroom.protocol import Limits
+from handful.classroom.submissions import Submission
+
+ROOFLINE = assignments()["roofline"]
+WRONG = [(question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong]
+
+
+STAND_IN = '''
+import hashlib, os, signal, time
+from handful.classroom.protocol import Answer, Outcome
+
+def ask(cells, requests, given, limits, library):
+    """In the sandbox's place: answers that follow from the cells, and whatever a cell's first word asks for."""
+    text = "".join(cells)
+    once = os.path.join(os.path.dirname(__file__), "died-once")
+    if "DIE-ALWAYS" in text or "DIE-ONCE" in text and not os.path.exists(once):
+        open(once, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "FAIL" in text:
+        raise ArithmeticError("ours")
+    time.sleep(float(os.environ.get("HANDFUL_NAP", "0")))
+    number = int(hashlib.sha256(text.encode()).hexdigest()[:4], 16)
+    return Outcome(tuple(Answer("value", float(number + i)) for i in range(len(requests))))
+'''
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A function in the sandbox's place, in a module that other processes find too."""
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "handful_stand_in.py").write_text(STAND_IN)
+    monkeypatch.syspath_prepend(tmp_path / "modules")
+    import handful_stand_in
+
+    yield handful_stand_in.ask
+    del sys.modules["handful_stand_in"]
+
+
+def small(count: int, **marked: str) -> list[Submission]:
+    """A class of small notebooks; of the students named, with a word in theirs."""
+    def data(student: str, word: str = "") -> bytes:
+        return json.dumps({"cells": [{"cell_type": "code", "source": f"'{student} {word}'"}]}).encode()
+
+    return [Submission(f"s{i:03}", "x.ipynb", data(f"s{i:03}")) for i in range(count)] + [
+        Submission(student, "x.ipynb", data(student, word.replace("_", "-"))) for student, word in marked.items()]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / "results").iterdir()} | {"class": (folder / "class.json").read_bytes()}
+
+
+def test_results_are_kept_resumed_and_the_same_however_they_are_made(tmp_path, stand_in):
+    asked = []
+    first = grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=stand_in, progress=lambda done, total, statuses: asked.append(done))
+    assert asked == list(range(1, 13)) and sum(first.statuses.values()) == 12 and first.before == 0
+    assert [one["student"] for one in store.results(tmp_path / "a")] == [f"s{i:03}" for i in range(12)]
+    grade.run(ROOFLINE, small(12), tmp_path / "b", jobs=3, ask=stand_in)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+    def never(*arguments):
+        raise AssertionError("graded twice")
+
+    again = grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=never)
+    assert again.before == 12 and again.statuses == first.statuses
+    assert len(grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=never, anew=True).faults) == 12
+
+
+def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):
+    one, = small(1)
+    keys = {grade.key(ROOFLINE, one, Limits(), None), grade.key(ROOFLINE, one, Limits(call_seconds=3), None), grade.key(ROOFLINE, one, Limits(), b"k"),
+            grade.key(ROOFLINE, Submission("other", one.name, one.data), Limits(), None), grade.key(ROOFLINE, Submission(one.student, "", b"{}"), Limits(), None),
+            grade.key(ROOFLINE, Submission(one.student, "", None), Limits(), None), grade.key(ROOFLINE, Submission(one.student, "", None, (), "why"), Limits(), None),
+            grade.key(ROOFLINE, Submission(one.student, "", one.data, ("late",)), Limits(), None)}
+    assert len(keys) == 8
+    assert grade.key(ROOFLINE, Submission(one.student, "another file name", one.data), Limits(), None) in keys
+
+
+@pytest.mark.parametrize("harm", [b"", b"{}", b"[]", b"\xff", None, "half", "points", "another's"])
+def test_a_damaged_result_is_graded_again(tmp_path, stand_in, harm):
+    grade.run(ROOFLINE, small(3), tmp_path, jobs=0, ask=stand_in)
+    before = contents(tmp_path)
+    path = store.Store(tmp_path).path(store.overview(tmp_path)["students"][1]["key"])
+    raw = path.read_bytes()
+    if harm is None:
+        path.unlink()
+    else:
+        other = store.Store(tmp_path).path(store.overview(tmp_path)["students"][2]["key"]).read_bytes()
+        path.write_bytes({"another's": other, "half": raw[:len(raw) // 2], "points": raw.replace(b'"points":0.0', b'"points":9.0', 1)}.get(harm, harm))
+    with pytest.raises(store.StoreError, match="s001"):
+        list(store.results(tmp_path))
+    again = grade.run(ROOFLINE, small(3), tmp_path, jobs=0, ask=stand_in)
+    assert again.before == 2 and contents(tmp_path) == before
+
+
+def test_one_program_writes_at_a_time(tmp_path, stand_in):
+    with store.opened(tmp_path):
+        with pytest.raises(store.StoreError, match=rf"Another grading \(process {os.getpid()}\) is writing"):
+            grade.run(ROOFLINE, small(1), tmp_path, jobs=0, ask=stand_in)
+    grade.run(ROOFLINE, small(1), tmp_path, jobs=0, ask=stand_in)
+
+
+def test_a_folder_that_holds_no_class_is_named(tmp_path):
+    with pytest.raises(store.StoreError, match="holds no graded class"):
+        list(store.results(tmp_path))
+    (tmp_path / "class.json").write_bytes(b"{")
+    with pytest.raises(store.StoreError, match="damaged"):
+        list(store.results(tmp_path))
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(store.StoreError, match="cannot be written"), store.opened(tmp_path / "file" / "x"):
+        pass
+
+
+def test_what_the_grader_fails_at_costs_one_student_and_is_tried_again(tmp_path, stand_in):
+    done = grade.run(ROOFLINE, small(4, fay="FAIL"), tmp_path, jobs=0, ask=stand_in)
+    assert done.faults == {"fay": "ArithmeticError: ours"}
+    found = {one["student"]: one for one in store.results(tmp_path)}
+    assert found["fay"]["status"] == "ungradable" and "the grader itself failed" in found["fay"]["says"] and len(found) == 5
+    assert grade.run(ROOFLINE, small(4, fay="FAIL"), tmp_path, jobs=0, ask=stand_in).before == 4
+
+
+def test_a_process_that_dies_is_replaced_and_its_submission_tried_once_more(tmp_path, stand_in):
+    done = grade.run(ROOFLINE, small(6, dee="DIE_ALWAYS", eve="DIE_ONCE"), tmp_path, jobs=2, ask=stand_in)
+    assert list(done.faults) == ["dee"] and "ended 2 times (exit code -9)" in done.faults["dee"]
+    found = {one["student"]: one for one in store.results(tmp_path)}
+    assert len(found) == 8 and found["dee"]["status"] == "ungradable" and found["eve"]["status"] == "missing"
+    assert all(one["status"] == "wrong" for one in found["eve"]["questions"] if one["kind"] != "written")
+
+
+def test_a_process_that_never_comes_back_is_given_up():
+    found = dict(cluster.pool(time.sleep, [0.01, 600.0], 2, longest=6))
+    assert found[0.01] == cluster.Done(None) and "ended 2 times (exit code -9)" in found[600.0].says
+
+
+def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_in):
+    calls = []
+
+    def ask(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise sandbox.SandboxError("There is no sandbox here.")
+        return stand_in(*arguments)
+
+    with pytest.raises(cluster.ClusterError, match="There is no sandbox here."):
+        grade.run(ROOFLINE, small(5), tmp_path, jobs=0, ask=ask)
+    assert store.overview(tmp_path)["complete"] is False and len(list(store.results(tmp_path))) == 2
+    assert grade.run(ROOFLINE, small(5), tmp_path, jobs=0, ask=stand_in).before == 2
+    assert store.overview(tmp_path)["complete"] is True
+
+
+def test_an_interrupt_leaves_what_is_done(tmp_path, stand_in):
+    def stop(done, total, statuses):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade.run(ROOFLINE, small(9), tmp_path, jobs=2, ask=stand_in, progress=stop)
+    assert len(list(store.results(tmp_path))) == 4
+    assert grade.run(ROOFLINE, small(9), tmp_path, jobs=0, ask=stand_in).before >= 4
+
+
+# Killed at any time
+
+def until(check, seconds: float = 60):
+    """Wait for something to be so; fails where it does not come."""
+    end = time.monotonic() + seconds
+    while not (found := check()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+    return found
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended, waited for or not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+DRIVER = '''
+import os, sys
+sys.path[:0] = {path!r}
+sys.argv = ["driver"]
+import random, signal
+from handful.classroom import grade, judge
+from handful.classroom.assignment import assignments
+from handful.classroom.submissions import Submission
+import handful_stand_in, json
+a = assignments()["roofline"]
+grade.released(a)
+grade._loaded(grade._source(a), a.file)
+for one in {names!r}:
+    judge.expected(a, a.variant(one))
+print("ready", flush=True)
+for folder in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        work = [Submission(n, "x.ipynb", json.dumps({{"cells": [{{"cell_type": "code", "source": f"'{{n}} '"}}]}}).encode()) for n in {names!r}]
+        grade.run(a, work, folder.strip(), jobs=0, ask=handful_stand_in.ask)
+        os._exit(0)
+    print(pid, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+'''
+
+
+def test_killed_fifty_times_nothing_is_lost_and_nothing_doubled(tmp_path, stand_in, monkeypatch):
+    """SIGKILL at a random point, fifty times over; whatever stood there stays, and the end is that of a run in peace."""
+    monkeypatch.setenv("HANDFUL_NAP", "0.002")
+    work = small(60)
+    grade.run(ROOFLINE, work, tmp_path / "peace", jobs=0, ask=stand_in)
+    peace = contents(tmp_path / "peace")
+    code = DRIVER.format(path=sys.path, names=[one.student for one in work])
+    generator, kills, rounds, seen = random.Random(7), 0, 0, set()
+    with subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout.readline() == "ready\n"
+        while kills < 50:
+            folder = tmp_path / f"round{rounds}"
+            before = {path.name: path.read_bytes() for path in (folder / "results").glob("[!.]*")} if folder.exists() else {}
+            driver.stdin.write(f"{folder}\n")
+            driver.stdin.flush()
+            pid = int(driver.stdout.readline())
+            wanted = len(before) + generator.randrange(12)
+            until(lambda: gone(pid) or sum(1 for _ in (folder / "results").glob("[!.]*")) >= wanted)
+            time.sleep(generator.random() * 0.01)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            code = int(driver.stdout.readline())
+            now = {path.name: path.read_bytes() for path in (folder / "results").glob("[!.]*")} if folder.exists() else {}
+            assert before.items() <= now.items() <= peace.items()  # whole, each of them, and the right ones
+            if code == -signal.SIGKILL:
+                kills += 1
+                seen.add(len(now))
+            else:
+                assert code == 0 and contents(folder) == peace
+                rounds += 1
+        driver.stdin.close()
+    assert rounds and len(seen) > 10  # killed early, late and in between
+    folder = tmp_path / f"round{rounds}"
+    grade.run(ROOFLINE, work, folder, jobs=0, ask=stand_in)
+    assert contents(folder) == peace
+    assert [one["student"] for one in store.results(folder)] == [one.student for one in work]
+
+
+def in_session(session: int) -> list[int]:
+    """Processes of a session that still run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, own = path.read_text().rpartition(")")[2].split()[:4]
+        except (OSError, ValueError):
+            continue
+        if int(own) == session and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def honest(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for i in range(count):
+        (folder / f"s{i:02}.ipynb").write_text(
+            release.text(release.notebook(ROOFLINE, f"s{i:02}", "solution" if i % 3 else ("wrong", *WRONG[i % len(WRONG)]))), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def classroom(tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
+    """A class of 16, and its results as one process makes them."""
+    root = tmp_path_factory.mktemp("classroom")
+    honest(root / "class", 16)
+    grade.run(ROOFLINE, submissions.read(root / "class", "roofline"), root / "out", jobs=0)
+    return root / "class", contents(root / "out")
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tmp_path, classroom):
+    path, peace = classroom
+    command = [sys.executable, "-P", "-m", "handful", "assign", "grade", str(path), "--assignment", "roofline", "-o", str(tmp_path / "out"), "--jobs", "2"]
+    for wanted in (2, 8):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env=environment()) as process:
+            until(lambda: len(list((tmp_path / "out").glob("results/[!.]*"))) >= wanted)
+            process.kill()
+        until(lambda: not in_session(process.pid), 20)
+        assert {file.name: file.read_bytes() for file in (tmp_path / "out").glob("results/[!.]*")}.items() <= peace.items()
+    out = subprocess.run(command, capture_output=True, text=True, env=environment())
+    assert out.returncode == 0, out.stderr
+    assert "were graded before and left as they are." in out.stderr and re.search(r"ok +\d+", out.stdout)
+    assert contents(tmp_path / "out") == peace
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, classroom):
+    """A scheduler and two workers on loopback; one of them is killed when a few results are there."""
+    path, peace = classroom
+    start = dict(env=environment() | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
+    base, file = [sys.executable, "-P", "-m"], tmp_path / "scheduler.json"
+    processes = [subprocess.Popen([*base, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)], **start)]
+    try:
+        until(lambda: file.exists() and file.read_text().strip().endswith("}"))
+        address = json.loads(file.read_text())["address"]
+        worker = [*base, "distributed.cli.dask_worker", address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard",
+                  "--local-directory", str(tmp_path / "dask")]
+        processes += [subprocess.Popen(worker, **start) for _ in range(2)]
+        killed = []
+
+        def progress(done, total, statuses):
+            if done == 4:
+                processes[1].kill()
+                killed.append(done)
+
+        done = grade.run(ROOFLINE, submissions.read(path, "roofline"), tmp_path / "out", scheduler=address, progress=progress)
+    finally:
+        for process in processes[::-1]:
+            process.kill()
+            process.wait()
+    assert killed and not done.faults and sum(done.statuses.values()) == 16
+    assert contents(tmp_path / "out") == peace
+
+
+def test_no_scheduler_is_named(tmp_path):
+    with pytest.raises(cluster.ClusterError, match="No Dask scheduler answers at"):
+        list(cluster.dask(abs, [1], "nonsense://127.0.0.1:1"))
