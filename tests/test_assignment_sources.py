@@ -190,10 +190,10 @@ def test_no_question_is_no_assignment():
         read_text(SOURCE[:SOURCE.index("```{code-cell}")], "twice.md")
 
 
-def test_a_package_without_sources_says_so(monkeypatch):
+def test_a_package_without_sources_says_so(monkeypatch, tmp_path):
     import handful.classroom.assignment as module
 
-    monkeypatch.setattr(module, "assignments", lambda: {})
+    monkeypatch.setattr(module, "source_folder", lambda: tmp_path)
     with pytest.raises(SourceError, match="No assignments are installed here"):
         assignment("roofline")
 

@@ -232,18 +232,26 @@ def source_folder() -> Path:
 
 
 @cache
+def _own(name: str) -> Assignment:
+    return read(source_folder() / f"{name}.md")
+
+
 def assignments() -> dict[str, Assignment]:
     """Every assignment of the book, by name."""
-    return {path.stem: read(path) for path in sorted(source_folder().glob("*.md"))}
+    return {name: _own(name) for name in _names()}
+
+
+def _names() -> list[str]:
+    return sorted(path.stem for path in source_folder().glob("*.md"))
 
 
 def assignment(name: str) -> Assignment:
     """The assignment of that name, or of that file; an unknown one gets the nearest names."""
     if name.endswith(".md"):
         return read(name)
-    if not assignments():
+    if not _names():
         raise SourceError(f"No assignments are installed here, since students install this package too; name the file, such as "
                           f"course/exercises/assignments/{name}.md of a checkout.")
-    if name not in assignments():
-        raise SourceError(f"There is no assignment {name!r}; the nearest are {nearest(name, assignments())}.")
-    return assignments()[name]
+    if name not in _names():
+        raise SourceError(f"There is no assignment {name!r}; the nearest are {nearest(name, _names())}.")
+    return _own(name)
