@@ -425,7 +425,7 @@ def test_no_wall_is_left_out(as_root):
     assert ("--cap-drop", "ALL") in pairs and {("--remount-ro", "/"), ("--remount-ro", "/dev")} <= set(pairs)
     writable = {there for one, there in pairs if one == "--tmpfs"} - {"/dev", *walls.UNSEEN}
     sizes = {command[place + 2] for place, word in enumerate(command) if word == "--size" and command[place + 1] == str(Limits().disk_bytes)}
-    assert writable >= {"/tmp", "/work", "/dev/shm"} and sizes == {"--tmpfs"}
+    assert writable >= {"/tmp", "/desk", "/dev/shm"} and sizes == {"--tmpfs"}
     assert not {"--bind", "--bind-try", "--share-net", "--proc"} & set(command)
     shown = [Path(here) for word, here in pairs if word == "--ro-bind"]
     for hidden in (Path.home() / "x", walls.COURSE / "exercises", walls.COURSE / "book", Path("/etc/passwd"), Path("/proc/1")):

@@ -32,7 +32,7 @@ BLOCKED = ("Student code runs in a sandbox only, and this system does not let bu
 UNSEEN = ("/usr/local", "/usr/src", "/usr/share", "/usr/games", "/usr/include", "/usr/etc")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 # Names are given in full: nothing of the grader's own environment goes in.  A fixed seed of hashes makes sets the same everywhere.
-ENVIRONMENT = {"PATH": "/usr/bin", "HOME": "/work", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
+ENVIRONMENT = {"PATH": "/usr/bin", "HOME": "/desk", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
                "LD_LIBRARY_PATH": f"{PYTHON}/lib", "MPLBACKEND": "Agg", "MPLCONFIGDIR": "/tmp", "OMP_NUM_THREADS": "1",
                "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -147,12 +147,12 @@ def walls(limits: Limits, library: bool, as_root: bool, data: Mapping[str, int],
     for file, fd in data.items():
         parts += ["--perms", "0444", "--ro-bind-data", str(fd), file]
     size = ["--perms", "1777", *(["--size", str(limits.disk_bytes)] if "--size" in options else [])]
-    for folder in ("/tmp", "/work"):
+    for folder in ("/tmp", "/desk"):
         parts += [*size, "--tmpfs", folder]
     parts += ["--perms", "0755", "--tmpfs", "/dev"]
     for device in DEVICES:
         parts += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    parts += [*size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/work"]
+    parts += [*size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/desk"]
     for name, value in ENVIRONMENT.items():
         parts += ["--setenv", name, value]
     if filter_fd is not None:
