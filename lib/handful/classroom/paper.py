@@ -64,7 +64,7 @@ def rubric(assignment: Assignment) -> str:
 def _checked(question: Question) -> list[str]:
     how = {"value": f"a value, within {question.tolerance * 100:g} %", "expression": "a formula, compared by value",
            "judged": "judged: many answers are right",
-           "function": f"a function: {len(question.visible)} calls that students see, {question.count} that they do not"}[question.kind]
+           "function": f"a function: {len(question.visible)} call{'' if len(question.visible) == 1 else 's'} that students see, {question.count} that they do not"}[question.kind]
     lines = [f"### {question.name}: {worth(question)}", "", f"{how[0].upper()}{how[1:]}."]
     if question.wrong:
         lines += ["", "| known mistake | points | what the student is told |", "| --- | ---: | --- |"]

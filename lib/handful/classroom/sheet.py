@@ -35,7 +35,7 @@ details { margin: .4rem 0; } summary { cursor: pointer; color: var(--soft); font
 .card { border: 1px solid var(--edge); border-left: .3rem solid var(--edge); border-radius: .4rem; padding: .8rem 1rem; margin: .8rem 0; break-inside: avoid; }
 .card.good { border-left-color: var(--good); } .card.bad { border-left-color: var(--bad); } .card.wait { border-left-color: var(--wait); } .card { color: var(--ink); }
 .head { display: flex; flex-wrap: wrap; gap: .2rem 1rem; justify-content: space-between; align-items: baseline; margin: 0 0 .4rem; }
-.head .num { font-weight: 600; } .card p:last-child { margin-bottom: 0; } .answer { white-space: pre-wrap; background: var(--wash); border-radius: .3rem; padding: .6rem .8rem; margin: 0 0 .6rem; }
+.head .num { font-weight: 600; margin-left: auto; } .card p:last-child { margin-bottom: 0; } .answer { white-space: pre-wrap; background: var(--wash); border-radius: .3rem; padding: .6rem .8rem; margin: 0 0 .6rem; }
 .turn { border-left: 3px solid var(--1); padding-left: .7rem; } .bar { height: .5rem; border-radius: .25rem; background: var(--grid); overflow: hidden; margin: .5rem 0; }
 footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8rem; color: var(--soft); font-size: .85rem; }
 @media (max-width: 30rem) { body { padding: 1.2rem .9rem 2rem; } .tiles { grid-template-columns: 1fr 1fr; } }
