@@ -60,7 +60,7 @@ coverage: bundle
 	@$(RUN) -m coverage report
 
 mutants: tools
-	@$(RUN) tests/mutants.py $(MODULE)
+	@JOBS=$(JOBS) $(RUN) tests/mutants.py $(MODULE)
 
 # First what is quick and says most, then the book, then what reads the book.  One pytest run closes all:
 # its last line is the verdict.

@@ -14,17 +14,20 @@ import contextlib
 import doctest
 import importlib
 import os
-import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections import Counter
+from importlib.machinery import SourceFileLoader
+from importlib.util import spec_from_file_location
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
 MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "lifetime", "pipelining", "racks", "stages",
            "experts", "prices", "passes", "bills", "tiers", "memory_wall", "reversible", "nudges", "ciphers", "validation")
+JOBS = int(os.environ.get("JOBS", 2))  # mutants at a time
 LONGEST = 90  # seconds of a processor for the tests of one mutant
 TESTS = {"balance": ("balance", "latency", "train"), "sparsity": ("latency",)}  # where they are not in a file of the same name
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
@@ -54,51 +57,89 @@ def changes(tree: ast.AST):
             node.id = old
 
 
-def tested(module: str, source: str) -> int:
+class Mutant(SourceFileLoader):
+    """Finds and loads one module of the package from other source than its file's; all else comes as it is."""
+
+    def __init__(self, module: str, source: str) -> None:
+        super().__init__(f"handful.{module}", str(PACKAGE / f"{module}.py"))
+        self.source = source
+
+    def find_spec(self, name, path=None, target=None):
+        return spec_from_file_location(name, self.path, loader=self) if name == self.name else None
+
+    def get_code(self, fullname):
+        return compile(self.source, self.path, "exec")
+
+
+class Order:
+    """What noticed a mutant latest goes first, then the quick before the slow; a file hands that to the next mutant."""
+
+    def __init__(self, notes: Path) -> None:
+        self.notes = notes
+        lines = (line.split(" ", 1) for line in notes.read_text("utf-8").splitlines())
+        self.ranks = {name: float(rank) for rank, name in lines}
+
+    def note(self, rank: float, name: str) -> None:
+        with self.notes.open("a", encoding="utf-8") as file:
+            file.write(f"{rank} {name}\n")
+
+    def pytest_collection_modifyitems(self, items) -> None:
+        items.sort(key=lambda item: self.ranks.get(item.nodeid, 0))
+
+    def pytest_runtest_logreport(self, report) -> None:
+        if report.failed:
+            self.note(-time.time(), report.nodeid)
+        elif report.when == "call" and report.nodeid not in self.ranks:
+            self.note(report.duration, report.nodeid)
+
+
+def tested(module: str, source: str, notes: Path) -> int:
     """In a process of its own: 0 if the tests of `module` pass with `source` in its place."""
     # A mutant that runs for ever has been noticed; one that waits for a busy machine has not.
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
-    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
-        copy = Path(folder) / "handful"
-        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.js", "*.css"))
-        (copy / f"{module}.py").write_text(source, "utf-8")
-        sys.path.insert(0, folder)
+    sys.meta_path.insert(0, Mutant(module, source))
+    with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
         import pytest
 
-        options = ["-x", "-q", "-o", f"pythonpath={folder}", "-o", "cache_dir=" + folder, "--rootdir", str(ROOT)]
-        if pytest.main([*options, *(str(ROOT / f"tests/test_{name}.py") for name in TESTS.get(module, (module,)))]):
+        def fails(*names: str) -> int:
+            files = [str(ROOT / f"tests/test_{name}.py") for name in names]
+            return pytest.main(["-x", "-q", "--rootdir", str(ROOT), *files], plugins=[Order(notes)])
+
+        if fails(*TESTS.get(module, (module,))):
             return 1
         flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
         if doctest.testmod(importlib.import_module(f"handful.{module}"), optionflags=flags).failed:
             return 1
         # Then what holds for every formula: that its derivation reaches it.
-        return pytest.main([*options, str(ROOT / "tests/test_derivation.py")])
+        return fails("derivation")
 
 
-def start(module: str, source: str) -> int:
+def start(module: str, source: str, notes: Path) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
         with contextlib.suppress(BaseException):
-            code = int(tested(module, source))
+            code = int(tested(module, source, notes))
         os._exit(code)
     return pid
 
 
-def survivors(module: str) -> tuple[int, list[str]]:
-    """How many mutants a module has, and those that its tests let pass; two run at a time."""
+def survivors(module: str, folder: str) -> tuple[int, list[str]]:
+    """How many mutants a module has, and those that its tests let pass; JOBS run at a time."""
+    notes = Path(folder) / module
+    notes.touch()
     # Unchanged it has to pass, or every mutant would count as noticed.
-    start(module, (PACKAGE / f"{module}.py").read_text("utf-8"))
+    start(module, (PACKAGE / f"{module}.py").read_text("utf-8"), notes)
     if os.wait()[1]:
         sys.exit(f"The tests of {module} do not pass as they are.")
     todo, running, alive = mutants(module), {}, []
     for done in range(len(todo) + 1):
         if done < len(todo):
             words, source = todo[done]
-            running[start(module, source)] = words
-        while len(running) > (done < len(todo)):
+            running[start(module, source, notes)] = words
+        while len(running) >= (JOBS if done < len(todo) else 1):
             pid, status = os.wait()
             words = running.pop(pid)
             if status == 0:
@@ -124,21 +165,34 @@ def mutants(module: str) -> list[tuple[str, str]]:
 def main(names: list[str]) -> int:
     # Threads of the linear algebra do not survive a fork.
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    import numpy  # noqa: F401  (loaded before the forks, so that each mutant need not)
+    # What plugins there are is looked up once a mutant and takes longer than most tests.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    sys.path.insert(0, str(PACKAGE.parent))
+    import hypothesis  # noqa: F401  (loaded before the forks, so that each mutant need not)
+    import numpy  # noqa: F401
+    import pytest  # noqa: F401
     import scipy.optimize  # noqa: F401
     import scipy.stats  # noqa: F401
     import sympy  # noqa: F401
 
+    import handful.derivation
+    import handful.formula
+    import handful.quantities
+    import handful.units  # noqa: F401
+
+    if loaded := [name for name in MODULES if f"handful.{name}" in sys.modules]:
+        sys.exit(f"{loaded[0]} was loaded before it could be changed.")
     unknown = [name for name in names if name not in MODULES]
     if unknown:
         print(f"There is no module of mathematics {unknown[0]!r}; there are {', '.join(MODULES)}.", file=sys.stderr)
         return 2
     kept = (ROOT / "tests/survivors.txt").read_text("utf-8").splitlines()
     known, new, count = {line for line in kept if "  |  " in line}, [], 0
-    for name in names or MODULES:
-        tried, alive = survivors(name)
-        count += tried
-        new += [words for words in alive if words not in known]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or MODULES:
+            tried, alive = survivors(name, folder)
+            count += tried
+            new += [words for words in alive if words not in known]
     print("\n".join([f"{count} mutants; survivors without an explanation: {len(new)}", *new]))
     return 1 if new else 0
 
