@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from bs4 import BeautifulSoup
 
-from handful.page import bootstrap
+from handful.page import bootstrap, gather
+from handful.page import finish as finishing
 from handful.page.finish import POLICY, FinishError, finish
 
 PAGE = ('<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'
@@ -17,7 +19,8 @@ PAGE = ('<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'
 @pytest.fixture
 def finished(tmp_path):
     """Finish pages given as body markup; returns their soups."""
-    def run(**bodies) -> dict[str, BeautifulSoup]:
+    def run(files=(), node=None, notebooks=None, **bodies) -> dict[str, BeautifulSoup]:
+        """`files` are others that Sphinx wrote: pairs of path and text."""
         raw, scripts = tmp_path / "raw", tmp_path / "js"
         (raw / "_static" / "vendor/fontawesome/webfonts").mkdir(parents=True)
         (scripts / "katex").mkdir(parents=True)
@@ -29,9 +32,13 @@ def finished(tmp_path):
             '.never{color:red}a{background:url("data:image/svg+xml;charset=utf-8,%3Csvg/%3E")}')
         for name in ("all.js", "only.js"):
             (raw / "_static" / name).write_text(f"let {name[:-3]} = 1;")
-        pages = finish(raw, tmp_path / "site", scripts, bootstrap.node_command(), bootstrap.ROOT)
-        assert pages == sorted(f"{name}.html" for name in bodies)
-        return {name: BeautifulSoup((tmp_path / "site" / f"{name}.html").read_text(), "html.parser") for name in bodies}
+        for name, text in files:
+            (raw / name).parent.mkdir(parents=True, exist_ok=True)
+            (raw / name).write_text(text)
+        pages = finish(raw, tmp_path / "site", scripts, node or bootstrap.node_command(), bootstrap.ROOT, notebooks)
+        written = [*(f"{name}.html" for name in bodies), *(name for name, _ in files if name.endswith(".html") and "_static" not in name)]
+        assert pages == sorted(written)
+        return {name.removesuffix(".html"): BeautifulSoup((tmp_path / "site" / name).read_text(), "html.parser") for name in written}
 
     run.folder = tmp_path / "site"
     return run
@@ -111,3 +118,105 @@ def test_pictures_within_sheets_become_files(finished):
     sheet = (finished.folder / "_static/site.css").read_text()
     assert "data:" not in sheet
     assert [path.read_text() for path in (finished.folder / "_static/files").iterdir()] == ["<svg/>"]
+
+
+def test_a_page_in_a_folder_finds_what_it_needs(finished):
+    deep = PAGE.format('<p style="color: red">a</p><script>let z = 3</script>').replace("_static/", "../_static/")
+    page = finished(files=[("part/one.html", deep)], a="a")["part/one"]
+    addresses = [tag.get("src") or tag["href"] for tag in page.select("script, link")]
+    assert addresses and all(address.startswith("../_static/") for address in addresses)
+
+
+def test_a_redirect_without_a_head_becomes_a_page(finished):
+    """What Jupyter Book writes for a book whose root has another name is a lone tag."""
+    page = finished(files=[("index.html", '<meta http-equiv="Refresh" content="0; url=a.html" />\n')], a="a")["index"]
+    assert page.html["lang"] == "en" and page.title.string == "A Handful of Equations"
+    assert page.head.find("meta", attrs={"http-equiv": "Refresh"})["content"] == "0; url=a.html"
+    assert page.select_one('meta[http-equiv="Content-Security-Policy"]')
+
+
+def test_pages_of_the_theme_itself_are_no_pages(finished):
+    finished(files=[("_static/webpack-macros.html", "<script>steal()</script>")], a="a")
+    assert not list(finished.folder.rglob("*macros*"))
+
+
+def test_what_is_folded_opens_without_scripts(finished):
+    page = finished(a='<div class="admonition dropdown"><p class="admonition-title">Answer</p><p>42</p></div>'
+                      '<div class="admonition"><p class="admonition-title">Note</p></div>')["a"]
+    assert page.details.summary.string == "Answer" and page.details.find_all("p")[-1].string == "42"
+    assert len(page.select("details")) == 1 and page.select_one("div.admonition")
+
+
+def test_cards_of_the_page_of_all_cards_wait(finished):
+    card = '<div class="card" data-card="x"><p>Front</p><p>Back</p></div>'
+    page = finished(a=f'<div data-study="review">{card}</div>{card}')["a"]
+    waiting, shown = page.select(".card")
+    assert [part.name for part in waiting.find_all(recursive=False)] == ["noscript"] and "Back" in waiting.noscript.decode_contents()
+    assert [part.name for part in shown.find_all(recursive=False)] == ["p", "p"]
+
+
+def test_what_the_theme_brings_for_others_goes(finished):
+    page = finished(a='<!-- a word of the theme --><script>const THEBE_JS_URL = "x"</script><div id="ethical-ad-placement"></div>'
+                      '<script src="_static/scripts/fontawesome.js"></script><link href="_static/sphinx-design.min.css" rel="stylesheet"/>'
+                      '<script type="application/vnd.jupyter.widget-state+json">{}</script><p>kept</p>')["a"]
+    text = str(page)
+    assert page.p.string == "kept" and not any(word in text for word in ("a word of the theme", "THEBE", "ethical", "fontawesome", "design", "widget-state"))
+
+
+def test_tabs_keep_what_they_need(finished):
+    files = [("_static/sphinx-design.min.css", ".sd-tab-set{color:red}"), ("_static/design-tabs.js", "let tabs = 1;")]
+    page = finished(files=files, a='<div class="sd-tab-set"></div><script src="_static/design-tabs.js"></script>'
+                                   '<link href="_static/sphinx-design.min.css" rel="stylesheet"/>', b="b")["a"]
+    assert page.select_one('script[src*="design-tabs"]')
+
+
+def test_a_script_that_stands_twice_is_loaded_once(finished):
+    page = finished(a='<script src="_static/only.js"></script><script src="_static/only.js"></script><meta name="viewport" content="a"/>'
+                      '<meta name="viewport" content="b"/>', b="b")["a"]
+    assert len(page.select('script[src*="only.js"]')) == 1 and [tag["content"] for tag in page.select('meta[name="viewport"]')] == ["a"]
+
+
+MENU = ('<div class="dropdown-download-buttons"><ul class="dropdown-menu"><li><a class="btn-download-source-button" href="_sources/a.md">'
+        '<span class="btn__text-container">.md</span></a></li></ul></div>')
+
+
+def test_a_notebook_is_offered_where_one_was_made(finished, tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "a.ipynb").write_text('{"cells": []}')
+    pages = finished(files=[("_sources/a.md", "# a")], notebooks=tmp_path / "notebooks", a=MENU, b=MENU, c="no menu")
+    first, second = pages["a"].select("a[href]")[:2]
+    assert (first["href"], first.text, first.has_attr("download")) == ("_sources/a.ipynb", ".ipynb", True)
+    assert (second["href"], second.text) == ("_sources/a.md", ".md")
+    assert (finished.folder / "_sources/a.ipynb").read_text() == '{"cells": []}'
+    assert [link.text for link in pages["b"].select("a[href]")] == [".md"]
+
+
+def test_a_theme_that_has_changed_is_noticed(finished, monkeypatch):
+    monkeypatch.setattr(finishing, "EDITS", {"only.js": ("let only", "let alone")})
+    finished(a='<script src="_static/only.js"></script>', b="b")
+    assert "let alone" in (finished.folder / "_static/only.js").read_text()
+    monkeypatch.setattr(finishing, "EDITS", {"only.js": ("not there", "")})
+    with pytest.raises(FinishError, match="only.js no longer holds 'not there': the theme has changed"):
+        finish(finished.folder.parent / "raw", finished.folder, finished.folder.parent / "js", bootstrap.node_command(), bootstrap.ROOT)
+
+
+STOPS = "import sys; sys.exit('nothing works today')"
+
+
+def test_a_typesetter_that_stops_says_why(finished):
+    with pytest.raises(FinishError, match="typeset.mjs stopped: nothing works today"):
+        finished(node=[sys.executable, "-c", STOPS], a="a")
+
+
+def test_a_bundler_that_stops_leaves_the_files(tmp_path):
+    (tmp_path / "a.css").write_text("p {}")
+    assert gather.bundle(tmp_path, ["a.css"], [], [sys.executable, "-c", STOPS], tmp_path) == "nothing works today"
+    assert gather.bundle(tmp_path, ["a.css"], [], [sys.executable, "-c", "raise SystemExit(1)"], tmp_path) == "no reason given"
+    assert (tmp_path / "a.css").exists()
+
+
+def test_a_bundler_that_stops_ends_the_build(finished, monkeypatch):
+    monkeypatch.setattr(gather, "bundle", lambda *job: "esbuild is not there")
+    with pytest.raises(FinishError, match="gather.mjs stopped: esbuild is not there"):
+        finished(a="a")
+    assert not finished.folder.exists()         # no half-finished site takes the place of the last one
