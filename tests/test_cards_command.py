@@ -174,6 +174,23 @@ def test_keys_from_a_pipe(monkeypatch):
         assert list(pressed) == ["\n", "3", "g"]
 
 
+def test_a_terminal_is_left_as_it_was_found(monkeypatch):
+    termios = pytest.importorskip("termios")
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs) as typed:
+        monkeypatch.setattr(sys, "stdin", typed)
+        before = termios.tcgetattr(typed)
+        with terminal.keyboard() as pressed:
+            os.write(ours, b"3\x1b[Aq")                 # a key, an arrow that means nothing, a key: no Enter
+            assert [next(pressed), next(pressed)] == ["3", "q"]
+            assert not termios.tcgetattr(typed)[3] & (termios.ECHO | termios.ICANON)
+        assert termios.tcgetattr(typed) == before
+        with pytest.raises(ZeroDivisionError), terminal.keyboard():
+            raise ZeroDivisionError
+        assert termios.tcgetattr(typed) == before
+    os.close(ours)
+
+
 def test_keys_from_a_terminal(tmp_path):
     """A real terminal: single keys, arrows that mean nothing, Ctrl+D."""
     pty = pytest.importorskip("pty")

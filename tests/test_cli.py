@@ -3,6 +3,7 @@ import importlib
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from handful import cli, facts, measure, scenario
+from handful import claims, cli, facts, measure, scenario
 from handful.cli import main
 from handful.estimate import BATCH, estimate
 from handful.ask import registry
@@ -192,6 +193,36 @@ def test_facts_for_programs(run):
     assert json.loads(run("facts", "accelerators", "H100 SXM", "--json")[1]) == row
 
 
+# Claims
+
+def test_claims_are_listed_with_time_and_verdict(run):
+    code, out, _ = run("claims")
+    assert code == 0 and len(out.splitlines()) == len(claims.load())
+    [line] = [line for line in out.splitlines() if line.split()[1] == "batch-is-2400"]
+    assert re.split(r"\s{2,}", line)[2] == "wrong"
+
+
+@pytest.mark.parametrize("claim", claims.load(), ids=lambda claim: claim.id)
+def test_a_claim_is_shown_with_what_it_was_judged_by(run, claim):
+    code, out, err = run("claims", claim.id)
+    assert (code, err) == (0, "") and out.startswith(f"{claim.time} {claim.who}: ")
+    assert f"\n{claim.verdict.capitalize()}, {claims.BASES[claim.basis]}\n" in out and claim.link in out
+    found = [*claim.values, *claim.findings]
+    assert out.count("  agrees") + out.count("  differs") >= len(found)
+    assert all(" ".join(one.label.split()) in " ".join(out.split()) for one in (claim.values or claim.findings))
+
+
+def test_claims_for_programs(run):
+    everything = json.loads(run("claims", "--json")[1])
+    assert [one["id"] for one in everything] == [claim.id for claim in claims.load()]
+    assert json.loads(run("claims", "batch-is-2400", "--json")[1]) == next(one for one in everything if one["id"] == "batch-is-2400")
+
+
+def test_an_unknown_claim_names_its_nearest(run):
+    code, out, err = run("claims", "batch-is-2401")
+    assert (code, out) == (2, "") and "batch-is-2400" in err and err.count("\n") == 1
+
+
 # Measuring
 
 @pytest.fixture
@@ -294,6 +325,15 @@ def test_python_m_handful():
     done = process("estimate", "--hardware", "H100")
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
     assert "usage: handful" in process().stdout
+
+
+def test_the_package_runs_as_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["handful", "facts", "accelerators", "H1000"])
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_module("handful", run_name="__main__")
+    assert stop.value.code == 2 and "H100" in capsys.readouterr().err
+    runpy.run_module("handful", run_name="imported")            # which runs nothing
+    assert capsys.readouterr() == ("", "")
 
 
 def test_an_estimate_loads_nothing_that_draws_or_optimises():

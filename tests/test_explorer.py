@@ -9,9 +9,12 @@ import pytest
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
 
 from handful import balance, latency
+from handful.page import widget
 from handful.page.describe import describe
 from handful.page.explorer import (Control, Curve, Dots, Explorer, ExplorerError, Mark, Points, Preset, Readout, Scale,
                                       Sweep)
+from handful.page.figure import extent
+from handful.page.scenes import bars
 from handful.quantities import QuantityError
 
 BATCH = Sweep("batch", 1, 65536, at=256)
@@ -236,6 +239,29 @@ def test_bars_show_what_the_formulas_give():
         Explorer("bars", "Bars", kind="bars", numbers={"read": latency.kv_time}, controls=[Control(FloatSlider(), "bach")])
 
 
+@pytest.mark.parametrize(("numbers", "log", "ends"), [
+    ([3e-3, 5e-2], True, (1e-3, 0.1)), ([2.0], True, (1.0, 10.0)), ([1e3], True, (1e2, 1e4)), ([0.0, np.inf], True, (0.1, 10.0)), ([3.0, 7.0], False, (0.0, 7.0)), ([0.0], False, (0.0, 1.0))])
+def test_an_axis_of_bars_holds_them_all(numbers, log, ends):
+    v = {"labels": ["a"] * len(numbers), "values": numbers, "unit": "s", "log": log}
+    found = bars.ends(v)
+    assert found == pytest.approx(ends)
+    tall, shapes = bars.picture(v, 720)
+    drawn = [shape for shape in shapes if shape["t"] == "rect"]
+    assert len(drawn) == sum(0 < x < np.inf for x in numbers)        # what is nothing, or has no end, has no bar
+    assert all(0 < shape["w"] <= 620 for shape in drawn) and tall >= 44 * len(numbers)
+
+
+def test_bars_on_a_plain_axis_are_as_long_as_their_numbers():
+    v = {"labels": ["a", "b"], "values": [2.0, 8.0], "unit": "s", "log": False}
+    short, long = (shape["w"] for shape in bars.picture(v, 720)[1] if shape["t"] == "rect")
+    assert long == 4 * short == 620
+
+
+def test_a_curve_of_nothing_but_infinity_has_an_axis_still():
+    assert extent(np.array([np.inf, np.nan]), True, None, None) == (1.0, 10.0)
+    assert extent(np.array([]), False, 2.0, 3.0) == (2.0, 3.0)
+
+
 # Where a kernel answers -------------------------------------------------------------------------------------------
 
 def test_widgets_drive_the_traits_and_back():
@@ -249,6 +275,24 @@ def test_widgets_drive_the_traits_and_back():
     assert slider.value == pytest.approx(20_000)
     assert box.plot.spec["name"] == "latency" and box.plot.batch == 256
     box.close()
+
+
+def test_without_its_script_the_widget_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(widget, "HERE", tmp_path / "a" / "b" / "c")
+    with pytest.raises(FileNotFoundError, match=r"\(explorer.js\) has not been built; run `make bundle` once"):
+        widget.bundle("js")
+    box = make().widget()
+    assert "run `make bundle` once" in box.plot._esm
+    box.children[0].value = 50_000                                   # its numbers answer all the same
+    assert box.plot.context == pytest.approx(50_000)
+    box.close()
+
+
+def test_a_wheel_brings_its_own_script(monkeypatch, tmp_path):
+    monkeypatch.setattr(widget, "HERE", tmp_path / "a" / "b" / "c")
+    (tmp_path / "a/b/c").mkdir(parents=True)
+    (tmp_path / "a/b/c/explorer.bundle.js").write_text("")
+    assert widget.bundle("js").name == "explorer.bundle.js"
 
 
 def test_mimebundle(monkeypatch):

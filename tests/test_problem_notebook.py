@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 
+from handful.exercises import notebook
 from handful.exercises.notebook import practise
 from handful.exercises.problems import problems
 from handful.exercises.source import SourceError
@@ -45,3 +46,24 @@ def test_new_numbers_begin_again():
 def test_a_bad_seed_is_refused(seed):
     with pytest.raises(SourceError, match="whole number from 0"):
         practise("step-of-a-dense-model", seed)
+
+
+def test_without_a_seed_everybody_gets_numbers_of_their_own():
+    seeds = {practise("step-of-a-dense-model").seed for _ in range(4)}
+    assert len(seeds) > 1 and all(0 <= seed < 2**32 for seed in seeds)
+
+
+def test_a_choice_has_to_be_made_first():
+    box = practise(next(name for name in ALL if problems()[name].kind == "choice"), seed=1)
+    box.answer.value = None
+    box.check.click()
+    assert box.verdict.value == "Choose one first."
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    def without(*_):
+        raise ModuleNotFoundError("No module named 'markdown_it'", name="markdown_it")
+
+    monkeypatch.setattr(notebook, "Practice", without)
+    with pytest.raises(SourceError, match="need the package markdown_it; install handful with its extra"):
+        practise("step-of-a-dense-model", seed=1)

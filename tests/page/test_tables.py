@@ -1,0 +1,40 @@
+"""Tables of a page: text in, HTML out; and the notation's, which every letter of the book is in."""
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup
+
+from handful import notation
+from handful import quantities as q
+from handful.page.tables import Table
+
+
+def test_a_table_is_its_texts_and_no_markup_of_theirs():
+    soup = BeautifulSoup(Table(["Chip", "<b>"], [["H100", "3 < 4"], ["B200", "&amp;"]])._repr_html_(), "html.parser")
+    assert [[cell.text for cell in row.find_all(["th", "td"])] for row in soup.find_all("tr")] == [
+        ["Chip", "<b>"], ["H100", "3 < 4"], ["B200", "&amp;"]]
+    assert [th.get("scope") for th in soup.find_all("th")] == ["col", "col", "row", "row"]
+
+
+def test_a_row_of_another_length_is_refused():
+    with pytest.raises(ValueError, match=r"A row of this table has 2 cells; got 1: \['H100'\]"):
+        Table(["Chip", "Rate"], [["B200", "1"], ["H100"]])
+
+
+def test_every_letter_is_in_the_notation_once():
+    soup = BeautifulSoup(notation.notation()._repr_html_(), "html.parser")
+    rows = soup.select("tr[id]")
+    assert [row["id"] for row in rows] == [f"symbol-row-{name}" for name in q.table]
+    for row, quantity in zip(rows, q.table.values()):
+        letter, name, meaning, dimension = (cell.text for cell in row.find_all("td"))
+        assert name == quantity.name and meaning.startswith(quantity.meaning) and dimension == str(quantity.dimension)
+        assert row.span["data-tex"] == quantity.latex and letter == rf"\({quantity.latex}\)"
+        assert ("unless said otherwise" in meaning) == (quantity.default is not None)
+
+
+def test_the_notation_is_in_its_sections():
+    listing = notation.Listing([q.batch, q.context])
+    soup = BeautifulSoup(listing._repr_html_(), "html.parser")
+    assert len(listing) == 2 and len(soup.select("tbody tr[id]")) == 2
+    heads = [th.text for th in soup.select('th[scope="rowgroup"]')]
+    assert heads == list(dict.fromkeys([q.batch.section, q.context.section]))
