@@ -220,3 +220,9 @@ def test_a_bundler_that_stops_ends_the_build(finished, monkeypatch):
     with pytest.raises(FinishError, match="gather.mjs stopped: esbuild is not there"):
         finished(a="a")
     assert not finished.folder.exists()         # no half-finished site takes the place of the last one
+
+
+def test_no_page_fetches_ahead_what_is_gathered(finished):
+    """A preload of a script that goes into the one file would be asked for in vain."""
+    page = finished(a='<link rel="preload" as="script" href="_static/all.js"/>', b="b")["a"]
+    assert [tag["id"] for tag in page.select("link[rel=preload]")] == ["theme-script"]
