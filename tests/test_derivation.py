@@ -96,6 +96,8 @@ def _balance() -> Derivation:
     (lambda d: d.substitute({"context": q.context.symbol}, "x"), DerivationError, "does not contain"),
     (lambda d: d.solve("context", "x"), DerivationError, "0 positive solutions"),
     (lambda d: Derivation("empty").last, DerivationError, "has no first equation"),
+    (lambda d: d.substitute({"memory_bandwidth": d.last.lhs * q.memory_bandwidth.symbol / d.last.rhs}, "x"), DerivationError, "leaves nothing to say"),
+    (lambda d: d.approximate(q.step_time.symbol, "x", over={"batch": (1, 10)}, error=1), DerivationError, "An approximation needs a range for .*step_time"),
 ])
 def test_steps_that_do_not_follow_are_refused(move, error, sentence):
     with pytest.raises(error, match=sentence):
@@ -118,3 +120,25 @@ def test_an_approximation_states_what_it_costs_and_is_refused_beyond():
     d.approximate(sympy.Integer(1), "all awake", over={"batch": (512, 8192)}, at=at, error=0.001)
     miss = (1 - 8 / 256) ** 512
     assert d.steps[-1].error == pytest.approx(miss / (1 - miss), rel=1e-6)
+
+
+def test_what_grows_without_end_has_no_limit():
+    d = Derivation("test")
+    d.start(latency.compute_time, "arithmetic")
+    with pytest.raises(DerivationError, match="the limit of .* for batch is infinite"):
+        d.limit("batch", sympy.oo, "ever more sequences")
+
+
+def test_a_minimum_is_sought_among_powers_alone():
+    d = Derivation("test")
+    d.start(Eq(q.step_time.symbol, latency.step_time_lecture.expanded), "as the lecture has it, in inputs alone")
+    with pytest.raises(DerivationError, match="is no power of batch, so one minimum is not certain"):
+        d.minimise("batch", "a maximum of two is no power")
+
+
+def test_what_does_not_vary_moves_no_minimum():
+    """x + 1/x + 7 is least where x + 1/x is: at 1."""
+    d = Derivation("test")
+    d.start(Eq(q.cost_ratio.symbol, q.knob.symbol + 1 / q.knob.symbol + 7), "a sum")
+    d.minimise("knob", "the slope is nothing")
+    assert sympy.solve(d.last, q.knob.symbol) == [1]

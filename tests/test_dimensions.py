@@ -9,6 +9,8 @@ from handful.dimensions import BASE, NONE, Dimension, DimensionError, dimension_
 from handful.formula import registry
 from handful.ask import registry as every_formula
 from handful.quantities import dimension_of_symbol
+from handful.quantity import QuantityError, quantity
+from handful.tree import to_tree
 
 every_formula()  # imports every module, so that the registry is full
 
@@ -93,3 +95,50 @@ def test_a_formula_of_the_wrong_dimension_cannot_be_made():
 
     with pytest.raises(DimensionError, match="drain_time should be a time, but .* is a byte/device"):
         Formula(q.drain_time, q.memory_capacity.symbol, meaning="m", source="s", register=False)
+
+
+@pytest.mark.parametrize("dimension, text", [
+    (NONE, "a pure number"), (Dimension(time=-1), "1/time"), (Dimension(byte=1, time=-1, device=-1), "byte/(time·device)"), (Dimension(byte=2), "byte^2")])
+def test_a_dimension_is_spelled_as_people_write_it(dimension, text):
+    assert str(dimension) == text and eval(repr(dimension)) == dimension and dimension != "byte"
+
+
+def test_a_step_is_a_pure_number_whatever_it_asks():
+    assert dimension_of(sympy.Heaviside(B - 3 * B), dimension_of_symbol) == NONE
+    with pytest.raises(DimensionError):
+        dimension_of(sympy.Heaviside(B - L), dimension_of_symbol)
+
+
+@pytest.mark.parametrize("expression", [sympy.Integral(B, B), sympy.Derivative(sympy.Function("f")(B), B)])
+def test_what_has_no_rule_is_refused_by_name(expression):
+    with pytest.raises(DimensionError, match=f"is a {type(expression).__name__}, which has no rule for dimensions"):
+        dimension_of(expression, dimension_of_symbol)
+
+
+@pytest.mark.parametrize("expression", [sympy.sin(B), sympy.Piecewise((B, B > 1), (2 * B, True))])
+def test_what_a_page_cannot_compute_makes_no_tree(expression):
+    with pytest.raises(ValueError, match=f"{expression.func.__name__} has no place in an expression tree; allowed: .*max, min and sqrt"):
+        to_tree(expression)
+
+
+def test_a_number_that_is_no_fraction_is_a_leaf():
+    assert to_tree(sympy.pi * B) == ["*", 3.141592653589793, B.name]
+
+
+@pytest.mark.parametrize("value", [[1, "many"], object()])
+def test_what_is_no_number_is_no_value(value):
+    with pytest.raises(QuantityError, match=r"^batch must be a number \(in sequence\); got "):
+        q.batch.check(value)
+
+
+def test_values_may_come_in_arrays():
+    assert q.batch.check([]) == []
+    with pytest.raises(QuantityError, match="batch must be above 0"):
+        q.batch.check([1.0, -1.0])
+    with pytest.raises(QuantityError, match="at most 1"):
+        q.decode_efficiency.check([0.5, 1.5])
+
+
+def test_a_quantity_is_defined_once():
+    with pytest.raises(QuantityError, match="^batch is defined already, as: "):
+        quantity("batch", "B", q.batch.dimension, "sequence", "another")
