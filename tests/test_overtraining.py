@@ -183,3 +183,9 @@ def test_the_table_of_disclosed_models_leaves_out_what_was_not_read():
     assert head[-1] == "Over 20 for each"
     assert [row[0] for row in rows] == [r["name"] for r in o.disclosed() if r["verified"]]
     assert rows[0][0] == "Qwen3 30B-A3B" and rows[0][3] == "× 545"
+
+
+def test_multiples_are_shown_whole_from_ten_on_and_to_a_tenth_below():
+    exact = {row["name"]: row["overtraining_multiple"] for row in o.disclosed()}
+    for name, *_, shown in o.disclosed_table()[1]:
+        assert shown == f"× {exact[name]:.0f}" if exact[name] >= 10 else shown == f"× {exact[name]:.1f}", name

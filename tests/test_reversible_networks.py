@@ -6,8 +6,9 @@ import pytest
 
 from handful import reversible
 from handful.reversible import REALS, FeistelError, decrypt, encrypt, modulo
-from handful.reversible_networks import (BLOCKS, forward, gradients, inverse, network, nudge_growth,
+from handful.reversible_networks import (BLOCKS, forward, gradient_table, gradients, inverse, network, nudge_growth,
                                          rebuild_error)
+from handful.written import read
 
 KINDS = sorted(BLOCKS)
 
@@ -210,3 +211,14 @@ def test_bad_input_gets_one_clear_sentence(call, sentence):
     with pytest.raises(FeistelError, match=sentence) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_the_table_of_gradients_says_what_is_kept_and_what_is_lost():
+    head, rows = gradient_table(width=8, tokens=6)
+    assert head[2:] == ["Kept", "Rebuilt", "Gradients differ by"] and [row[:2] for row in rows] == [
+        ["4", "double"], ["16", "double"], ["64", "double"], ["16", "single"]]
+    kept, rebuilt = ([int(row[column].removesuffix(" kB").replace(",", "")) for row in rows] for column in (2, 3))
+    assert kept[1] == pytest.approx(4 * kept[0], rel=0.3) and kept[2] == pytest.approx(16 * kept[0], rel=0.3)
+    assert len(set(rebuilt[:3])) == 1 and rebuilt[0] < kept[0]       # flat against linear in the depth
+    double, single = (read(rows[i][4])[0] for i in (1, 3))
+    assert double < 1e-12 < 1e-8 < single

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from handful import balance
 from handful.explorers.balance import train as page_train
 from handful.simulate import train
+from handful.written import read
 
 T = 0.02
 
@@ -83,3 +84,12 @@ def test_the_page_runs_the_same_trains():
 def test_bad_timetables_get_a_sentence(call, sentence):
     with pytest.raises(train.TrainError, match=sentence):
         call()
+
+
+def test_the_table_of_loads_holds_simulation_beside_theory():
+    head, rows = train.compare((0.5, 0.9), interval=T, seats=10, requests=20_000)
+    assert head[4] == "Worst of 20,000" and [row[0].replace("\xa0", " ") for row in rows] == ["50 %", "90 %"]
+    for row in rows:
+        simulated, exact, most, worst = (read(cell.replace("\xa0", " "))[0] for cell in row[1:5])
+        assert simulated == pytest.approx(exact, rel=0.03) and simulated < most <= worst
+    assert read(rows[0][2].replace("\xa0", " "))[0] == pytest.approx(1.5 * T, rel=0.02)     # half a beat's wait and the ride, where nobody queues
