@@ -3,7 +3,8 @@
 Kernel-based graders (nbgrader, otter) pay for the kernel first; it is their floor.  Processor time is that of a control
 group, for what runs in a sandbox outlives whoever waits for it; where none can be made, it is taken to be all cores for
 all of the time, which is the most that it can be.
-Where NBGRADER names an environment that has nbgrader, that grades the same assignment too.  Nothing here fails.
+Where NBGRADER or OTTER names an environment that has nbgrader, or otter-grader and ipykernel, that grades the same assignment
+too.  Nothing here fails.
 """
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ def by_nbgrader(root: Path, place: Path, runs: int) -> float:
     from handful.classroom import exports
 
     roofline, course = assignments()["roofline"], root / "course"
-    for name, content in exports.FORMATS["nbgrader"](roofline, "handful").items():
+    for name, content in exports.FORMATS["nbgrader"](roofline, None).items():
         (course / name).parent.mkdir(parents=True, exist_ok=True)
         (course / name).write_text(content)
     (course / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'bench'\n")
@@ -105,6 +106,30 @@ def by_nbgrader(root: Path, place: Path, runs: int) -> float:
     first, _ = measured([*command, "--student", "s0"])
     whole, _ = measured(command)
     return (whole - first) / (runs - 1)
+
+
+def by_otter(root: Path, place: Path, runs: int) -> float:
+    """Core-seconds of `otter run` for each further submission: the functions of the same assignment, each call a case."""
+    from handful.classroom.given import calls, truths
+
+    roofline, tests = assignments()["roofline"], root / "otter" / "tests"
+    tests.mkdir(parents=True)
+    variant = roofline.variant("s00000")
+    for name, question in roofline.questions.items():
+        if question.kind == "function":
+            truth = truths(roofline, variant)[name]
+            cases = [{"code": f">>> abs({name}(**{call!r}) / {float(truth(**call))!r} - 1) < 1e-6\nTrue", "hidden": False, "locked": False}
+                     for call in calls(question, variant)]
+            suite = {"cases": cases, "scored": True, "setup": "", "teardown": "", "type": "doctest"}
+            (tests / f"{name}.py").write_text(f"OK_FORMAT = True\ntest = {dict(name=name, points=question.points, suites=[suite])!r}\n")
+    made = release.notebook(roofline, "s00000", "solution")
+    own = "import otter\ngrader = otter.Notebook()"
+    made["cells"].insert(0, release.cell("code", "otter", own))
+    made["cells"] = [cell for cell in made["cells"] if "explore" not in cell["metadata"].get("tags", ())]
+    (root / "otter" / "s.ipynb").write_text(re.sub(r"%pip install[^\\]*\\n", "", release.text(made)), "utf-8")
+    front = ["env", "-C", str(root / "otter"), "-u", "PYTHONPATH", f"PATH={place / 'bin'}:{os.environ['PATH']}"]
+    measured([*front, str(place / "bin" / "otter"), "generate", "-t", "tests", "--no-environment", "-o", "autograder.zip"])
+    return sum(measured([*front, str(place / "bin" / "otter"), "run", "s.ipynb", "-a", "autograder.zip"])[0] for _ in range(runs)) / runs
 
 
 def main(count: int) -> None:
@@ -131,6 +156,9 @@ def main(count: int) -> None:
         if os.environ.get("NBGRADER"):
             other = by_nbgrader(root, Path(os.environ["NBGRADER"]), runs)
             print(f"nbgrader autograde of the same assignment: {other:.3f} core-seconds each, {other / each:.1f} times as much (budget: 10)")
+        if os.environ.get("OTTER"):
+            other = by_otter(root, Path(os.environ["OTTER"]), runs)
+            print(f"otter run of its functions: {other:.3f} core-seconds each, {other / each:.1f} times as much (budget: 10)")
 
 
 if __name__ == "__main__":

@@ -290,7 +290,7 @@ def test_derivations_end_in_their_formulas():
     (lambda: prices.table(hardware="B2000"), ScenarioError, "There is no hardware 'B2000'; the nearest are"),
     (lambda: prices.table(active_parameters=-1), ScenarioError, "active_parameters must be a number above 0"),
     (lambda: prices.real_caches(0), QuantityError, "must be above 0 to be compared with; got 0"),
-    (lambda: prices.real_caches("2 GB"), QuantityError, "must be a byte/token; '2 GB' is a byte"),
+    (lambda: prices.real_caches("2 GFLOP"), QuantityError, "must be a byte/token; '2 GFLOP' is a flop"),
     (lambda: prices.break_even_reuses(cache_read_ratio=1.5, cache_write_ratio=1), QuantityError,
      "cache_read_ratio must be at most 1"),
     (lambda: prices.implied(get("prices", "gpt-7")), facts.FactsError, "has no row 'gpt-7'; the nearest")])

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -130,13 +131,15 @@ def _serves(version: int, places: tuple[Path, ...]) -> bool:
 
 
 def _sweep(home: Path) -> None:
-    """Remove empty groups that a grader left when it was killed."""
+    """Remove groups that a grader left when it was killed, and end what is in them.
+
+    A killed grader takes its sandboxes with it, but for one that bubblewrap is just making: its inner half may wait for
+    ever for the outer one.  Nothing of a student's runs in it.
+    """
     for folder in home.glob("handful-*-*"):
         if not Path("/proc", folder.name.split("-")[1]).exists():
-            try:
-                folder.rmdir()
-            except OSError:
-                pass
+            with suppress(OSError):
+                Group(0, (folder,)).remove()
 
 
 def make(memory_bytes: int, processes: int) -> Group | None:
