@@ -352,8 +352,7 @@ def test_every_explorer_of_the_book_moves(page_name, site, watch):
         for handle in figure.locator("input[type=range], [role=slider]").all():
             before = seen(figure)
             handle.focus()
-            page.keyboard.press("PageUp")
-            page.keyboard.press("ArrowLeft")
+            page.keyboard.press("PageUp")  # one key: a second could undo what it did
             if not changes(page, figure, before, 600):  # at the end of its range already
                 page.keyboard.press("PageDown")
                 assert changes(page, figure, before, 6000), (figure.get_attribute("id"), handle.get_attribute("aria-valuetext"))
