@@ -149,3 +149,11 @@ def test_rounding_alone_is_a_floor_under_measured_drift():
 def test_bad_input_gets_one_clear_sentence(call):
     with pytest.raises(FeistelError, match="wants a gain and a mean square above 0"):
         call()
+
+
+@pytest.mark.parametrize("gain", [1.5, 10.0])
+def test_activations_settle_where_layer_after_layer_leaves_them(gain):
+    size = 1.0
+    for _ in range(400):
+        size = branch(gain, size)[0]
+    assert fixed_point_slope(gain) == pytest.approx(branch(gain, size)[1], rel=1e-9)
