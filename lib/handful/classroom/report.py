@@ -89,17 +89,11 @@ def _figure(draw, name: str, tall: float, says: str, caption: str = "") -> str:
     """A picture with its text alternative; `draw` gets matplotlib's axes."""
     from matplotlib.figure import Figure
 
-    from ..page.figure import GRID, SOFT, as_svg
+    from ..page.figure import as_svg, quiet_axes
 
     def made():
         figure = Figure(figsize=(WIDE, tall), layout=None)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["left", "bottom"]].set_color(SOFT)
-        axes.tick_params(colors=SOFT, labelsize=10, length=3)
-        axes.grid(True, color=GRID, linewidth=0.7)
-        axes.set_axisbelow(True)
-        draw(axes)
+        draw(quiet_axes(figure, (0, 0, 1, 1), 10))
         return figure
 
     svg = as_svg(made, name).replace('aria-hidden="true"', f'role="img" aria-label="{shown(says, 2000)}"', 1)

@@ -59,6 +59,17 @@ def extent(values, log: bool, low: float | None, high: float | None, leading=())
     return (a if low is None else low, b if high is None else high)
 
 
+def quiet_axes(figure, place: tuple[float, float, float, float], size: float = 9):
+    """Axes of the book's look at a place of the figure (left, bottom, width, height in shares); `size` of the labels in points."""
+    axes = figure.add_axes(place)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(SOFT)
+    axes.tick_params(colors=SOFT, labelsize=size, length=3)
+    axes.grid(True, color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
+    return axes
+
+
 def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float):
     from matplotlib.figure import Figure
 
@@ -68,12 +79,7 @@ def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float)
         shapes.draw(figure.add_axes((0, 0, 1, 1)), tall, drawn, 720)
         return figure
     figure = Figure(figsize=(width, height), layout=None)
-    axes = figure.add_axes((0.115, 0.13, 0.66, 0.83))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(SOFT)
-    axes.tick_params(colors=SOFT, labelsize=9, length=3)
-    axes.grid(True, color=GRID, linewidth=0.7)
-    axes.set_axisbelow(True)
+    axes = quiet_axes(figure, (0.115, 0.13, 0.66, 0.83))
     if explorer.kind in scenes.KINDS:
         scenes.find(explorer.kind).draw(axes, explorer.values(**state))
     else:
