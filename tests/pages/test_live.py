@@ -37,9 +37,9 @@ def page(folder_server, watch):
         '<p>A step takes <span class="live" data-live="step">?</span>; an H100 balances at '
         '<span class="live" data-live="pinned">?</span> and reads <span class="fact" data-label="Bandwidth" '
         'data-source="a data sheet">3.35 TB/s</span>; experts talk for <span class="live" data-live="crossing">?</span>.</p></article></main>'
-        f'<script type="application/json" id="live-numbers">{block}</script>'
-        '<script type="application/json" id="live-maths">{"formulas":{"step_time":{"latex_html":"<b>T =</b>"}},"letters":{"batch":{"latex_html":"<b>B</b>"}}}'
-        '</script></body></html>', "utf-8")
+        f'<script type="application/json" id="live-numbers" data-boxes="boxes.json">{block}</script>'
+        '</body></html>', "utf-8")
+    (folder / "boxes.json").write_text('{"formulas":{"step_time":"<b>T =</b>"},"letters":{"batch":"<b>B</b>"}}', "utf-8")
     tab = watch()
     opened = tab.open(address)
     yield opened

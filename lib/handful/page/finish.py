@@ -82,6 +82,9 @@ class Maths:
     def __init__(self) -> None:
         self.wanted: dict[tuple[str, bool], list[str]] = {}
         self.number: dict[tuple[str, bool], int] = {}
+        # What the boxes of live numbers show, {"formulas": {name: {"latex"}}, "letters": …}: one file for all pages,
+        # which a page asks for when the first box opens.
+        self.asked: dict[str, dict] = {}
 
     def want(self, tex: str, display: bool, page: str) -> str:
         self.wanted.setdefault((tex, display), []).append(page)
@@ -155,10 +158,16 @@ def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
         placeholder = maths.want(tag["data-tex"], display, page)
         del tag["data-tex"]
         tag.string = placeholder
-    for block in soup.select('script[type="application/json"].explorer-spec, script#live-maths'):
+    for block in soup.select('script[type="application/json"].explorer-spec'):
         data = json.loads(block.string or "null")
         if _latex_in(data, page, maths):
             block.string = _json(data)
+    for block in soup.select("script#live-maths"):
+        for kind, entries in json.loads(block.string).items():
+            maths.asked.setdefault(kind, {}).update(entries)
+            _latex_in(entries, page, maths)
+        soup.select_one("script#live-numbers")["data-boxes"] = "../" * page.count("/") + "_static/handful/boxes.json"
+        block.decompose()
 
 
 def _latex_in(data, page: str, maths: Maths) -> bool:
@@ -216,6 +225,8 @@ def _classes(tag) -> list[str]:
 def dress(soup: BeautifulSoup, up: str) -> None:
     """Add the policy, our style sheets and our one script."""
     head = soup.head
+    if soup.select_one("[data-study]"):
+        soup.html["data-studies"] = ""  # where the script sees it before the page has been read: see site.js
     policy = soup.new_tag("meta", content=POLICY)
     policy["http-equiv"] = "Content-Security-Policy"
     charset = head.find("meta", charset=True)
@@ -300,6 +311,9 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         icons |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup
     formulas = maths.typeset(node, root, styles)
+    boxes = json.dumps({kind: {name: formulas[maths.number[entry["latex"], False]] for name, entry in sorted(entries.items())}
+                        for kind, entries in maths.asked.items()}, ensure_ascii=False, separators=(",", ":"))
+    (static / "handful" / "boxes.json").write_text(boxes, "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
     sheets.trim(static, raw / "_static", icons)
     for script in static.rglob("*.js"):

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
 
-SHARED = ("site.css", "theme.js", "handful/handful.js")
+SHARED = ("site.css", "theme.js", "handful/handful.js", "handful/boxes.json")
 OURS = "_static/handful/"
 # Sets light or dark before the first paint, and so may not wait.
 EARLY = "data-cfasync"

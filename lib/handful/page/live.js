@@ -3,7 +3,8 @@
 // Beside them one block of JSON:
 //   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit}], conventions, source}},
 //    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits, values: {build-time values}}}}
-// and another with what is typeset, read when the first box opens: {"formulas": {NAME: {latex_html}}, "letters": {NAME: {latex_html}}}.
+// What is typeset comes from a file for all pages, named in the block's data-boxes and fetched when the first box opens:
+// {"formulas": {NAME: html}, "letters": {NAME: html}}.
 import { lower } from "./describe.js";
 import { h, put } from "./dom.js";
 import { label, lacks, store } from "./scenario.js";
@@ -89,6 +90,7 @@ function listen(root, make) {
     box.querySelector(".pop-close").addEventListener("click", () => close(true));
     document.body.append(box);
     place(box, span);
+    forms?.then(() => { if (open?.box === box) place(box, span); }, () => {}); // with its formulas it is taller
     span.setAttribute("aria-expanded", "true");
     open = { span, box };
     box.querySelector(".pop-close").focus({ preventScroll: true });
@@ -130,19 +132,20 @@ function source(text) {
     h("a", { href: `https://www.youtube.com/watch?v=xmkSf5IS-zw&t=${seconds}s`, rel: "noopener", text: `the lecture at ${found[0]}` }), `${text.slice(found.index + found[0].length)}.`);
 }
 
-let held;
-function typeset(kind, name) {
-  held ??= JSON.parse(document.getElementById("live-maths")?.textContent || "{}");
-  const made = document.createElement("template");
-  made.innerHTML = held[kind]?.[name]?.latex_html || ""; // the book's own, typeset when it was built
-  return made.content.firstChild;
+// Fills a node once the typeset forms are here; without them (no network) the box does without.
+let forms;
+function typeset(node, kind, name) {
+  const address = document.getElementById("live-numbers")?.dataset.boxes;
+  forms ??= fetch(new URL(address, document.baseURI)).then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.status))));
+  forms.then((found) => { node.innerHTML = found[kind]?.[name] || ""; }) // the book's own, typeset when it was built
+    .catch(() => { forms = null; });
+  return node;
 }
 
 function card(span, number, formulas, result) {
   const formula = formulas[number.formula], box = shell(`${formula.label || number.formula.replaceAll("_", " ")}: ${result.text}`);
   box.append(h("p", { text: `${formula.meaning.charAt(0).toUpperCase()}${formula.meaning.slice(1)}.` }));
-  const maths = typeset("formulas", number.formula);
-  if (maths) box.append(h("div", { class: "pop-formula" }, maths));
+  box.append(typeset(h("div", { class: "pop-formula" }), "formulas", number.formula));
   if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
   if (result.values) {
     const now = { ...store.choice, ...result.pinned }, names = ["hardware", "model", "precision"].map((kind) => label(kind, now[kind])).join(", ");
@@ -158,7 +161,7 @@ function card(span, number, formulas, result) {
 function inputs(formula, { values, symbols }) {
   const rows = formula.inputs.filter(({ name }) => typeof values[name] === "number" && (name in symbols || !(values[name] === 0 || name === "tokens_per_step")));
   return h("table", null, h("tbody", null, ...rows.map(({ name, label: words, unit }) => {
-    return h("tr", null, h("td", { class: "pop-letter" }, typeset("letters", name)), h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }), h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }));
+    return h("tr", null, typeset(h("td", { class: "pop-letter" }), "letters", name), h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }), h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }));
   })));
 }
 

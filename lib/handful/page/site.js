@@ -83,9 +83,11 @@ function fill() {
 }
 
 // Cards and problems read as folded text; their script comes when the page stands.
+let fetched = null;
+function fetchStudy() { return fetched ||= import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)); }
 function study() {
   if (!document.querySelector("[data-card], [data-problem], [data-study]")) return;
-  import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)).then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
+  fetchStudy().then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
     .catch((error) => {
       console.warn(`Cards and problems could not start: ${error.message}`);
       for (const held of document.querySelectorAll(".card > noscript")) held.outerHTML = held.textContent;
@@ -93,6 +95,8 @@ function study() {
 }
 
 store.load(location.search, memory());
+// Review and Progress are large and read from the learner's store: it is opened while the page is still on its way.
+if (document.documentElement.hasAttribute("data-studies")) fetchStudy().then(({ open }) => open(true)).catch(() => {}); // study() says so
 if (document.readyState === "loading") {
   addEventListener("DOMContentLoaded", fill);
   // This module does not wait for the text: where no address is to be checked against the page's explorers, the

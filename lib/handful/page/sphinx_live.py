@@ -1,7 +1,7 @@
 """The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact} and {claim}.
 
 A page that holds live numbers ends with one JSON block, ``<script type="application/json" id="live-numbers">``, and
-another with what its boxes typeset.  A fact carries its label and source itself.  Without scripts both read as text.
+another with what its boxes typeset, which the finish puts into a file of its own.  A fact carries its label and source itself.  Without scripts both read as text.
 """
 
 from __future__ import annotations

@@ -53,8 +53,9 @@ export class Sitting {
   start() { return this.inTurn(() => this.load()); }
 
   async load() {
-    this.states = await this.store.states();
-    this.days = new Map((await this.store.days()).map((day) => [day.day, day]));
+    const [states, days] = await this.store.overview();
+    this.states = states;
+    this.days = new Map(days.map((day) => [day.day, day]));
     this.draw();
   }
 

@@ -33,7 +33,7 @@ export class Store {
 
   constructor() {
     Object.assign(this, { db: null, memory: null, trouble: null, listeners: new Set(), made: [],
-      settings: { ...DEFAULTS }, problems: new Map(), backup: null, count: 0, stale: false, onprogress: () => {} });
+      settings: { ...DEFAULTS }, problems: new Map(), backup: null, count: 0, stale: false, ahead: null, onprogress: () => {} });
   }
 
   on(listener) {
@@ -43,6 +43,7 @@ export class Store {
 
   // From another tab, or here: what is remembered of the store is read again, then whoever listens hears of it.
   async changed(where) {
+    this.ahead = null;
     if (where === "here") this.channel?.postMessage("changed");
     else await this.refresh();
     for (const listener of this.listeners) listener(where);
@@ -115,6 +116,18 @@ export class Store {
   async days() {
     await this.ready();
     return (await this.look((shelf) => shelf.all("days"))).sort((a, b) => a.day - b.day);
+  }
+
+  // States and days together, read ahead once by a page that is still on its way to being shown.
+  overview() {
+    const known = this.ahead || Promise.all([this.states(), this.days()]);
+    this.ahead = null;
+    return known;
+  }
+
+  readAhead() {
+    if (!this.stale) this.ahead = this.overview();
+    this.ahead?.catch(() => {}); // whoever asks for it hears of it
   }
 
   async events() { return (await this.look((shelf) => shelf.all("events"))).sort(inOrder); }

@@ -9,8 +9,14 @@ import { Store } from "./store.js";
 
 // What is answered goes into one log (store.js).  Problems get it as page.attempt(…), which never fails, and
 // page.results(), { problem: { right, wrong } } as of now.
+// open() may be called before the page has been read, to be quicker.
+let opened = null;
+export function open(ahead = false) {
+  return opened ||= Store.open().then((store) => { if (ahead) store.readAhead(); return store; });
+}
+
 export async function start(page) {
-  const study = await Store.open();
+  const study = await open();
   page.study = study;
   page.attempt = ({ given, ...fields }) => study.add("attempt", { given: String(given).slice(0, 300), ...fields })
     .catch((error) => console.warn(`An attempt was not noted: ${error.message}`));
