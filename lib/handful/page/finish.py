@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import gather, sheets
+from . import editions, gather, sheets
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -262,7 +262,7 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
 
 
 def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
-           notebooks: Path | None = None) -> list[str]:
+           notebooks: Path | None = None, base: str = "") -> list[str]:
     """Write the site; returns its pages.
 
     Parameters
@@ -279,6 +279,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         The folder that holds node_modules.
     notebooks : Path, optional
         Folder of .ipynb files to offer for download.
+    base : str, optional
+        The address that the site will have, for canonical links.
     """
     fresh = site.with_name(site.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -307,6 +309,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
         dress(soup, up)
+        editions.sign(soup, page, base)
         check_links(soup, page)
         icons |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup
