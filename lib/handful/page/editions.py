@@ -152,8 +152,8 @@ def like(about: str, title: str, body: str, place: str) -> BeautifulSoup:
         del tag["aria-current"]
     for name in ("href", "src", "action", "data-boxes"):
         for tag in soup.find_all(attrs={name: True}):
-            if not tag[name].startswith("#"):
-                tag[name] = urljoin(place, tag[name])
+            if not re.match(r"#|/|[a-z]+:", tag[name]):
+                tag[name] = place + tag[name]
     soup.html["data-content_root"] = place
     soup.title.string = f"{title} — A Handful of Equations"
     article = soup.select_one("article.bd-article")
