@@ -155,6 +155,8 @@ def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
     # find_all rather than select: selectors pass over what stands within a <template>.
     for tag in soup.find_all(attrs={"data-tex": True}):
         display = tag.name == "div" or tag.has_attr("data-display")
+        if not display and len(tag["data-tex"]) > 60:
+            tag["class"] = [*_classes(tag), "is-long"]  # may scroll on a phone: see house.css
         placeholder = maths.want(tag["data-tex"], display, page)
         del tag["data-tex"]
         tag.string = placeholder
@@ -307,9 +309,11 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
         dress(soup, up)
+        heads.place(soup, page)
         check_links(soup, page)
         glyphs |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup
+    heads.describe(pages, fresh, root)
     formulas = maths.typeset(node, root, styles)
     boxes = json.dumps({kind: {name: formulas[maths.number[entry["latex"], False]] for name, entry in sorted(entries.items())}
                         for kind, entries in maths.asked.items()}, ensure_ascii=False, separators=(",", ":"))
