@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import gather, sheets
+from . import gather, offline, sheets
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -236,6 +236,7 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     if not head.select_one('link[rel~="icon"]'):
         head.append(soup.new_tag("link", rel="icon", type="image/svg+xml", href=f"{up}_static/handful/favicon.svg"))
     head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "src": f"{up}_static/handful/handful.js"}))
+    offline.dress(soup, up)
 
 
 def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str]) -> None:
@@ -335,6 +336,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     if wrong := gather.bundle(fresh, *shared, node, root):
         raise FinishError(f"gather.mjs stopped: {wrong[-2000:]}")
     gather.stamp(fresh, pages)
+    offline.write(fresh, POLICY)  # last: an edition is what its files hold
     shutil.rmtree(site, ignore_errors=True)
     fresh.rename(site)
     return sorted(pages)
