@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import gather, heads, icons, sheets
+from . import gather, heads, icons, offline, sheets
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -237,6 +237,7 @@ def dress(soup: BeautifulSoup, up: str) -> None:
         head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
     heads.icons(soup, up)
     head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "src": f"{up}_static/handful/handful.js"}))
+    offline.dress(soup, up)
 
 
 def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str]) -> None:
@@ -339,6 +340,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     if wrong := gather.bundle(fresh, *shared, node, root):
         raise FinishError(f"gather.mjs stopped: {wrong[-2000:]}")
     gather.stamp(fresh, pages)
+    offline.write(fresh, POLICY)  # last: an edition is what its files hold
     shutil.rmtree(site, ignore_errors=True)
     fresh.rename(site)
     return sorted(pages)
