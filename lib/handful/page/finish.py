@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import gather, heads, icons, offline, sheets
+from . import editions, gather, heads, icons, offline, sheets
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -264,7 +264,7 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
 
 
 def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
-           notebooks: Path | None = None) -> list[str]:
+           notebooks: Path | None = None, base: str = "") -> list[str]:
     """Write the site; returns its pages.
 
     Parameters
@@ -281,6 +281,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         The folder that holds node_modules.
     notebooks : Path, optional
         Folder of .ipynb files to offer for download.
+    base : str, optional
+        The address that the site will have, for canonical links.
     """
     fresh = site.with_name(site.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -311,6 +313,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         take_out(soup, page, up, static, styles)
         dress(soup, up)
         heads.place(soup, page)
+        editions.sign(soup, page, base)
         check_links(soup, page)
         glyphs |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup

@@ -1,0 +1,162 @@
+"""Editions: the date that this one bears, and earlier ones published beside it.
+
+CITATION.cff says when the edition was released; each page says it at its foot.  An earlier edition is the folder that
+was published then; under ``editions/DATE/`` of the newest it keeps its pages, each with a note that leads to the newest.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+import yaml
+from bs4 import BeautifulSoup
+
+from .bootstrap import ROOT
+
+FOLDER = "editions"
+# What a page has to itself.
+OWN = ('link[rel="canonical"]', 'link[rel="prev"]', 'link[rel="next"]', 'meta[name="description"]', 'meta[property^="og:"]',
+       'meta[name^="twitter:"]', ".prev-next-footer", ".bd-sidebar-secondary", "#jb-print-docs-body", ".dropdown-download-buttons",
+       "button.secondary-toggle")
+
+
+class EditionError(RuntimeError):
+    """What is wrong with an edition, in one sentence."""
+
+
+class Edition(NamedTuple):
+    """A release of the book: its version, and its date, by which readers call it."""
+
+    version: str
+    date: date
+
+    @property
+    def title(self) -> str:
+        """
+        >>> Edition("0.1.0", date(2026, 11, 5)).title
+        'Edition of 5 November 2026'
+        """
+        return f"Edition of {self.date.day} {self.date:%B %Y}"
+
+    @property
+    def name(self) -> str:
+        """The same within a sentence."""
+        return self.title.replace("E", "e", 1)
+
+
+@cache
+def current(citation: Path = ROOT / "CITATION.cff") -> Edition:
+    """The edition that the sources are of, as CITATION.cff says."""
+    said = yaml.safe_load(citation.read_text("utf-8"))
+    return Edition(str(said["version"]), date.fromisoformat(str(said["date-released"])))
+
+
+def address(base: str, page: str) -> str:
+    """
+    >>> address("https://example.org/book/", "index.html"), address("https://example.org/book/", "about.html")
+    ('https://example.org/book/', 'https://example.org/book/about.html')
+    """
+    return urljoin(base, re.sub(r"(^|/)index\.html$", r"\1", page))
+
+
+def sign(soup: BeautifulSoup, page: str, base: str) -> None:
+    """Say at the page's foot which edition it is of, and in its head where it stands."""
+    foot = soup.select_one(".bd-footer-content .extra_footer")
+    if foot:
+        up = "../" * page.count("/")
+        foot.append(BeautifulSoup(f'<p class="edition">{current().title} · <a href="{up}errata.html">Errata and editions</a></p>',
+                                  "html.parser"))
+    if base and page not in ("search.html", "genindex.html"):
+        for tag in soup.select('link[rel="canonical"]'):
+            tag.decompose()
+        soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, page)))
+
+
+def add(site: Path, archive: Path, base: str) -> list[str]:
+    """Put earlier editions under ``editions/`` of the site; returns their names, newest first.
+
+    Parameters
+    ----------
+    site : Path
+        The newest edition, finished.
+    archive : Path
+        A folder that holds a folder for each earlier edition, named by its date (2026-11-21), as it was published.
+    base : str
+        The address of the newest edition, or "".
+    """
+    names = sorted((path.name for path in archive.iterdir() if path.is_dir()), reverse=True)
+    for name in names:
+        try:
+            released = date.fromisoformat(name)
+        except ValueError:
+            raise EditionError(f"{archive.name}/{name} is no earlier edition: such a folder is named by a date, like 2026-11-21.") from None
+        if released >= current().date:
+            raise EditionError(f"{archive.name}/{name} is not earlier than this edition, of {current().date}; set date-released in CITATION.cff.")
+        if not (archive / name / "index.html").exists():
+            raise EditionError(f"{archive.name}/{name} holds no index.html, so it is no published edition.")
+        copy_edition(archive / name, site, Edition("", released), base)
+    (site / FOLDER).mkdir(exist_ok=True)
+    (site / FOLDER / "index.html").write_text(listing((site / "about.html").read_text("utf-8"), names, base), "utf-8")
+    return names
+
+
+def copy_edition(old: Path, site: Path, edition: Edition, base: str) -> None:
+    """One earlier edition, with a note on each page that leads to the same page of the newest."""
+    place = site / FOLDER / str(edition.date)
+    # Its own earlier editions stand beside it now; what spoke for the whole host is the newest's to say.
+    shutil.copytree(old, place, ignore=lambda folder, names: {FOLDER, "robots.txt", "sitemap.xml", "_headers", "_redirects", ".htaccess",
+                                                              "nginx.conf", "404.html"} & set(names) if Path(folder) == old else set())
+    for path in place.rglob("*.html"):
+        page = path.relative_to(place).as_posix()
+        up = "../" * (page.count("/") + 2)
+        newest = page if (site / page).exists() else "index.html"
+        soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        for tag in soup.select('link[rel="canonical"]'):
+            tag.decompose()
+        if base:
+            soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, newest)))
+        for article in soup.select("article.bd-article"):
+            what = "this page as it is now" if newest == page else "the newest edition, which has no such page"
+            article.insert(0, BeautifulSoup(
+                f'<div class="admonition note earlier-edition" role="note"><p class="admonition-title">An earlier edition</p>'
+                f'<p>This page is of the {edition.name}. Read <a href="{up}{newest}">{what}</a>, or '
+                f'<a href="{up}errata.html">what has been corrected since</a>.</p></div>', "html.parser"))
+        path.write_text(str(soup), "utf-8")
+
+
+def listing(about: str, names: list[str], base: str) -> str:
+    """The page ``editions/index.html``."""
+    rows = "".join(f'<li><a href="{name}/index.html">{Edition("", date.fromisoformat(name)).title}</a></li>' for name in names)
+    soup = like(about, "Editions", f'<p>The newest is the <a href="../index.html">{current().name}</a>; '
+                f'<a href="../errata.html">the errata</a> say what has been corrected.</p><p>Earlier ones stand as they were '
+                f"published:</p><ul>{rows}</ul>", "../")
+    if base:
+        soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, f"{FOLDER}/index.html")))
+    return str(soup)
+
+
+def like(about: str, title: str, body: str, place: str) -> BeautifulSoup:
+    """A page of the book's looks with other text, made from its page "about", whose addresses then start from `place`."""
+    soup = BeautifulSoup(about, "html.parser")
+    for rule in OWN:
+        for tag in soup.select(rule):
+            tag.decompose()
+    for tag in soup.select(".current, [aria-current]"):
+        tag["class"] = [name for name in tag.get("class", []) if name not in ("current", "active")]
+        del tag["aria-current"]
+    for name in ("href", "src", "action", "data-boxes"):
+        for tag in soup.find_all(attrs={name: True}):
+            if not re.match(r"#|/|[a-z]+:", tag[name]):
+                tag[name] = place + tag[name]
+    soup.html["data-content_root"] = place
+    soup.title.string = f"{title} — A Handful of Equations"
+    article = soup.select_one("article.bd-article")
+    article.clear()
+    article.append(BeautifulSoup(f"<section><h1>{title}</h1>{body}</section>", "html.parser"))
+    return soup
