@@ -26,8 +26,10 @@ TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".ico": "image/x-icon", ".woff": "font/woff", ".woff2": "font/woff2",
     ".ipynb": "application/x-ipynb+json", ".csv": "text/csv; charset=utf-8", ".bib": "text/plain; charset=utf-8",
     ".inv": "application/octet-stream",
+    ".webmanifest": "application/manifest+json; charset=utf-8",
 }
-COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico"}
+COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico",
+              ".webmanifest"}
 
 
 @lru_cache(maxsize=512)
