@@ -11,13 +11,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import yaml
 
 from handful.page import bootstrap, build
+from handful.page.serve import open_server
 
 PLACE = build.BUILD / "stock"
 CHAPTER = "latency-and-cost"
@@ -97,5 +100,89 @@ def page() -> Path:
     return made
 
 
+# When a frame with a slider in it that can be moved was handed to the screen.
+SLIDER = """new MutationObserver((_, observer) => {
+    if (!document.querySelector("input[type=range], [role=slider]")) return;
+    observer.disconnect();
+    requestAnimationFrame(() => { const channel = new MessageChannel();
+      channel.port1.onmessage = () => { window.sliderAt = performance.now(); }; channel.port2.postMessage(0); });
+}).observe(document, { childList: true, subtree: true });"""
+# From a key on the slider to the frame that shows the plot moved; each page's slider answers to the same keys.
+KEYS = """async (rule) => {
+    const slider = document.querySelector(rule);
+    slider.scrollIntoView({ block: "center" });
+    await new Promise((done) => setTimeout(done, 1500));
+    const press = (right) => {
+      if (slider.matches("input")) {
+        if (right) slider.stepUp(3); else slider.stepDown(3);
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+      } else slider.dispatchEvent(new KeyboardEvent("keydown", { key: right ? "ArrowRight" : "ArrowLeft", bubbles: true, cancelable: true }));
+    };
+    const plot = () => [...document.querySelectorAll(".ex-svg")].map((e) => e.innerHTML).join()
+      || [...document.querySelectorAll(".widget-image, .jupyter-widgets img")].filter((e) => e.offsetParent).map((e) => e.src).join();
+    const before = plot(), times = [];
+    let moved = false;
+    for (let i = 0; i < 80; i += 1) {
+      times.push(await new Promise((done) => {
+        let start;
+        requestAnimationFrame(() => { start = performance.now(); });
+        press(Math.floor(i / 20) % 2 === 0);
+        requestAnimationFrame(() => { const channel = new MessageChannel();
+          channel.port1.onmessage = () => done(performance.now() - start); channel.port2.postMessage(0); });
+      }));
+      if (i === 15) moved = plot() !== before;
+    }
+    return { moved, times: times.slice(10).sort((a, b) => a - b) };
+}"""
+
+
+def measured(browser, address: str, rule: str, loads: int = 3) -> dict[str, float]:
+    """Weight and requests of a first visit; with the processor slowed four times, load to slider and key to frame."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(address, wait_until="networkidle")
+    page.wait_for_selector(rule, state="attached")
+    page.wait_for_load_state("networkidle")
+    sizes = page.evaluate("performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).map((e) => e.encodedBodySize)")
+    page.close()
+    waits = []
+    for last in range(loads):
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+        page.add_init_script(SLIDER)
+        page.goto(address, wait_until="load")
+        page.wait_for_function("() => window.sliderAt", timeout=60_000)
+        waits.append(page.evaluate("window.sliderAt") / 1e3)
+        if last == loads - 1:
+            page.wait_for_load_state("networkidle")
+            frames = page.evaluate(KEYS, rule)
+        page.close()
+    if not frames["moved"]:
+        raise RuntimeError(f"{address}: the plot did not follow its slider, so there is nothing to measure")
+    return {"weight, kB": sum(sizes) / 1e3, "requests": len(sizes), "load to first slider, s": statistics.median(waits),
+            "slider to frame, median, ms": frames["times"][35], "slider to frame, 95th percentile, ms": frames["times"][66]}
+
+
+def compare() -> None:
+    """Print both pages' figures and their ratio."""
+    from playwright.sync_api import sync_playwright
+
+    made = page()
+    servers = [open_server(folder, 0, quiet=True) for folder in (build.SITE, made)]
+    servers[1].RequestHandlerClass.said = {}  # the stock page has inline scripts and pictures within its text
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        rules = (".ex-controls input[type=range]", "[role=slider]")
+        ours, stock = (measured(browser, f"http://127.0.0.1:{server.server_port}/{CHAPTER}.html", rule)
+                       for server, rule in zip(servers, rules, strict=True))
+        browser.close()
+    for server in servers:
+        server.shutdown()
+    print(f"{CHAPTER}, CPU ÷ 4 for times" + f"{'ours':>20s}{'stock':>12s}{'stock/ours':>12s}")
+    for what, value in ours.items():
+        print(f"    {what:44s}{value:12.4g}{stock[what]:12.4g}{stock[what] / value:12.2f}", flush=True)
+
+
 if __name__ == "__main__":
-    print(page())
+    compare()
