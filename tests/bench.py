@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from handful.page import bootstrap
 from handful.page.build import SCRIPTS, SITE
@@ -267,8 +268,16 @@ def bundles() -> None:
         print("    " + ", ".join(f"{path} {part['bytesInOutput'] / 1e3:.1f}" for path, part in largest) + " kB raw")
 
 
+def beside_stock() -> None:
+    """The same chapter the way Jupyter Book makes it by default, in the same run."""
+    sys.path.insert(0, str(Path(__file__).parent))  # -P leaves it out
+    from stock import compare
+
+    compare()
+
+
 def main() -> None:
-    for measure in (cold_import, cold_command, sweeps, every_sweep, sliders, review, bundles, page_weights):
+    for measure in (cold_import, cold_command, sweeps, every_sweep, sliders, review, bundles, page_weights, beside_stock):
         try:
             measure()
         except (ImportError, KeyError) as missing:

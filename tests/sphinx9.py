@@ -56,7 +56,7 @@ def configuration() -> str:
         "extensions": [*EXTENSIONS, *book["sphinx"]["extra_extensions"]],
         "external_toc_path": str(build.ROOT / "_toc.yml"), "external_toc_exclude_missing": True,
         "html_theme": "sphinx_book_theme", "myst_enable_extensions": book["parse"]["myst_enable_extensions"],
-        "bibtex_bibfiles": book["bibtex_bibfiles"],
+        "bibtex_bibfiles": [str(build.ROOT / "book" / name) for name in book["bibtex_bibfiles"]],
         "nb_execution_mode": book["execute"]["execute_notebooks"], "nb_execution_timeout": book["execute"]["timeout"],
         "nb_execution_cache_path": str(PLACE / "cache"),
         **book["sphinx"]["config"],

@@ -126,9 +126,14 @@ def archive(tmp_path, site):
 
 
 def test_earlier_editions_stand_beside_the_newest(site, archive):
-    assert publish.complete(site, "https://example.org/", {}, archive) == ["earlier editions: 2026-01-05"]
+    (archive / "2026-01-05" / "sw.js").write_text("const EDITION = 1;")
+    earlier = editions.earlier_in(archive)
+    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    assert publish.complete(site, "https://example.org/", {}, archive, earlier) == ["an earlier edition, 2026-01-05, under editions/"]
+    assert all(path.read_bytes() == held for path, held in before.items())  # the newest's worker knows them by what they hold
     kept = site / "editions" / "2026-01-05"
-    assert sorted(path.name for path in kept.iterdir()) == ["balance-batch.html", "gone.html", "index.html"]
+    assert sorted(path.name for path in kept.iterdir()) == ["balance-batch.html", "gone.html", "index.html", "sw.js"]
+    assert "unregister" in (kept / "sw.js").read_text() and "EDITION" not in (kept / "sw.js").read_text()
     for name, newest in (("balance-batch", "balance-batch.html"), ("gone", "index.html")):
         page = soup(kept / f"{name}.html")
         note = page.select_one("article > .earlier-edition:first-child")
@@ -136,19 +141,21 @@ def test_earlier_editions_stand_beside_the_newest(site, archive):
         assert (kept / note.a["href"]).resolve() == site / newest
         address = "https://example.org/" + ("" if newest == "index.html" else newest)
         assert [tag["href"] for tag in page.select('link[rel="canonical"]')] == [address]
-    page = soup(site / "editions" / "index.html")
-    assert [a["href"] for a in page.select("article li a")] == ["2026-01-05/index.html"]
-    for tag in page.select("[href]"):
-        if not tag["href"].startswith(("#", "http")):
-            assert (site / "editions" / tag["href"]).exists(), tag
+
+
+def test_the_errata_name_earlier_editions():
+    page = BeautifulSoup(PAGE.format("Errata"), "html.parser")
+    editions.sign(page, "errata.html", "", ["2026-01-05", "2025-12-24"])
+    assert [(a["href"], a.string) for a in page.select("article li a")] == [
+        ("editions/2026-01-05/index.html", "Edition of 5 January 2026"), ("editions/2025-12-24/index.html", "Edition of 24 December 2025")]
 
 
 @pytest.mark.parametrize(("name", "fault"), [("first", "is named by a date"), ("2999-01-01", "is not earlier than this edition"),
                                              ("2026-01-06", "holds no index.html")])
-def test_what_is_no_earlier_edition_is_refused(site, archive, name, fault):
+def test_what_is_no_earlier_edition_is_refused(archive, name, fault):
     (archive / name).mkdir()
     with pytest.raises(editions.EditionError, match=fault):
-        publish.complete(site, "", {}, archive)
+        editions.earlier_in(archive)
 
 
 def test_a_page_is_signed_with_edition_and_address():

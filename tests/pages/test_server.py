@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from handful.page.build import SITE
-from handful.page.finish import POLICY
+from handful.page.hosting import HEADERS, KEPT
 
 
 def ask(address: str, path: str, method: str = "GET", **headers):
@@ -29,7 +29,7 @@ def test_types_policy_and_compression(folder_server):
     plain, body = ask(address, "/a.js")
     packed, small = ask(address, "/a.js", Accept_Encoding="gzip")
     assert plain.headers["Content-Type"] == "text/javascript; charset=utf-8"
-    assert plain.headers["Content-Security-Policy"] == POLICY
+    assert all(plain.headers[name] == value for name, value in HEADERS.items())
     assert packed.headers["Content-Encoding"] == "gzip" and gzip.decompress(small) == body and len(small) < 100
 
 
@@ -42,6 +42,22 @@ def test_a_file_that_stands_is_not_sent_again(folder_server):
     (folder / "a.css").write_text("a {}")
     changed, body = ask(address, "/a.css", If_None_Match=first.headers["ETag"])
     assert (changed.status, body) == (200, b"a {}")
+
+
+def test_what_is_named_by_what_it_holds_is_kept(folder_server):
+    folder, address = folder_server
+    (folder / "_static").mkdir()
+    for name in ("site.1b2c3d4e.css", "site.css"):
+        (folder / "_static" / name).write_text("p {}")
+    assert ask(address, "/_static/site.1b2c3d4e.css")[0].headers["Cache-Control"] == KEPT
+    assert ask(address, "/_static/site.css")[0].headers["Cache-Control"] == "no-cache"
+
+
+def test_a_lost_address_gets_the_books_own_page_where_there_is_one(folder_server):
+    folder, address = folder_server
+    (folder / "404.html").write_text("<p>No such page</p>")
+    answer, body = ask(address, "/deep/none.html")
+    assert (answer.status, answer.headers["Content-Type"], body) == (404, "text/html; charset=utf-8", b"<p>No such page</p>")
 
 
 @pytest.mark.parametrize("path", ["/folder/", "/../secret.txt", "/%2e%2e/secret.txt", "/none", "/a%00b", "//etc/passwd"])

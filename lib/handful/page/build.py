@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -150,17 +151,17 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
     return raw
 
 
-def publish(raw: Path, site: Path, base: str = "") -> None:
-    """Finish the pages into `site`, which will stand at `base`."""
+def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) -> None:
+    """Finish the pages into `site`, which will stand at `base` with `earlier` editions beside it."""
     say("maths, icons and policy: finishing the pages")
     try:
-        pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base)
+        pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base, earlier)
     except finish.FinishError as error:
         stop(str(error))
     say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
 
 
-def book(site: Path = SITE, base: str = "") -> None:
+def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None:
     """The whole book, with warnings as errors."""
     bundle()
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
@@ -171,7 +172,7 @@ def book(site: Path = SITE, base: str = "") -> None:
     say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
     files = export.site_files(raw / "_static" / "downloads")
     say(f"cards to take along: {', '.join(path.name for path in files)}")
-    publish(raw, site, base)
+    publish(raw, site, base, earlier)
 
 
 def chapter(name: str) -> None:

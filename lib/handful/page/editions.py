@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -65,8 +66,8 @@ def address(base: str, page: str) -> str:
     return urljoin(base, re.sub(r"(^|/)index\.html$", r"\1", page))
 
 
-def sign(soup: BeautifulSoup, page: str, base: str) -> None:
-    """Say at the page's foot which edition it is of, and in its head where it stands."""
+def sign(soup: BeautifulSoup, page: str, base: str = "", earlier: Sequence[str] = ()) -> None:
+    """Say at the page's foot which edition it is of, in its head where it stands, and among the errata what was before it."""
     foot = soup.select_one(".bd-footer-content .extra_footer")
     if foot:
         up = "../" * page.count("/")
@@ -76,20 +77,13 @@ def sign(soup: BeautifulSoup, page: str, base: str) -> None:
         for tag in soup.select('link[rel="canonical"]'):
             tag.decompose()
         soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, page)))
+    if earlier and page == "errata.html":
+        rows = "".join(f'<li><a href="{FOLDER}/{name}/index.html">{Edition("", date.fromisoformat(name)).title}</a></li>' for name in earlier)
+        soup.select_one("article h1").insert_after(BeautifulSoup(f'<p>Earlier ones, as they were published:</p><ul>{rows}</ul>', "html.parser"))
 
 
-def add(site: Path, archive: Path, base: str) -> list[str]:
-    """Put earlier editions under ``editions/`` of the site; returns their names, newest first.
-
-    Parameters
-    ----------
-    site : Path
-        The newest edition, finished.
-    archive : Path
-        A folder that holds a folder for each earlier edition, named by its date (2026-11-21), as it was published.
-    base : str
-        The address of the newest edition, or "".
-    """
+def earlier_in(archive: Path) -> list[str]:
+    """Earlier editions in a folder that holds a folder for each, named by its date and as it was published; newest first."""
     names = sorted((path.name for path in archive.iterdir() if path.is_dir()), reverse=True)
     for name in names:
         try:
@@ -100,18 +94,22 @@ def add(site: Path, archive: Path, base: str) -> list[str]:
             raise EditionError(f"{archive.name}/{name} is not earlier than this edition, of {current().date}; set date-released in CITATION.cff.")
         if not (archive / name / "index.html").exists():
             raise EditionError(f"{archive.name}/{name} holds no index.html, so it is no published edition.")
-        copy_edition(archive / name, site, Edition("", released), base)
-    (site / FOLDER).mkdir(exist_ok=True)
-    (site / FOLDER / "index.html").write_text(listing((site / "about.html").read_text("utf-8"), names, base), "utf-8")
     return names
 
 
-def copy_edition(old: Path, site: Path, edition: Edition, base: str) -> None:
-    """One earlier edition, with a note on each page that leads to the same page of the newest."""
+# An earlier edition reads from the host: its pages have changed by a note, so its worker would refuse them.
+RETIRED = 'addEventListener("install", () => skipWaiting());\naddEventListener("activate", (event) => event.waitUntil(registration.unregister()));\n'
+
+
+def add(site: Path, old: Path, base: str = "") -> None:
+    """Put an earlier edition under the site, with a note on each page that leads to the same page of the newest."""
+    edition = Edition("", date.fromisoformat(old.name))
     place = site / FOLDER / str(edition.date)
     # Its own earlier editions stand beside it now; what spoke for the whole host is the newest's to say.
     shutil.copytree(old, place, ignore=lambda folder, names: {FOLDER, "robots.txt", "sitemap.xml", "_headers", "_redirects", ".htaccess",
                                                               "nginx.conf", "404.html"} & set(names) if Path(folder) == old else set())
+    if (place / "sw.js").exists():
+        (place / "sw.js").write_text(RETIRED, "utf-8")
     for path in place.rglob("*.html"):
         page = path.relative_to(place).as_posix()
         up = "../" * (page.count("/") + 2)
@@ -128,17 +126,6 @@ def copy_edition(old: Path, site: Path, edition: Edition, base: str) -> None:
                 f'<p>This page is of the {edition.name}. Read <a href="{up}{newest}">{what}</a>, or '
                 f'<a href="{up}errata.html">what has been corrected since</a>.</p></div>', "html.parser"))
         path.write_text(str(soup), "utf-8")
-
-
-def listing(about: str, names: list[str], base: str) -> str:
-    """The page ``editions/index.html``."""
-    rows = "".join(f'<li><a href="{name}/index.html">{Edition("", date.fromisoformat(name)).title}</a></li>' for name in names)
-    soup = like(about, "Editions", f'<p>The newest is the <a href="../index.html">{current().name}</a>; '
-                f'<a href="../errata.html">the errata</a> say what has been corrected.</p><p>Earlier ones stand as they were '
-                f"published:</p><ul>{rows}</ul>", "../")
-    if base:
-        soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, f"{FOLDER}/index.html")))
-    return str(soup)
 
 
 def like(about: str, title: str, body: str, place: str) -> BeautifulSoup:

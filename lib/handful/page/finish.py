@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -264,7 +265,7 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
 
 
 def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
-           notebooks: Path | None = None, base: str = "") -> list[str]:
+           notebooks: Path | None = None, base: str = "", earlier: Sequence[str] = ()) -> list[str]:
     """Write the site; returns its pages.
 
     Parameters
@@ -283,6 +284,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         Folder of .ipynb files to offer for download.
     base : str, optional
         The address that the site will have, for canonical links.
+    earlier : sequence of str, optional
+        Names of earlier editions that will stand beside it.
     """
     fresh = site.with_name(site.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -313,7 +316,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         take_out(soup, page, up, static, styles)
         dress(soup, up)
         heads.place(soup, page)
-        editions.sign(soup, page, base)
+        editions.sign(soup, page, base, earlier)
         check_links(soup, page)
         glyphs |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup

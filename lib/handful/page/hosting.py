@@ -111,7 +111,7 @@ server {{
     gzip_vary on;
     gzip_types {" ".join(kind for kind in PACKED if kind != "text/html")};
 {said}
-    add_header Cache-Control $how_long always;
+    add_header Cache-Control $how_long;
     error_page 404 {path}404.html;
     location ~ /\\. {{ return 404; }}
 {gone}}}

@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tomllib
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
@@ -122,8 +123,11 @@ def sitemap(pages: list[str], base: str, changed: date) -> str:
             f"{''.join(urls)}</urlset>\n")
 
 
-def complete(site: Path, base: str, moved: dict[str, str], archive: Path | None = None) -> list[str]:
-    """Add to a finished site what a published copy wants; returns one line for each thing worth knowing."""
+def complete(site: Path, base: str, moved: dict[str, str], archive: Path | None = None, earlier: Sequence[str] = ()) -> list[str]:
+    """Add to a finished site what a published copy wants; returns one line for each thing worth knowing.
+
+    Only adds files: what the site's own worker knows of it stays true.
+    """
     pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     check(site, moved)
     path, said = urlsplit(base).path or "/", []
@@ -141,8 +145,9 @@ def complete(site: Path, base: str, moved: dict[str, str], archive: Path | None 
     for name, text in hosting.files(site, path, moved).items():
         (site / name).write_text(text, "utf-8")
     shutil.copy(ROOT / "CITATION.cff", site)
-    if archive:
-        said.append("earlier editions: " + (", ".join(editions.add(site, archive, base)) or "none"))
+    for name in earlier:
+        editions.add(site, archive / name, base)
+        said.append(f"an earlier edition, {name}, under {editions.FOLDER}/")
     return said
 
 
@@ -155,9 +160,10 @@ def main() -> None:
     if options.editions and not options.editions.is_dir():
         sys.exit(f"There is no folder {options.editions}; EDITIONS names one that holds a folder for each earlier edition.")
     try:
-        base = base_url()
-        build.book(PUBLIC, base)
-        said = complete(PUBLIC, base, moves(ROOT / "book" / "redirects.toml"), options.editions)
+        base, moved = base_url(), moves(ROOT / "book" / "redirects.toml")
+        earlier = editions.earlier_in(options.editions) if options.editions else []
+        build.book(PUBLIC, base, earlier)
+        said = complete(PUBLIC, base, moved, options.editions, earlier)
     except (PublishError, editions.EditionError) as error:
         build.stop(str(error))
     for line in said:
