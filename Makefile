@@ -11,7 +11,7 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser links
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
+	@echo "make links             try every address outside that the book names, and note the day (needs a network)"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
@@ -84,6 +85,10 @@ bench-grading: tools
 
 nbgrader: tools
 	@$(RUN) tests/nbgrader_check.py $(ARGS)
+
+# ARGS=update brings the list up to date with the book and asks nobody.
+links: tools
+	@$(RUN) tests/pages/external_links.py $(ARGS)
 
 lock: tools
 	@$(RUN) -m handful.page.lock
