@@ -108,6 +108,7 @@ def test_without_typeset_formulas_a_box_says_so_and_asks_again(site, watch):
     page.locator(".pop-formula .katex").wait_for()
 
 
+SCRIPTS = re.compile(r"/(handful/\w+|theme)[\w.-]*\.js")
 SHIFTS = """window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })
   .observe({ type: "layout-shift", buffered: true });"""
 
@@ -117,7 +118,7 @@ def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
     """Scripts that come a second after everything else: text and still plots stand, and little jumps when they arrive."""
     tab = watch(width=width)
     held = []
-    tab.page.route("**/*.js*", lambda route: held.append(route))
+    tab.page.route(SCRIPTS, lambda route: held.append(route))
     tab.page.add_init_script(SHIFTS)
     page = tab.page
     page.goto(site + CHAPTER, wait_until="commit")
@@ -125,7 +126,7 @@ def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
     assert text_stands(page) and page.locator(".page-trouble").count() == 0
     early = page.evaluate("window.shift")
     page.wait_for_timeout(600)
-    page.unroute("**/*.js*")
+    page.unroute(SCRIPTS)
     for route in held:
         route.continue_()
     page.locator(".bar").wait_for()
