@@ -11,7 +11,8 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9
+
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -29,6 +30,7 @@ help:
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
 	@echo "make lighthouse        Lighthouse on four pages, phone and desktop; fails below its bars"
 	@echo "make sphinx9           the same sources with plain Sphinx 9 and myst-nb, in an environment of its own"
+	@echo "make links             try every address outside that the book names, and note the day (needs a network)"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
@@ -96,6 +98,10 @@ lighthouse: build browser
 
 sphinx9: tools bundle
 	@$(RUN) tests/sphinx9.py $(ARGS)
+
+# ARGS=update brings the list up to date with the book and asks nobody.
+links: tools
+	@$(RUN) tests/pages/external_links.py $(ARGS)
 
 lock: tools
 	@$(RUN) -m handful.page.lock

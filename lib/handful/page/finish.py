@@ -46,6 +46,7 @@ EDITS = {
     # scrolls on our pages is not the output itself.
     "pydata-sphinx-theme.js": ('".cell_output > .output",', ""),
 }
+FALLBACK = Path(__file__).with_name("fallback.js").read_text("utf-8")
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
 STYLE = re.compile(r' style="([^"]*)"')
 
@@ -197,6 +198,8 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
         (inline / name).write_text(text, "utf-8")
         return f"{up}_static/inline/{name}"
 
+    for tag in soup.select(f"script[{gather.EARLY}]:not([src])"):
+        tag.string = FALLBACK + (tag.string or "")
     for tag in soup.find_all("script", src=False):
         if tag.get("type", "text/javascript") in ("text/javascript", "module", "application/javascript"):
             tag["src"] = store((tag.string or "").strip() + "\n", "js")

@@ -157,7 +157,10 @@ function typeset(node, kind, name) {
   const address = document.getElementById("live-numbers")?.dataset.boxes;
   forms ??= fetch(new URL(address, document.baseURI)).then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.status))));
   forms.then((found) => { node.innerHTML = found[kind]?.[name] || ""; }) // the book's own, typeset when it was built
-    .catch(() => { forms = null; });
+    .catch(() => {
+      forms = null;
+      if (kind === "formulas") node.textContent = "The typeset formula could not be fetched; close this box and open it again to try once more.";
+    });
   return node;
 }
 
