@@ -223,6 +223,8 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
             hint.summary.decompose()
             answer.append(new("div", new("p", new("strong", f"Hint {i}"), class_="hint-head"), *list(hint.children), class_="hint"))
             hint.decompose()
+        for rubric in box.select("ul.rubric"):
+            rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
         if right := box.get("data-right"):
             answer.append(new("p", new("strong", f"{right} is right."), class_="right"))
         if says := box.select(".choice-says"):

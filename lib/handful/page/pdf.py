@@ -14,7 +14,7 @@ from datetime import date
 from html import escape
 from pathlib import Path
 
-from . import bootstrap, editions
+from . import bootstrap, cover, editions
 from .bootstrap import ROOT
 from .editions import EditionError, Page
 
@@ -82,18 +82,11 @@ def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: s
               here / "edition.css", here / "paper.css"]
     links = "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets)
     front = (f'<section class="title-page"><h1>{escape(told["title"])}</h1><p class="subtitle">The mathematics of how large language models '
-             f'are trained and served</p>{title_plot()}<p class="foot">{escape(told["author"])}<br>Edition of {told["day"]}</p></section>'
+             f'are trained and served</p>{cover.drawing()}<p class="foot">{escape(told["author"])}<br>Edition of {told["day"]}</p></section>'
              f'<section class="colophon" id="colophon"><h2>About this edition</h2>{"".join(f"<p>{text}</p>" for text in editions.colophon(told))}</section>')
     return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(told["title"])}</title>'
             f'<meta name="author" content="{escape(told["author"])}">{links}<style>{page_rules(pages, told["title"], paper)}</style></head>'
             f'<body>{front}{contents(pages)}{"".join(texts)}</body></html>')
-
-
-def title_plot() -> str:
-    """The first curve of the book, for the title page."""
-    from ..explorers.latency import cost_against_batch
-
-    return ""
 
 
 def fill(text: str, where: dict[str, int]) -> str:
