@@ -11,7 +11,7 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -19,6 +19,7 @@ help:
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
+	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder)"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
@@ -26,6 +27,8 @@ help:
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
+	@echo "make lighthouse        Lighthouse on four pages, phone and desktop; fails below its bars"
+	@echo "make sphinx9           the same sources with plain Sphinx 9 and myst-nb, in an environment of its own"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
@@ -47,6 +50,9 @@ bundle: tools
 
 chapter: tools
 	@$(RUN) -m handful.page.build chapter "$(NAME)"
+
+publish: tools
+	@BASE_URL="$(BASE_URL)" $(RUN) -m handful.page.publish $(if $(EDITIONS),--editions "$(EDITIONS)")
 
 serve: build
 	@$(RUN) -m handful.page.serve --port $(PORT)
@@ -84,6 +90,12 @@ bench-grading: tools
 
 nbgrader: tools
 	@$(RUN) tests/nbgrader_check.py $(ARGS)
+
+lighthouse: build browser
+	@$(RUN) tests/lighthouse.py $(ARGS)
+
+sphinx9: tools bundle
+	@$(RUN) tests/sphinx9.py $(ARGS)
 
 lock: tools
 	@$(RUN) -m handful.page.lock

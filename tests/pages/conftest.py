@@ -89,7 +89,7 @@ def watch(browser):
     contexts = []
 
     def make(width: int = 1280, height: int = 900, **options) -> Watch:
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        context = browser.new_context(viewport={"width": width, "height": height}, **{"service_workers": "block", **options})
         contexts.append(context)
         return Watch(context)
 

@@ -31,8 +31,9 @@ SCRIPTS = BUILD / "js"
 NOTEBOOKS = BUILD / "notebooks"
 # Files of the package that leave the cells' output as it is.
 NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "gather.py", "sheets.py", "serve.py", "notebooks.py",
-            "hatch_bundle.py", "lock.py", "node.lock",
-            "editions.py", "epub.py", "pdf.py", "cover.py", "epubcheck.lock")
+            "hatch_bundle.py", "lock.py", "node.lock", "heads.py", "icons.py", "social.py", "offline.py",
+            "editions.py", "hosting.py", "publish.py",
+            "book.py", "epub.py", "pdf.py", "cover.py", "epubcheck.lock")  # the last line: bound/
 KEEP = 2
 START = time.monotonic()
 
@@ -150,17 +151,17 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
     return raw
 
 
-def publish(raw: Path, site: Path) -> None:
-    """Finish the pages into `site`."""
+def publish(raw: Path, site: Path, base: str = "") -> None:
+    """Finish the pages into `site`, which will stand at `base`."""
     say("maths, icons and policy: finishing the pages")
     try:
-        pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS)
+        pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base)
     except finish.FinishError as error:
         stop(str(error))
     say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
 
 
-def book() -> None:
+def book(site: Path = SITE, base: str = "") -> None:
     """The whole book, with warnings as errors."""
     bundle()
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
@@ -171,7 +172,7 @@ def book() -> None:
     say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
     files = export.site_files(raw / "_static" / "downloads")
     say(f"cards to take along: {', '.join(path.name for path in files)}")
-    publish(raw, SITE)
+    publish(raw, site, base)
 
 
 def chapter(name: str) -> None:

@@ -1,406 +1,162 @@
-"""The book as one document, for paper and for e-readers: ``make editions``.
+"""Editions: the date that this one bears, and earlier ones published beside it.
 
-`gather` takes the pages as Sphinx wrote them, in the order of ``_toc.yml``, and leaves what a book holds: furniture of
-the site goes, questions and problems point to an appendix with their answers, and every link leads to a place in the
-book itself or out of it.  `pdf` and `epub` print what it returns.
+CITATION.cff says when the edition was released; each page says it at its foot.  An earlier edition is the folder that
+was published then; under ``editions/DATE/`` of the newest it keeps its pages, each with a note that leads to the newest.
 """
 
 from __future__ import annotations
 
-import copy
-import hashlib
-import html
-import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import shutil
 from datetime import date
+from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import NamedTuple
+from urllib.parse import urljoin
 
 import yaml
-from bs4 import BeautifulSoup, NavigableString, Tag
+from bs4 import BeautifulSoup
 
-from .. import scenario
-from . import finish
 from .bootstrap import ROOT
 
-FOLDER = ROOT / "_build" / "editions"
-STEM = "a-handful-of-equations"
-# Pages that are nothing without scripts, and those for teachers, which are about commands and files.
-LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments", "classroom-at-scale"}
-# What a reader of the site uses and a reader of a book cannot.
-FURNITURE = ("script", "template", "noscript", "form", "button", "input", "select", ".headerlink", ".explorer-data",
-             ".ledger-tools", ".problems-about", ".problem-turns", ".card-foot", ".toctree-wrapper", ".yours", ".entry-id",
-             ".only-on-site", "wbr")
-PLAIN = ("span.live", "span.fact", "span.given", "span.drawn", "span.std", "span.doc", "span.pre", "span.bibtex-citation")
-KEPT = {"id", "class", "href", "src", "alt", "title", "lang", "role", "scope", "colspan", "rowspan", "start", "type", "data-tex",
-        "data-display", "aria-label", "aria-labelledby", "aria-hidden"}
+FOLDER = "editions"
+# What a page has to itself.
+OWN = ('link[rel="canonical"]', 'link[rel="prev"]', 'link[rel="next"]', 'meta[name="description"]', 'meta[property^="og:"]',
+       'meta[name^="twitter:"]', ".prev-next-footer", ".bd-sidebar-secondary", "#jb-print-docs-body", ".dropdown-download-buttons",
+       "button.secondary-toggle")
 
 
 class EditionError(RuntimeError):
-    """Something that would be missing from an edition: which page, and what."""
+    """What is wrong with an edition, in one sentence."""
 
 
-@dataclass
-class Page:
-    """A chapter, or another part of the book that begins on a page of its own.
+class Edition(NamedTuple):
+    """A release of the book: its version, and its date, by which readers call it."""
 
-    `body` is its <section>, whose id is `name`; ids within it begin with the name of the page that they came from.
-    `number` is that of a chapter, and 0 elsewhere; `kind` is "preface", "chapter", "answers" or "back".
+    version: str
+    date: date
+
+    @property
+    def title(self) -> str:
+        """
+        >>> Edition("0.1.0", date(2026, 11, 5)).title
+        'Edition of 5 November 2026'
+        """
+        return f"Edition of {self.date.day} {self.date:%B %Y}"
+
+    @property
+    def name(self) -> str:
+        """The same within a sentence."""
+        return self.title.replace("E", "e", 1)
+
+
+@cache
+def current(citation: Path = ROOT / "CITATION.cff") -> Edition:
+    """The edition that the sources are of, as CITATION.cff says."""
+    said = yaml.safe_load(citation.read_text("utf-8"))
+    return Edition(str(said["version"]), date.fromisoformat(str(said["date-released"])))
+
+
+def address(base: str, page: str) -> str:
     """
-
-    name: str
-    title: str
-    number: int
-    kind: str
-    body: Tag
-
-
-def edition() -> dict:
-    """Title, author, date and licence of this edition, from CITATION.cff; the date is ISO's.
-
-    >>> sorted(edition())
-    ['author', 'date', 'day', 'summary', 'title', 'version']
+    >>> address("https://example.org/book/", "index.html"), address("https://example.org/book/", "about.html")
+    ('https://example.org/book/', 'https://example.org/book/about.html')
     """
-    told = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    day = date.fromisoformat(str(told["date-released"]))
-    return {"title": told["title"], "author": told["authors"][0]["name"], "date": day.isoformat(),
-            "day": f"{day.day} {day:%B %Y}", "version": str(told["version"]), "summary": " ".join(told["abstract"].split())}
+    return urljoin(base, re.sub(r"(^|/)index\.html$", r"\1", page))
 
 
-def colophon(told: dict) -> list[str]:
-    """What a reader of a file has to know of it, a paragraph each."""
-    first = scenario.DEFAULT
-    return [f"Edition of {told['day']}, version {told['version']}. Text under CC BY 4.0, code under the MIT licence.",
-            "This is the still form of an interactive book. Where the text says drag or choose, the book as a site moves; here each plot "
-            "stands at its first setting, and each computed number is for one scenario: "
-            f"{first['hardware']}, {first['model']}, {first['precision']}, a context of {first['context']:,} tokens.",
-            "Problems show one draw of their numbers. Hints, solutions and the answers to each chapter's questions are in the appendix. "
-            "Times such as 16:30 link to that moment of the lecture, and a verdict such as \u201c\u2713 holds\u201d leads to the claim in the ledger."]
+def sign(soup: BeautifulSoup, page: str, base: str) -> None:
+    """Say at the page's foot which edition it is of, and in its head where it stands."""
+    foot = soup.select_one(".bd-footer-content .extra_footer")
+    if foot:
+        up = "../" * page.count("/")
+        foot.append(BeautifulSoup(f'<p class="edition">{current().title} · <a href="{up}errata.html">Errata and editions</a></p>',
+                                  "html.parser"))
+    if base and page not in ("search.html", "genindex.html"):
+        for tag in soup.select('link[rel="canonical"]'):
+            tag.decompose()
+        soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, page)))
 
 
-def listed(toc: dict) -> list[tuple[str, str]]:
-    """Pages of a table of contents with their kind, without those that no edition holds.
-
-    >>> listed({"root": "index", "parts": [{"chapters": [{"file": "pipelining"}, {"file": "review"}]},
-    ...                                    {"caption": "To look up", "chapters": [{"file": "claims"}]}]})
-    [('index', 'preface'), ('pipelining', 'chapter'), ('claims', 'back')]
-    """
-    found = [(toc["root"], "preface")]
-    for part in toc.get("parts", ()):
-        found += [(entry["file"], "back" if "caption" in part else "chapter") for entry in part["chapters"]]
-    return [(name, kind) for name, kind in found if name not in LEFT_OUT]
-
-
-def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> list[Page]:
-    """The pages of an edition, in order.
+def add(site: Path, archive: Path, base: str) -> list[str]:
+    """Put earlier editions under ``editions/`` of the site; returns their names, newest first.
 
     Parameters
     ----------
-    raw : Path
-        What Sphinx wrote.
-    pages : sequence of (name, kind)
-        See `listed`.
-    whole : bool
-        Whether these are all pages; in a part of the book, links to other pages become text.
-
-    Raises
-    ------
-    EditionError
-        Where a page is missing, or a link leads nowhere.
+    site : Path
+        The newest edition, finished.
+    archive : Path
+        A folder that holds a folder for each earlier edition, named by its date (2026-11-21), as it was published.
+    base : str
+        The address of the newest edition, or "".
     """
-    found, tops, answers, number = [], {}, new("section", id="answers"), 0
-    answers.append(heading("h1", "Answers"))
-    for name, kind in pages:
-        if not (raw / f"{name}.html").exists():
-            raise EditionError(f"{name}: the page has not been built; run `make build`.")
-        number += kind == "chapter"
-        soup = BeautifulSoup((raw / f"{name}.html").read_text("utf-8"), "html.parser")
-        body = soup.select_one("article.bd-article section")
-        if body is None:
-            raise EditionError(f"{name}: the page holds no text; the theme has changed, see editions.py.")
-        top = tops[name] = body["id"]
-        strip(body)
-        title = body.h1.get_text().strip()
-        chapter = number if kind == "chapter" else 0
-        if kind == "preface":
-            title = body.h1.string = "Before you read"
-        place = {"questions": 0, "problems": 0}
-        found_answers = [*questions(body, chapter, place), *problems(body, chapter, place)]
-        cards(body)
-        own(body, name, top)
-        if found_answers:
-            section = new("section", id=f"answers--{name}")
-            section.append(heading("h2", f"{chapter} {title}" if chapter else title))
-            section.extend(found_answers)
-            own(section, name, top)
-            answers.append(section)
-        found.append(Page(name, title, chapter, kind, body))
-    if len(answers) > 1:
-        at = next((i for i, page in enumerate(found) if page.kind == "back"), len(found))
-        found.insert(at, Page("answers", "Answers", 0, "answers", answers))
-    terms = index_of_terms(found)
-    if terms is not None:
-        found.append(Page("terms", "Index of terms", 0, "back", terms))
-    close_links(found, tops, whole)
-    return found
+    names = sorted((path.name for path in archive.iterdir() if path.is_dir()), reverse=True)
+    for name in names:
+        try:
+            released = date.fromisoformat(name)
+        except ValueError:
+            raise EditionError(f"{archive.name}/{name} is no earlier edition: such a folder is named by a date, like 2026-11-21.") from None
+        if released >= current().date:
+            raise EditionError(f"{archive.name}/{name} is not earlier than this edition, of {current().date}; set date-released in CITATION.cff.")
+        if not (archive / name / "index.html").exists():
+            raise EditionError(f"{archive.name}/{name} holds no index.html, so it is no published edition.")
+        copy_edition(archive / name, site, Edition("", released), base)
+    (site / FOLDER).mkdir(exist_ok=True)
+    (site / FOLDER / "index.html").write_text(listing((site / "about.html").read_text("utf-8"), names, base), "utf-8")
+    return names
 
 
-def new(tag: str, *children: Tag | str, **attributes) -> Tag:
-    """An element; ``class_`` is its class."""
-    made = BeautifulSoup("", "html.parser").new_tag(tag, attrs={key.rstrip("_"): value for key, value in attributes.items()})
-    made.extend(children)
-    return made
+def copy_edition(old: Path, site: Path, edition: Edition, base: str) -> None:
+    """One earlier edition, with a note on each page that leads to the same page of the newest."""
+    place = site / FOLDER / str(edition.date)
+    # Its own earlier editions stand beside it now; what spoke for the whole host is the newest's to say.
+    shutil.copytree(old, place, ignore=lambda folder, names: {FOLDER, "robots.txt", "sitemap.xml", "_headers", "_redirects", ".htaccess",
+                                                              "nginx.conf", "404.html"} & set(names) if Path(folder) == old else set())
+    for path in place.rglob("*.html"):
+        page = path.relative_to(place).as_posix()
+        up = "../" * (page.count("/") + 2)
+        newest = page if (site / page).exists() else "index.html"
+        soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        for tag in soup.select('link[rel="canonical"]'):
+            tag.decompose()
+        if base:
+            soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, newest)))
+        for article in soup.select("article.bd-article"):
+            what = "this page as it is now" if newest == page else "the newest edition, which has no such page"
+            article.insert(0, BeautifulSoup(
+                f'<div class="admonition note earlier-edition" role="note"><p class="admonition-title">An earlier edition</p>'
+                f'<p>This page is of the {edition.name}. Read <a href="{up}{newest}">{what}</a>, or '
+                f'<a href="{up}errata.html">what has been corrected since</a>.</p></div>', "html.parser"))
+        path.write_text(str(soup), "utf-8")
 
 
-def heading(tag: str, text: str) -> Tag:
-    return new(tag, NavigableString(text))
+def listing(about: str, names: list[str], base: str) -> str:
+    """The page ``editions/index.html``."""
+    rows = "".join(f'<li><a href="{name}/index.html">{Edition("", date.fromisoformat(name)).title}</a></li>' for name in names)
+    soup = like(about, "Editions", f'<p>The newest is the <a href="../index.html">{current().name}</a>; '
+                f'<a href="../errata.html">the errata</a> say what has been corrected.</p><p>Earlier ones stand as they were '
+                f"published:</p><ul>{rows}</ul>", "../")
+    if base:
+        soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, f"{FOLDER}/index.html")))
+    return str(soup)
 
 
-def strip(body: Tag) -> None:
-    """Take out what serves the site, and attributes that serve its scripts."""
-    for choice in body.select(".choice-says"):
-        del choice["hidden"]
-    for place in body.select(".problem"):
-        if (spec := place.select_one("script.problem-spec")) and (when := json.loads(spec.string).get("when")):
-            right = [i for i, value in enumerate(when) if isinstance(value, (int, float)) and value > 0]
-            place["data-right"] = "".join("ABCDEFGH"[i] for i in right)
-    for tag in body.select(", ".join(FURNITURE)):
-        tag.decompose()
-    for tag in body.select("[hidden]"):
-        tag.decompose()
-    for tag in body.select(", ".join(PLAIN)):
-        if not tag.get("id"):
-            tag.unwrap()
-    for style in body.select("svg style"):
-        style.decompose()
-    for tag in body.find_all(role="doc-biblioentry"):
-        del tag["role"]  # deprecated since DPUB-ARIA 1.1
-    for tag in body.find_all(True):
-        if tag.name != "svg" and tag.find_parent("svg") is None:
-            for key in [key for key in tag.attrs if key not in KEPT and key != "data-right"]:
-                del tag[key]
-
-
-def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
-    """Questions whose answer was folded away: numbers them, and returns their answers."""
-    found = []
-    for box in body.select("div.admonition.dropdown"):
-        place["questions"] += 1
-        n = place["questions"]
-        name = f"Question {chapter}.{n}" if chapter else f"Question {n}"
-        title = box.select_one(".admonition-title").extract()
-        answer = new("div", head(name, f"question-{n}"), *list(box.children), class_="answer", id=f"answer-{n}")
-        title.name = "p"
-        title["class"] = ["question-text"]
-        title.insert(0, new("strong", f"{name} "))
-        box.clear()
-        box.attrs = {"class": ["question"], "id": f"question-{n}"}
-        box.extend([title, see("Answer", f"answer-{n}")])
-        found.append(answer)
-    return found
-
-
-def head(name: str, back: str, more: str = "") -> Tag:
-    return new("p", new("a", new("strong", name), href=f"#{back}", class_="see"), f" {more}" if more else "", class_="answer-head")
-
-
-def see(text: str, target: str) -> Tag:
-    return new("p", new("a", text, href=f"#{target}", class_="see"), class_="to-answer")
-
-
-def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
-    """Problems, with the numbers that the first seed draws: numbers them, and returns hints and solutions."""
-    found = []
-    for box in body.select("section.problem"):
-        place["problems"] += 1
-        name = f"Problem {chapter}.{place['problems']}" if chapter else f"Problem {place['problems']}"
-        given = box["id"].removeprefix("problem-")
-        title = box.select_one(".problem-name").get_text().strip()
-        answer = new("div", head(name, f"problem-{given}", title), class_="answer", id=f"solution-{given}")
-        for i, hint in enumerate(box.select("details.hint"), 1):
-            hint.summary.decompose()
-            answer.append(new("div", new("p", new("strong", f"Hint {i}"), class_="hint-head"), *list(hint.children), class_="hint"))
-            hint.decompose()
-        for rubric in box.select("ul.rubric"):
-            rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
-        if right := box.get("data-right"):
-            answer.append(new("p", new("strong", f"{right} is right."), class_="right"))
-        if says := box.select(".choice-says"):
-            answer.append(new("ol", *(new("li", *list(one.extract().children)) for one in says), class_="choices"))
-        solution = box.select_one("details.solution")
-        solution.summary.decompose()
-        answer.append(new("div", new("p", new("strong", "Solution"), class_="hint-head"), *list(solution.children), class_="solution"))
-        solution.decompose()
-        level = box.select_one(".problem-level").get_text().strip()
-        box.select_one(".problem-head").replace_with(new("p", new("strong", f"{name} "), new("strong", title, class_="problem-name"),
-                                                         f" · {level.lower()}", class_="problem-head"))
-        box.name, box.attrs = "div", {"class": ["problem"], "id": box["id"]}
-        box.append(see("Hints and solution", f"solution-{given}"))
-        found.append(answer)
-    return found
-
-
-def cards(body: Tag) -> None:
-    """Cards as questions, each with its answer below it."""
-    for group in body.select("aside.cards"):
-        entries = []
-        for card in group.select(".card"):
-            card.select_one(".card-back summary").decompose()
-            entries.append(new("div", new("dt", *list(card.select_one(".card-front").children)),
-                               new("dd", *list(card.select_one(".card-back").children)), id=card["id"]))
-        group.clear()
-        group.attrs = {"class": ["cards"], "aria-label": "Cards"}
-        group.extend([new("p", "To remember", class_="cards-title"), new("dl", *entries)])
-
-
-def own(body: Tag, page: str, top: str) -> None:
-    """Give ids the name of their page, and links the ids; a link becomes ``#page--id`` wherever it leads in the book."""
-    for tag in body.find_all(True, id=True) + [body]:
-        if not str(tag["id"]).startswith("answers--") and "--" not in tag["id"]:
-            tag["id"] = page if tag["id"] == top else f"{page}--{tag['id']}"
-    for tag in body.find_all(True):
-        for key in ("aria-labelledby", "xlink:href", "clip-path", "mask", "fill", "marker-end", "marker-start"):
-            if key in tag.attrs:
-                value = re.sub(r"^#|(?<=url\()#", f"#{page}--", tag[key]) if key != "aria-labelledby" else f"{page}--{tag[key]}"
-                if not (key == "fill" and not value.startswith("url(")):
-                    tag[key] = value
-    for link in body.find_all("a", href=True):
-        address = urlsplit(link["href"])
-        if address.scheme or "--" in address.fragment and not address.path:
-            continue
-        target = address.path.removesuffix(".html") or page
-        where = address.fragment
-        link["href"] = f"#{target}" if not where or (target == page and where == top) else f"#{target}--{where}"
-
-
-def ids(pages: Sequence[Page]) -> dict[str, str]:
-    """Each id of the book and the page that holds it."""
-    found: dict[str, str] = {}
-    for page in pages:
-        for tag in [page.body, *page.body.find_all(True, id=True)]:
-            if tag["id"] in found:
-                raise EditionError(f"{page.name}: the id {tag['id']!r} stands twice.")
-            found[tag["id"]] = page.name
-    return found
-
-
-def close_links(pages: Sequence[Page], tops: dict[str, str], whole: bool) -> None:
-    """Links to pages and files that the edition leaves out become text; any other that leads nowhere is refused."""
-    known, outside = ids(pages), LEFT_OUT | {"genindex", "search"}
-    for page in pages:
-        for link in page.body.find_all("a", href=re.compile("^#")):
-            target = link["href"][1:]
-            to, _, where = target.partition("--")
-            if target in known:
-                continue
-            if to in known and where == tops.get(to):
-                link["href"] = f"#{to}"
-            elif to in outside or Path(to).suffix or (not whole and to not in tops):
-                link.unwrap()
-            else:
-                raise EditionError(f"{page.name}: the link to #{target} leads nowhere in the edition.")
-
-
-def index_of_terms(pages: Sequence[Page]) -> Tag | None:
-    """Terms of the glossary, each with links to the sections that use it."""
-    glossary = next((page for page in pages if page.name == "glossary"), None)
-    if glossary is None:
-        return None
-    uses: dict[str, list[Tag]] = {}
-    for page in pages:
-        seen = set()
-        for n, link in enumerate(page.body.select("a.term")):
-            section = link.find_parent("section")
-            key = (link["href"], section["id"] if section else "")
-            if page.kind == "chapter" and key not in seen:
-                seen.add(key)
-                link["id"] = f"{page.name}--use-{n}"
-                uses.setdefault(link["href"], []).append(new("a", str(page.number), href=f"#{link['id']}", title=page.title, class_="use"))
-    entries = []
-    for term in sorted(glossary.body.select("dt[id]"), key=lambda dt: dt.get_text().lower()):
-        places = uses.get(f"#{term['id']}", [])
-        line = new("li", new("a", term.get_text().strip(), href=f"#{term['id']}"))
-        for i, place in enumerate(places):
-            line.extend([", " if i else "  ", place])
-        entries.append(line)
-    return new("section", heading("h1", "Index of terms"), new("ul", *entries, class_="terms"), id="terms")
-
-
-# Maths
-
-class AsTypeset:
-    """Stands where `finish.Maths` expects the site's styles: what KaTeX wrote stays as it is."""
-
-    @staticmethod
-    def in_text(text: str) -> str:
-        return text
-
-
-def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
-    """Set all formulas; bodies keep placeholders, which `printed` fills from the list that this returns."""
-    maths = finish.Maths()
-    for page in pages:
-        finish.mark_maths(page.body, page.name, maths)
-    return maths.typeset(node, ROOT, AsTypeset)
-
-
-def printed(page: Page, formulas: Sequence[str], write: Callable[[str], str]) -> str:
-    """The markup of a page; `write` makes of KaTeX's markup what the format wants."""
-    return re.sub("\ue000(\\d+)\ue001", lambda m: write(formulas[int(m[1])]), page.body.decode(formatter="minimal"))
-
-
-def mathml(katex: str) -> str:
-    """The MathML in KaTeX's markup, with TeX as its alternative text.
-
-    >>> mathml('<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>B</mi>'
-    ...        '</mrow><annotation encoding="application/x-tex">B</annotation></semantics></math></span></span>')
-    '<math xmlns="http://www.w3.org/1998/Math/MathML" alttext="B"><mrow><mi>B</mi></mrow></math>'
-    """
-    found = re.search(r"<math\b([^>]*)><semantics>(.*?)<annotation[^>]*>(.*?)</annotation></semantics></math>", katex, re.S)
-    tex = re.sub(r"\s+", " ", html.escape(html.unescape(found[3])))
-    # KaTeX gives "R_{\\max}" three parts, the last an invisible sign; MathML allows two.
-    inner = re.sub("<mo>\u2061</mo>(?=</m(?:sub|sup|under|over)>)", "", found[2])
-    return f'<math{found[1]} alttext="{tex}">{inner}</math>'
-
-
-def visible(katex: str) -> str:
-    """KaTeX's markup without the MathML that stands beside it for the ear.
-
-    >>> visible('<span class="katex"><span class="katex-mathml"><math></math></span><span class="katex-html">B</span></span>')
-    '<span class="katex"><span class="katex-html">B</span></span>'
-    """
-    return re.sub(r'<span class="katex-mathml">.*?</math></span>', "", katex, flags=re.S)
-
-
-# What was made from what
-
-def source_digest() -> str:
-    """SHA-256 of all that an edition is made from, 16 digits."""
-    total = hashlib.sha256()
-    kinds = {".py", ".csv", ".toml", ".json", ".md", ".bib", ".yml", ".cff", ".css", ".lock", ".mjs"}
-    files = [ROOT / "_toc.yml", ROOT / "_config.yml", ROOT / "CITATION.cff", ROOT / "requirements.lock",
-             *(path for folder in ("book", "exercises", "lib/handful") for path in (ROOT / folder).rglob("*"))]
-    for path in sorted(path for path in files if path.suffix in kinds and "__pycache__" not in path.parts):
-        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()[:16]
-
-
-def made() -> dict[str, Path]:
-    """Edition files that fit the sources as they are now: "pdf" and "epub", where there are any."""
-    stamp = FOLDER / "made-from.json"
-    known = json.loads(stamp.read_text("utf-8")) if stamp.exists() else {}
-    now = source_digest() if known else ""
-    files = {kind: FOLDER / f"{STEM}.{kind}" for kind in ("pdf", "epub")}
-    return {kind: path for kind, path in files.items() if path.exists() and known.get(kind) == now}
-
-
-def stamp(kind: str) -> None:
-    """Note that the file of `kind` was made from the sources as they are now."""
-    path = FOLDER / "made-from.json"
-    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    path.write_text(json.dumps({**known, kind: source_digest()}, sort_keys=True), "utf-8")
-
-
-__all__ = ["EditionError", "Page", "gather", "listed", "made", "mathml", "printed", "typeset", "visible"]
+def like(about: str, title: str, body: str, place: str) -> BeautifulSoup:
+    """A page of the book's looks with other text, made from its page "about", whose addresses then start from `place`."""
+    soup = BeautifulSoup(about, "html.parser")
+    for rule in OWN:
+        for tag in soup.select(rule):
+            tag.decompose()
+    for tag in soup.select(".current, [aria-current]"):
+        tag["class"] = [name for name in tag.get("class", []) if name not in ("current", "active")]
+        del tag["aria-current"]
+    for name in ("href", "src", "action", "data-boxes"):
+        for tag in soup.find_all(attrs={name: True}):
+            if not re.match(r"#|/|[a-z]+:", tag[name]):
+                tag[name] = place + tag[name]
+    soup.html["data-content_root"] = place
+    soup.title.string = f"{title} — A Handful of Equations"
+    article = soup.select_one("article.bd-article")
+    article.clear()
+    article.append(BeautifulSoup(f"<section><h1>{title}</h1>{body}</section>", "html.parser"))
+    return soup

@@ -208,6 +208,7 @@ class Explorer {
     put(this.scene, "text", this.sceneText());
     const moving = this.drawn ? this.drawScene() : this.drawPlot();
     if (this.start || moving) this.request();
+    if (this.linked && this.plot) dispatchEvent(new CustomEvent("explorer-moved", { detail: { name: this.spec.name, state: this.shown, cursor: plain(this.shown[this.spec.x.name], this.spec.x.unit, 4) } }));
   }
 
   sceneText() {

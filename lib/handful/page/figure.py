@@ -79,7 +79,7 @@ def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float)
         shapes.draw(figure.add_axes((0, 0, 1, 1)), tall, drawn, 720)
         return figure
     figure = Figure(figsize=(width, height), layout=None)
-    axes = quiet_axes(figure, (0.115, 0.13, 0.66, 0.83))
+    axes = quiet_axes(figure, (0.085, 0.13, 0.69, 0.78))
     if explorer.kind in scenes.KINDS:
         scenes.find(explorer.kind).draw(axes, explorer.values(**state))
     else:
@@ -116,8 +116,10 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         at = [step * t for t in ticks(lo / step, hi / step, log)]
         axis.set_ticks(at, [format_tick(t, unit) for t in at])
         axis.set_ticks([], minor=True)
-    axes.set_xlabel(x_title + axis_hint(x_unit), color=INK, fontsize=9.5)
-    axes.set_ylabel(explorer.y.title + axis_hint(explorer.y_unit), color=INK, fontsize=9.5)
+    # As in the browser: what the height means stands above it, to be read without turning the head.
+    axes.set_xlabel(x_title + axis_hint(x_unit), color=INK, fontsize=9.5, loc="right")
+    axes.annotate(explorer.y.title + axis_hint(explorer.y_unit), (0, 1), xycoords=("figure fraction", "axes fraction"),
+                  xytext=(0, 9), textcoords="offset points", color=INK, fontsize=9.5)
     base = np.zeros(explorer.x.points)
     labels: list[tuple[float, str, str]] = []
     for i, curve in enumerate(explorer.curves):
@@ -130,12 +132,13 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
             ys = base = base + ys
         if curve.band:
             axes.fill_between(xs, ys * curve.band[0], ys * curve.band[1], color=colour, alpha=0.14, linewidth=0)
-        axes.plot(xs, ys, color=colour, linewidth=2.4 if curve.role == "total" else 1.6,
+        axes.plot(xs, ys, color=colour, linewidth=2.6 if curve.role == "total" else 1.5,
                   dashes=DASHES[i % len(DASHES)] or (None, None))
         inside = np.flatnonzero(np.isfinite(ys) & (ys >= low) & (ys <= high) & (xs >= ends[0]) & (xs <= ends[1]))
         if inside.size:
             labels.append((float(axes.transAxes.inverted().transform(axes.transData.transform(
                 (xs[inside[-1]], ys[inside[-1]])))[1]), curve.label, colour))
+    upright = 0  # marks whose words stand one below the other at the top
     for mark in explorer.marks:
         value = v["marks"][mark.label]
         if math.isfinite(value):
@@ -145,14 +148,22 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
                 span(value * mark.band[0], value * mark.band[1], color=SOFT, alpha=0.12, linewidth=0)
             text = f"{mark.label} {format_value(value, mark.formula.gives.unit)}"
             if mark.axis == "x" and ends[0] <= value <= ends[1]:
-                axes.annotate(text, (value, 1), xycoords=("data", "axes fraction"), xytext=(4, -3), rotation=90,
-                              textcoords="offset points", va="top", ha="left", color=SOFT, fontsize=8.5)
+                left = math.log(value / ends[0]) / math.log(ends[1] / ends[0]) if x_log else (value - ends[0]) / (ends[1] - ends[0])
+                side = ("left", 4) if left < 0.6 else ("right", -4)
+                axes.annotate(text, (value, 1), xycoords=("data", "axes fraction"), xytext=(side[1], -3 - 11 * upright),
+                              textcoords="offset points", va="top", ha=side[0], color=SOFT, fontsize=8.5)
+                upright += 1
             elif mark.axis == "y":
                 axes.annotate(text, (1, value), xycoords=("axes fraction", "data"), xytext=(-4, 3), ha="right",
                               textcoords="offset points", color=SOFT, fontsize=8.5)
+    named: list[tuple[float, float]] = []
     for label, (px, py) in v["dots"].items():
         axes.plot([px], [py], "o", color=INK, markersize=4.5)
-        axes.annotate(label, (px, py), xytext=(5, 4), textcoords="offset points", color=INK, fontsize=8)
+        x, y = axes.transData.transform((px, py))
+        # Where points crowd, the first keeps its name and the others are in the table.
+        if not any(abs(x - a) < 6 * len(label) and abs(y - b) < 13 for a, b in named):
+            axes.annotate(label, (px, py), xytext=(5, 4), textcoords="offset points", color=INK, fontsize=8)
+            named.append((x, y))
     for i, group in enumerate(explorer.points, len(explorer.curves)):
         colour = PALETTE[i % len(PALETTE)]
         axes.plot([p[0] for p in group.at], [p[1] for p in group.at], "o", color=colour, markersize=4, fillstyle="none")
@@ -161,7 +172,7 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         labels.append((0.0, f"○ {group.label}", colour))
     for place, (_, label, colour) in zip(spread([y for y, _, _ in labels], 0.058), labels):
         axes.text(1.015, place, _wrap(label), transform=axes.transAxes, color=colour, fontsize=9, va="center",
-                  linespacing=0.95)
+                  linespacing=0.95, fontweight="bold")
 
 
 def spread(places: list[float], gap: float) -> list[float]:

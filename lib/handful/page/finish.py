@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import gather, sheets
+from . import editions, gather, heads, icons, offline, sheets
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -155,6 +155,8 @@ def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
     # find_all rather than select: selectors pass over what stands within a <template>.
     for tag in soup.find_all(attrs={"data-tex": True}):
         display = tag.name == "div" or tag.has_attr("data-display")
+        if not display and len(tag["data-tex"]) > 60:
+            tag["class"] = [*_classes(tag), "is-long"]  # may scroll on a phone: see house.css
         placeholder = maths.want(tag["data-tex"], display, page)
         del tag["data-tex"]
         tag.string = placeholder
@@ -233,9 +235,9 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     charset.insert_after(policy) if charset else head.insert(0, policy)
     for name in ("handful/katex/katex.css", "handful/handful.css", "handful/styles.css"):
         head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
-    if not head.select_one('link[rel~="icon"]'):
-        head.append(soup.new_tag("link", rel="icon", type="image/svg+xml", href=f"{up}_static/handful/favicon.svg"))
+    heads.icons(soup, up)
     head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "src": f"{up}_static/handful/handful.js"}))
+    offline.dress(soup, up)
 
 
 def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str]) -> None:
@@ -262,7 +264,7 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
 
 
 def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
-           notebooks: Path | None = None) -> list[str]:
+           notebooks: Path | None = None, base: str = "") -> list[str]:
     """Write the site; returns its pages.
 
     Parameters
@@ -279,17 +281,20 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         The folder that holds node_modules.
     notebooks : Path, optional
         Folder of .ipynb files to offer for download.
+    base : str, optional
+        The address that the site will have, for canonical links.
     """
     fresh = site.with_name(site.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(raw, fresh, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
     static = fresh / "_static"
     shutil.copytree(scripts, static / "handful", ignore=shutil.ignore_patterns("*.meta.json", "rows.json"))
+    icons.write(static / "handful")
     made = {path.stem: path for path in notebooks.glob("*.ipynb")} if notebooks and notebooks.exists() else {}
     for path in made.values():
         shutil.copy(path, fresh / "_sources" / path.name)
 
-    styles, maths, pages, icons = Styles(), Maths(), {}, set()
+    styles, maths, pages, glyphs = Styles(), Maths(), {}, set()
     for path in sorted(raw.rglob("*.html")):
         page = path.relative_to(raw).as_posix()
         if page.startswith("_static/"):
@@ -307,15 +312,18 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
         dress(soup, up)
+        heads.place(soup, page)
+        editions.sign(soup, page, base)
         check_links(soup, page)
-        icons |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
+        glyphs |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup
+    heads.describe(pages, fresh, root)
     formulas = maths.typeset(node, root, styles)
     boxes = json.dumps({kind: {name: formulas[maths.number[entry["latex"], False]] for name, entry in sorted(entries.items())}
                         for kind, entries in maths.asked.items()}, ensure_ascii=False, separators=(",", ":"))
     (static / "handful" / "boxes.json").write_text(boxes, "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
-    sheets.trim(static, raw / "_static", icons)
+    sheets.trim(static, raw / "_static", glyphs)
     for script in static.rglob("*.js"):
         text = re.sub(r"//# sourceMappingURL=\S+\s*$", "", script.read_text("utf-8"))
         if script.name in EDITS:
@@ -335,6 +343,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     if wrong := gather.bundle(fresh, *shared, node, root):
         raise FinishError(f"gather.mjs stopped: {wrong[-2000:]}")
     gather.stamp(fresh, pages)
+    offline.write(fresh, POLICY)  # last: an edition is what its files hold
     shutil.rmtree(site, ignore_errors=True)
     fresh.rename(site)
     return sorted(pages)

@@ -21,6 +21,8 @@ SHARED = ("site.css", "theme.js", "handful/handful.js", "handful/boxes.json")
 OURS = "_static/handful/"
 # Sets light or dark before the first paint, and so may not wait.
 EARLY = "data-cfasync"
+# How one of our modules names another that it asks for later, with a mark made of what that one holds.
+LATER = re.compile(r"([\w-]+\.js)\?v=([0-9a-f]{8})")
 
 
 def address(tag, page: str) -> str:
@@ -88,10 +90,33 @@ def bundle(site: Path, sheet_names: list[str], script_names: list[str], node: li
 
 
 def stamp(site: Path, pages: Iterable[str]) -> None:
-    """Give the address of each shared file a part that changes with it, so that no old copy is shown."""
-    marks = {name: hashlib.sha256((site / "_static" / name).read_bytes()).hexdigest()[:8] for name in SHARED
-             if (site / "_static" / name).exists()}
-    wanted = re.compile(rf'_static/({"|".join(map(re.escape, marks))})(?=")')
+    """Give each shared file a name that changes with what it holds, so that a host may let it be kept for ever.
+
+    A module that another asks for later (``new URL("./study.js?v=1b2c3d4e", import.meta.url)``) is named first, since
+    its name stands in the other's text.
+    """
+    ours = site / "_static" / "handful"
+    texts = {path: path.read_text("utf-8") for path in ours.glob("*.js")}
+    later = {name: mark for text in texts.values() for name, mark in LATER.findall(text) if (ours / name).exists()}
+    for path, text in texts.items():
+        path.write_text(LATER.sub(lambda m: marked(m[1], m[2]) if m[1] in later else m[0], text), "utf-8")
+    for name, mark in later.items():
+        (ours / name).rename(ours / marked(name, mark))
+    names = {}
+    for name in SHARED:
+        if (path := site / "_static" / name).exists():
+            names[name] = marked(name, hashlib.sha256(path.read_bytes()).hexdigest()[:8])
+            path.rename(site / "_static" / names[name])
+    wanted = re.compile(rf'(?<=_static/)({"|".join(map(re.escape, names))})(?=")')
     for page in pages:
         text = (site / page).read_text("utf-8")
-        (site / page).write_text(wanted.sub(lambda m: f"{m[0]}?v={marks[m[1]]}", text), "utf-8")
+        (site / page).write_text(wanted.sub(lambda m: names[m[1]], text), "utf-8")
+
+
+def marked(name: str, mark: str) -> str:
+    """
+    >>> marked("handful/study.js", "1b2c3d4e")
+    'handful/study.1b2c3d4e.js'
+    """
+    stem, suffix = posixpath.splitext(name)
+    return f"{stem}.{mark}{suffix}"

@@ -64,9 +64,28 @@ export function mountLive(root = document) {
     draw(true);
   };
   take(root);
+  followPlots(root, numbers, (span) => { const { text } = compute(span.dataset.live); if (span.textContent !== text) span.textContent = text; });
   store.on(() => draw(false));
   listen(root, (span) => card(span, numbers[span.dataset.live], formulas, compute(span.dataset.live)));
   return take;
+}
+
+// <span class="follows-NAME">: what stands in it follows the explorer of that name, cursor and controls.  A live number
+// takes over the symbols that its author set, a given one shows the cursor.
+function followPlots(root, numbers, write) {
+  const groups = [...root.querySelectorAll('[class^="follows-"]')].map((group) => ({ name: group.className.slice(8), group, spans: [...group.querySelectorAll(".live[data-live]")] }));
+  if (!groups.length) return;
+  for (const { name, spans } of groups) for (const span of spans) {
+    const key = `${span.dataset.live}@${name}`, number = numbers[span.dataset.live];
+    numbers[key] = { ...number, set: { ...number.set } };
+    span.dataset.live = key;
+  }
+  addEventListener("explorer-moved", ({ detail: { name, state, cursor } }) => {
+    for (const { group, spans } of groups.filter((found) => found.name === name)) {
+      for (const span of group.querySelectorAll(".given")) put(span, "text", cursor);
+      for (const span of spans) { Object.assign(numbers[span.dataset.live].set, state); write(span); }
+    }
+  });
 }
 
 function asButton(span) {

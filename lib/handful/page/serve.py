@@ -1,7 +1,7 @@
 """Serve the built book on this machine only: ``python -m handful.page.serve [FOLDER] [--port N]``.
 
-Files with their right types, compressed, checked for freshness on each visit, no listing of folders, and the same
-Content-Security-Policy as a header that each page also carries as a tag.
+Files with their right types, compressed, checked for freshness on each visit unless their name changes with what they
+hold, no listing of folders, and the headers that hosting.py advises.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from .finish import POLICY
+from . import hosting
 
 TYPES = {
     ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
@@ -26,8 +26,10 @@ TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".ico": "image/x-icon", ".woff": "font/woff", ".woff2": "font/woff2",
     ".ipynb": "application/x-ipynb+json", ".csv": "text/csv; charset=utf-8", ".bib": "text/plain; charset=utf-8",
     ".inv": "application/octet-stream",
+    ".webmanifest": "application/manifest+json; charset=utf-8",
 }
-COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico"}
+COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico",
+              ".webmanifest"}
 
 
 @lru_cache(maxsize=512)
@@ -66,7 +68,9 @@ class Handler(BaseHTTPRequestHandler):
         except (ValueError, OSError):
             path = None
         if path is None:
-            return self.send(HTTPStatus.NOT_FOUND, b"There is no such page in this book.\n", "text/plain", with_body)
+            page = self.folder / "404.html"  # in a copy made by `make publish`
+            text, kind = (page.read_bytes(), TYPES[".html"]) if page.is_file() else (b"There is no such page in this book.\n", "text/plain")
+            return self.send(HTTPStatus.NOT_FOUND, text, kind, with_body)
         data = path.read_bytes()
         # Each visit asks whether the file changed and gets a short "no": a rebuilt book shows at once.
         tag = f'"{hashlib.sha256(data).hexdigest()[:20]}"'
@@ -80,10 +84,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def send(self, status: HTTPStatus, body: bytes, kind: str, with_body: bool, tag: str = "", coding: str = "") -> None:
         self.send_response(status)
+        keep = "no-store" if not tag else hosting.KEPT if hosting.lasting(urlsplit(self.path).path) else hosting.ASKED
         headers = {"Content-Type": kind, "Content-Encoding": coding, "ETag": tag,
-                   "Cache-Control": "no-cache" if tag else "no-store", "Vary": "Accept-Encoding",
-                   "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff",
-                   "Referrer-Policy": "no-referrer"}
+                   "Cache-Control": keep, "Vary": "Accept-Encoding", **hosting.HEADERS}
         for name, value in headers.items():
             if value:
                 self.send_header(name, value)

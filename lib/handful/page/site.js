@@ -5,6 +5,7 @@ import "./study.css";
 import "./problems.css";
 import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
+import { mountOffline } from "./kept/offline.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { label, lacks, store } from "./scenario.js";
@@ -79,6 +80,7 @@ function fill() {
   idle(next);
   if (document.querySelector("[data-study]")) study(); // what the page is for
   else idle(study, { timeout: 1500 });
+  idle(mountOffline);
   addEventListener("beforeprint", () => { for (const figure of later) upgrade(figure); });
 }
 

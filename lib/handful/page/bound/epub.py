@@ -17,9 +17,9 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
-from . import cover, editions
-from .bootstrap import ROOT
-from .editions import EditionError, Page
+from ..bootstrap import ROOT
+from . import book, cover
+from .book import BookError, Page
 
 # HTML's parser writes all names in lower case; XML wants SVG's own.
 SVG_NAMES = {"viewbox": "viewBox", "clippath": "clipPath", "clippathunits": "clipPathUnits", "lineargradient": "linearGradient",
@@ -55,7 +55,7 @@ def as_xml(text: str) -> str:
 
 def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
     """File name → XHTML of each page; links lead from file to file."""
-    where = editions.ids(pages)
+    where = book.ids(pages)
     found = {}
     for page in pages:
         for link in page.body.select('a[href^="#"]'):
@@ -69,7 +69,7 @@ def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
             page.body.h1.insert(0, f"{page.number} ")
         if role := ROLES.get(page.name) or ROLES.get(page.kind):
             page.body["role"] = role
-        found[f"{page.name}.xhtml"] = xhtml(page.title, as_xml(editions.printed(page, formulas, editions.mathml)))
+        found[f"{page.name}.xhtml"] = xhtml(page.title, as_xml(book.printed(page, formulas, book.mathml)))
     return found
 
 
@@ -90,8 +90,8 @@ def contents(pages: Sequence[Page]) -> str:
 def title_page(told: dict) -> str:
     return xhtml(told["title"], f'<section class="title-page" epub:type="titlepage"><h1>{escape(told["title"])}</h1>'
                  "<p>The mathematics of how large language models are trained and served</p>"
-                 f'<p>{escape(told["author"])}</p><p>Edition of {told["day"]}</p></section>'
-                 f'<section role="doc-colophon" id="colophon"><h2>About this edition</h2>{"".join(f"<p>{text}</p>" for text in editions.colophon(told))}</section>')
+                 f'<p>{escape(told["author"])}</p><p>{told["name"]}</p></section>'
+                 f'<section role="doc-colophon" id="colophon"><h2>About this edition</h2>{"".join(f"<p>{text}</p>" for text in book.colophon(told))}</section>')
 
 
 def package(told: dict, files: dict[str, bytes], pages: Sequence[Page]) -> str:
@@ -126,12 +126,12 @@ def package(told: dict, files: dict[str, bytes], pages: Sequence[Page]) -> str:
 
 def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str]) -> None:
     """Write the EPUB; every file in it is read back as XML and every link followed first."""
-    told, here = editions.edition(), Path(__file__).parent
+    told, here = book.edition(), Path(__file__).parent
     texts = chapters(pages, formulas)
     front = xhtml("Cover", f'<section class="cover" epub:type="cover"><img src="images/cover.png" role="doc-cover" alt="Cover of {escape(told["title"])}"/></section>')
     files = {name: text.encode() for name, text in {**texts, "nav.xhtml": contents(pages), "title.xhtml": title_page(told), "cover.xhtml": front}.items()}
     files["style.css"] = b"".join((here / name).read_bytes() for name in ("edition.css", "reader.css"))
-    files["images/cover.png"] = cover.cover(told["title"], told["author"], told["day"])
+    files["images/cover.png"] = cover.cover(told["title"], told["author"], told["name"])
     for page in pages:
         for picture in page.body.select("img[src]"):
             name = Path(picture["src"]).name
@@ -164,7 +164,7 @@ def check(files: dict[str, bytes]) -> None:
         try:
             tree = ElementTree.parse(io.BytesIO(body))
         except ElementTree.ParseError as error:
-            raise EditionError(f"{name} is not well-formed: {error}.") from None
+            raise BookError(f"{name} is not well-formed: {error}.") from None
         known |= {f"{name}#{tag.get('id')}" for tag in tree.iter() if tag.get("id")}
         links += [(name, tag.get(key)) for tag in tree.iter() for key in ("href", "src") if tag.get(key)]
     for name, link in links:
@@ -172,7 +172,7 @@ def check(files: dict[str, bytes]) -> None:
             continue
         target = name + link if link.startswith("#") else link
         if target not in known:
-            raise EditionError(f"{name}: the link to {link} leads nowhere in the EPUB.")
+            raise BookError(f"{name}: the link to {link} leads nowhere in the EPUB.")
 
 
 # EPUBCheck
@@ -192,12 +192,12 @@ def checker() -> list[str] | None:
 
 
 def judge(path: Path) -> str:
-    """EPUBCheck's verdict in one line; raises EditionError where it finds an error or a warning."""
+    """EPUBCheck's verdict in one line; raises BookError where it finds an error or a warning."""
     command = checker()
     if command is None:
         return "not checked: EPUBCheck needs Java (Debian: apt-get install default-jre-headless epubcheck)"
     done = subprocess.run([*command, "--failonwarnings", str(path)], capture_output=True, text=True)
     said = (done.stdout + done.stderr).strip().splitlines()
     if done.returncode:
-        raise EditionError("EPUBCheck refuses the EPUB:\n  " + "\n  ".join(said[:60]))
+        raise BookError("EPUBCheck refuses the EPUB:\n  " + "\n  ".join(said[:60]))
     return "; ".join(line for line in said if re.search(r"EPUBCheck v|Messages:", line)) or "EPUBCheck found nothing"

@@ -14,9 +14,10 @@ from datetime import date
 from html import escape
 from pathlib import Path
 
-from . import bootstrap, cover, editions
-from .bootstrap import ROOT
-from .editions import EditionError, Page
+from .. import bootstrap
+from ..bootstrap import ROOT
+from . import book, cover
+from .book import BookError, Page
 
 PAPERS = {"a4": "210mm 297mm", "letter": "215.9mm 279.4mm"}
 FONTS = ("source-serif-4/400", "source-serif-4/400-italic", "source-serif-4/600", "source-serif-4/600-italic",
@@ -65,25 +66,25 @@ def contents(pages: Sequence[Page]) -> str:
 
 def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str) -> str:
     """The whole book as one HTML document, whose page numbers are still to be filled in."""
-    told, here, packages = editions.edition(), Path(__file__).parent, ROOT / "node_modules"
+    told, here, packages = book.edition(), Path(__file__).parent, ROOT / "node_modules"
     for page in pages:
         for link in page.body.select("a.see"):
             link.append(", page ")
-            link.append(editions.new("span", "000", class_="pn", data_pn=link["href"][1:]))
+            link.append(book.new("span", "000", class_="pn", data_pn=link["href"][1:]))
         for link in page.body.select("a.use"):
             link.string = ""
-            link.append(editions.new("span", "000", class_="pn", data_pn=link["href"][1:]))
+            link.append(book.new("span", "000", class_="pn", data_pn=link["href"][1:]))
         for picture in page.body.select("img[src]"):
             picture["src"] = (raw / "_images" / Path(picture["src"]).name).as_uri()
         if page.number:
-            page.body.h1.insert(0, editions.new("span", f"Chapter {page.number}", class_="number"))
-    texts = [editions.printed(page, formulas, editions.visible).replace("data_pn", "data-pn") for page in pages]
+            page.body.h1.insert(0, book.new("span", f"Chapter {page.number}", class_="number"))
+    texts = [book.printed(page, formulas, book.visible).replace("data_pn", "data-pn") for page in pages]
     sheets = [packages / "katex/dist/katex.min.css", *(packages / "@fontsource" / f"{font}.css" for font in FONTS),
               here / "edition.css", here / "paper.css"]
     links = "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets)
     front = (f'<section class="title-page"><h1>{escape(told["title"])}</h1><p class="subtitle">The mathematics of how large language models '
-             f'are trained and served</p>{cover.drawing()}<p class="foot">{escape(told["author"])}<br>Edition of {told["day"]}</p></section>'
-             f'<section class="colophon" id="colophon"><h2>About this edition</h2>{"".join(f"<p>{text}</p>" for text in editions.colophon(told))}</section>')
+             f'are trained and served</p>{cover.drawing()}<p class="foot">{escape(told["author"])}<br>{told["name"]}</p></section>'
+             f'<section class="colophon" id="colophon"><h2>About this edition</h2>{"".join(f"<p>{text}</p>" for text in book.colophon(told))}</section>')
     return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(told["title"])}</title>'
             f'<meta name="author" content="{escape(told["author"])}">{links}<style>{page_rules(pages, told["title"], paper)}</style></head>'
             f'<body>{front}{contents(pages)}{"".join(texts)}</body></html>')
@@ -109,7 +110,7 @@ def print_book(text: str, target: Path, say=print) -> int:
 
     browser = bootstrap.find_browser()
     if browser is None:
-        raise EditionError("No Chromium on this machine prints the PDF; run `make browser`, or set HANDFUL_BROWSER to one.")
+        raise BookError("No Chromium on this machine prints the PDF; run `make browser`, or set HANDFUL_BROWSER to one.")
     where: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         source, first = Path(folder) / "book.html", Path(folder) / "book.pdf"
@@ -127,11 +128,11 @@ def print_book(text: str, target: Path, say=print) -> int:
                 break
             where = found
         else:
-            raise EditionError(f"The page numbers of the PDF did not settle in {MOST_PRINTS} prints.")
+            raise BookError(f"The page numbers of the PDF did not settle in {MOST_PRINTS} prints.")
         chromium.close()
         missing = sorted(set(re.findall(r'data-pn="([^"]*)"', text)) - set(where))
         if missing:
-            raise EditionError(f"The PDF has no place for {', '.join(missing[:5])}{' and others' if missing[5:] else ''}.")
+            raise BookError(f"The PDF has no place for {', '.join(missing[:5])}{' and others' if missing[5:] else ''}.")
         return finish(first, target)
 
 
@@ -140,7 +141,7 @@ def finish(source: Path, target: Path) -> int:
     from pypdf import PdfReader, PdfWriter
     from pypdf.generic import ArrayObject, ByteStringObject
 
-    told = editions.edition()
+    told = book.edition()
     writer = PdfWriter(clone_from=PdfReader(source))
     day = date.fromisoformat(told["date"]).strftime("D:%Y%m%d000000Z")
     writer.add_metadata({"/Title": told["title"], "/Author": told["author"], "/Subject": told["summary"],

@@ -14,14 +14,14 @@ def curve(points: int = 120) -> tuple[list[float], list[float]]:
     """Batch, and dollars per token in the book's first scenario."""
     import numpy as np
 
-    from .. import latency, scenario
+    from ... import latency, scenario
 
     batch = np.geomspace(1, 2e5, points)
     return batch.tolist(), np.asarray(latency.cost_per_token(scenario.values(), batch=batch)).tolist()
 
 
 @cache
-def cover(title: str, author: str, day: str) -> bytes:
+def cover(title: str, author: str, name: str) -> bytes:
     """A PNG of 1600 × 2560 pixels."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -40,7 +40,7 @@ def cover(title: str, author: str, day: str) -> bytes:
         figure.text(0.1, 0.785, last, color=LIGHT, fontsize=64)
         figure.text(0.1, 0.725, "The mathematics of how large language\nmodels are trained and served", color=SOFT, fontsize=21, va="top", linespacing=1.4)
         figure.text(0.1, 0.09, author, color=LIGHT, fontsize=15)
-        figure.text(0.1, 0.06, f"Edition of {day}", color=SOFT, fontsize=15)
+        figure.text(0.1, 0.06, name, color=SOFT, fontsize=15)
         picture = io.BytesIO()
         figure.savefig(picture, format="png", metadata={"Software": None})
     return picture.getvalue()

@@ -1,0 +1,118 @@
+"""What a web server is asked to say with the book's files, in one place, and as the words of four servers.
+
+Every page carries the policy itself; what a page cannot say (who may frame it, how long a copy may be kept) is said
+in headers.  A host that sends none still shows the whole book.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .finish import POLICY
+
+HEADERS = {
+    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+# A name with a mark made of what the file holds: the same name is always the same file.
+LASTING = r"/_static/(inline/[0-9a-f]{12}|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
+KEPT = "public, max-age=31536000, immutable"
+# Asked after on each visit, and answered "as before" in a few bytes.
+ASKED = "no-cache"
+PACKED = ("text/html", "text/css", "text/javascript", "text/plain", "text/csv", "application/javascript",
+          "application/json", "application/wasm", "application/xml", "application/x-ipynb+json", "image/svg+xml")
+WARNING = "Made by `make publish` from lib/handful/page/hosting.py; change it there."
+
+
+def lasting(path: str) -> bool:
+    """Whether a copy of this file may be kept for ever.
+
+    >>> [lasting(f"/book/_static/{name}") for name in ("site.1b2c3d4e.css", "files/KaTeX_Main-YP5VVQRP.woff2", "inline/0b79e4d181c6.css")]
+    [True, True, True]
+    >>> [lasting(name) for name in ("/index.html", "/sw.js", "/_static/downloads/cards.json", "/_static/handful/licences.txt")]
+    [False, False, False, False]
+    """
+    return re.search(LASTING, path) is not None
+
+
+def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
+    """Names and texts of what servers read.
+
+    Parameters
+    ----------
+    site : Path
+        The finished site, whose lasting files Netlify's and Cloudflare's rules have to name one by one.
+    path : str
+        Where the book lies on its host, with a slash at both ends: "/" or "/book/".
+    moved : dict
+        Old page → new page and anchor, both within the book.
+    """
+    return {"_headers": headers_file(site, path), "_redirects": redirects_file(path, moved), ".htaccess": htaccess(path, moved),
+            "nginx.conf": nginx(path, moved)}
+
+
+def headers_file(site: Path, path: str) -> str:
+    """Netlify, Cloudflare Pages and their like.  Rules that meet add up, so no file may fall under two times of keeping."""
+    named = sorted(f"/{p.relative_to(site).as_posix()}" for p in (site / "_static").rglob("*")
+                   if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files"))
+    rules = [(f"{path}*", HEADERS), *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
+                                      for name in ("_static/inline/*", "_static/files/*", *named))]
+    return f"# {WARNING}\n" + "\n".join("\n".join([rule, *(f"  {name}: {value}" for name, value in said.items())])
+                                        for rule, said in rules) + "\n"
+
+
+def redirects_file(path: str, moved: dict[str, str]) -> str:
+    return f"# {WARNING}\n" + "".join(f"{path}{old} {path}{new} 301\n" for old, new in moved.items())
+
+
+def htaccess(path: str, moved: dict[str, str]) -> str:
+    """Apache 2.4, in the book's own folder."""
+    said = "\n".join(f'  Header always set {name} "{value}"' for name, value in HEADERS.items())
+    return f"""# {WARNING}
+Options -Indexes
+ErrorDocument 404 {path}404.html
+<IfModule mod_headers.c>
+{said}
+  Header set Cache-Control "{ASKED}"
+  Header set Cache-Control "{KEPT}" "expr=%{{REQUEST_URI}} =~ m#{LASTING}#"
+</IfModule>
+<IfModule mod_deflate.c>
+  AddOutputFilterByType DEFLATE {" ".join(PACKED)}
+</IfModule>
+AddType text/javascript .mjs
+AddType application/wasm .wasm
+AddType application/x-ipynb+json .ipynb
+<IfModule mod_alias.c>
+{"".join(f"  Redirect permanent {path}{old} {path}{new}" + chr(10) for old, new in moved.items())}</IfModule>
+"""
+
+
+def nginx(path: str, moved: dict[str, str]) -> str:
+    """A file for nginx's conf.d: the book alone on a server."""
+    said = "\n".join(f'    add_header {name} "{value}" always;' for name, value in HEADERS.items())
+    gone = "".join(f"    location = {path}{old} {{ return 301 {path}{new}; }}\n" for old, new in moved.items())
+    # Quoted, since the pattern holds braces.
+    return f"""# {WARNING}
+map $uri $how_long {{
+    default "{ASKED}";
+    "~{LASTING}" "{KEPT}";
+}}
+server {{
+    listen 8080;
+    root /usr/share/nginx/html;
+    server_tokens off;
+    absolute_redirect off;
+    gzip on;
+    gzip_comp_level 9;
+    gzip_vary on;
+    gzip_types {" ".join(kind for kind in PACKED if kind != "text/html")};
+{said}
+    add_header Cache-Control $how_long always;
+    error_page 404 {path}404.html;
+    location ~ /\\. {{ return 404; }}
+{gone}}}
+"""

@@ -1,0 +1,99 @@
+"""The book with no network: one edition's list of files, the worker that keeps them, and the manifest to install it.
+
+``dress`` gives a page its manifest; ``write`` is the very last step of a build, since an edition is what its files hold.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from fnmatch import fnmatch
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+SOURCES = Path(__file__).with_name("kept")
+TITLE, SHORT = "A Handful of Equations", "Equations"
+PAPER = {"light": "#ffffff", "dark": "#121212"}
+ICONS = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"),
+         ("icon-maskable-512.png", "512x512", "maskable"), ("favicon.svg", "any", "any"))
+# Not of an edition: large and asked for by few, or for other programs.  They always come from the host.
+LEFT_OUT = ("*.pdf", "*.epub", "*.ipynb", "*.apkg", "*.csv", "*.bib", "*.inv", "*.zip", "*.whl", "*.map", "*.xml", "*.txt",
+            "*.md", "*.py", "_sources/*", "_static/downloads/*", "_static/pyodide/*", "*/pyodide/*", "_static/social/*",
+            "claims.json", "_static/handful/explorer.*", "_static/handful/katex/*", "_static/sphinx-design.min.css",
+            "_static/basic.css", "_static/togglebutton*", "sw.js", "404.html", "_headers", "_redirects", ".*", "*/.*")
+
+
+def dress(soup: BeautifulSoup, up: str) -> None:
+    """Name the manifest, and the colour of the window round an installed book."""
+    soup.head.append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
+    for scheme, colour in PAPER.items():
+        soup.head.append(soup.new_tag("meta", attrs={"name": "theme-color", "content": colour,
+                                                     "media": f"(prefers-color-scheme: {scheme})"}))
+
+
+def manifest(site: Path) -> dict:
+    """The manifest of the site, with the icons that it has.
+
+    >>> made = manifest(Path("no site"))
+    >>> made["display"], made["start_url"], made["icons"]
+    ('standalone', './', [])
+    """
+    found = [(f"_static/handful/{name}", size, purpose) for name, size, purpose in ICONS
+             if (site / "_static" / "handful" / name).exists()]
+    return {"name": TITLE, "short_name": SHORT, "lang": "en", "start_url": "./", "scope": "./", "display": "standalone",
+            "background_color": PAPER["light"], "theme_color": PAPER["light"],
+            "description": "The mathematics of how large language models are trained and served.",
+            "icons": [{"src": name, "sizes": size, "purpose": purpose,
+                       "type": "image/svg+xml" if name.endswith(".svg") else "image/png"}
+                      for name, size, purpose in found]}
+
+
+def of_edition(name: str) -> bool:
+    """Is a file of that name kept on a reader's device?
+
+    >>> [of_edition(n) for n in ("index.html", "_static/site.css", "book.pdf", "_static/pyodide/pyodide.wasm")]
+    [True, True, False, False]
+    """
+    return not any(fnmatch(name, pattern) for pattern in LEFT_OUT)
+
+
+def title(html: str) -> str:
+    """A page's title without the book's.
+
+    >>> title("<head><title>Review — A Handful of Equations</title></head>")
+    'Review'
+    """
+    found = BeautifulSoup(html[:html.find("</head>") + 7], "html.parser").title
+    return found.get_text().replace(f" — {TITLE}", "").strip() if found else ""
+
+
+def edition(site: Path, policy: str) -> dict:
+    """What the worker knows of an edition: its name, the core that all pages share, pages with titles, marks of files."""
+    files = {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(site.rglob("*"))
+             if path.is_file() and of_edition(name := path.relative_to(site).as_posix())}
+    pages = {name: title((site / name).read_text("utf-8")) for name in files if name.endswith(".html")}
+    known = {"core": [name for name in files if name not in pages], "pages": pages, "files": files, "policy": policy}
+    worker = (SOURCES / "sw.js").read_text("utf-8")
+    return {"name": hashlib.sha256((json.dumps(known) + worker).encode()).hexdigest()[:8], **known}
+
+
+def write(site: Path, policy: str) -> dict:
+    """Write the manifest and sw.js for the site as it stands; returns sizes in bytes: "core" and "whole", compressed.
+
+    Pages with data-offline get the size of the whole in words.  Nothing of the site may change afterwards.
+    """
+    (site / "_static" / "handful").mkdir(parents=True, exist_ok=True)
+    (site / "_static" / "handful" / "offline.css").write_bytes((SOURCES / "offline.css").read_bytes())
+    (site / "manifest.webmanifest").write_text(json.dumps(manifest(site), indent=1) + "\n", "utf-8")
+    known = edition(site, policy)
+    weight = {name: len(gzip.compress((site / name).read_bytes(), 6)) for name in known["files"]}
+    sizes = {"core": sum(weight[name] for name in known["core"]), "whole": sum(weight.values())}
+    for name in known["pages"]:
+        text = (site / name).read_text("utf-8")
+        if 'data-offline=""' in text:
+            (site / name).write_text(text.replace('data-offline=""', f'data-offline="{sizes["whole"] / 1e6:.1f} MB"'), "utf-8")
+    line = json.dumps(edition(site, policy), ensure_ascii=False, separators=(",", ":"))
+    (site / "sw.js").write_text(f"const EDITION = {line};\n{(SOURCES / 'sw.js').read_text('utf-8')}", "utf-8")
+    return sizes
