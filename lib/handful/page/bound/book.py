@@ -8,12 +8,11 @@ book itself or out of it.  `pdf` and `epub` write what it returns.
 from __future__ import annotations
 
 import copy
-import hashlib
 import html
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,15 +23,13 @@ from ... import scenario
 from .. import editions, finish
 from ..bootstrap import ROOT
 
-FOLDER = ROOT / "_build" / "bound"
-STEM = "a-handful-of-equations"
 # Pages that are nothing without scripts, and those for teachers, which are about commands and files.
 LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments", "classroom-at-scale"}
 BACK = "To look up"  # the part of _toc.yml that follows the answers
 # What a reader of the site uses and a reader of a book cannot.
 FURNITURE = ("script", "template", "noscript", "form", "button", "input", "select", ".headerlink", ".explorer-data",
              ".ledger-tools", ".problems-about", ".problem-turns", ".card-foot", ".toctree-wrapper", ".yours", ".entry-id",
-             ".only-on-site", "wbr")
+             ".only-on-site", ".bound-files", "wbr")
 PLAIN = ("span.live", "span.fact", "span.given", "span.drawn", "span.std", "span.doc", "span.pre", "span.bibtex-citation")
 KEPT = {"id", "class", "href", "src", "alt", "title", "lang", "role", "scope", "colspan", "rowspan", "start", "type", "data-tex",
         "data-display", "aria-label", "aria-labelledby", "aria-hidden"}
@@ -345,9 +342,14 @@ def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
     return maths.typeset(node, ROOT, AsTypeset)
 
 
-def printed(page: Page, formulas: Sequence[str], write: Callable[[str], str]) -> str:
+def printed(body: Tag, formulas: Sequence[str], write: Callable[[str], str]) -> str:
     """The markup of a page; `write` makes of KaTeX's markup what the format wants."""
-    return re.sub("\ue000(\\d+)\ue001", lambda m: write(formulas[int(m[1])]), page.body.decode(formatter="minimal"))
+    return re.sub("\ue000(\\d+)\ue001", lambda m: write(formulas[int(m[1])]), body.decode(formatter="minimal"))
+
+
+def copies(pages: Sequence[Page]) -> list[Page]:
+    """The same pages, to be changed for one format."""
+    return [replace(page, body=copy.copy(page.body)) for page in pages]
 
 
 def mathml(katex: str) -> str:
@@ -371,35 +373,3 @@ def visible(katex: str) -> str:
     '<span class="katex"><span class="katex-html">B</span></span>'
     """
     return re.sub(r'<span class="katex-mathml">.*?</math></span>', "", katex, flags=re.S)
-
-
-# What was made from what
-
-def source_digest() -> str:
-    """SHA-256 of all that an edition is made from, 16 digits."""
-    total = hashlib.sha256()
-    kinds = {".py", ".csv", ".toml", ".json", ".md", ".bib", ".yml", ".cff", ".css", ".lock", ".mjs"}
-    files = [ROOT / "_toc.yml", ROOT / "_config.yml", ROOT / "CITATION.cff", ROOT / "requirements.lock",
-             *(path for folder in ("book", "exercises", "lib/handful") for path in (ROOT / folder).rglob("*"))]
-    for path in sorted(path for path in files if path.suffix in kinds and "__pycache__" not in path.parts):
-        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()[:16]
-
-
-def made() -> dict[str, Path]:
-    """Edition files that fit the sources as they are now: "pdf" and "epub", where there are any."""
-    stamp = FOLDER / "made-from.json"
-    known = json.loads(stamp.read_text("utf-8")) if stamp.exists() else {}
-    now = source_digest() if known else ""
-    files = {kind: FOLDER / f"{STEM}.{kind}" for kind in ("pdf", "epub")}
-    return {kind: path for kind, path in files.items() if path.exists() and known.get(kind) == now}
-
-
-def stamp(kind: str) -> None:
-    """Note that the file of `kind` was made from the sources as they are now."""
-    path = FOLDER / "made-from.json"
-    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    path.write_text(json.dumps({**known, kind: source_digest()}, sort_keys=True), "utf-8")
-
-
-__all__ = ["BookError", "Page", "gather", "listed", "made", "mathml", "printed", "typeset", "visible"]

@@ -55,8 +55,7 @@ def as_xml(text: str) -> str:
 
 def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
     """File name → XHTML of each page; links lead from file to file."""
-    where = book.ids(pages)
-    found = {}
+    where, found = book.ids(pages), {}
     for page in pages:
         for link in page.body.select('a[href^="#"]'):
             target = link["href"][1:]
@@ -69,7 +68,7 @@ def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
             page.body.h1.insert(0, f"{page.number} ")
         if role := ROLES.get(page.name) or ROLES.get(page.kind):
             page.body["role"] = role
-        found[f"{page.name}.xhtml"] = xhtml(page.title, as_xml(book.printed(page, formulas, book.mathml)))
+        found[f"{page.name}.xhtml"] = xhtml(page.title, as_xml(book.printed(page.body, formulas, book.mathml)))
     return found
 
 
@@ -126,7 +125,7 @@ def package(told: dict, files: dict[str, bytes], pages: Sequence[Page]) -> str:
 
 def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str]) -> None:
     """Write the EPUB; every file in it is read back as XML and every link followed first."""
-    told, here = book.edition(), Path(__file__).parent
+    told, here, pages = book.edition(), Path(__file__).parent, book.copies(pages)
     texts = chapters(pages, formulas)
     front = xhtml("Cover", f'<section class="cover" epub:type="cover"><img src="images/cover.png" role="doc-cover" alt="Cover of {escape(told["title"])}"/></section>')
     files = {name: text.encode() for name, text in {**texts, "nav.xhtml": contents(pages), "title.xhtml": title_page(told), "cover.xhtml": front}.items()}

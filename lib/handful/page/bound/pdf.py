@@ -66,7 +66,7 @@ def contents(pages: Sequence[Page]) -> str:
 
 def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str) -> str:
     """The whole book as one HTML document, whose page numbers are still to be filled in."""
-    told, here, packages = book.edition(), Path(__file__).parent, ROOT / "node_modules"
+    told, here, packages, pages = book.edition(), Path(__file__).parent, ROOT / "node_modules", book.copies(pages)
     for page in pages:
         for link in page.body.select("a.see"):
             link.append(", page ")
@@ -78,7 +78,7 @@ def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: s
             picture["src"] = (raw / "_images" / Path(picture["src"]).name).as_uri()
         if page.number:
             page.body.h1.insert(0, book.new("span", f"Chapter {page.number}", class_="number"))
-    texts = [book.printed(page, formulas, book.visible).replace("data_pn", "data-pn") for page in pages]
+    texts = [book.printed(page.body, formulas, book.visible).replace("data_pn", "data-pn") for page in pages]
     sheets = [packages / "katex/dist/katex.min.css", *(packages / "@fontsource" / f"{font}.css" for font in FONTS),
               here / "edition.css", here / "paper.css"]
     links = "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets)
@@ -102,6 +102,11 @@ def places(path: Path) -> dict[str, int]:
     reader = PdfReader(path)
     numbers = {page.indirect_reference.idnum: i for i, page in enumerate(reader.pages, 1)}
     return {name.lstrip("/"): numbers[where.page.idnum] for name, where in reader.named_destinations.items()}
+
+
+def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str = "a4", say=print) -> int:
+    """Write the PDF; returns how many pages it has."""
+    return print_book(document(raw, pages, formulas, paper), target, say)
 
 
 def print_book(text: str, target: Path, say=print) -> int:
