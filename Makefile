@@ -6,13 +6,13 @@ MODULE ?=
 ARGS ?=
 COUNT ?= 100
 JOBS ?= 2
+PAPER ?= a4
 RUN = .venv/bin/python -P
 # Side by side, as many as JOBS; whoever is idle takes over half of another's tests.
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -20,6 +20,7 @@ help:
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
+	@echo "make pdf               the book for paper in _build/bound (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
 	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder)"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
@@ -52,6 +53,15 @@ bundle: tools
 
 chapter: tools
 	@$(RUN) -m handful.page.build chapter "$(NAME)"
+
+pdf: browser
+	@$(RUN) -m handful.page.bound pdf --paper $(PAPER)
+
+epub: tools
+	@$(RUN) -m handful.page.bound epub
+
+editions: browser
+	@$(RUN) -m handful.page.bound --paper $(PAPER)
 
 publish: tools
 	@BASE_URL="$(BASE_URL)" $(RUN) -m handful.page.publish $(if $(EDITIONS),--editions "$(EDITIONS)")

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from bs4 import BeautifulSoup, Comment
 
 from . import editions, gather, heads, icons, offline, sheets
+from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -299,6 +300,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     made = {path.stem: path for path in notebooks.glob("*.ipynb")} if notebooks and notebooks.exists() else {}
     for path in made.values():
         shutil.copy(path, fresh / "_sources" / path.name)
+    bound = offer.made()
+    offer.lay(fresh, bound)
 
     styles, maths, pages, glyphs = Styles(), Maths(), {}, set()
     for path in sorted(raw.rglob("*.html")):
@@ -315,6 +318,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         fold(soup)
         hold_back(soup)
         offer_notebook(soup, page, up, set(made))
+        offer.place(soup, up, bound)
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
         dress(soup, up)
