@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import gather, sheets
+from . import gather, mend, sheets
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -43,6 +43,8 @@ EDITS = {
                        '"template", "#jb-print-docs-body", ".prev-next-footer", ".bd-footer-content"]'),
     # The theme measures every output of a cell, one layout of the page for each, to see whether it scrolls; what
     # scrolls on our pages is not the output itself.
+    # The theme takes the focus from a button of the bar when it is pressed, and from the keyboard its place.
+    "sphinx-book-theme.js": ('[".theme-switch-button",".search-button",".primary-toggle",".secondary-toggle"].forEach', "[].forEach"),
     "pydata-sphinx-theme.js": ('".cell_output > .output",', ""),
 }
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
@@ -303,6 +305,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         strip(soup, page)
         fold(soup)
         hold_back(soup)
+        mend.mend(soup)
         offer_notebook(soup, page, up, set(made))
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
