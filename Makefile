@@ -12,7 +12,7 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -26,6 +26,7 @@ help:
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
 	@echo "make mutants MODULE=.. change the formulas one step at a time; fails where no test notices"
+	@echo "make accessible        axe-core on every page of the book as last built, light and dark"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
@@ -74,6 +75,9 @@ unit: bundle
 
 pages: browser
 	@$(TESTS) -m site tests $(ARGS)
+
+accessible: browser
+	@EVERY_PAGE=1 $(TESTS) -m site tests/pages/test_accessible.py $(ARGS)
 
 coverage: bundle
 	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import editions, gather, heads, icons, offline, sheets
+from . import editions, gather, heads, icons, mend, offline, sheets
 from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
@@ -46,6 +46,8 @@ EDITS = {
     # The theme measures every output of a cell, one layout of the page for each, to see whether it scrolls; what
     # scrolls on our pages is not the output itself.
     "pydata-sphinx-theme.js": ('".cell_output > .output",', ""),
+    # The theme takes the focus from a button of the bar when it is pressed, and from the keyboard its place.
+    "sphinx-book-theme.js": ('[".theme-switch-button",".search-button",".primary-toggle",".secondary-toggle"].forEach', "[].forEach"),
 }
 FALLBACK = Path(__file__).with_name("fallback.js").read_text("utf-8")
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
@@ -317,6 +319,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         strip(soup, page)
         fold(soup)
         hold_back(soup)
+        mend.mend(soup)
         offer_notebook(soup, page, up, set(made))
         offer.place(soup, up, bound)
         mark_maths(soup, page, maths)

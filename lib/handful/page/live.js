@@ -139,7 +139,7 @@ function trap(event, box) {
 
 function shell(title) {
   const close = h("button", { type: "button", class: "pop-close", "aria-label": "Close", text: "×" });
-  return h("div", { class: "pop", role: "dialog", "aria-label": title }, h("div", { class: "pop-head" }, h("strong", { text: title }), close));
+  return h("div", { class: "pop", role: "dialog", "aria-modal": "true", "aria-label": title }, h("div", { class: "pop-head" }, h("strong", { text: title }), close));
 }
 
 // Lecture times become links; all else is text.

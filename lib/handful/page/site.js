@@ -3,12 +3,14 @@ import "./site.css";
 import "./cards.css";
 import "./study.css";
 import "./problems.css";
+import "./reach.css";
 import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
 import { mountOffline } from "./kept/offline.js";
 import { h } from "./dom.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
+import { mendReach } from "./reach.js";
 import { label, lacks, store } from "./scenario.js";
 import { strangers } from "./state.js";
 import { mountYours } from "./yours.js";
@@ -82,6 +84,7 @@ function fill() {
   const later = [...figures];
   const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
   idle(next);
+  idle(mendReach, { timeout: 3000 });
   if (document.querySelector("[data-study]")) study(); // what the page is for
   else idle(study, { timeout: 1500 });
   idle(mountOffline);

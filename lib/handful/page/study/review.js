@@ -95,7 +95,7 @@ export async function mountReview({ study: store, takeIn }) {
     await new Progress(progress, store, chaptersOf(progress)).start();
     progress.classList.add("is-up");
   } else {
-    const first = document.querySelector("aside.cards, [data-card]");
+    const first = document.querySelector(".cards, [data-card]");
     if (first) notice(store, first);
   }
 }
