@@ -30,7 +30,7 @@ SITE = BUILD / "html"
 SCRIPTS = BUILD / "js"
 NOTEBOOKS = BUILD / "notebooks"
 # Files of the package that leave the cells' output as it is.
-NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "gather.py", "sheets.py", "serve.py", "notebooks.py",
+NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "gather.py", "sheets.py", "search.py", "serve.py", "notebooks.py",
             "hatch_bundle.py", "lock.py", "node.lock")
 KEEP = 2
 START = time.monotonic()

@@ -8,6 +8,7 @@ import { mount } from "./explorer.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { label, lacks, store } from "./scenario.js";
+import "./search/open.js";
 import { strangers } from "./state.js";
 import { mountYours } from "./yours.js";
 
