@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import editions, gather, heads, icons, mend, offline, sheets
+from . import editions, gather, heads, icons, mend, offline, search, sheets
 from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
@@ -37,12 +37,7 @@ UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'l
                  # theme's script measures the bar, so that it stays, empty.
                  "#pst-header > *")
 UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax|DOCUMENTATION_OPTIONS\.pagename|toggleHintShow|toggleHintHide|togglebuttonSelector)\b")
-SEARCH_SCRIPTS = ('script[src*="searchtools.js"]', 'script[src*="language_data.js"]', 'script[src*="searchindex.js"]')
 EDITS = {
-    # What the search page leaves out of the text that it quotes from a page: Sphinx's list, and ours.
-    "searchtools.js": ('[".headerlink", "script", "style"]',
-                       '[".headerlink", "script", "style", "annotation", ".katex-html", ".bd-header-article", '
-                       '"template", "#jb-print-docs-body", ".prev-next-footer", ".bd-footer-content"]'),
     # The theme measures every output of a cell, one layout of the page for each, to see whether it scrolls; what
     # scrolls on our pages is not the output itself.
     "pydata-sphinx-theme.js": ('".cell_output > .output",', ""),
@@ -111,7 +106,7 @@ class Maths:
 
 def strip(soup: BeautifulSoup, page: str) -> None:
     """Take out what the theme and its fixed extensions add for services that the book does not use."""
-    for selector in (*UNWANTED_TAGS, *(() if page == "search.html" else SEARCH_SCRIPTS)):
+    for selector in UNWANTED_TAGS:
         for tag in soup.select(selector):
             tag.decompose()
     if soup.select_one('script[type="application/vnd.jupyter.widget-view+json"]'):
@@ -305,7 +300,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     bound = offer.made()
     offer.lay(fresh, bound)
 
-    styles, maths, pages, glyphs = Styles(), Maths(), {}, set()
+    styles, maths, pages, glyphs, found = Styles(), Maths(), {}, set(), {}
     for path in sorted(raw.rglob("*.html")):
         page = path.relative_to(raw).as_posix()
         if page.startswith("_static/"):
@@ -317,6 +312,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
             soup = BeautifulSoup(f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{soup}'
                                  "<title>A Handful of Equations</title></head><body></body></html>", "html.parser")
         strip(soup, page)
+        search.dress(soup, page)
+        found[page] = search.read(soup, page)
         fold(soup)
         hold_back(soup)
         mend.mend(soup)
@@ -331,6 +328,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         glyphs |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup
     heads.describe(pages, fresh, root)
+    to_find = search.gather(found, maths)
     formulas = maths.typeset(node, root, styles)
     boxes = json.dumps({kind: {name: formulas[maths.number[entry["latex"], False]] for name, entry in sorted(entries.items())}
                         for kind, entries in maths.asked.items()}, ensure_ascii=False, separators=(",", ":"))
@@ -345,6 +343,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
                 raise FinishError(f"{script.name} no longer holds {old!r}: the theme has changed; see EDITS.")
             text = text.replace(old, new)
         script.write_text(text, "utf-8")
+    if wrong := search.write(to_find, formulas, fresh, pages, node, root):
+        raise FinishError(f"search/index.mjs stopped: {wrong[-2000:]}")
     shared = gather.find_shared(pages)
     for page, soup in pages.items():
         gather.relink(soup, page, *shared)

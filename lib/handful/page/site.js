@@ -12,6 +12,7 @@ import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { mendReach } from "./reach.js";
 import { label, lacks, store } from "./scenario.js";
+import "./search/open.js";
 import { strangers } from "./state.js";
 import { mountYours } from "./yours.js";
 
