@@ -11,7 +11,7 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser
+.PHONY: help serve build bundle notebooks notebooks-clean lab-check chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -19,6 +19,8 @@ help:
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
+	@echo "make notebooks-clean   run every .ipynb in a new environment, with the package as its first cell installs it"
+	@echo "make lab-check         a chapter in JupyterLab in a real browser: run all, move a slider (NAME=...)"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
@@ -41,6 +43,13 @@ build: tools
 
 notebooks: tools
 	@$(RUN) -m handful.page.build notebooks
+
+# Both take minutes and a network, so they stand apart from `make test`.
+notebooks-clean: tools
+	@$(RUN) tests/notebooks_clean.py $(NAME)
+
+lab-check: browser
+	@$(RUN) tests/lab_check.py $(NAME)
 
 bundle: tools
 	@$(RUN) -m handful.page.build bundle

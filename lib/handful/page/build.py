@@ -22,16 +22,19 @@ from pathlib import Path
 import yaml
 
 from ..exercises import export
-from . import bootstrap, finish, notebooks
+from ..exercises.book import address
+from . import bootstrap, finish, inpage, notebooks, wheel
 
 ROOT = bootstrap.ROOT
 BUILD = ROOT / "_build"
 SITE = BUILD / "html"
 SCRIPTS = BUILD / "js"
 NOTEBOOKS = BUILD / "notebooks"
+WHEELS = BUILD / "wheels"
 # Files of the package that leave the cells' output as it is.
 NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "gather.py", "sheets.py", "serve.py", "notebooks.py",
-            "hatch_bundle.py", "lock.py", "node.lock")
+            "hatch_bundle.py", "lock.py", "node.lock",
+            "notebook_text.py", "wheel.py", "inpage.py", "pyodide.lock", "session.py")
 KEEP = 2
 START = time.monotonic()
 
@@ -159,6 +162,22 @@ def publish(raw: Path, site: Path) -> None:
     say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
 
 
+def package() -> Path:
+    """The wheel of this package; after bundle(), whose script it holds."""
+    sources = [p for folder in ("lib/handful", "exercises") for p in (ROOT / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    try:
+        return wheel.build(ROOT, WHEELS, digest([*sources, ROOT / "pyproject.toml", SCRIPTS / ".made-from"]))
+    except RuntimeError as error:
+        stop(str(error))
+
+
+def make_notebooks(pages: list[str]) -> None:
+    """The chapters as notebooks, into NOTEBOOKS."""
+    site = address()
+    made = notebooks.convert(ROOT / "book", NOTEBOOKS, pages, package(), site and site.rstrip("/") + "/")
+    say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+
+
 def book() -> None:
     """The whole book, with warnings as errors."""
     bundle()
@@ -166,8 +185,9 @@ def book() -> None:
     folder = fresh_folder()
     say(f"pages: {len(chapters(toc))} (Jupyter Book)")
     raw = sphinx(folder, toc, strict=True)
-    made = notebooks.convert(ROOT / "book", NOTEBOOKS, chapters(toc))
-    say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+    make_notebooks(chapters(toc))
+    if missing := inpage.prepare(ROOT / "node_modules" / "pyodide", BUILD / "pyodide", package()):
+        say(missing)
     files = export.site_files(raw / "_static" / "downloads")
     say(f"cards to take along: {', '.join(path.name for path in files)}")
     publish(raw, SITE)
@@ -198,8 +218,8 @@ def main(arguments: list[str]) -> None:
             bundle()
         case ["notebooks"]:
             toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-            made = notebooks.convert(ROOT / "book", NOTEBOOKS, chapters(toc))
-            say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+            bundle()
+            make_notebooks(chapters(toc))
         case ["chapter", name]:
             chapter(name)
         case _:

@@ -1,6 +1,7 @@
 // Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
 //   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers, live numbers, bar)
 //   study.js                   cards and problems; asked for by pages that have some, once they have been shown
+//   python.js                  cells that run in the page; asked for on a click
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
 // The scenario rows are imported as "handful-rows"; page/build.py writes them first.
@@ -22,6 +23,7 @@ const withStyle = (module, style) =>
    existsSync(join(page, module)) ? `export { default } from "./${module}";` : "export default {};"].join("\n");
 const entries = {
   study: 'export * from "./study/study.js";',
+  python: 'export * from "./python/cells.js";',
   handful: `import "./house.css"; import "./house.js";
 ${existsSync(join(page, "site.css")) && !text("site.js").includes("site.css") ? 'import "./site.css";' : ""}
 ${existsSync(join(page, "site.js")) ? 'import "./site.js";' : ""}`,
@@ -45,9 +47,10 @@ for (const [name, contents] of Object.entries(entries)) {
     metafile: true,
   });
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
-  if (name === "study") marks.STUDY_MARK = JSON.stringify(createHash("sha256").update(readFileSync(join(out, "study.js"))).digest("hex").slice(0, 8));
+  const late = name === "study" || name === "python";
+  if (late) marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(createHash("sha256").update(readFileSync(join(out, `${name}.js`))).digest("hex").slice(0, 8));
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
-  if (name !== "study" && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
+  if (!late && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
 }
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));

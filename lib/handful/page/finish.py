@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import gather, sheets
+from . import gather, inpage, sheets, wheel
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -238,8 +238,8 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "src": f"{up}_static/handful/handful.js"}))
 
 
-def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str]) -> None:
-    """Put "notebook" into the page's download menu where a notebook was made of the page."""
+def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str], wheels: list[Path]) -> None:
+    """Put notebook and package into the page's download menu where a notebook was made of the page."""
     name = page.removesuffix(".html")
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
     source = menu.select_one("a.btn-download-source-button") if menu else None
@@ -250,6 +250,11 @@ def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str])
     link["href"], link["title"], link["download"] = f"{up}_sources/{name}.ipynb", "Download as a notebook", ""
     link.select_one(".btn__text-container").string = ".ipynb"
     source.find_parent("li").insert_before(item)
+    for package in wheels:
+        item = copy.copy(item)
+        item.a["href"], item.a["title"] = f"{up}{wheel.FOLDER}/{package.name}", "Download the package that the notebook needs"
+        item.a.select_one(".btn__text-container").string = ".whl"
+        source.find_parent("li").insert_before(item)
 
 
 def check_links(soup: BeautifulSoup, page: str) -> None:
@@ -288,6 +293,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     made = {path.stem: path for path in notebooks.glob("*.ipynb")} if notebooks and notebooks.exists() else {}
     for path in made.values():
         shutil.copy(path, fresh / "_sources" / path.name)
+    wheels = wheel.publish(notebooks.with_name("wheels"), fresh) if made else []
+    python = inpage.publish(notebooks.with_name("pyodide"), fresh) if notebooks else ("", 0)
 
     styles, maths, pages, icons = Styles(), Maths(), {}, set()
     for path in sorted(raw.rglob("*.html")):
@@ -303,7 +310,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         strip(soup, page)
         fold(soup)
         hold_back(soup)
-        offer_notebook(soup, page, up, set(made))
+        offer_notebook(soup, page, up, set(made), wheels)
+        inpage.offer(soup, up, *python)
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
         dress(soup, up)

@@ -17,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from . import inpage
 from .finish import POLICY
 
 TYPES = {
@@ -25,7 +26,7 @@ TYPES = {
     ".svg": "image/svg+xml; charset=utf-8", ".txt": "text/plain; charset=utf-8", ".md": "text/plain; charset=utf-8",
     ".png": "image/png", ".jpg": "image/jpeg", ".ico": "image/x-icon", ".woff": "font/woff", ".woff2": "font/woff2",
     ".ipynb": "application/x-ipynb+json", ".csv": "text/csv; charset=utf-8", ".bib": "text/plain; charset=utf-8",
-    ".inv": "application/octet-stream",
+    ".inv": "application/octet-stream", ".zip": "application/zip", ".bin": "application/octet-stream",
 }
 COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico"}
 
@@ -78,11 +79,15 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send(HTTPStatus.OK, data, kind, with_body, tag)
 
+    def policy(self) -> str:
+        """Python's worker compiles WebAssembly, which a page may not."""
+        return inpage.POLICY if self.path.startswith(f"/{inpage.FOLDER}/") and ".." not in unquote(self.path) else POLICY
+
     def send(self, status: HTTPStatus, body: bytes, kind: str, with_body: bool, tag: str = "", coding: str = "") -> None:
         self.send_response(status)
         headers = {"Content-Type": kind, "Content-Encoding": coding, "ETag": tag,
                    "Cache-Control": "no-cache" if tag else "no-store", "Vary": "Accept-Encoding",
-                   "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff",
+                   "Content-Security-Policy": self.policy(), "X-Content-Type-Options": "nosniff",
                    "Referrer-Policy": "no-referrer"}
         for name, value in headers.items():
             if value:

@@ -7,6 +7,7 @@ import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
+import { offerPython } from "./python/offer.js";
 import { label, lacks, store } from "./scenario.js";
 import { strangers } from "./state.js";
 import { mountYours } from "./yours.js";
@@ -60,6 +61,7 @@ function bar(problems) {
 function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
   mountLedger();
+  offerPython();
   try { mountYours(); } catch (error) { console.warn(`The form could not start: ${error.message}`); } // the rest goes on
   bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
