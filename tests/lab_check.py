@@ -42,7 +42,7 @@ def environment(made: Path) -> Path:
     return LAB / "bin"
 
 
-def wait_for_address(log: Path, server: subprocess.Popen, token: str, seconds: float = 90) -> str:
+def wait_for_address(log: Path, server: subprocess.Popen, token: str, seconds: float = 300) -> str:
     """Where the server listens, once it answers."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and server.poll() is None:
@@ -63,7 +63,7 @@ def look(address: str, token: str, name: str) -> None:
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox", "--disable-gpu"])
         page = chromium.new_page(viewport={"width": 1400, "height": 1100})
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(300_000)
         page.goto(f"{address}/lab/tree/{name}?token={token}&reset")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         # A kernel that is idle: only then does "Run All Cells" run.
@@ -83,7 +83,7 @@ def look(address: str, token: str, name: str) -> None:
         slider.focus()
         for _ in range(12):
             slider.press("ArrowRight")
-        page.wait_for_function("(before) => { const now = (" + CURVES + ")(); return now && now !== before; }", arg=before, timeout=30_000)
+        page.wait_for_function("(before) => { const now = (" + CURVES + ")(); return now && now !== before; }", arg=before, timeout=120_000)
         say(f"the slider moved from {read_before} to {readout(page)}, and the plot with it")
         wait_until_run(page)
         wrong = page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'], .jp-RenderedText[data-mime-type*='error']")

@@ -1,7 +1,7 @@
 // Code cells that can be changed and run in the page.  Python works in a worker: the page stays awake, and a cell that
 // does not end is ended together with its worker.
 const LIMIT = 120; // seconds that a cell may take
-const SILENCE = 90; // seconds without a byte or a word after which loading has failed
+const SILENCE = 180; // seconds without a byte or a word after which loading has failed
 const READY = "Python is ready: change a cell and press Ctrl+Enter. NumPy and plots are not part of it; a cell that needs them says so.";
 
 const make = (tag, properties = {}, ...inside) => { const node = Object.assign(document.createElement(tag), properties); node.append(...inside); return node; };
