@@ -12,7 +12,7 @@ RUN = .venv/bin/python -P
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -22,6 +22,8 @@ help:
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
 	@echo "make pdf               the book for paper in _build/bound (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
 	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder)"
+	@echo "make notebooks-clean   run every .ipynb in a new environment, with the package as its first cell installs it"
+	@echo "make lab-check         a chapter in JupyterLab in a real browser: run all, move a slider (NAME=...)"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
@@ -48,6 +50,13 @@ build: tools
 
 notebooks: tools
 	@$(RUN) -m handful.page.build notebooks
+
+# Both take minutes and a network, so they stand apart from `make test`.
+notebooks-clean: tools
+	@$(RUN) tests/notebooks_clean.py $(NAME)
+
+lab-check: browser
+	@$(RUN) tests/lab_check.py $(NAME)
 
 bundle: tools
 	@$(RUN) -m handful.page.build bundle

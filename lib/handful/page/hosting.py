@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from . import inpage
 from .finish import POLICY
 
+FRAMES = "frame-ancestors 'self'"
 HEADERS = {
-    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'",
+    "Content-Security-Policy": f"{POLICY}; {FRAMES}",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 # A name with a mark made of what the file holds: the same name is always the same file.
-LASTING = r"/_static/(inline/[0-9a-f]{12}|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
+LASTING = r"/_static/(inline/[0-9a-f]{12}|pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
+PYTHON = f"/{inpage.FOLDER}/"
 KEPT = "public, max-age=31536000, immutable"
 # Asked after on each visit, and answered "as before" in a few bytes.
 ASKED = "no-cache"
@@ -39,6 +42,15 @@ def lasting(path: str) -> bool:
     return re.search(LASTING, path) is not None
 
 
+def policy(path: str) -> str:
+    """What a file may do: Python's worker compiles WebAssembly, which no page may.
+
+    >>> [("wasm" in policy(path)) for path in ("/index.html", "/book/_static/pyodide/1b2c3d4e/worker.js", "/_static/pyodide/../../a.html")]
+    [False, True, False]
+    """
+    return inpage.POLICY if re.search(PYTHON, path) and ".." not in path else HEADERS["Content-Security-Policy"]
+
+
 def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
     """Names and texts of what servers read.
 
@@ -56,10 +68,17 @@ def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
 
 
 def headers_file(site: Path, path: str) -> str:
-    """Netlify, Cloudflare Pages and their like.  Rules that meet add up, so no file may fall under two times of keeping."""
+    """Netlify, Cloudflare Pages and their like.
+
+    Rules that meet add up, so no file may fall under two times of keeping, and of the policy stands here for all files
+    what a page cannot say itself: with the rest, Python's worker would be held to its page's policy as well.
+    """
     named = sorted(f"/{p.relative_to(site).as_posix()}" for p in (site / "_static").rglob("*")
-                   if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files"))
-    rules = [(f"{path}*", HEADERS), *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
+                   if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files")
+                   and PYTHON not in f"/{p.relative_to(site).as_posix()}")
+    everywhere = HEADERS | {"Content-Security-Policy": FRAMES}
+    python = {"Content-Security-Policy": inpage.POLICY, "Cache-Control": KEPT}
+    rules = [(f"{path}*", everywhere), (f"{path}{inpage.FOLDER}/*", python), *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
                                       for name in ("_static/inline/*", "_static/files/*", *named))]
     return f"# {WARNING}\n" + "\n".join("\n".join([rule, *(f"  {name}: {value}" for name, value in said.items())])
                                         for rule, said in rules) + "\n"
@@ -77,6 +96,7 @@ Options -Indexes
 ErrorDocument 404 {path}404.html
 <IfModule mod_headers.c>
 {said}
+  Header always set Content-Security-Policy "{inpage.POLICY}" "expr=%{{REQUEST_URI}} =~ m#{PYTHON}#"
   Header set Cache-Control "{ASKED}"
   Header set Cache-Control "{KEPT}" "expr=%{{REQUEST_URI}} =~ m#{LASTING}#"
 </IfModule>
@@ -93,13 +113,18 @@ AddType application/x-ipynb+json .ipynb
 
 def nginx(path: str, moved: dict[str, str]) -> str:
     """A file for nginx's conf.d: the book alone on a server."""
-    said = "\n".join(f'    add_header {name} "{value}" always;' for name, value in HEADERS.items())
+    said = "\n".join(f'    add_header {name} {value} always;' for name, value in {
+        **{name: f'"{value}"' for name, value in HEADERS.items()}, "Content-Security-Policy": "$policy"}.items())
     gone = "".join(f"    location = {path}{old} {{ return 301 {path}{new}; }}\n" for old, new in moved.items())
     # Quoted, since the pattern holds braces.
     return f"""# {WARNING}
 map $uri $how_long {{
     default "{ASKED}";
     "~{LASTING}" "{KEPT}";
+}}
+map $uri $policy {{
+    default "{HEADERS['Content-Security-Policy']}";
+    "~{PYTHON}" "{inpage.POLICY}";
 }}
 server {{
     listen 8080;

@@ -19,13 +19,15 @@ from urllib.parse import unquote, urlsplit
 
 from . import hosting
 
+POLICY = "Content-Security-Policy"
+
 TYPES = {
     ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8", ".json": "application/json; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8", ".txt": "text/plain; charset=utf-8", ".md": "text/plain; charset=utf-8",
     ".png": "image/png", ".jpg": "image/jpeg", ".ico": "image/x-icon", ".woff": "font/woff", ".woff2": "font/woff2",
     ".ipynb": "application/x-ipynb+json", ".csv": "text/csv; charset=utf-8", ".bib": "text/plain; charset=utf-8",
-    ".inv": "application/octet-stream",
+    ".inv": "application/octet-stream", ".zip": "application/zip", ".bin": "application/octet-stream",
     ".webmanifest": "application/manifest+json; charset=utf-8",
 }
 COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico",
@@ -83,11 +85,15 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send(HTTPStatus.OK, data, kind, with_body, tag)
 
+    def policy(self) -> dict[str, str]:
+        """The policy of Python's folder, in place of the pages' own, where any is said."""
+        return {POLICY: hosting.policy(urlsplit(self.path).path)} if POLICY in self.said else {}
+
     def send(self, status: HTTPStatus, body: bytes, kind: str, with_body: bool, tag: str = "", coding: str = "") -> None:
         self.send_response(status)
         keep = "no-store" if not tag else hosting.KEPT if hosting.lasting(urlsplit(self.path).path) else hosting.ASKED
         headers = {"Content-Type": kind, "Content-Encoding": coding, "ETag": tag,
-                   "Cache-Control": keep, "Vary": "Accept-Encoding", **self.said}
+                   "Cache-Control": keep, "Vary": "Accept-Encoding", **self.said, **self.policy()}
         for name, value in headers.items():
             if value:
                 self.send_header(name, value)
