@@ -82,18 +82,3 @@ def test_notebook_can_be_downloaded(site, watch):
     with page.expect_download() as download:
         page.locator(".dropdown-menu a[href$=\".ipynb\"]").click()
     assert download.value.suggested_filename == "latency-and-cost.ipynb"
-
-
-def test_no_page_is_wider_than_the_smallest_phone(site, watch, page_name):
-    tab = watch(width=320)
-    page = tab.open(f"{site}/{page_name}" if not site.endswith("/") else site + page_name)
-    # What is far away is not laid out until it comes near; here all of it is wanted at once.
-    page.evaluate("document.styleSheets[0].insertRule('* { content-visibility: visible !important }')")
-    wide = page.evaluate("""() => [...document.querySelectorAll("article *")].filter((node) => {
-      if (node.getBoundingClientRect().width === 0 || node.getBoundingClientRect().right <= 321) return false;
-      for (let up = node.parentElement; up && up !== document.body; up = up.parentElement)
-        if (getComputedStyle(up).overflowX !== "visible") return false;
-      return true;
-    }).map((node) => `${node.tagName} ${node.className} ${node.textContent.trim().slice(0, 40)}`).slice(0, 5)""")
-    assert wide == []
-    assert tab.faults == []
