@@ -200,3 +200,31 @@ def test_the_systems_colours_leave_curves_rings_and_states(site, watch):
     assert found["strokes"] == [found["text"]], "curves are drawn in the colour of text"
     assert found["dashes"] > 1, "and told apart by their dashes"
     assert found["plain"] != found["chosen"], "a chosen preset is not chosen by colour that the system takes away"
+
+
+def test_the_menu_on_a_phone_is_left_by_a_button_that_gives_the_focus_back(site, watch):
+    tab = watch(width=390, height=700, reduced_motion="reduce")
+    page = tab.open(site + "about.html")
+    toggle = page.locator(".primary-toggle:visible")
+    toggle.and_(page.locator("[aria-expanded=false]")).wait_for()
+    toggle.focus()
+    page.keyboard.press("Enter")
+    page.locator(".primary-toggle[aria-expanded=true]").wait_for(state="attached")
+    assert page.evaluate("document.activeElement.textContent") == "Close"
+    page.keyboard.press("Enter")
+    page.locator(".primary-toggle[aria-expanded=false]").wait_for()
+    assert page.evaluate("document.activeElement.matches('.primary-toggle')")
+
+
+def test_the_switch_of_colours_says_its_state_and_keeps_the_focus(site, watch):
+    page = watch(color_scheme="light").open(site + "about.html")
+    switch = page.locator(".theme-switch-button:visible").first
+    page.locator(".theme-switch-button[aria-label='Colours: as the system']").first.wait_for()
+    switch.focus()
+    said = []
+    for _ in range(3):
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(100)
+        said.append(switch.get_attribute("aria-label"))
+        assert page.evaluate("document.activeElement.matches('.theme-switch-button')")
+    assert sorted(said) == ["Colours: as the system", "Colours: dark", "Colours: light"]
