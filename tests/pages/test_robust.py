@@ -225,3 +225,20 @@ def test_two_editions_with_other_rules_share_one_log(book, watch):
     assert len(dump(first)["events"]) == 5 and len({event["card"] for event in dump(first)["events"]}) == 5
     assert first.locator(".study-trouble").is_hidden() and second.locator(".study-trouble").is_hidden()
     assert old.faults == []
+
+
+def test_a_plot_that_cannot_start_keeps_its_still_picture(site, watch):
+    """One declaration is cut off; every other plot of the page goes on."""
+    tab = watch()
+    html = (build.SITE / CHAPTER).read_text("utf-8")
+    broken = re.sub(r'(class="explorer-spec"[^>]*>)\{', r"\1{{", html, count=1)
+    assert broken != html
+    tab.page.route(f"**/{CHAPTER}", lambda route: route.fulfill(body=broken, content_type="text/html"))
+    page = tab.open(site + CHAPTER)
+    first, second = page.locator("figure.explorer").nth(0), page.locator("figure.explorer").nth(1)
+    first.scroll_into_view_if_needed()
+    first.get_by_text("This plot could not start").wait_for()
+    assert first.locator(".explorer-static svg").is_visible()
+    second.scroll_into_view_if_needed()
+    second.locator(".ex").wait_for()
+    assert tab.faults == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -68,14 +69,17 @@ def title(html: str) -> str:
     'Review'
     """
     found = BeautifulSoup(html[:html.find("</head>") + 7], "html.parser").title
-    return found.get_text().replace(f" — {TITLE}", "").strip() if found else ""
+    return re.sub(rf" [—-] {TITLE}", "", found.get_text()).strip() if found else ""
 
 
 def edition(site: Path, policy: str) -> dict:
     """What the worker knows of an edition: its name, the core that all pages share, pages with titles, marks of files."""
     files = {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(site.rglob("*"))
              if path.is_file() and of_edition(name := path.relative_to(site).as_posix())}
-    pages = {name: title((site / name).read_text("utf-8")) for name in files if name.endswith(".html")}
+    menu = re.findall(r'href="([^"#?]+\.html)"', (site / "index.html").read_text("utf-8"))
+    order = {name: place for place, name in enumerate(dict.fromkeys(["index.html", *menu]))}
+    found = sorted((name for name in files if name.endswith(".html")), key=lambda name: (order.get(name, len(order)), name))
+    pages = {name: title((site / name).read_text("utf-8")) for name in found}
     known = {"core": [name for name in files if name not in pages], "pages": pages, "files": files, "policy": policy}
     worker = (SOURCES / "sw.js").read_text("utf-8")
     return {"name": hashlib.sha256((json.dumps(known) + worker).encode()).hexdigest()[:8], **known}
