@@ -76,7 +76,8 @@ def edition(site: Path, policy: str) -> dict:
     """What the worker knows of an edition: its name, the core that all pages share, pages with titles, marks of files."""
     files = {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(site.rglob("*"))
              if path.is_file() and of_edition(name := path.relative_to(site).as_posix())}
-    menu = re.findall(r'href="([^"#?]+\.html)"', (site / "index.html").read_text("utf-8"))
+    front = site / "index.html"
+    menu = re.findall(r'href="([^"#?]+\.html)"', front.read_text("utf-8")) if front.exists() else []
     order = {name: place for place, name in enumerate(dict.fromkeys(["index.html", *menu]))}
     found = sorted((name for name in files if name.endswith(".html")), key=lambda name: (order.get(name, len(order)), name))
     pages = {name: title((site / name).read_text("utf-8")) for name in found}
