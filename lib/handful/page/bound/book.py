@@ -313,13 +313,14 @@ def index_of_terms(pages: Sequence[Page]) -> Tag | None:
             if page.kind == "chapter" and key not in seen:
                 seen.add(key)
                 link["id"] = f"{page.name}--use-{n}"
-                uses.setdefault(link["href"], []).append(new("a", str(page.number), href=f"#{link['id']}", title=page.title, class_="use"))
+                uses.setdefault(link["href"], []).append(new("a", str(page.number), class_="use", href=f"#{link['id']}", title=page.title))
     entries = []
     for term in sorted(glossary.body.select("dt[id]"), key=lambda dt: dt.get_text().lower()):
         places = uses.get(f"#{term['id']}", [])
-        line = new("li", new("a", term.get_text().strip(), href=f"#{term['id']}"))
+        line = new("li", class_="term")
+        line.append(new("a", term.get_text().strip(), href=f"#{term['id']}"))
         for i, place in enumerate(places):
-            line.extend([", " if i else "  ", place])
+            line.extend([", " if i else "\u2002", place])
         entries.append(line)
     return new("section", heading("h1", "Index of terms"), new("ul", *entries, class_="terms"), id="terms")
 
