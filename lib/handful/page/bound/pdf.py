@@ -100,8 +100,8 @@ def fill(text: str, where: dict[str, int]) -> str:
 
 
 def _pages_once(line: re.Match) -> str:
-    head, *uses = re.split(r'(?:, )?(?=<a class="use")', line[0].removesuffix("</li>"))
-    first = {re.search(r">(\d*)</span>", use)[1]: use for use in reversed(uses)}
+    head, *_ = line[0].removesuffix("</li>").split('<a class="use"')
+    first = {re.search(r">(\d*)</span>", use)[1]: use for use in reversed(re.findall(r'<a class="use".*?</a>', line[0], re.S))}
     return head + ", ".join(first[page] for page in sorted(first, key=lambda page: int(page or 0))) + "</li>"
 
 
