@@ -12,7 +12,7 @@ import pikepdf
 from handful.page import bootstrap, build
 from handful.page.bound import book, epub, offer, pdf
 
-SOME = [("index", "preface"), ("balance-batch", "chapter"), ("calculators", "chapter"), ("glossary", "back")]
+SOME = [("balance-batch", "chapter"), ("calculators", "chapter"), ("glossary", "back")]
 XHTML, MATHS = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/1998/Math/MathML}"
 
 
@@ -39,7 +39,7 @@ def archive(raw, gathered, tmp_path_factory):
 
 def test_pages_come_in_order_and_answers_before_what_is_looked_up(gathered):
     assert [(page.name, page.number) for page in gathered[0]] == [
-        ("index", 0), ("balance-batch", 1), ("calculators", 2), ("answers", 0), ("glossary", 0), ("terms", 0)]
+        ("balance-batch", 1), ("calculators", 2), ("answers", 0), ("glossary", 0), ("terms", 0)]
 
 
 def test_questions_and_answers_lead_to_each_other(gathered):
@@ -170,7 +170,7 @@ def test_a_file_is_offered_only_while_its_sources_stand(tmp_path, monkeypatch):
     (tmp_path / f"{offer.STEM}.pdf").write_bytes(b"%PDF")
     assert offer.made(tmp_path) == []
     monkeypatch.setattr(offer, "source_digest", lambda: "then")
-    offer.stamp("pdf", tmp_path)
+    offer.stamp("pdf", "then", tmp_path)
     assert [path.suffix for path in offer.made(tmp_path)] == [".pdf"]
     monkeypatch.setattr(offer, "source_digest", lambda: "now")
     assert offer.made(tmp_path) == []
