@@ -25,7 +25,7 @@ SHOT = BUILD / "lab-check.png"
 SETTINGS = ("--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", "--ServerApp.allow_root=True",
             "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
 # The path of the plot's first curve: what a slider has to change.
-CURVES = """() => [...document.querySelectorAll('.jp-Notebook .explorer svg path')].map((path) => path.getAttribute('d')).join('|')"""
+CURVES = """() => [...document.querySelectorAll('.jp-Notebook .ex .ex-svg path')].map((path) => path.getAttribute('d')).join('|')"""
 
 
 def environment(made: Path) -> Path:
@@ -72,12 +72,14 @@ def look(address: str, token: str, name: str) -> None:
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         cells = page.evaluate("() => document.querySelectorAll('.jp-CodeCell').length")
-        # Lab draws a cell when it comes near the screen, so the explorer is brought there.
-        figure = page.locator(".jp-Notebook .explorer svg path").first
+        # Lab draws a cell when it comes near the screen and forgets it again, so the notebook is leafed through.
+        figure = page.locator(".jp-Notebook .ex .ex-svg path").first
         page.wait_for_function("""() => { const list = document.querySelector('.jp-WindowedPanel-outer') || document.querySelector('.jp-Notebook');
-            if (document.querySelector('.jp-Notebook .explorer svg path')) return true; list.scrollBy(0, 300); return false; }""", polling=1000)
+            if (document.querySelector('.jp-Notebook .ex .ex-svg path')) return true;
+            if (list.scrollTop + list.clientHeight > list.scrollHeight - 5) list.scrollTop = 0; else list.scrollBy(0, 300);
+            return false; }""", polling=1000)
         figure.wait_for(state="attached")
-        slider = page.locator(".jp-OutputArea-output:has(.explorer) .widget-slider .noUi-handle").first
+        slider = page.locator(".jp-OutputArea-output:has(.ex) .widget-slider .noUi-handle").first
         slider.scroll_into_view_if_needed()
         before, read_before = page.evaluate(CURVES), readout(page)
         slider.focus()
@@ -96,7 +98,7 @@ def look(address: str, token: str, name: str) -> None:
 
 
 def readout(page) -> str:
-    return page.locator(".jp-OutputArea-output:has(.explorer) .widget-slider .widget-readout").first.inner_text()
+    return page.locator(".jp-OutputArea-output:has(.ex) .widget-slider .widget-readout").first.inner_text()
 
 
 def wait_until_run(page) -> None:

@@ -37,7 +37,7 @@ def test_cells_run_in_the_page(watch, site):
     first.fill("import sympy\nx = sympy.Symbol('x')\nsympy.factor(x**2 - 5*x + 6)")
     first.press("Control+Enter")
     cell.get_by_text("Done in").wait_for(timeout=READY)
-    assert "".join(cell.locator(".cell_output math").inner_text().split()) in ("(x−3)(x−2)", "(x-3)(x-2)", "(𝑥−3)(𝑥−2)")
+    assert "".join(cell.locator(".cell_output math").text_content().split()) in ("(x−3)(x−2)", "(x-3)(x-2)", "(𝑥−3)(𝑥−2)")
     assert page.evaluate("() => getComputedStyle(document.querySelector('.cell_output math')).display") != "none"
 
     first.fill("x = 1\nx / 0")
