@@ -6,12 +6,13 @@ MODULE ?=
 ARGS ?=
 COUNT ?= 100
 JOBS ?= 2
+PAPER ?= a4
 RUN = .venv/bin/python -P
 # Side by side, as many as JOBS; whoever is idle takes over half of another's tests.
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -19,16 +20,19 @@ help:
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
+	@echo "make pdf               the book for paper in _build/bound (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
 	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder)"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
 	@echo "make mutants MODULE=.. change the formulas one step at a time; fails where no test notices"
+	@echo "make accessible        axe-core on every page of the book as last built, light and dark"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
 	@echo "make lighthouse        Lighthouse on four pages, phone and desktop; fails below its bars"
 	@echo "make sphinx9           the same sources with plain Sphinx 9 and myst-nb, in an environment of its own"
+	@echo "make links             try every address outside that the book names, and note the day (needs a network)"
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
@@ -51,6 +55,15 @@ bundle: tools
 chapter: tools
 	@$(RUN) -m handful.page.build chapter "$(NAME)"
 
+pdf: browser
+	@$(RUN) -m handful.page.bound pdf --paper $(PAPER)
+
+epub: tools
+	@$(RUN) -m handful.page.bound epub
+
+editions: browser
+	@$(RUN) -m handful.page.bound --paper $(PAPER)
+
 publish: tools
 	@BASE_URL="$(BASE_URL)" $(RUN) -m handful.page.publish $(if $(EDITIONS),--editions "$(EDITIONS)")
 
@@ -62,6 +75,9 @@ unit: bundle
 
 pages: browser
 	@$(TESTS) -m site tests $(ARGS)
+
+accessible: browser
+	@EVERY_PAGE=1 $(TESTS) -m site tests/pages/test_accessible.py $(ARGS)
 
 coverage: bundle
 	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)
@@ -96,6 +112,10 @@ lighthouse: build browser
 
 sphinx9: tools bundle
 	@$(RUN) tests/sphinx9.py $(ARGS)
+
+# ARGS=update brings the list up to date with the book and asks nobody.
+links: tools
+	@$(RUN) tests/pages/external_links.py $(ARGS)
 
 lock: tools
 	@$(RUN) -m handful.page.lock

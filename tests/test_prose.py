@@ -22,7 +22,7 @@ DATE = re.compile(r"\b(?:\d{1,2} )?(?:January|February|March|April|May|June|July
 # Names with figures in them that are no row of the facts.
 NAMES = re.compile(r"arXiv[: ]\d{4}\.\d{4,5}|(?:GPT|Gemini|Claude|Opus|Sonnet|Haiku|Llama|Qwen|Gemma|Kimi|GLM|MiniMax|Phi|Mistral|Mixtral|"
                    r"Grok|DeepSeek|DALL-E|CC BY|Python|Chapter|chapter|HTTP|Apache|AES|SHA|Rubin|PCIe|DDR|HBM|NVMe|CXL|Gen|gen|"
-                   r"Ubuntu|Linux|WSL|containerd|CRI-O|runc|crun|"
+                   r"Ubuntu|Linux|WSL|Chrome|Edge|Firefox|Safari|containerd|CRI-O|runc|crun|"
                    r"1F1B|ZB-H1)[ -]?\w*\d[\w.-]*(?: \d[\w.-]*)?")
 
 

@@ -32,7 +32,7 @@ def write_book(folder: Path, chapters: dict[str, list[str]] = CHAPTERS) -> None:
         shutil.copy(build.SCRIPTS / name, folder / name)
     listed = [{"name": name, "title": name.capitalize(), "cards": cards, "problems": [f"problem-{name}"]} for name, cards in chapters.items()]
     block = f'<script type="application/json" class="study-book">{json.dumps({"chapters": listed})}</script>'
-    groups = {name: f'<section id="{name}"><h2>{name.capitalize()}</h2><aside class="cards" aria-label="Cards">{"".join(card(c, name) for c in cards)}</aside></section>'
+    groups = {name: f'<section id="{name}"><h2>{name.capitalize()}</h2><div class="cards" role="group" aria-label="Cards">{"".join(card(c, name) for c in cards)}</div></section>'
               for name, cards in chapters.items()}
     pages = {"index": "", "review": f'<p>Today.</p><div data-study="review">{block}{"".join(groups.values())}</div>',
              "progress": f'<div data-study="progress">{block}</div>', **groups}

@@ -10,6 +10,8 @@ from bs4 import BeautifulSoup
 
 from handful.page.build import ROOT, SITE, chapters
 
+import external_links
+
 ORDER = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
 
 
@@ -35,6 +37,34 @@ def test_every_link_arrives(page_name):
         elif parts.fragment and target.endswith(".html") and unquote(parts.fragment) not in anchors(target):
             lost.append(f"{node['href']} ({node.get_text(strip=True)[:40]}): no such place")
     assert lost == []
+
+
+def test_every_file_that_a_page_names_is_there(page_name):
+    """Scripts, sheets, pictures, icons, the manifest, what is fetched later, and where a form leads."""
+    named = [node[key] for key in ("src", "poster", "data-boxes", "action") for node in soup(page_name).select(f"[{key}]")]
+    named += [node["href"] for node in soup(page_name).select("link[href]") if "canonical" not in node["rel"]]
+    named += [part.split()[0] for node in soup(page_name).select("[srcset]") for part in node["srcset"].split(",")]
+    paths = [unquote(urlsplit(urljoin(page_name, name)).path) for name in named if name not in ("", "#")]
+    assert paths and [path for path in paths if not (SITE / path).is_file()] == []
+
+
+def test_every_file_that_a_sheet_names_is_there():
+    lost, found = [], 0
+    for sheet in SITE.rglob("*.css"):
+        for name in re.findall(r"url\(['\"]?([^'\")]+)", sheet.read_text("utf-8")):
+            found += 1
+            if not (sheet.parent / unquote(urlsplit(name).path)).resolve().is_file():
+                lost.append(f"{sheet.relative_to(SITE)}: {name}")
+    assert found > 10 and lost == []
+
+
+def test_addresses_outside_are_those_of_the_list():
+    """No network here: `make links` tries them, and `make links ARGS=update` brings the list up to date."""
+    listed, used = set(external_links.listed()), external_links.used(SITE)
+    assert len(used) > 50
+    assert used - listed == set(), "named by a page and not in tests/data/external_links.txt; run `make links ARGS=update`"
+    assert listed - used == set(), "in tests/data/external_links.txt and named by no page; run `make links ARGS=update`"
+    assert all(re.fullmatch(r"never|20\d\d-\d\d-\d\d", day) for day in external_links.listed().values())
 
 
 def test_no_markup_is_left_in_the_text(page_name):

@@ -1,6 +1,7 @@
 """The book with no network, in a real browser: kept whole, updated cleanly, never of two editions at once."""
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import threading
@@ -264,3 +265,38 @@ def test_the_manifest_installs_the_book(context, host):
     assert found["errors"] == [] and found["url"].endswith("/book/manifest.webmanifest")
     given = json.loads(found["data"])
     assert given["display"] == "standalone" and given["icons"] and given["start_url"] == "./"
+
+
+def test_the_built_book_itself(context):
+    """All of it kept, then everything that moves and answers, with the line cut."""
+    if not (build.SITE / "sw.js").exists():
+        pytest.fail("The book is not built; run `make build`.", pytrace=False)
+    core = offline.edition(build.SITE, POLICY)["core"]
+    assert sum(len(gzip.compress((build.SITE / name).read_bytes())) for name in core) < 1_000_000
+    host, faults = Host(build.SITE), []
+    try:
+        context.set_default_timeout(60_000)
+        page = keep_all(context, host.address())
+        assert 0.5 < float(page.locator("[data-offline]").get_attribute("data-offline").split()[0]) < 4
+        host.down = True
+        page.on("requestfailed", lambda request: faults.append(request.url))
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(f"{host.address()}latency-and-cost.html")
+        plot = page.locator("figure.explorer .ex").first
+        plot.scroll_into_view_if_needed()
+        before = plot.locator("output").first.inner_text()
+        plot.locator("input[type=range]").first.press("PageUp")
+        page.wait_for_function("([node, before]) => node.textContent !== before", arg=[plot.locator("output").first.element_handle(), before])
+        page.locator(".live[role=button]").first.click()
+        page.locator(".pop-formula .katex").first.wait_for()
+        page.keyboard.press("Escape")
+        page.locator("[data-card] summary").first.click()
+        page.locator(".study-grade").first.wait_for()
+        page.goto(f"{host.address()}review.html")
+        page.locator(".is-up .study-stage > *").first.wait_for()
+        page.goto(f"{host.address()}search.html?q=roofline")
+        page.locator("#search-results a[href*='.html']").first.wait_for()
+        assert faults == []
+    finally:
+        host.stop()

@@ -75,8 +75,8 @@ def test_every_card_ends_its_section_and_stands_on_review():
         for card in group:
             node = soup.select_one(f"#card-{card.id}")
             section = node.find_parent("section")
-            assert section["id"] == card.section and node.find_parent("aside").parent is section
-            after = node.find_parent("aside").find_next_siblings()
+            assert section["id"] == card.section and node.find_parent(class_="cards").parent is section
+            after = node.find_parent(class_="cards").find_next_siblings()
             assert all(one.name == "section" for one in after), card.id
             assert node.select_one("details.card-back > summary") and not node.select("a.term")
 

@@ -93,7 +93,7 @@ def _score(grade: Grade) -> str:
     share = min(max(got / possible, 0), 1) if possible else 0
     # A picture without a style attribute, which the page's policy would refuse.
     bar = (f'<svg viewBox="0 0 100 2" preserveAspectRatio="none" height="8" aria-hidden="true"><rect width="100" height="2" fill="#dfe3e8"/>'
-           f'<rect width="{100 * share:.1f}" height="2" fill="#00755a"/></svg>')
+           f'<rect width="{100 * share:.1f}" height="2" fill="#0a401e"/></svg>')
     return (f'<div class="tiles"><div class="tile"><b>{number(got)} of {number(possible)}</b><span>points'
             f'{" so far" if grade.waiting else ""}</span></div>{waits}</div>\n<div class="bar">{bar}</div>')
 

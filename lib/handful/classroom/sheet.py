@@ -13,9 +13,9 @@ from html import escape
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8; --edge: #d0d6de; --grid: #e4e7ec;
-  --0: #0068a8; --1: #b34700; --2: #00755a; --3: #96407a; --good: #00755a; --bad: #b34700; --wait: #4a4fb0; --mark: #fff1c9; }
+  --0: #0068a8; --1: #c14c46; --2: #0a401e; --3: #943b71; --good: #0a401e; --bad: #c14c46; --wait: #393b9a; --mark: #fff1c9; }
 @media screen and (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #a3acb8; --paper: #14181e; --wash: #1d232b; --edge: #454e59; --grid: #2b323b;
-  --0: #5fb8f0; --1: #ff9a5c; --2: #45cfa6; --3: #eb9ccb; --good: #45cfa6; --bad: #ff9a5c; --wait: #a9adff; --mark: #4a3b10; } }
+  --0: #75c9ff; --1: #d26b21; --2: #089e78; --3: #d682b8; --good: #089e78; --bad: #d26b21; --wait: #979af1; --mark: #4a3b10; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 3rem; font: 1rem/1.5 system-ui, "Helvetica Neue", Arial, sans-serif; color: var(--ink);
   background: var(--paper); overflow-wrap: anywhere; }
@@ -42,7 +42,7 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8r
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt; } details:not([open])::details-content { content-visibility: visible; block-size: auto; } a { color: inherit; } }
 """.strip()
 # The colours of page/figure.py, which an SVG holds as attributes, follow the reader's light or dark.
-INKS = {"#1f2328": "ink", "#57606a": "soft", "#dfe3e8": "grid", "#0068a8": "0", "#b34700": "1", "#00755a": "2", "#96407a": "3"}
+INKS = {"#1f2328": "ink", "#57606a": "soft", "#dfe3e8": "grid", "#0068a8": "0", "#c14c46": "1", "#0a401e": "2", "#943b71": "3"}
 SVG_STYLE = "\n".join(f'svg [fill="{ink}"] {{ fill: var(--{name}); }} svg [stroke="{ink}"] {{ stroke: var(--{name}); }}'
                       for ink, name in INKS.items())
 MOST = 20_000  # characters of one student's text on a page

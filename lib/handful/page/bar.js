@@ -1,5 +1,5 @@
 // The scenario bar: which chip, model, precision and context every number on the page is for.
-import { h, put } from "./dom.js";
+import { announce, h, put } from "./dom.js";
 import { CONTEXT, defaults, label, lacks, rows, store } from "./scenario.js";
 import { formatValue } from "./units.js";
 
@@ -19,7 +19,7 @@ export function mountBar(before, problems = []) {
     return h("div", { class: `bar-item bar-${kind}` }, h("label", { for: `bar-${kind}`, text: NAMES[kind] }), select);
   });
   const slider = h("input", { type: "range", id: "bar-context", min: 0, max: STEPS, step: 1, list: "bar-contexts" });
-  const output = h("output", { for: "bar-context" });
+  const output = h("output", { for: "bar-context", "aria-live": "off" });
   slider.addEventListener("input", () => store.set({ context: valueAt(Number(slider.value)) }));
   const ticks = h("datalist", { id: "bar-contexts" }, ...CONTEXTS.map((value) => h("option", { value: positionOf(value) })));
   const reset = h("button", { type: "button", class: "bar-tool", text: "Reset", onclick: () => store.set(defaults()) });
@@ -27,6 +27,7 @@ export function mountBar(before, problems = []) {
     const query = store.query().toString(), link = `${location.origin}${location.pathname}${query ? "?" + query : ""}`;
     try { await navigator.clipboard.writeText(link); share.textContent = "Copied"; }
     catch { history.replaceState(null, "", link); share.textContent = "In address bar"; }
+    announce(`The link: ${share.textContent.toLowerCase()}.`);
     setTimeout(() => { share.textContent = "Share"; }, 1800);
   } });
   const yours = h("a", { class: "bar-tool", href: "your-model.html#yours", text: "Yours", title: "Describe your own model and chip" });

@@ -33,7 +33,8 @@ NOTEBOOKS = BUILD / "notebooks"
 # Files of the package that leave the cells' output as it is.
 NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "gather.py", "sheets.py", "serve.py", "notebooks.py",
             "hatch_bundle.py", "lock.py", "node.lock", "heads.py", "icons.py", "social.py", "offline.py",
-            "editions.py", "hosting.py", "publish.py")
+            "editions.py", "mend.py", "search.py", "hosting.py", "publish.py",
+            "book.py", "epub.py", "pdf.py", "cover.py", "offer.py", "__main__.py", "epubcheck.lock")  # the last line: bound/
 KEEP = 2
 START = time.monotonic()
 
@@ -103,10 +104,14 @@ def chapters(toc: dict) -> list[str]:
     return found
 
 
+def work_folder() -> Path:
+    """Where Sphinx's work for the package as it is now lies, or will."""
+    return BUILD / "book" / digest([*package_files(scripts=False), ROOT / "requirements.lock"])
+
+
 def fresh_folder() -> Path:
     """The folder of Sphinx's work for the package as it is now; older ones are removed."""
-    state = digest([*package_files(scripts=False), ROOT / "requirements.lock"])
-    folder = BUILD / "book" / state
+    folder = work_folder()
     if not folder.exists():
         say("the package has changed (or this is the first build): every cell runs again")
         folder.mkdir(parents=True)
@@ -161,8 +166,8 @@ def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) 
     say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
 
 
-def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None:
-    """The whole book, with warnings as errors."""
+def raw_pages() -> Path:
+    """Build all pages, with warnings as errors, and what lies beside them; returns the folder of raw pages."""
     bundle()
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     folder = fresh_folder()
@@ -172,7 +177,12 @@ def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None
     say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
     files = export.site_files(raw / "_static" / "downloads")
     say(f"cards to take along: {', '.join(path.name for path in files)}")
-    publish(raw, site, base, earlier)
+    return raw
+
+
+def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None:
+    """The whole book."""
+    publish(raw_pages(), site, base, earlier)
 
 
 def chapter(name: str) -> None:

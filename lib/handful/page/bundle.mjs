@@ -1,6 +1,7 @@
 // Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
 //   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers, live numbers, bar)
 //   study.js                   cards and problems; asked for by pages that have some, once they have been shown
+//   search.js                  the search; asked for by whoever reaches for it
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
 // The scenario rows are imported as "handful-rows"; page/build.py writes them first.
@@ -22,6 +23,7 @@ const withStyle = (module, style) =>
    existsSync(join(page, module)) ? `export { default } from "./${module}";` : "export default {};"].join("\n");
 const entries = {
   study: 'export * from "./study/study.js";',
+  search: 'export * from "./search/search.js";',
   handful: `import "./house.css"; import "./house.js";
 ${existsSync(join(page, "site.css")) && !text("site.js").includes("site.css") ? 'import "./site.css";' : ""}
 ${existsSync(join(page, "site.js")) ? 'import "./site.js";' : ""}`,
@@ -45,15 +47,16 @@ for (const [name, contents] of Object.entries(entries)) {
     metafile: true,
   });
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
+  if (name === "search") marks.SEARCH_MARK = JSON.stringify(createHash("sha256").update(readFileSync(join(out, "search.js"))).digest("hex").slice(0, 8));
   if (name === "study") marks.STUDY_MARK = JSON.stringify(createHash("sha256").update(readFileSync(join(out, "study.js"))).digest("hex").slice(0, 8));
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
-  if (name !== "study" && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
+  if (!["study", "search"].includes(name) && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
 }
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
 
 // What the scripts hold of others goes under their licences, which stand beside them.
-const notices = ["d3-array", "internmap", "katex", "ts-fsrs"].map((name) => `${name}\n\n${readFileSync(join(page, "../../../node_modules", name, "LICENSE"), "utf8").trim()}\n`);
+const notices = ["d3-array", "internmap", "katex", "minisearch", "ts-fsrs"].map((name) => `${name}\n\n${readFileSync(join(page, "../../../node_modules", name, name === "minisearch" ? "LICENSE.txt" : "LICENSE"), "utf8").trim()}\n`);
 writeFileSync(join(out, "licences.txt"), notices.join("\n\n"));
 
 // KaTeX's sheet with the one font format that every browser of the last ten years reads.

@@ -24,7 +24,8 @@ export function makeControl(entry, id, onInput) {
   if (entry.type === "choice") return makeChoice(entry, id, onInput);
   const [min, max, step] = entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
   const input = h("input", { type: "range", id, min, max, step });
-  const output = h("output", { for: id });
+  // An <output> is a live region by nature; the slider says its value itself (aria-valuetext).
+  const output = h("output", { for: id, "aria-live": "off" });
   const node = h("div", { class: "ex-control" },
     h("label", { for: id, text: entry.label }), output, input,
     h("div", { class: "ex-ends", "aria-hidden": "true" },

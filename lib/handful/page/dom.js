@@ -75,4 +75,11 @@ export function textWidth(text, font) {
   return width;
 }
 
+// Says what happened to those who do not see it happen.
+let ears;
+export function announce(text) {
+  if (!ears) document.body.append((ears = h("div", { class: "for-ears", role: "status" })));
+  ears.textContent = text;
+}
+
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -2,7 +2,7 @@
 import "./explorer.css";
 import { Model, between, extent } from "./compute.js";
 import { makeControl } from "./controls.js";
-import { h, put, calm } from "./dom.js";
+import { announce, h, put, calm } from "./dom.js";
 import { plain } from "./describe.js";
 import { Plot } from "./plot.js";
 import { label, store } from "./scenario.js";
@@ -85,8 +85,8 @@ class Explorer {
     this.values = h("div", { class: "ex-values" });
     this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
     this.scene = h("p", { class: "ex-scene" });
-    this.words = h("p", { class: "ex-words", "aria-live": "polite", id: `${id}-words` });
-    this.tableHost = h("div", { class: "ex-table" });
+    this.words = h("p", { class: "ex-words", id: `${id}-words` });
+    this.tableHost = h("div", { class: "ex-table", role: "group", "aria-label": `${spec.title}: data` });
     this.details = h("details", { class: "ex-data" }, h("summary", { text: "Data as a table" }), this.tableHost);
     this.details.addEventListener("toggle", () => this.fillTable());
     this.controls = spec.controls.filter((c) => !this.driven.includes(c.name))
@@ -105,11 +105,14 @@ class Explorer {
     root.setAttribute("aria-labelledby", `${id}-title`);
     root.setAttribute("aria-describedby", `${id}-words`);
     this.root = root;
+    // The words are spoken where the reader is at work, and not by every plot that follows the page's scenario.
+    root.addEventListener("focusin", () => put(this.words, "aria-live", "polite"));
+    root.addEventListener("focusout", () => put(this.words, "aria-live", "off"));
     this.host.replaceChildren(root);
     this.rows = new Map();
-    if (this.drawn) this.model.attach(this.stage);
+    if (this.drawn) this.model.attach(this.stage, this.words.id);
     else {
-      this.plot = new Plot(this.stage, { label: spec.title, cursorLabel: spec.x.title, onCursor: (value, done) => this.moveCursor(value, done) });
+      this.plot = new Plot(this.stage, { label: spec.title, words: this.words.id, cursorLabel: spec.x.title, onCursor: (value, done) => this.moveCursor(value, done) });
     }
   }
 
@@ -187,6 +190,7 @@ class Explorer {
     const link = this.link();
     try { await navigator.clipboard.writeText(link); button.textContent = "Copied"; }
     catch { history.replaceState(null, "", link); button.textContent = "In the address bar"; }
+    announce(`The link: ${button.textContent.toLowerCase()}.`);
     setTimeout(() => { button.textContent = "Copy link"; }, 1800);
   }
 

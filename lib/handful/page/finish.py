@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import editions, gather, heads, icons, offline, sheets
+from . import editions, gather, heads, icons, mend, offline, search, sheets
+from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -36,16 +37,14 @@ UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'l
                  # theme's script measures the bar, so that it stays, empty.
                  "#pst-header > *")
 UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax|DOCUMENTATION_OPTIONS\.pagename|toggleHintShow|toggleHintHide|togglebuttonSelector)\b")
-SEARCH_SCRIPTS = ('script[src*="searchtools.js"]', 'script[src*="language_data.js"]', 'script[src*="searchindex.js"]')
 EDITS = {
-    # What the search page leaves out of the text that it quotes from a page: Sphinx's list, and ours.
-    "searchtools.js": ('[".headerlink", "script", "style"]',
-                       '[".headerlink", "script", "style", "annotation", ".katex-html", ".bd-header-article", '
-                       '"template", "#jb-print-docs-body", ".prev-next-footer", ".bd-footer-content"]'),
     # The theme measures every output of a cell, one layout of the page for each, to see whether it scrolls; what
     # scrolls on our pages is not the output itself.
     "pydata-sphinx-theme.js": ('".cell_output > .output",', ""),
+    # The theme takes the focus from a button of the bar when it is pressed, and from the keyboard its place.
+    "sphinx-book-theme.js": ('[".theme-switch-button",".search-button",".primary-toggle",".secondary-toggle"].forEach', "[].forEach"),
 }
+FALLBACK = Path(__file__).with_name("fallback.js").read_text("utf-8")
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
 STYLE = re.compile(r' style="([^"]*)"')
 
@@ -107,7 +106,7 @@ class Maths:
 
 def strip(soup: BeautifulSoup, page: str) -> None:
     """Take out what the theme and its fixed extensions add for services that the book does not use."""
-    for selector in (*UNWANTED_TAGS, *(() if page == "search.html" else SEARCH_SCRIPTS)):
+    for selector in UNWANTED_TAGS:
         for tag in soup.select(selector):
             tag.decompose()
     if soup.select_one('script[type="application/vnd.jupyter.widget-view+json"]'):
@@ -197,6 +196,8 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
         (inline / name).write_text(text, "utf-8")
         return f"{up}_static/inline/{name}"
 
+    for tag in soup.select(f"script[{gather.EARLY}]:not([src])"):
+        tag.string = FALLBACK + (tag.string or "")
     for tag in soup.find_all("script", src=False):
         if tag.get("type", "text/javascript") in ("text/javascript", "module", "application/javascript"):
             tag["src"] = store((tag.string or "").strip() + "\n", "js")
@@ -296,8 +297,10 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     made = {path.stem: path for path in notebooks.glob("*.ipynb")} if notebooks and notebooks.exists() else {}
     for path in made.values():
         shutil.copy(path, fresh / "_sources" / path.name)
+    bound = offer.made()
+    offer.lay(fresh, bound)
 
-    styles, maths, pages, glyphs = Styles(), Maths(), {}, set()
+    styles, maths, pages, glyphs, found = Styles(), Maths(), {}, set(), {}
     for path in sorted(raw.rglob("*.html")):
         page = path.relative_to(raw).as_posix()
         if page.startswith("_static/"):
@@ -309,9 +312,13 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
             soup = BeautifulSoup(f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{soup}'
                                  "<title>A Handful of Equations</title></head><body></body></html>", "html.parser")
         strip(soup, page)
+        search.dress(soup, page)
+        found[page] = search.read(soup, page)
         fold(soup)
         hold_back(soup)
+        mend.mend(soup)
         offer_notebook(soup, page, up, set(made))
+        offer.place(soup, up, bound)
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
         dress(soup, up)
@@ -321,6 +328,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         glyphs |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
         pages[page] = soup
     heads.describe(pages, fresh, root)
+    to_find = search.gather(found, maths)
     formulas = maths.typeset(node, root, styles)
     boxes = json.dumps({kind: {name: formulas[maths.number[entry["latex"], False]] for name, entry in sorted(entries.items())}
                         for kind, entries in maths.asked.items()}, ensure_ascii=False, separators=(",", ":"))
@@ -335,6 +343,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
                 raise FinishError(f"{script.name} no longer holds {old!r}: the theme has changed; see EDITS.")
             text = text.replace(old, new)
         script.write_text(text, "utf-8")
+    if wrong := search.write(to_find, formulas, fresh, pages, node, root):
+        raise FinishError(f"search/index.mjs stopped: {wrong[-2000:]}")
     shared = gather.find_shared(pages)
     for page, soup in pages.items():
         gather.relink(soup, page, *shared)

@@ -139,7 +139,7 @@ function trap(event, box) {
 
 function shell(title) {
   const close = h("button", { type: "button", class: "pop-close", "aria-label": "Close", text: "×" });
-  return h("div", { class: "pop", role: "dialog", "aria-label": title }, h("div", { class: "pop-head" }, h("strong", { text: title }), close));
+  return h("div", { class: "pop", role: "dialog", "aria-modal": "true", "aria-label": title }, h("div", { class: "pop-head" }, h("strong", { text: title }), close));
 }
 
 // Lecture times become links; all else is text.
@@ -157,7 +157,10 @@ function typeset(node, kind, name) {
   const address = document.getElementById("live-numbers")?.dataset.boxes;
   forms ??= fetch(new URL(address, document.baseURI)).then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.status))));
   forms.then((found) => { node.innerHTML = found[kind]?.[name] || ""; }) // the book's own, typeset when it was built
-    .catch(() => { forms = null; });
+    .catch(() => {
+      forms = null;
+      if (kind === "formulas") node.textContent = "The typeset formula could not be fetched; close this box and open it again to try once more.";
+    });
   return node;
 }
 

@@ -28,9 +28,12 @@ function unitTicks({ domain: [low, high], log, unit }, most) {
   return tickValues(low / step, high / step, log, most).map((value) => value * step);
 }
 
+// ARIA's numbers have no exponent.
+const decimal = (value) => (/e/.test(value) ? (Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString()) : value);
+
 export class Plot {
   // onCursor(value, done) hears of every move of the cursor.
-  constructor(host, { label, cursorLabel, onCursor }) {
+  constructor(host, { label, words, cursorLabel, onCursor }) {
     this.host = host;
     this.onCursor = onCursor;
     const clip = `ex-clip-${++serial}`;
@@ -46,7 +49,9 @@ export class Plot {
     this.xTitle = s("text", { class: "ex-axis-title", "text-anchor": "end" });
     this.cursor = this.makeCursor(cursorLabel);
     this.surface = s("rect", { class: "ex-surface", "data-part": "surface" });
-    this.svg = s("svg", { class: "ex-svg", role: "group", "aria-label": label },
+    // What is drawn is said by the words under it and by the table; of the drawing itself only the cursor speaks.
+    for (const drawn of [this.grid, this.markLayer, this.dotLayer, this.labels, this.yTitle, this.xTitle]) drawn.setAttribute("aria-hidden", "true");
+    this.svg = s("svg", { class: "ex-svg", role: "group", "aria-label": label, "aria-describedby": words },
       s("defs", null, s("clipPath", { id: clip }, this.clipBox)),
       this.grid, this.bands, this.frameLine, this.markLayer, this.paths, this.dotLayer, this.yTitle, this.xTitle,
       this.surface, this.labels, this.cursor.node);
@@ -348,6 +353,6 @@ export class Plot {
       put(ring, "transform", `translate(${x.toFixed(1)},${py.toFixed(1)})`);
     }
     this.pools.ring.done();
-    for (const [name, value] of [["aria-valuemin", cursor.min], ["aria-valuemax", cursor.max], ["aria-valuenow", cursor.now], ["aria-valuetext", cursor.valueText]]) put(node, name, value);
+    for (const [name, value] of [["aria-valuemin", decimal(cursor.min)], ["aria-valuemax", decimal(cursor.max)], ["aria-valuenow", decimal(cursor.now)], ["aria-valuetext", cursor.valueText]]) put(node, name, value);
   }
 }

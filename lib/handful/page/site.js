@@ -3,18 +3,24 @@ import "./site.css";
 import "./cards.css";
 import "./study.css";
 import "./problems.css";
+import "./reach.css";
 import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
 import { mountOffline } from "./kept/offline.js";
+import { h } from "./dom.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
+import { mendReach } from "./reach.js";
 import { label, lacks, store } from "./scenario.js";
+import "./search/open.js";
 import { strangers } from "./state.js";
 import { mountYours } from "./yours.js";
 
 function memory() {
   try { return window.localStorage; } catch { return null; } // a page may be denied it
 }
+
+const trouble = (text) => h("p", { class: "page-trouble", role: "status", text });
 
 function upgrade(figure) {
   const block = figure.querySelector("script.explorer-spec");
@@ -29,6 +35,7 @@ function upgrade(figure) {
   } catch (error) {
     // The still figure stays; the rest of the page goes on.
     host.remove();
+    figure.append(trouble("This plot could not start, so its still picture stands here."));
     console.warn(`The explorer ${figure.id} could not start: ${error.message}`);
   }
 }
@@ -78,10 +85,12 @@ function fill() {
   const later = [...figures];
   const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
   idle(next);
+  idle(mendReach, { timeout: 3000 });
   if (document.querySelector("[data-study]")) study(); // what the page is for
   else idle(study, { timeout: 1500 });
   idle(mountOffline);
   addEventListener("beforeprint", () => { for (const figure of later) upgrade(figure); });
+  document.documentElement.dataset.up = ""; // fallback.js looks for it
 }
 
 // Cards and problems read as folded text; their script comes when the page stands.
@@ -92,6 +101,8 @@ function study() {
   fetchStudy().then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
     .catch((error) => {
       console.warn(`Cards and problems could not start: ${error.message}`);
+      const first = document.querySelector("[data-study], aside.cards, .problems, [data-card], [data-problem]");
+      first.before(trouble("What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again."));
       for (const held of document.querySelectorAll(".card > noscript")) held.outerHTML = held.textContent;
     });
 }

@@ -141,8 +141,9 @@ def card_node(texts: Texts, card: Card) -> exercise_part:
     return node
 
 
-def aside(texts: Texts, group: list[Card]) -> exercise_part:
-    return made("aside", "cards", *(card_node(texts, card) for card in group), data={"aria-label": "Cards"})
+def cards_node(texts: Texts, group: list[Card]) -> exercise_part:
+    # A group, not an <aside>: a chapter has dozens, too many for the list of landmarks that a screen reader offers.
+    return made("div", "cards", *(card_node(texts, card) for card in group), data={"role": "group", "aria-label": "Cards"})
 
 
 # Problems
@@ -211,7 +212,7 @@ class PlaceExercises(SphinxTransform):
             groups.setdefault(card.section, []).append(card)
         for anchor, group in groups.items():
             if anchor in places:
-                put(places[anchor], aside(texts, group))
+                put(places[anchor], cards_node(texts, group))
             else:
                 logger.error("%s: the page %s has no section with the anchor %s.", group[0].id, page, anchor,
                              location=(str(ROOT / group[0].file), group[0].front.line))
@@ -250,7 +251,7 @@ class StudyDirective(SphinxDirective):
         texts, every = Texts(self.state.document), {"review": cards(), "practice": problems()}.get(name, {})
         children: list[nodes.Node] = []
         for chapter, group in by_chapter(every.values()).items():
-            inside = [aside(texts, group)] if name == "review" else [problem_node(texts, problem) for problem in group]
+            inside = [cards_node(texts, group)] if name == "review" else [problem_node(texts, problem) for problem in group]
             children.append(nodes.section("", nodes.title("", "", nodes.Text(title(chapter))), *inside, ids=[f"{name}-{chapter}"], names=[]))
         if name != "practice":
             children.append(block("study-book", contents()))

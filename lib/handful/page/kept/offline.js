@@ -132,14 +132,15 @@ async function keepAll() {
     navigator.storage?.persist?.().catch(() => {}); // so that the browser does not clear it by itself
     await whole(await start());
   } catch {
-    tell({ step: "none", trouble: navigator.onLine ? "refused" : "network" });
+    const there = await fetch(new URL("sw.js", ROOT), { cache: "no-store" }).then(({ ok }) => ok, () => false);
+    tell({ step: "none", trouble: there ? "refused" : "network" });
   }
 }
 
 async function remove() {
   memory(KEPT_BY.no);
-  const registration = await find();
-  await registration?.unregister();
+  while (running) await new Promise((done) => setTimeout(done, 50)); // what is being fetched ends first
+  await (await find())?.unregister();
   for (const name of await caches.keys()) if (name.startsWith(`handful ${ROOT.pathname} `)) await caches.delete(name);
   tell({ step: "none", kept: 0, trouble: "" });
 }
@@ -148,7 +149,7 @@ const TROUBLE = {
   full: "This browser has no room for more; what is kept stays, and everything else comes over the network as before.",
   edition: "A new edition was published meanwhile; reload when it is offered, and the rest follows.",
   network: "The network went away; the rest follows when it is back and a page of the book is open.",
-  refused: "This browser refuses to keep the book, for want of room or by its settings; it reads over the network as before.",
+  refused: "This browser refuses to keep the book, for want of room or by its settings; the book reads over the network as before.",
 };
 
 function control(host) {

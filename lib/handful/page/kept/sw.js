@@ -19,7 +19,9 @@ const AT_ONCE = 4;
 const cacheOf = (edition) => caches.open(MINE + edition);
 const key = (name) => new URL(name, HOME).href;
 const LIST = key("-edition"), pinKey = (client) => key(`-tab?pin=${client}`); // names that no file has
-const held = async (edition, name) => (await cacheOf(edition)).match(key(name), { ignoreVary: true });
+const held = (edition, name) => caches.match(key(name), { cacheName: MINE + edition, ignoreVary: true }); // makes no cache
+// Added while the page is read; not where the reader has removed everything and a tab is still open.
+const add = async (name, answer) => { if (await caches.has(MINE + ME)) await (await cacheOf(ME)).put(key(name), answer); };
 
 // Hosts show a page as part/, part/index.html, page or page.html.
 function nameOf(url) {
@@ -110,7 +112,7 @@ async function judge(name, answer) {
   if (!answer.ok) return NETWORK;
   const body = await answer.arrayBuffer();
   if (await mark(body) !== files.get(name)) return NETWORK;
-  try { await (await cacheOf(ME)).put(key(name), kept(answer, body)); } catch { /* no room: it is read all the same */ }
+  try { await add(name, kept(answer, body)); } catch { /* no room: it is read all the same */ }
   return ME;
 }
 
@@ -135,12 +137,12 @@ async function part({ request, clientId }, name) {
   if (edition === NETWORK) return fetch(request);
   const here = await held(edition, name).catch(() => null);
   if (here) return here;
-  const mine = edition === ME ? EDITION.files : await (await (await cacheOf(edition)).match(LIST))?.json() || {};
+  const mine = edition === ME ? EDITION.files : await (await held(edition, "-edition"))?.json() || {};
   if (!Object.hasOwn(mine, name)) return fetch(request);
   if (mine[name] !== files.get(name)) return new Response("This file was replaced by that of a newer edition; reload the page.", { status: 409 });
   let answer;
   try { answer = await bring(name); } catch (error) { return error.name === "VersionError" ? new Response(error.message, { status: 409 }) : Response.error(); }
-  await (await cacheOf(ME)).put(key(name), answer.clone()).catch(() => {});
+  await add(name, answer.clone()).catch(() => {});
   return answer;
 }
 

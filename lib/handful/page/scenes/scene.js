@@ -35,9 +35,9 @@ export class Scene extends Values {
     return this.kind.run({ input, numbers, spec: this.spec, scene: this });
   }
 
-  attach(host) {
+  attach(host, words) {
     this.host = host;
-    this.svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": this.spec.title });
+    this.svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": this.spec.title, "aria-describedby": words });
     host.append(this.svg);
     // In the order of the list, whatever the shape: later shapes lie on earlier ones.
     this.layer = s("g");

@@ -41,7 +41,7 @@ export class Train {
     return { arrivals, trains, delays, n, interval, seats, load, worst: ordered[n - 1], p95: ordered[Math.ceil(0.95 * n) - 1], mean: sum / n };
   }
 
-  attach(host) {
+  attach(host, words) {
     this.host = host;
     this.font = `13px ${getComputedStyle(host).fontFamily}`;
     this.rules = s("g", { class: "ex-train-rules" });
@@ -54,7 +54,7 @@ export class Train {
     this.grid = s("g", { class: "ex-grid" });
     this.lines = s("g", { class: "ex-train-lines" });
     this.texts = s("g", { class: "ex-train-texts" });
-    this.svg = s("svg", { class: "ex-svg", role: "img", "aria-label": this.spec.title }, this.rules, this.seats, this.wait, this.ride, this.grid, this.bars, this.late, this.base, this.lines, this.texts);
+    this.svg = s("svg", { class: "ex-svg", role: "img", "aria-label": this.spec.title, "aria-describedby": words }, this.rules, this.seats, this.wait, this.ride, this.grid, this.bars, this.late, this.base, this.lines, this.texts);
     host.append(this.svg);
     const text = () => s("text");
     this.pools = { rule: new Pool(this.rules, () => s("line")), seat: new Pool(this.seats, () => s("rect", { rx: 1.5 })), fill: new Pool(this.seats, () => s("rect", { rx: 1.5 })),

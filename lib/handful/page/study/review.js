@@ -2,6 +2,7 @@
 import { h } from "../dom.js";
 import { answerInPlace, backOf } from "./answer.js";
 import { Progress } from "./progress.js";
+import { plural } from "./say.js";
 import { dataPanel, settingsForm } from "./settings.js";
 import { Sitting } from "./sitting.js";
 
@@ -11,8 +12,9 @@ const CARD = "[data-card]";
 function notice(store, root) {
   const trouble = h("p", { class: "study-line study-trouble", role: "status", hidden: true }), work = h("p", { class: "study-line study-work", hidden: true });
   const draw = () => {
-    trouble.hidden = !store.trouble;
-    if (trouble.textContent !== (store.trouble || "")) trouble.textContent = store.trouble || "";
+    const words = [store.trouble, store.damaged ? `${plural(store.damaged, "entry", "entries")} of your log cannot be read and ${store.damaged === 1 ? "is" : "are"} left out; all others count, and a backup that you import brings back what it holds.` : ""].filter(Boolean).join(" ");
+    trouble.hidden = !words;
+    if (trouble.textContent !== words) trouble.textContent = words;
   };
   store.onprogress = (share, what) => {
     work.hidden = share >= 1;
@@ -93,7 +95,7 @@ export async function mountReview({ study: store, takeIn }) {
     await new Progress(progress, store, chaptersOf(progress)).start();
     progress.classList.add("is-up");
   } else {
-    const first = document.querySelector("aside.cards, [data-card]");
+    const first = document.querySelector(".cards, [data-card]");
     if (first) notice(store, first);
   }
 }

@@ -1,6 +1,6 @@
 // Where the log and what follows from it lie: in IndexedDB, or, where a page is not allowed that, in memory.
 // Both shelves answer the same calls, so that store.js does not ask which one it has.
-import { inOrder } from "./log.js";
+import { fault, inOrder } from "./log.js";
 
 const DATABASE = "handful-study", SCHEMA = 1;
 // Beside the events, the truth, stand copies that can be made from them: cards, days, problems; meta has the rest.
@@ -21,7 +21,26 @@ const ask = (request) => new Promise((done, fail) => {
   request.onerror = () => fail(request.error);
 });
 
-export function openDatabase(patience = 4000) {
+// A row that no edition of ours has written: what is derived is then made anew from the log, and of the log itself what is
+// damaged is left where it is and not counted.
+export class Damage extends Error {}
+const counts = (row, ...names) => names.every((name) => Number.isSafeInteger(row[name]));
+const ofCard = (entry) => Array.isArray(entry) && typeof entry[0] === "string" && Array.isArray(entry[1]?.latest) && typeof (entry[1].due ?? {}) === "object";
+const FITS = {
+  events: (row) => !fault(row),
+  cards: (row) => Array.isArray(row.states) && row.states.every(ofCard),
+  days: (row) => counts(row, "day", "answers", "missed", "fresh", "asked", "held"),
+  problems: (row) => counts(row, "right", "wrong"),
+  meta: (row) => (row.name === "cache" ? counts(row, "revision", "count") && typeof row.settings === "object" : counts(row, "at", "count")),
+};
+
+function sound(store, row) {
+  if (row !== undefined && !FITS[store](row)) throw new Damage(`a row of ${store}`);
+  return row;
+}
+
+// `moved` is called when a newer edition of the book wants to change the database; it has to close it.
+export function openDatabase(moved, patience = 4000) {
   return new Promise((done, fail) => {
     // Some browsers, when asked in a private window, neither open nor refuse.
     const timer = setTimeout(() => fail(new Error("no answer")), patience), request = indexedDB.open(DATABASE, SCHEMA);
@@ -34,7 +53,7 @@ export function openDatabase(patience = 4000) {
     request.onerror = () => { clearTimeout(timer); fail(request.error); };
     request.onsuccess = () => {
       clearTimeout(timer);
-      request.result.onversionchange = () => request.result.close(); // a newer edition of the book wants to change it
+      request.result.onversionchange = moved;
       done(request.result);
     };
   });
@@ -53,8 +72,15 @@ export class Shelf {
   }
 
   giveUp() { try { this.tx.abort(); } catch { /* it has ended already */ } }
-  get(store, key) { return ask(this.tx.objectStore(store).get(key)); }
-  all(store) { return ask(this.tx.objectStore(store).getAll()); }
+  async get(store, key) { return sound(store, await ask(this.tx.objectStore(store).get(key))); }
+  // Of the log: what can be read; `damaged` counts the rest.
+  async all(store) {
+    const rows = await ask(this.tx.objectStore(store).getAll());
+    if (store !== "events") return rows.map((row) => sound(store, row));
+    const good = rows.filter(FITS.events);
+    this.damaged = rows.length - good.length;
+    return good;
+  }
   put(store, value) { this.tx.objectStore(store).put(value); }
   remove(store, key) { this.tx.objectStore(store).delete(key); }
   clear(store) { this.tx.objectStore(store).clear(); }
@@ -63,13 +89,13 @@ export class Shelf {
   addAll(events, progress) { // one that fails ends the transaction, of which the store hears
     let last;
     for (const [place, event] of events.entries()) {
-      last = this.events.add(event);
+      last = this.events.put(event); // of those that are here already only a damaged one comes again
       if (place % 1000 === 999) last.onsuccess = () => progress(place / events.length);
     }
     return last && ask(last);
   }
   async isUndone(id) { return (await ask(this.events.index("undoes").getKey(id))) !== undefined; }
-  async ofCard(card) { return (await ask(this.events.index("card").getAll(card))).sort(inOrder); }
+  async ofCard(card) { return (await ask(this.events.index("card").getAll(card))).filter(FITS.events).sort(inOrder); }
   async states() { return new Map((await this.all("cards")).flatMap(({ states }) => states)); }
   async state(card) { return (await this.get("cards", bucketOf(card)))?.states.find(([id]) => id === card)?.[1]; }
 

@@ -2,7 +2,7 @@
 // its event and writes the card's new state, so that a page that is closed in the middle has both or neither.
 //
 // Every change reads what it needs within its own transaction: two open tabs never undo each other's work.
-import { DERIVED, MemoryShelf, openDatabase, Shelf } from "./shelf.js";
+import { Damage, DERIVED, MemoryShelf, openDatabase, Shelf } from "./shelf.js";
 import { countAttempt, derive, ofCard } from "./derive.js";
 import { inOrder, LogError, make, merge, read, write } from "./log.js";
 import { DEFAULTS, RULES } from "./schedule.js";
@@ -11,6 +11,7 @@ const CACHE = "cache", BACKUP = "backup";
 const rest = () => new Promise((done) => setTimeout(done));
 export const TROUBLE = {
   denied: "This browser keeps nothing for this page (as in a private window), so your answers last only until you leave it; export them before you go.",
+  newer: "A newer edition of this book has taken over your log; reload this page, since what you answer before that lasts only until you leave it.",
   full: "The browser's storage is full or broken, so your answers from here on last only until you leave this page; export them before you go.",
 };
 
@@ -19,9 +20,9 @@ export class Store {
   static async open() {
     const store = new Store();
     try {
-      store.db = await openDatabase();
-    } catch {
-      store.goOn("denied");
+      store.db = await openDatabase(() => store.fall("newer"));
+    } catch (error) {
+      store.goOn(error?.name === "VersionError" ? "newer" : "denied");
     }
     try {
       store.channel = new BroadcastChannel("handful-study");
@@ -33,7 +34,7 @@ export class Store {
 
   constructor() {
     Object.assign(this, { db: null, memory: null, trouble: null, listeners: new Set(), made: [],
-      settings: { ...DEFAULTS }, problems: new Map(), backup: null, count: 0, stale: false, ahead: null, onprogress: () => {} });
+      settings: { ...DEFAULTS }, problems: new Map(), backup: null, count: 0, damaged: 0, stale: false, ahead: null, onprogress: () => {} });
   }
 
   on(listener) {
@@ -55,22 +56,31 @@ export class Store {
   }
 
   // Storage has stopped working: take along what can still be read.
-  async fall() {
+  async fall(reason = "full") {
     let events = [];
     try { events = await new Shelf(this.db, "readonly").all("events"); } catch { /* nothing can be read */ }
-    this.goOn("full", events);
+    this.goOn(reason, events);
     await this.rebuild();
     for (const listener of this.listeners) listener("here");
   }
 
-  async look(read) {
+  // What is damaged of that which can be made anew is made anew, once.
+  async look(read, once = true) {
     if (this.db) {
-      try { return await read(new Shelf(this.db, "readonly")); } catch { await this.fall(); }
+      try {
+        return await read(new Shelf(this.db, "readonly"));
+      } catch (error) {
+        if (error instanceof Damage && once) {
+          await this.rebuild();
+          return this.look(read, false);
+        }
+        await this.fall();
+      }
     }
     return read(this.memory);
   }
 
-  async change(write) {
+  async change(write, once = true) {
     if (this.db) {
       let shelf;
       try {
@@ -81,6 +91,10 @@ export class Store {
       } catch (error) {
         shelf?.giveUp();
         if (error instanceof LogError) throw error;
+        if (error instanceof Damage && once) {
+          await this.rebuild();
+          return this.change(write, false);
+        }
         console.warn(`The study log could not be written: ${error.message}`);
         await this.fall();
       }
@@ -90,7 +104,7 @@ export class Store {
 
   // Settings, problems and the last backup are small and kept at hand.
   async refresh() {
-    const [cache, backup, problems] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP), shelf.all("problems")]));
+    const [cache, backup, problems] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP).catch(() => null), shelf.all("problems")]));
     this.backup = backup || null;
     this.stale = Boolean(cache) && cache.rules !== RULES;
     Object.assign(this, { settings: { ...DEFAULTS, ...cache?.settings }, count: cache?.count || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
@@ -215,7 +229,7 @@ export class Store {
   // Everything derived, anew from the log.
   async rebuild() {
     for (;;) {
-      const [cache, events] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.all("events")]));
+      const [cache, events, damaged = 0] = await this.look(async (shelf) => [await shelf.get("meta", CACHE).catch(() => null), await shelf.all("events"), shelf.damaged]);
       const steps = derive(events);
       let step;
       while (!(step = steps.next()).done) {
@@ -224,7 +238,7 @@ export class Store {
       }
       const made = step.value, revision = cache?.revision || 0;
       const done = await this.change(async (shelf) => {
-        const now = await shelf.get("meta", CACHE);
+        const now = await shelf.get("meta", CACHE).catch(() => null);
         if ((now?.revision || 0) !== revision) return false; // another tab has written meanwhile
         for (const name of DERIVED) shelf.clear(name);
         shelf.putStates(made.cards);
@@ -234,7 +248,7 @@ export class Store {
         return true;
       });
       if (!done) continue;
-      Object.assign(this, { settings: made.settings, problems: made.problems, count: events.length, stale: false });
+      Object.assign(this, { settings: made.settings, problems: made.problems, count: events.length, damaged, stale: false });
       this.onprogress(1);
       return;
     }

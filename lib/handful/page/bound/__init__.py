@@ -1,0 +1,1 @@
+"""The book as files to take along: a PDF and an EPUB."""

@@ -1,0 +1,75 @@
+"""The files of the book on its site: offered while they fit the sources, and not a day longer."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+from ..bootstrap import ROOT
+
+FOLDER, STEM = ROOT / "_build" / "bound", "a-handful-of-equations"
+WHAT = {"pdf": "PDF, for paper and for screens", "epub": "EPUB 3, for e-readers"}
+PLACE = "_static/downloads"  # which the site's offline copy leaves out
+SUFFIXES = {".py", ".csv", ".toml", ".json", ".md", ".bib", ".css", ".mjs", ".svg"}
+
+
+def source_digest() -> str:
+    """SHA-256 of all that the files are made from, 16 digits."""
+    total = hashlib.sha256()
+    files = [ROOT / name for name in ("_toc.yml", "_config.yml", "CITATION.cff", "requirements.lock", "package-lock.json")]
+    for folder in ("book", "exercises", "lib/handful"):
+        files += [path for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
+    for path in sorted(files):
+        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()[:16]
+
+
+def _known(folder: Path) -> dict[str, str]:
+    path = folder / "made-from.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def stamp(kind: str, folder: Path = FOLDER) -> None:
+    """Note that the file of `kind` was made from the sources as they are now."""
+    (folder / "made-from.json").write_text(json.dumps({**_known(folder), kind: source_digest()}, sort_keys=True), "utf-8")
+
+
+def made(folder: Path = FOLDER) -> list[Path]:
+    """The files that were made from the sources as they are now; a text that has changed since makes them of no use."""
+    known = _known(folder)
+    now = source_digest() if known else ""
+    paths = [folder / f"{STEM}.{kind}" for kind in WHAT if known.get(kind) == now]
+    return [path for path in paths if path.exists()]
+
+
+def lay(site: Path, files: list[Path]) -> None:
+    """Copy the files into a site."""
+    for path in files:
+        (site / PLACE).mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, site / PLACE)
+
+
+def place(soup, up: str, files: list[Path]) -> None:
+    """Offer the files in a page's download menu, and where the page has a box for them (class "bound-files")."""
+    menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
+    pattern = menu.select_one("a.btn-download-source-button") if menu else None
+    for path in files if pattern else ():
+        item = copy.copy(pattern.find_parent("li"))
+        link = item.a
+        link["href"], link["title"], link["download"] = f"{up}{PLACE}/{path.name}", f"Download the whole book: {WHAT[path.suffix[1:]]}", ""
+        link.select_one(".btn__text-container").string = f"book{path.suffix}"
+        menu.append(item)
+    for box in soup.select(".bound-files"):
+        if not files:
+            box.decompose()
+            continue
+        box.name = "ul"
+        box.clear()
+        for path in files:
+            item, link = soup.new_tag("li"), soup.new_tag("a", href=f"{up}{PLACE}/{path.name}", download="")
+            link.string = f"{WHAT[path.suffix[1:]]} ({path.stat().st_size / 1e6:.1f} MB)"
+            item.append(link)
+            box.append(item)

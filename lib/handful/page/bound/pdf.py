@@ -1,0 +1,158 @@
+"""The book on paper: one document, printed by Chromium, with bookmarks, links and page numbers.  ``make pdf``.
+
+Chromium numbers pages but cannot say in the text on which page a place stands (CSS's target-counter).  So the book is
+printed twice: where each place came to stand is read from the first print and written into the second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Sequence
+from datetime import date
+from html import escape
+from pathlib import Path
+
+from .. import bootstrap
+from ..bootstrap import ROOT
+from . import book, cover
+from .book import BookError, Page
+
+PAPERS = {"a4": "210mm 297mm", "letter": "215.9mm 279.4mm"}
+FONTS = ("source-serif-4/400", "source-serif-4/400-italic", "source-serif-4/600", "source-serif-4/600-italic",
+         "source-sans-3/400", "source-sans-3/600")
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync",
+         "--disable-component-update", "--disable-default-apps", "--disable-features=OptimizationHints,MediaRouter,Translate"]
+MOST_PRINTS = 4
+
+
+def page_rules(pages: Sequence[Page], title: str, paper: str) -> str:
+    """CSS for each page's running head: the book's title on the left page, the chapter's on the right, numbers outside."""
+    font = 'font: 8.6pt "Source Sans 3", sans-serif; color: #4d555e; padding-bottom: 5mm; vertical-align: bottom;'
+    rules = [f"@page {{ size: {PAPERS[paper]}; margin: 25mm 24mm 22mm; }}", "@page bare { }"]
+    for page in pages:
+        head = f"{page.number}  {page.title}" if page.number else page.title
+        rules += [f"#{page.name} {{ page: {ident(page.name)}; }}",
+                  f'@page {ident(page.name)}:right {{ @top-left {{ content: "{css(head)}"; {font} white-space: nowrap; }} '
+                  f"@top-right {{ content: counter(page); {font} }} }}",
+                  f"@page {ident(page.name)}:left {{ @top-left {{ content: counter(page); {font} }} "
+                  f'@top-right {{ content: "{css(title)}"; {font} white-space: nowrap; }} }}']
+    return "\n".join(rules)
+
+
+def ident(name: str) -> str:
+    return "p-" + name
+
+
+def css(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def number(target: str) -> str:
+    """Where the page number of a place will stand."""
+    return f'<span class="pn" data-pn="{target}">000</span>'
+
+
+def contents(pages: Sequence[Page]) -> str:
+    def entry(page: Page) -> str:
+        sections = "".join(f'<li><a href="#{section["id"]}">{escape(section.h2.get_text().strip())}{number(section["id"])}</a></li>'
+                           for section in page.body.find_all("section", recursive=False) if section.h2 and page.kind in ("chapter", "preface"))
+        count = f'<span class="count">{page.number}</span>' if page.number else ""
+        return f'<li><a href="#{page.name}"><span>{count}{escape(page.title)}</span>{number(page.name)}</a>{f"<ol>{sections}</ol>" if sections else ""}</li>'
+
+    return f'<section class="contents" id="contents"><h1>Contents</h1><ol>{"".join(map(entry, pages))}</ol></section>'
+
+
+def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str) -> str:
+    """The whole book as one HTML document, whose page numbers are still to be filled in."""
+    told, here, packages, pages = book.edition(), Path(__file__).parent, ROOT / "node_modules", book.copies(pages)
+    for page in pages:
+        for link in page.body.select("a.see"):
+            link.append(", page ")
+            link.append(book.new("span", "000", class_="pn", data_pn=link["href"][1:]))
+        for link in page.body.select("a.use"):
+            link.string = ""
+            link.append(book.new("span", "000", class_="pn", data_pn=link["href"][1:]))
+        for picture in page.body.select("img[src]"):
+            picture["src"] = (raw / "_images" / Path(picture["src"]).name).as_uri()
+        if page.number:
+            page.body.h1.insert(0, book.new("span", f"Chapter {page.number}", class_="number"))
+    texts = [book.printed(page.body, formulas, book.visible).replace("data_pn", "data-pn") for page in pages]
+    sheets = [packages / "katex/dist/katex.min.css", *(packages / "@fontsource" / f"{font}.css" for font in FONTS),
+              here / "edition.css", here / "paper.css"]
+    links = "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets)
+    front = (f'<section class="title-page"><h1>{escape(told["title"])}</h1><p class="subtitle">The mathematics of how large language models '
+             f'are trained and served</p>{cover.drawing()}<p class="foot">{escape(told["author"])}<br>{told["name"]}</p></section>'
+             f'<section class="colophon" id="colophon"><h2>About this edition</h2>{"".join(f"<p>{text}</p>" for text in book.colophon(told))}</section>')
+    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(told["title"])}</title>'
+            f'<meta name="author" content="{escape(told["author"])}">{links}<style>{page_rules(pages, told["title"], paper)}</style></head>'
+            f'<body>{front}{contents(pages)}{"".join(texts)}</body></html>')
+
+
+def fill(text: str, where: dict[str, int]) -> str:
+    """Write page numbers into a document."""
+    return re.sub(r'(<span class="pn" data-pn="([^"]*)">)[^<]*', lambda m: m[1] + str(where.get(m[2], "")), text)
+
+
+def places(path: Path) -> dict[str, int]:
+    """Page number of each place that something in the document links to."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(path)
+    numbers = {page.indirect_reference.idnum: i for i, page in enumerate(reader.pages, 1)}
+    return {name.lstrip("/"): numbers[where.page.idnum] for name, where in reader.named_destinations.items()}
+
+
+def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str = "a4", say=print) -> int:
+    """Write the PDF; returns how many pages it has."""
+    return print_book(document(raw, pages, formulas, paper), target, say)
+
+
+def print_book(text: str, target: Path, say=print) -> int:
+    """Print a document until its page numbers are true; returns how many pages it has."""
+    from playwright.sync_api import sync_playwright
+
+    browser = bootstrap.find_browser()
+    if browser is None:
+        raise BookError("No Chromium on this machine prints the PDF; run `make browser`, or set HANDFUL_BROWSER to one.")
+    where: dict[str, int] = {}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        source, first = Path(folder) / "book.html", Path(folder) / "book.pdf"
+        chromium = driver.chromium.launch(executable_path=browser, args=FLAGS)
+        page = chromium.new_page()
+        page.set_default_timeout(0)
+        for turn in range(1, MOST_PRINTS + 1):
+            source.write_text(fill(text, where) if where else text, "utf-8")
+            page.goto(source.as_uri(), wait_until="load")
+            page.evaluate("document.fonts.ready.then(() => null)")
+            page.pdf(path=first, prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
+            found = places(first)
+            say(f"    print {turn}: {max(found.values(), default=0)} pages with a place to go to")
+            if found == where:
+                break
+            where = found
+        else:
+            raise BookError(f"The page numbers of the PDF did not settle in {MOST_PRINTS} prints.")
+        chromium.close()
+        missing = sorted(set(re.findall(r'data-pn="([^"]*)"', text)) - set(where))
+        if missing:
+            raise BookError(f"The PDF has no place for {', '.join(missing[:5])}{' and others' if missing[5:] else ''}.")
+        return finish(first, target)
+
+
+def finish(source: Path, target: Path) -> int:
+    """Write what the book is into the PDF, with the edition's date for that of its making."""
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.generic import ArrayObject, ByteStringObject
+
+    told = book.edition()
+    writer = PdfWriter(clone_from=PdfReader(source))
+    day = date.fromisoformat(told["date"]).strftime("D:%Y%m%d000000Z")
+    writer.add_metadata({"/Title": told["title"], "/Author": told["author"], "/Subject": told["summary"],
+                         "/Keywords": "CC BY 4.0", "/CreationDate": day, "/ModDate": day})
+    number = hashlib.sha256(f'{told["title"]} {told["version"]} {told["date"]}'.encode()).digest()[:16]
+    writer._ID = ArrayObject([ByteStringObject(number), ByteStringObject(number)])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    writer.write(target)
+    return len(writer.pages)

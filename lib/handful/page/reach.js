@@ -1,0 +1,44 @@
+// What of the theme's faults follows the page's state: mend.py mends the rest when the book is built.
+
+// Tables and formulas that may be wider than the screen.  A box that scrolls is a stop of the Tab key, for Safari has
+// no other way to scroll it by keys; one that does not is none.
+const WIDE = ".ex-table, .explorer-data, .plain-table, .notation, .math-block > .math, .derivation .math, span.math > .katex, .problem-gantt, .study-plot";
+
+const MODES = { light: "light", dark: "dark", auto: "as the system" };
+
+function scrolls(box) {
+  return (box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible") || (box.scrollHeight > box.clientHeight + 1 && getComputedStyle(box).overflowY === "auto");
+}
+
+// Returns a function that takes in boxes which come later.
+function watchWide() {
+  // It calls after a layout that comes anyway, and again when a box's size changes.
+  const watcher = new ResizeObserver((entries) => {
+    const found = entries.map(({ target }) => [target, scrolls(target)]); // first look at all, then write
+    for (const [box, wide] of found) {
+      if (wide === box.hasAttribute("tabindex")) continue;
+      if (wide) box.tabIndex = 0; else box.removeAttribute("tabindex");
+    }
+  });
+  const seen = new WeakSet();
+  return (root) => {
+    for (const box of root.querySelectorAll(WIDE)) if (!seen.has(box)) { seen.add(box); watcher.observe(box); }
+  };
+}
+
+export function mendReach() {
+  const root = document.documentElement, take = watchWide();
+  take(document);
+  document.addEventListener("toggle", (event) => take(event.target), true); // unfolded answers and tables
+  const name = () => {
+    for (const button of document.querySelectorAll(".theme-switch-button")) button.setAttribute("aria-label", `Colours: ${MODES[root.dataset.mode] || MODES.auto}`);
+  };
+  new MutationObserver(name).observe(root, { attributeFilter: ["data-mode"] });
+  name();
+  const toggle = document.querySelector(".primary-toggle"), side = document.getElementById("pst-primary-sidebar");
+  if (!toggle || !side) return;
+  const state = () => toggle.setAttribute("aria-expanded", String(!side.classList.contains("pst-sidebar-hidden") && (innerWidth >= 992 || Boolean(side.closest("dialog[open]")))));
+  new MutationObserver(state).observe(side, { attributeFilter: ["class"] });
+  for (const type of ["click", "resize"]) addEventListener(type, () => setTimeout(state));
+  state();
+}

@@ -1,0 +1,17 @@
+// Makes the index that search/find.js asks: node index.mjs, with {pages, entries, maths} as JSON on standard input.
+// Writes {pages, entries, maths, index}; an entry is [kind, page, anchor, title, trail, text, note, letter],
+// the index as pack.js has it.
+import { readFileSync } from "node:fs";
+import MiniSearch from "minisearch";
+import { pack } from "./pack.js";
+import { KINDS, OPTIONS } from "./text.js";
+
+const { pages, entries, maths } = JSON.parse(readFileSync(0, "utf8"));
+const number = new Map(pages.map(([address], i) => [address, i])), index = new MiniSearch(OPTIONS);
+index.addAll(entries.map(({ page, title, letters, text, trail }, id) =>
+  ({ id, title, letters: letters || "", text, trail: [pages[number.get(page)][1], ...trail].join(" ") })));
+const rows = entries.map(({ kind, page, anchor, title, trail, text, note = "", named = "" }) =>
+  [KINDS.indexOf(kind), number.get(page), anchor, title, trail, text, note, named]);
+const wrong = rows.find((row) => row[0] < 0 || row[1] === undefined);
+if (wrong) throw new Error(`An entry of no known kind or page: ${JSON.stringify(wrong).slice(0, 300)}`);
+process.stdout.write(JSON.stringify({ pages, entries: rows, maths, index: pack(index.toJSON()) }));

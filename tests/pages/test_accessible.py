@@ -1,0 +1,101 @@
+"""axe-core on the built pages, light and dark, with everything unfolded, and in the states that a reader brings about.
+
+`make test` looks at a page of each kind; `make accessible` looks at every page.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from conftest import ROOT, SITE, built_pages
+
+AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8") if (ROOT / "node_modules/axe-core").exists() else ""
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+COLOURS = ["color-contrast", "link-in-text-block"]
+KINDS = ["index.html", "latency-and-cost.html", "claims.html", "references.html", "your-model.html"]
+PAGES = built_pages() if os.environ.get("EVERY_PAGE") else [name for name in KINDS if (SITE / name).exists()] or ["index.html"]
+
+# All is laid out and unfolded.  What KaTeX draws goes, as axe passes over it in any case (it is aria-hidden; the
+# formula that is read out stands beside it as MathML) and there are forty thousand pieces of it in a chapter.
+UNFOLD = """() => {
+  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  document.querySelectorAll(".katex-html").forEach((one) => one.replaceChildren());
+  for (const button of document.querySelectorAll(".problem-open[aria-expanded=false]")) button.click();
+  return new Promise((done) => setTimeout(done, 300));
+}"""
+STILL = "*, ::before, ::after { content-visibility: visible !important; transition: none !important; animation: none !important }"
+RUN = """([scheme, run]) => {
+  document.documentElement.dataset.theme = document.documentElement.dataset.mode = scheme;
+  return axe.run(document, { runOnly: run, resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap((rule) =>
+    rule.nodes.map((node) => `${scheme}, ${rule.id}: ${node.target.join(" ")}: ${node.failureSummary.replace(/\\s+/g, " ")}`)));
+}"""
+
+
+@pytest.fixture
+def tab(watch):
+    # axe is put in from outside, past the policy; test_self_hosted.py holds the pages to it.
+    return watch(bypass_csp=True, reduced_motion="reduce")
+
+
+def ready(page):
+    page.add_style_tag(content=STILL)
+    page.evaluate(AXE)
+    return page
+
+
+def faults(page, dark=True) -> list[str]:
+    """What breaks a rule: all rules in light, those about colour in dark."""
+    found = page.evaluate(RUN, ["light", {"type": "tag", "values": STANDARDS}])
+    return found + (page.evaluate(RUN, ["dark", {"type": "rule", "values": COLOURS}]) if dark else [])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_rule_is_broken(name, site, tab):
+    page = ready(tab.open(site + name))
+    page.evaluate(UNFOLD)
+    assert faults(page) == []
+    twice = page.evaluate("""() => { const seen = new Map(); for (const { id } of document.querySelectorAll("[id]")) seen.set(id, (seen.get(id) || 0) + 1);
+      return [...seen].filter(([, count]) => count > 1).map(([id]) => id); }""")
+    assert twice == [], "names within a page are given once"
+
+
+def test_boxes_cards_and_problems_in_use(site, tab):
+    page = ready(tab.open(site + "latency-and-cost.html"))
+    page.evaluate("document.querySelectorAll('.katex-html').forEach((one) => one.replaceChildren())")
+    card = page.locator(".card[data-card]").first
+    card.locator("summary").click()
+    card.locator(".study-grade").first.wait_for()
+    problem = page.locator("[data-problem]:has(input[type=text])").first
+    if problem.locator(".problem-open[aria-expanded=false]").count():
+        problem.locator(".problem-open").click()
+    problem.locator("input[type=text]").first.fill("1")
+    problem.get_by_role("button", name="Check").click()
+    problem.locator(".problem-verdict :not(:empty)").first.wait_for()
+    page.locator(".live[role=button]").first.click()
+    page.locator(".pop").wait_for()
+    assert faults(page) == []
+
+
+def test_dialogs(site, tab):
+    page = ready(tab.open(site + "review.html"))
+    page.locator(".study-stage > .card summary").click()
+    page.locator(".study-grade").first.wait_for()
+    page.get_by_role("button", name="Help").click()
+    assert faults(page) == []
+    page = ready(tab.open(site))
+    page.keyboard.press("Control+k")
+    page.locator("#pst-search-dialog[open]").wait_for()
+    assert faults(page) == []
+
+
+@pytest.mark.parametrize("fault", ["<button></button>", "<img src='favicon.svg'>", "<p style='color: #aaa'>pale</p>", "<div style='overflow: auto; width: 9px; white-space: nowrap'>wide words</div>"])
+def test_a_fault_is_found(fault, lax_server, browser):
+    folder, address = lax_server
+    (folder / "index.html").write_text(f"<!doctype html><html lang=en><title>t</title><main><h1>t</h1>{fault}</main></html>", "utf-8")
+    page = browser.new_page()
+    page.goto(address)
+    page.evaluate(AXE)
+    assert len(faults(page, dark=False)) == 1
+    page.close()

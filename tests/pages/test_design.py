@@ -1,0 +1,86 @@
+"""The look that the book promises: a first page that moves, lines of a readable length, paper without buttons."""
+
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup
+
+from handful.page.build import SITE
+from handful.page.icons import ICONS
+
+PAGES = sorted(path.name for path in SITE.glob("*.html")) or ["index.html"]
+
+
+def test_the_first_page_moves_above_the_fold(site, watch):
+    """Within a small laptop's window, unscrolled: dragging moves plot and number, and so does another chip."""
+    tab = watch(width=1280, height=800)
+    page = tab.open(site)
+    number, grip = page.locator("[class^=follows-] .live"), page.locator("article .ex-cursor").first
+    shape = page.locator("article .ex-curve.ex-total").first
+    box = grip.locator(".ex-grip").bounding_box()
+    assert box["y"] + box["height"] < 800 and number.bounding_box()["y"] < 800
+    first, drawn = number.inner_text(), shape.get_attribute("d")
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 140, box["y"] + 8, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(600)
+    dragged = number.inner_text()
+    assert dragged != first and page.locator("[class^=follows-] .given").inner_text() != "256"
+    page.locator(".bar-hardware select").select_option(index=0)
+    page.wait_for_timeout(900)
+    assert number.inner_text() != dragged and shape.get_attribute("d") != drawn
+    assert page.evaluate("scrollY") == 0
+    assert tab.faults == []
+
+
+def test_a_chapter_is_set_as_promised(site, watch):
+    """Its own fonts and their weight, lines of 55 to 80 letters, formulas that do not push lines apart, and on paper no tools."""
+    tab = watch(width=1280)
+    page = tab.open(site + "latency-and-cost.html")
+    fonts = page.evaluate("""async () => {
+      await document.fonts.ready;
+      return performance.getEntriesByType("resource").filter((entry) => /source-\\w+-\\d/.test(entry.name)).map((entry) => entry.decodedBodySize);
+    }""")
+    assert 2 <= len(fonts) <= 4 and sum(fonts) < 95_000
+    letters = page.evaluate("""() => [...document.querySelectorAll("article section > p")].flatMap((p) => {
+      const range = document.createRange(), lines = new Set();
+      range.selectNodeContents(p);
+      for (const box of range.getClientRects()) lines.add(Math.round(box.bottom / 14));
+      const count = p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight);
+      return p.textContent.length > 260 && !p.querySelector(".math, .katex") ? [p.textContent.length / count] : [];
+    }).sort((a, b) => a - b)""")
+    assert len(letters) > 3 and 55 <= letters[len(letters) // 2] <= 80
+    stretched = page.evaluate("""() => [...document.querySelectorAll("article section > p:has(.katex)")].filter((p) => {
+      const lines = p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight);
+      return Math.abs(lines - Math.round(lines)) > 0.2;
+    }).length / document.querySelectorAll("article section > p:has(.katex)").length""")
+    assert stretched < 0.15
+    page.emulate_media(media="print")
+    for tool in (".bar", ".bd-header-article", "#pst-primary-sidebar", ".ex-tools", ".prev-next-footer"):
+        assert not page.locator(tool).first.is_visible(), tool
+    assert page.locator("article h1").is_visible() and page.locator("article .ex-svg").first.is_visible()
+    assert page.locator(".card .card-answer").first.bounding_box()["height"] > 0
+    assert tab.faults == []
+
+
+def test_every_page_says_what_it_is():
+    """Description, icons and colours in every head; no two pages of the book say the same of themselves."""
+    said = {}
+    for name in PAGES:
+        head = BeautifulSoup((SITE / name).read_text("utf-8").partition("</head>")[0], "html.parser")
+        line = head.select_one('meta[name="description"]')["content"]
+        assert 20 <= len(line) <= 260 and "\ue000" not in line and line == head.select_one('meta[property="og:description"]')["content"], name
+        assert head.select_one('link[rel="icon"][type="image/svg+xml"]') and head.select_one('link[rel="apple-touch-icon"]'), name
+        said[name] = line
+    assert len(set(said.values())) == len(said)
+
+
+@pytest.mark.parametrize("name", list(ICONS))
+def test_icons_have_their_sizes(name):
+    from PIL import Image
+
+    with Image.open(SITE / "_static" / "handful" / name) as icon:
+        assert icon.size == (ICONS[name][0],) * 2
+        # A maskable icon may be cut to a circle and so has no see-through corner; the others of the kind do.
+        assert (icon.convert("RGBA").getpixel((0, 0))[3] == 255) == (not ICONS[name][2])

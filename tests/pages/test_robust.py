@@ -1,0 +1,224 @@
+"""What goes wrong on a reader's side leaves a readable book and one plain sentence.
+
+Elsewhere: no scripts (test_self_hosted, test_explorers, test_study, test_problems), no IndexedDB and a full one
+(test_study_store), addresses that say nonsense (test_explorers, test_problems, test_yours), no worker and a full cache
+(test_offline).
+"""
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+
+from handful.page import build
+
+from study_pages import DUMP, answer, counts, dump, front, show, write_book
+
+pytestmark = pytest.mark.browser
+CHAPTER = "latency-and-cost.html"
+# What browsers of the book's first year (2022) and those with strict settings do not have.
+OLD = """for (const [owner, name] of [[window, "structuredClone"], [window, "BroadcastChannel"], [window, "requestIdleCallback"], [Navigator.prototype, "storage"],
+  [Navigator.prototype, "serviceWorker"], [Navigator.prototype, "connection"], [Navigator.prototype, "clipboard"], [Element.prototype, "checkVisibility"],
+  [HTMLElement.prototype, "showPopover"], [Array.prototype, "findLast"], [Array.prototype, "toSorted"], [Array.prototype, "toReversed"], [Array.prototype, "with"],
+  [Object, "groupBy"], [Map, "groupBy"], [Promise, "withResolvers"], [Promise, "try"], [Array, "fromAsync"], [Set.prototype, "union"], [Set.prototype, "difference"],
+  [Set.prototype, "intersection"], [AbortSignal, "timeout"], [AbortSignal, "any"], [URL, "canParse"], [URL, "parse"], [document, "startViewTransition"],
+  [CSSStyleSheet.prototype, "replaceSync"], [String.prototype, "isWellFormed"], [Iterator.prototype, "map"], [Iterator.prototype, "toArray"]]) delete owner[name];
+for (const name of ["DurationFormat", "Segmenter"]) delete Intl[name];
+const usual = Intl.NumberFormat;
+Intl.NumberFormat = function (where, options) { if (options?.style === "unit") throw new RangeError("style"); return new usual(where, options); };
+for (const name of ["supports"]) { const has = CSS[name].bind(CSS); CSS[name] = (...words) => !String(words).includes(":has") && has(...words); }"""
+
+
+def text_stands(page) -> bool:
+    return len(page.locator("article").first.inner_text().split()) > 1000
+
+
+def test_a_browser_of_2022(site, watch):
+    """Without what came later, a chapter, its plots, cards and problems, and Review are up."""
+    tab = watch()
+    tab.page.add_init_script(OLD)
+    page = tab.open(site + CHAPTER)
+    plot = page.locator("figure.explorer").first
+    plot.scroll_into_view_if_needed()
+    before = plot.locator("svg").first.inner_html()
+    plot.locator("input[type=range]").first.press("ArrowRight")
+    page.wait_for_function("([node, before]) => node.innerHTML !== before", arg=[plot.locator("svg").first.element_handle(), before])
+    page.locator(".live[role=button]").first.click()
+    page.locator(".pop-formula .katex").first.wait_for()
+    page.keyboard.press("Escape")
+    page.locator("[data-card] summary").first.click()
+    page.locator(".study-grade").first.wait_for()
+    page = tab.open(site + "review.html")
+    page.locator(".is-up .study-stage > *").first.wait_for()
+    answer(page, 3)
+    assert page.locator(".page-trouble").count() == 0 and tab.faults == []
+
+
+def test_scripts_are_written_for_those_browsers():
+    """The bundler lowers syntax; what it cannot lower is what a browser has to bring, and later things are not used bare."""
+    later = re.compile(r"(structuredClone\(|\.findLast\w*\(|\.to(Sorted|Reversed|Spliced)\(|Object\.groupBy|withResolvers|Array\.fromAsync|AbortSignal\.(any|timeout)|URL\.canParse)")
+    for name in ("handful.js", "study.js"):
+        assert later.findall((build.SCRIPTS / name).read_text("utf-8")) == [], name
+
+
+BROKEN = {
+    "missing": {"status": 404, "body": "gone"},
+    "newer than the browser": {"status": 200, "content_type": "text/javascript", "body": "let x = 1 @ 2;"},
+}
+
+
+@pytest.mark.parametrize("how", [*BROKEN])
+def test_without_the_pages_script_the_text_stands(site, watch, how):
+    tab = watch()
+    tab.page.route("**/handful/handful*.js*", lambda route: route.fulfill(**BROKEN[how]))
+    page = tab.open(site + CHAPTER)
+    assert page.locator(".page-trouble").inner_text().startswith("The interactive parts of this page did not start")
+    assert text_stands(page) and page.locator(".explorer-static").first.is_visible()
+    page = tab.open(site + "review.html")
+    assert page.locator(".page-trouble").is_visible() and page.locator(".card .card-front").first.is_visible()
+
+
+def test_without_the_script_of_cards_they_can_be_read(site, watch):
+    tab = watch()
+    tab.page.route("**/handful/study*.js*", lambda route: route.fulfill(status=500, body="no"))
+    for name in (CHAPTER, "review.html", "practice.html"):
+        page = tab.open(site + name)
+        page.locator(".page-trouble").wait_for()
+        assert page.locator(".page-trouble").all_inner_texts() == [
+            "What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again."]
+    page = tab.open(site + CHAPTER)
+    card = page.locator(".card details").first
+    card.locator("summary").click()
+    assert card.locator("p").first.is_visible() and page.locator(".explorer .ex").count()
+
+
+def test_without_typeset_formulas_a_box_says_so_and_asks_again(site, watch):
+    tab, answers = watch(), [{"status": 404, "body": "gone"}, {"status": 200, "body": "{\"formulas\":"}]
+    tab.page.route("**/boxes*.json*", lambda route: route.fulfill(**answers.pop(0)) if answers else route.continue_())
+    page = tab.open(site + CHAPTER)
+    number = page.locator(".live[role=button]").first
+    for _ in (1, 2):
+        number.click()
+        page.get_by_text("The typeset formula could not be fetched").wait_for()
+        assert page.locator(".pop table tr").count()
+        page.keyboard.press("Escape")
+    number.click()
+    page.locator(".pop-formula .katex").wait_for()
+
+
+SCRIPTS = re.compile(r"/(handful/\w+|theme)[\w.-]*\.js")
+SHIFTS = """window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })
+  .observe({ type: "layout-shift", buffered: true });"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
+    """Scripts that come a second after everything else: text and still plots stand, and little jumps when they arrive."""
+    tab = watch(width=width)
+    held = []
+    tab.page.route(SCRIPTS, lambda route: held.append(route))
+    tab.page.add_init_script(SHIFTS)
+    page = tab.page
+    page.goto(site + CHAPTER, wait_until="commit")
+    page.locator(".explorer-static svg").first.wait_for()
+    assert text_stands(page) and page.locator(".page-trouble").count() == 0
+    early = page.evaluate("window.shift")
+    page.wait_for_timeout(600)
+    page.unroute(SCRIPTS)
+    for route in held:
+        route.continue_()
+    page.locator(".bar").wait_for()
+    page.locator("figure.explorer .ex").first.wait_for()
+    page.wait_for_timeout(500)
+    shift = page.evaluate("window.shift")
+    print(f"layout shift at {width}: {early:.3f} before the scripts, {shift:.3f} after")
+    assert shift < 0.1
+    assert [fault for fault in tab.faults if "ERR_ABORTED" not in fault] == []
+
+
+# --- the learner's store ---------------------------------------------------------------------------------------------------
+
+NONSENSE = """async () => {
+  const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
+  const tx = db.transaction(["events", "cards", "days", "problems", "meta"], "readwrite"), put = (store, row) => tx.objectStore(store).put(row);
+  put("events", { id: "nonsense-1", card: "floor", kind: "grade", grade: "x", at: "soon" });
+  put("events", { id: "nonsense-2" });
+  for (let bucket = 0; bucket < 64; bucket += 1) put("cards", { bucket, states: "nonsense" });
+  put("days", { day: 3, answers: "many" });
+  put("problems", { problem: "floor" });
+  put("meta", { name: "cache", rules: 1, settings: 7, revision: "x", count: null });
+  put("meta", { name: "backup", at: "yesterday" });
+  await new Promise((done) => { tx.oncomplete = done; });
+  db.close();
+  for (const key of ["handful-scenario", "handful-yours", "handful-offline", "mode", "theme"]) localStorage.setItem(key, "{nonsense");
+}"""
+
+
+@pytest.fixture
+def book(folder_server):
+    folder, address = folder_server
+    write_book(folder)
+    return address
+
+
+def test_a_damaged_store_is_mended_from_what_is_sound(book, watch):
+    tab = watch()
+    page = show(tab, book, "review")
+    for grade in (3, 1, 2):
+        answer(page, grade)
+    sound = dump(page)
+    page.evaluate(NONSENSE)
+    page = show(tab, book, "review")
+    assert "2 entries of your log cannot be read and are left out" in page.locator(".study-trouble").inner_text()
+    assert counts(page) == [0, 7, 2]
+    answer(page, 3)
+    stored = page.evaluate(DUMP)["events"]
+    assert len(stored) == 6 and {"nonsense-1", "nonsense-2"} <= {event["id"] for event in stored}  # nothing is thrown away
+    page.locator(".study-data-fold > summary").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Export", exact=True).click()
+    events = json.loads(waiting.value.path().read_text("utf-8"))["events"]
+    assert len(events) == 4 and events[:3] == sound["events"]
+    show(tab, book, "progress")
+    assert tab.faults == []
+
+
+def test_a_newer_edition_takes_the_database_and_the_older_says_so(book, watch):
+    tab = watch()
+    page = show(tab, book, "review")
+    answer(page, 3)
+    newer = page.context.new_page()
+    newer.goto(book + "one.html")
+    newer.evaluate("""async () => { const db = await new Promise((done) => { const r = indexedDB.open("handful-study", 2); r.onsuccess = () => done(r.result); });
+      const tx = db.transaction("events"); window.kept = (await new Promise((done) => { const r = tx.objectStore("events").getAll(); r.onsuccess = () => done(r.result); })).length; db.close(); }""")
+    assert newer.evaluate("window.kept") == 1
+    page.get_by_text("A newer edition of this book has taken over your log").wait_for()
+    assert counts(page) == [0, 9, 0]  # it goes on with what it has read
+    answer(page, 3)
+    page = show(tab, book, "review")
+    assert "A newer edition" in page.locator(".study-trouble").inner_text() and front(page)
+    assert tab.faults == []
+
+
+def test_two_editions_with_other_rules_share_one_log(book, watch):
+    """Each derives its own dates from the log and leaves the log alone."""
+    old, script = watch(), (build.SCRIPTS / "study.js").read_text("utf-8")
+    name = re.search(r"\.rules!==(\w+)", script)[1]
+    newer, n = re.subn(rf"([,\s]){re.escape(name)}=1([,;])", rf"\g<1>{name}=2\g<2>", script)
+    assert n == 1
+    first = show(old, book, "review")
+    answer(first, 3)
+    second = old.page.context.new_page()
+    second.route("**/study.js*", lambda route: route.fulfill(body=newer, content_type="text/javascript"))
+    second.goto(book + "review.html")
+    second.locator(".is-up .study-stage > *").wait_for()
+    for page in (second, first, second, first):
+        page.bring_to_front()
+        answer(page, 3)
+        time.sleep(0.05)
+    first.wait_for_function("document.querySelector('.study-count b') !== null")
+    assert len(dump(first)["events"]) == 5 and len({event["card"] for event in dump(first)["events"]}) == 5
+    assert first.locator(".study-trouble").is_hidden() and second.locator(".study-trouble").is_hidden()
+    assert old.faults == []
