@@ -171,7 +171,7 @@ def compare() -> None:
 
     made = page()
     servers = [open_server(folder, 0, quiet=True) for folder in (build.SITE, made)]
-    servers[1].RequestHandlerClass.said = {}  # the stock page has inline scripts and pictures within its text
+    servers[1].RequestHandlerClass.said = staticmethod(lambda path: {})  # the stock page has inline scripts and pictures within its text
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:

@@ -11,13 +11,16 @@ from pathlib import Path
 
 from .finish import POLICY
 
+FRAMES = "frame-ancestors 'self'"  # heeded in a header only
 HEADERS = {
-    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'",
+    "Content-Security-Policy": f"{POLICY}; {FRAMES}",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+# Folders whose files go by another policy: a worker that compiles WebAssembly, which no page may.
+POLICIES = {"_static/pyodide/": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'self'; object-src 'none'"}
 # A name with a mark made of what the file holds: the same name is always the same file.
 LASTING = r"/_static/(inline/[0-9a-f]{12}|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
 KEPT = "public, max-age=31536000, immutable"
@@ -26,6 +29,18 @@ ASKED = "no-cache"
 PACKED = ("text/html", "text/css", "text/javascript", "text/plain", "text/csv", "application/javascript",
           "application/json", "application/wasm", "application/xml", "application/x-ipynb+json", "image/svg+xml")
 WARNING = "Made by `make publish` from lib/handful/page/hosting.py; change it there."
+
+
+def said(path: str) -> dict[str, str]:
+    """The headers of the file at this path of the host.
+
+    >>> said("/index.html")["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+    True
+    >>> "wasm" in said("/book/_static/pyodide/worker.js")["Content-Security-Policy"]
+    True
+    """
+    other = next((policy for folder, policy in POLICIES.items() if f"/{folder}" in path), None)
+    return HEADERS | ({"Content-Security-Policy": other} if other else {})
 
 
 def lasting(path: str) -> bool:
@@ -56,11 +71,17 @@ def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
 
 
 def headers_file(site: Path, path: str) -> str:
-    """Netlify, Cloudflare Pages and their like.  Rules that meet add up, so no file may fall under two times of keeping."""
+    """Netlify, Cloudflare Pages and their like.
+
+    Rules that meet add up, so no file may fall under two times of keeping, and what is said of all files may forbid none
+    of them anything: the pages' own policy stands in the pages.
+    """
     named = sorted(f"/{p.relative_to(site).as_posix()}" for p in (site / "_static").rglob("*")
                    if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files"))
-    rules = [(f"{path}*", HEADERS), *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
-                                      for name in ("_static/inline/*", "_static/files/*", *named))]
+    rules = [(f"{path}*", HEADERS | {"Content-Security-Policy": FRAMES}),
+             *((f"{path}{folder}*", {"Content-Security-Policy": policy}) for folder, policy in POLICIES.items()),
+             *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
+                for name in ("_static/inline/*", "_static/files/*", *named))]
     return f"# {WARNING}\n" + "\n".join("\n".join([rule, *(f"  {name}: {value}" for name, value in said.items())])
                                         for rule, said in rules) + "\n"
 
@@ -72,11 +93,14 @@ def redirects_file(path: str, moved: dict[str, str]) -> str:
 def htaccess(path: str, moved: dict[str, str]) -> str:
     """Apache 2.4, in the book's own folder."""
     said = "\n".join(f'  Header always set {name} "{value}"' for name, value in HEADERS.items())
+    other = "\n".join(f'  Header always set Content-Security-Policy "{policy}" "expr=%{{REQUEST_URI}} =~ m#/{folder}#"'
+                      for folder, policy in POLICIES.items())
     return f"""# {WARNING}
 Options -Indexes
 ErrorDocument 404 {path}404.html
 <IfModule mod_headers.c>
 {said}
+{other}
   Header set Cache-Control "{ASKED}"
   Header set Cache-Control "{KEPT}" "expr=%{{REQUEST_URI}} =~ m#{LASTING}#"
 </IfModule>
@@ -93,10 +117,16 @@ AddType application/x-ipynb+json .ipynb
 
 def nginx(path: str, moved: dict[str, str]) -> str:
     """A file for nginx's conf.d: the book alone on a server."""
-    said = "\n".join(f'    add_header {name} "{value}" always;' for name, value in HEADERS.items())
+    said = "\n".join(f'    add_header {name} {value} always;' for name, value in
+                     ({name: f'"{value}"' for name, value in HEADERS.items()} | {"Content-Security-Policy": "$policy"}).items())
+    other = "\n".join(f'    "~/{folder}" "{policy}";' for folder, policy in POLICIES.items())
     gone = "".join(f"    location = {path}{old} {{ return 301 {path}{new}; }}\n" for old, new in moved.items())
     # Quoted, since the pattern holds braces.
     return f"""# {WARNING}
+map $uri $policy {{
+    default "{HEADERS["Content-Security-Policy"]}";
+{other}
+}}
 map $uri $how_long {{
     default "{ASKED}";
     "~{LASTING}" "{KEPT}";

@@ -43,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
 
     folder: Path
     quiet = False
-    said = hosting.HEADERS
+    said = staticmethod(hosting.said)
     protocol_version = "HTTP/1.1"
     # Head and body in one packet: sent apart, the second waits 40 ms for the first to be acknowledged.
     wbufsize = -1
@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         keep = "no-store" if not tag else hosting.KEPT if hosting.lasting(urlsplit(self.path).path) else hosting.ASKED
         headers = {"Content-Type": kind, "Content-Encoding": coding, "ETag": tag,
-                   "Cache-Control": keep, "Vary": "Accept-Encoding", **self.said}
+                   "Cache-Control": keep, "Vary": "Accept-Encoding", **self.said(urlsplit(self.path).path)}
         for name, value in headers.items():
             if value:
                 self.send_header(name, value)
