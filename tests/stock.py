@@ -87,7 +87,7 @@ def page() -> Path:
     (book / "_config.yml").write_text(yaml.safe_dump({
         "title": "Stock", "bibtex_bibfiles": ["references.bib"], "execute": {"execute_notebooks": "force", "timeout": 180},
         "sphinx": {"config": {"nb_ipywidgets_js": {"npm/require.js": {}, "npm/embed-amd.js": {"data-jupyter-widgets-cdn": "_static/npm/"}},
-                              "mathjax_path": "npm/mathjax/tex-mml-chtml.js"}}}))
+                              "mathjax_path": "npm/mathjax/tex-mml-chtml.js"}}}, sort_keys=False))
     done = subprocess.run([str(Path(sys.executable).with_name("jupyter-book")), "build", str(book), "--path-output", str(PLACE / "made"), "--all"],
                           capture_output=True, text=True, cwd=build.ROOT, env={**os.environ, "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"})
     if done.returncode or not (made / f"{CHAPTER}.html").exists():
@@ -139,6 +139,7 @@ KEYS = """async (rule) => {
 def measured(browser, address: str, rule: str, loads: int = 3) -> dict[str, float]:
     """Weight and requests of a first visit; with the processor slowed four times, load to slider and key to frame."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(180_000)
     page.goto(address, wait_until="networkidle")
     page.wait_for_selector(rule, state="attached")
     page.wait_for_load_state("networkidle")
@@ -147,13 +148,15 @@ def measured(browser, address: str, rule: str, loads: int = 3) -> dict[str, floa
     waits = []
     for last in range(loads):
         page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(180_000)
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
         page.add_init_script(SLIDER)
         page.goto(address, wait_until="load")
-        page.wait_for_function("() => window.sliderAt", timeout=60_000)
+        page.wait_for_function("() => window.sliderAt")
         waits.append(page.evaluate("window.sliderAt") / 1e3)
         if last == loads - 1:
             page.wait_for_load_state("networkidle")
+            page.wait_for_selector(rule, state="attached")
             frames = page.evaluate(KEYS, rule)
         page.close()
     if not frames["moved"]:
@@ -168,7 +171,7 @@ def compare() -> None:
 
     made = page()
     servers = [open_server(folder, 0, quiet=True) for folder in (build.SITE, made)]
-    servers[1].RequestHandlerClass.said = {}  # the stock page has inline scripts and pictures within its text
+    servers[1].RequestHandlerClass.said = staticmethod(lambda path: {})  # the stock page has inline scripts and pictures within its text
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:

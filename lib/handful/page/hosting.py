@@ -12,7 +12,7 @@ from pathlib import Path
 from . import inpage
 from .finish import POLICY
 
-FRAMES = "frame-ancestors 'self'"
+FRAMES = "frame-ancestors 'self'"  # heeded in a header only
 HEADERS = {
     "Content-Security-Policy": f"{POLICY}; {FRAMES}",
     "X-Content-Type-Options": "nosniff",
@@ -20,15 +20,28 @@ HEADERS = {
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+# Folders whose files go by another policy: a worker that compiles WebAssembly, which no page may.
+POLICIES = {f"{inpage.FOLDER}/": inpage.POLICY}
 # A name with a mark made of what the file holds: the same name is always the same file.
 LASTING = r"/_static/(inline/[0-9a-f]{12}|pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
-PYTHON = f"/{inpage.FOLDER}/"
 KEPT = "public, max-age=31536000, immutable"
 # Asked after on each visit, and answered "as before" in a few bytes.
 ASKED = "no-cache"
 PACKED = ("text/html", "text/css", "text/javascript", "text/plain", "text/csv", "application/javascript",
           "application/json", "application/wasm", "application/xml", "application/x-ipynb+json", "image/svg+xml")
 WARNING = "Made by `make publish` from lib/handful/page/hosting.py; change it there."
+
+
+def said(path: str) -> dict[str, str]:
+    """The headers of the file at this path of the host.
+
+    >>> said("/index.html")["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+    True
+    >>> "wasm" in said("/book/_static/pyodide/worker.js")["Content-Security-Policy"]
+    True
+    """
+    other = next((policy for folder, policy in POLICIES.items() if f"/{folder}" in path), None)
+    return HEADERS | ({"Content-Security-Policy": other} if other else {})
 
 
 def lasting(path: str) -> bool:
@@ -40,15 +53,6 @@ def lasting(path: str) -> bool:
     [False, False, False, False]
     """
     return re.search(LASTING, path) is not None
-
-
-def policy(path: str) -> str:
-    """What a file may do: Python's worker compiles WebAssembly, which no page may.
-
-    >>> [("wasm" in policy(path)) for path in ("/index.html", "/book/_static/pyodide/1b2c3d4e/worker.js", "/_static/pyodide/../../a.html")]
-    [False, True, False]
-    """
-    return inpage.POLICY if re.search(PYTHON, path) and ".." not in path else HEADERS["Content-Security-Policy"]
 
 
 def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
@@ -70,16 +74,16 @@ def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
 def headers_file(site: Path, path: str) -> str:
     """Netlify, Cloudflare Pages and their like.
 
-    Rules that meet add up, so no file may fall under two times of keeping, and of the policy stands here for all files
-    what a page cannot say itself: with the rest, Python's worker would be held to its page's policy as well.
+    Rules that meet add up, so no file may fall under two times of keeping, and what is said of all files may forbid none
+    of them anything: the pages' own policy stands in the pages.
     """
     named = sorted(f"/{p.relative_to(site).as_posix()}" for p in (site / "_static").rglob("*")
                    if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files")
-                   and PYTHON not in f"/{p.relative_to(site).as_posix()}")
-    everywhere = HEADERS | {"Content-Security-Policy": FRAMES}
-    python = {"Content-Security-Policy": inpage.POLICY, "Cache-Control": KEPT}
-    rules = [(f"{path}*", everywhere), (f"{path}{inpage.FOLDER}/*", python), *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
-                                      for name in ("_static/inline/*", "_static/files/*", *named))]
+                   and not any(folder in p.as_posix() for folder in POLICIES))
+    rules = [(f"{path}*", HEADERS | {"Content-Security-Policy": FRAMES}),
+             *((f"{path}{folder}*", {"Content-Security-Policy": policy, "Cache-Control": KEPT}) for folder, policy in POLICIES.items()),
+             *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
+                for name in ("_static/inline/*", "_static/files/*", *named))]
     return f"# {WARNING}\n" + "\n".join("\n".join([rule, *(f"  {name}: {value}" for name, value in said.items())])
                                         for rule, said in rules) + "\n"
 
@@ -91,12 +95,14 @@ def redirects_file(path: str, moved: dict[str, str]) -> str:
 def htaccess(path: str, moved: dict[str, str]) -> str:
     """Apache 2.4, in the book's own folder."""
     said = "\n".join(f'  Header always set {name} "{value}"' for name, value in HEADERS.items())
+    other = "\n".join(f'  Header always set Content-Security-Policy "{policy}" "expr=%{{REQUEST_URI}} =~ m#/{folder}#"'
+                      for folder, policy in POLICIES.items())
     return f"""# {WARNING}
 Options -Indexes
 ErrorDocument 404 {path}404.html
 <IfModule mod_headers.c>
 {said}
-  Header always set Content-Security-Policy "{inpage.POLICY}" "expr=%{{REQUEST_URI}} =~ m#{PYTHON}#"
+{other}
   Header set Cache-Control "{ASKED}"
   Header set Cache-Control "{KEPT}" "expr=%{{REQUEST_URI}} =~ m#{LASTING}#"
 </IfModule>
@@ -113,18 +119,19 @@ AddType application/x-ipynb+json .ipynb
 
 def nginx(path: str, moved: dict[str, str]) -> str:
     """A file for nginx's conf.d: the book alone on a server."""
-    said = "\n".join(f'    add_header {name} {value} always;' for name, value in {
-        **{name: f'"{value}"' for name, value in HEADERS.items()}, "Content-Security-Policy": "$policy"}.items())
+    said = "\n".join(f'    add_header {name} {value} always;' for name, value in
+                     ({name: f'"{value}"' for name, value in HEADERS.items()} | {"Content-Security-Policy": "$policy"}).items())
+    other = "\n".join(f'    "~/{folder}" "{policy}";' for folder, policy in POLICIES.items())
     gone = "".join(f"    location = {path}{old} {{ return 301 {path}{new}; }}\n" for old, new in moved.items())
     # Quoted, since the pattern holds braces.
     return f"""# {WARNING}
+map $uri $policy {{
+    default "{HEADERS["Content-Security-Policy"]}";
+{other}
+}}
 map $uri $how_long {{
     default "{ASKED}";
     "~{LASTING}" "{KEPT}";
-}}
-map $uri $policy {{
-    default "{HEADERS['Content-Security-Policy']}";
-    "~{PYTHON}" "{inpage.POLICY}";
 }}
 server {{
     listen 8080;

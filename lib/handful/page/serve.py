@@ -19,8 +19,6 @@ from urllib.parse import unquote, urlsplit
 
 from . import hosting
 
-POLICY = "Content-Security-Policy"
-
 TYPES = {
     ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8", ".json": "application/json; charset=utf-8",
@@ -45,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
 
     folder: Path
     quiet = False
-    said = hosting.HEADERS
+    said = staticmethod(hosting.said)
     protocol_version = "HTTP/1.1"
     # Head and body in one packet: sent apart, the second waits 40 ms for the first to be acknowledged.
     wbufsize = -1
@@ -85,15 +83,11 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send(HTTPStatus.OK, data, kind, with_body, tag)
 
-    def policy(self) -> dict[str, str]:
-        """The policy of Python's folder, in place of the pages' own, where any is said."""
-        return {POLICY: hosting.policy(urlsplit(self.path).path)} if POLICY in self.said else {}
-
     def send(self, status: HTTPStatus, body: bytes, kind: str, with_body: bool, tag: str = "", coding: str = "") -> None:
         self.send_response(status)
         keep = "no-store" if not tag else hosting.KEPT if hosting.lasting(urlsplit(self.path).path) else hosting.ASKED
         headers = {"Content-Type": kind, "Content-Encoding": coding, "ETag": tag,
-                   "Cache-Control": keep, "Vary": "Accept-Encoding", **self.said, **self.policy()}
+                   "Cache-Control": keep, "Vary": "Accept-Encoding", **self.said(urlsplit(self.path).path)}
         for name, value in headers.items():
             if value:
                 self.send_header(name, value)
