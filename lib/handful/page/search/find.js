@@ -34,9 +34,11 @@ function closeness(entry, phrase, several, raw) {
 export function find(book, query) {
   const raw = untex(query).trim(), typed = words(raw);
   const kept = typed.filter((word) => typed.length === 1 || !isStop(term(word)));
-  const asked = (kept.length ? kept : typed).join(" ");
-  if (!asked) return { results: [], like: false };
-  const last = term(words(asked).at(-1)), open = /[\p{L}\p{N}_*]$/u.test(raw); // the last word may still be being typed
+  if (!typed.length) return { results: [], like: false };
+  const open = /[\p{L}\p{N}_*]$/u.test(raw), wanted = kept.length ? kept : typed; // the last word may still be being typed
+  // After other words, its first letter alone would be looked up as the beginning of nearly everything.
+  const asked = (open && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted).join(" ");
+  const last = term(words(asked).at(-1));
   const ask = (options) => book.mini.search(asked, { boost: BOOST, boostDocument: (id) => weight(book.entries[id]), ...options });
   const prefix = (word, i, all) => open && i === all.length - 1 && word === last;
   // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it would be nearly all.
