@@ -59,7 +59,7 @@ def test_a_chapter_is_set_as_promised(site, watch):
     for tool in (".bar", ".bd-header-article", "#pst-primary-sidebar", ".ex-tools", ".prev-next-footer"):
         assert not page.locator(tool).first.is_visible(), tool
     assert page.locator("article h1").is_visible() and page.locator("article .ex-svg").first.is_visible()
-    assert page.locator(".card .card-answer").first.bounding_box()["height"] > 0
+    assert page.locator(".card .card-back > :not(summary)").first.bounding_box()["height"] > 0
     assert tab.faults == []
 
 
