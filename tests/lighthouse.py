@@ -2,7 +2,9 @@
 
 Lighthouse (176 MB with what it needs) goes into ``_build/lighthouse`` on the first run and is no part of the book's own
 packages.  Each page is read as a phone and as a desk machine; performance wavers from run to run, so a page below the
-bar gets further tries and its median counts.  The full reports stay in ``_build/lighthouse``.
+bar gets further tries and its median counts.  The last column is Lighthouse's own measure of the machine at that moment:
+under some 1,000 it was busy or slow, and performance says more of it than of the page.  The full reports stay in
+``_build/lighthouse``.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def main(pages: list[str]) -> int:
     script = install()
     server = open_server(build.SITE, 0, quiet=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"{'page':22s}{'as':7s}" + "".join(f"{kind:>16s}" for kind in BARS) + f"{'first paint':>14s}{'largest':>10s}{'blocked':>10s}{'shift':>8s}")
+    print(f"{'page':22s}{'as':7s}" + "".join(f"{kind:>16s}" for kind in BARS) + f"{'first paint':>14s}{'largest':>10s}{'blocked':>10s}{'shift':>8s}{'machine':>9s}")
     low = []
     for name in pages or PAGES:
         for form in ("phone", "desk"):
@@ -80,7 +82,8 @@ def main(pages: list[str]) -> int:
             seen = {key: runs[-1][1]["audits"][key]["displayValue"].replace("\xa0", " ") for key in
                     ("first-contentful-paint", "largest-contentful-paint", "total-blocking-time", "cumulative-layout-shift")}
             print(f"{name:22s}{form:7s}" + "".join(f"{got[kind]:>16d}" for kind in BARS) + "".join(
-                f"{value:>{width}s}" for value, width in zip(seen.values(), (14, 10, 10, 8))), flush=True)
+                f"{value:>{width}s}" for value, width in zip(seen.values(), (14, 10, 10, 8)))
+                  + f"{runs[-1][1]['environment']['benchmarkIndex']:>9.0f}", flush=True)
             for fault in faults(runs[-1][1]):
                 print(f"    {fault}")
             low += [f"{name} as {form}: {kind} {got[kind]}, bar {bar}" for kind, bar in BARS.items() if got[kind] < bar]
