@@ -296,7 +296,7 @@ def test_the_built_book_itself(context):
         page.goto(f"{host.address()}review.html")
         page.locator(".is-up .study-stage > *").first.wait_for()
         page.goto(f"{host.address()}search.html?q=roofline")
-        page.locator("#search-results a[href*='.html']").first.wait_for()
+        page.locator("#search-results a[href*='.html'], .find-list .find-hit").first.wait_for()
         assert faults == []
     finally:
         host.stop()

@@ -46,8 +46,7 @@ function kept(answer, body) {
 // then, past every cache on the way, under an address that no older edition had.
 async function bring(name) {
   const want = files.get(name);
-  const first = titles.has(name) ? [key(name), "no-cache"] : [`${key(name)}?v=${want.slice(0, 8)}`, "default"];
-  for (const [address, cache] of [first, [`${key(name)}?v=${want}`, "reload"]]) {
+  for (const [address, cache] of [[key(name), titles.has(name) ? "no-cache" : "default"], [`${key(name)}?v=${want}`, "reload"]]) {
     const answer = await fetch(address, { cache }), body = await answer.arrayBuffer();
     if (answer.ok && await mark(body) === want) return kept(answer, body);
   }
