@@ -13,7 +13,7 @@ from .stats import FEWEST, LOW, OUTCOMES, Item, bins, items, quantile, scores, s
 MOST_ROWS = 200  # of a table that grows with the class
 MOST_BARS = 12
 WIDE = 5.2  # inches: text stays readable on a phone
-COLOURS = ("#0a401e", "#0068a8", "#c14c46", "#57606a", "#943b71")  # of OUTCOMES, in order
+COLOURS = ("#0a401e", "#0068a8", "#b04456", "#57606a", "#943b71")  # of OUTCOMES, in order
 MEANING = {
     "ok": "every checked answer is right", "wrong": "an answer came back wrong", "missing": "an answer is missing",
     "error": "code stopped with an error", "timeout": "code took too long and was stopped",
@@ -207,7 +207,7 @@ def _turns(assignment, grades: Sequence[Grade]) -> str:
 
     def draw(axes) -> None:
         _place(axes, 2.1, 0.5, tall, top=0.1, right=0.4)
-        axes.barh(range(len(most)), [many for _, _, many in most], height=0.62, color="#c14c46", linewidth=0)
+        axes.barh(range(len(most)), [many for _, _, many in most], height=0.62, color="#b04456", linewidth=0)
         for row, (_, _, many) in enumerate(most):
             axes.annotate(f"{many}", (many, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=10, color="#1f2328")
         _names(axes, [f"{_short(turn, 26)}\n{_short(question, 26)}" for question, turn, _ in most])
@@ -242,7 +242,7 @@ def _discrimination(found: Sequence[Item]) -> str:
         axes.axvline(0, color="#57606a", linewidth=1)
         axes.axvspan(-LOW, LOW, color="#57606a", alpha=0.12, linewidth=0)
         for row, item in enumerate(drawn):
-            colour = "#c14c46" if item.near_zero else "#0068a8"
+            colour = "#b04456" if item.near_zero else "#0068a8"
             axes.plot(item.interval, (row, row), color=colour, linewidth=1.6)
             axes.plot([item.discrimination], [row], "D" if item.near_zero else "o", color=colour, markersize=5.5)
         _names(axes, [_short(item.name, 20) for item in drawn])

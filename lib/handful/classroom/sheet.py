@@ -13,7 +13,7 @@ from html import escape
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8; --edge: #d0d6de; --grid: #e4e7ec;
-  --0: #0068a8; --1: #c14c46; --2: #0a401e; --3: #943b71; --good: #0a401e; --bad: #c14c46; --wait: #393b9a; --mark: #fff1c9; }
+  --0: #0068a8; --1: #b04456; --2: #0a401e; --3: #943b71; --good: #0a401e; --bad: #b04456; --wait: #393b9a; --mark: #fff1c9; }
 @media screen and (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #a3acb8; --paper: #14181e; --wash: #1d232b; --edge: #454e59; --grid: #2b323b;
   --0: #75c9ff; --1: #d26b21; --2: #089e78; --3: #d682b8; --good: #089e78; --bad: #d26b21; --wait: #979af1; --mark: #4a3b10; } }
 * { box-sizing: border-box; }
@@ -42,7 +42,7 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8r
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt; } details:not([open])::details-content { content-visibility: visible; block-size: auto; } a { color: inherit; } }
 """.strip()
 # The colours of page/figure.py, which an SVG holds as attributes, follow the reader's light or dark.
-INKS = {"#1f2328": "ink", "#57606a": "soft", "#dfe3e8": "grid", "#0068a8": "0", "#c14c46": "1", "#0a401e": "2", "#943b71": "3"}
+INKS = {"#1f2328": "ink", "#57606a": "soft", "#dfe3e8": "grid", "#0068a8": "0", "#b04456": "1", "#0a401e": "2", "#943b71": "3"}
 SVG_STYLE = "\n".join(f'svg [fill="{ink}"] {{ fill: var(--{name}); }} svg [stroke="{ink}"] {{ stroke: var(--{name}); }}'
                       for ink, name in INKS.items())
 MOST = 20_000  # characters of one student's text on a page

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .explorer import Explorer
 
 # Dark enough for text on white; told apart by readers who do not see red and green (after Okabe and Ito).
-PALETTE = ("#0068a8", "#c14c46", "#0a401e", "#943b71", "#6b4d06", "#393b9a", "#627013", "#842946")
+PALETTE = ("#0068a8", "#b04456", "#0a401e", "#943b71", "#6b4d06", "#393b9a", "#627013", "#842946")
 DASHES = ((), (7, 3), (2, 2), (10, 3, 2, 3), (5, 2, 1, 2, 1, 2), (12, 4), (4, 4), (1, 3))
 INK, SOFT, GRID = "#1f2328", "#57606a", "#dfe3e8"
 
