@@ -58,6 +58,7 @@ def wait_for_address(log: Path, server: subprocess.Popen, token: str, seconds: f
 
 def look(address: str, token: str, name: str) -> None:
     """Open the notebook, run it, move a slider, and see the plot follow."""
+    from playwright.sync_api import TimeoutError as Late
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
@@ -72,12 +73,17 @@ def look(address: str, token: str, name: str) -> None:
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         cells = page.evaluate("() => document.querySelectorAll('.jp-CodeCell').length")
+        wait_until_run(page)
         # Lab draws a cell when it comes near the screen and forgets it again, so the notebook is leafed through.
         figure = page.locator(".jp-Notebook .ex .ex-svg path").first
-        page.wait_for_function("""() => { const list = document.querySelector('.jp-WindowedPanel-outer') || document.querySelector('.jp-Notebook');
-            if (document.querySelector('.jp-Notebook .ex .ex-svg path')) return true;
-            if (list.scrollTop + list.clientHeight > list.scrollHeight - 5) list.scrollTop = 0; else list.scrollBy(0, 300);
-            return false; }""", polling=1000)
+        try:
+            page.wait_for_function("""() => { const list = document.querySelector('.jp-WindowedPanel-outer') || document.querySelector('.jp-Notebook');
+                if (document.querySelector('.jp-Notebook .ex .ex-svg path')) return true;
+                if (list.scrollTop + list.clientHeight > list.scrollHeight - 5) list.scrollTop = 0; else list.scrollBy(0, 300);
+                return false; }""", polling=1000)
+        except Late:
+            page.screenshot(path=str(SHOT))
+            stop(f"No explorer was drawn; {SHOT.relative_to(ROOT)} shows the page as it was then.")
         figure.wait_for(state="attached")
         slider = page.locator(".jp-OutputArea-output:has(.ex) .widget-slider .noUi-handle").first
         slider.scroll_into_view_if_needed()

@@ -31,7 +31,8 @@ def test_cells_run_in_the_page(watch, site):
     # A cell in the middle of the page first: what it needs comes from the book.
     third = page.locator(".cell:has(.python-code)").nth(2)
     third.get_by_role("button", name="Run cell 3").click()
-    third.locator(".cell_output math").first.wait_for(timeout=READY)
+    third.get_by_text("Done in").wait_for(timeout=READY)
+    assert third.locator(".cell_output math").count() and not third.locator(".cell_output .katex").count()
 
     cell = page.locator(".cell:has(.python-code)").first
     first.fill("import sympy\nx = sympy.Symbol('x')\nsympy.factor(x**2 - 5*x + 6)")

@@ -86,11 +86,15 @@ function open(root, number, cells, python) {
   said.setAttribute("role", "status");
 
   async function execute() {
-    if (python.busy) { said.textContent = "Another cell is running."; return; }
-    python.busy = true;
-    const begun = performance.now();
-    let timer = null, hurried = false;
+    if (run.hidden) return; // it runs, or waits, already
+    const before = python.last;
+    let timer = null, hurried = false, free;
+    python.last = new Promise((resolve) => { free = resolve; });
     run.hidden = true;
+    said.classList.remove("python-unseen");
+    said.textContent = "Waiting for another cell…";
+    await before;
+    const begun = performance.now();
     stop.hidden = false;
     said.textContent = "Running…";
     try {
@@ -108,7 +112,7 @@ function open(root, number, cells, python) {
       console.warn(`Python in the page: ${error.message}`);
     }
     clearTimeout(timer);
-    python.busy = false;
+    free();
     run.hidden = false;
     stop.hidden = true;
     back.hidden = false;
