@@ -11,8 +11,15 @@ RUN = .venv/bin/python -P
 # Side by side, as many as JOBS; whoever is idle takes over half of another's tests.
 TESTS = $(RUN) -m pytest -n $(JOBS) --dist worksteal
 export PYTHONHASHSEED = 0
+# Matrices here are small: several threads a process only wait for each other.  Compiled modules are kept.
+export OPENBLAS_NUM_THREADS = 1
+export OMP_NUM_THREADS = 1
+unexport PYTHONDONTWRITEBYTECODE
+# Tests of the built book live in two folders: to collect all others and leave them out would cost half a minute.
+SITE = -m site tests/pages tests/notebooks
+UNITS = -m "not site" --ignore=tests/pages --ignore=tests/notebooks
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -22,6 +29,8 @@ help:
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
 	@echo "make pdf               the book for paper in _build/bound (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
 	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder)"
+	@echo "make notebooks-clean   run every .ipynb in a new environment, with the package as its first cell installs it"
+	@echo "make lab-check         a chapter in JupyterLab in a real browser: run all, move a slider (NAME=...)"
 	@echo "make unit ARGS=...     unit tests and doctests only"
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
@@ -49,6 +58,13 @@ build: tools
 notebooks: tools
 	@$(RUN) -m handful.page.build notebooks
 
+# Both take minutes and a network, so they stand apart from `make test`.
+notebooks-clean: tools
+	@$(RUN) tests/notebooks_clean.py $(NAME)
+
+lab-check: browser
+	@$(RUN) tests/lab_check.py $(NAME)
+
 bundle: tools
 	@$(RUN) -m handful.page.build bundle
 
@@ -71,10 +87,10 @@ serve: build
 	@$(RUN) -m handful.page.serve --port $(PORT)
 
 unit: bundle
-	@$(TESTS) -m "not site" $(ARGS)
+	@$(TESTS) $(UNITS) $(ARGS)
 
 pages: browser
-	@$(TESTS) -m site tests $(ARGS)
+	@$(TESTS) $(SITE) $(ARGS)
 
 accessible: browser
 	@EVERY_PAGE=1 $(TESTS) -m site tests/pages/test_accessible.py $(ARGS)
@@ -87,16 +103,21 @@ coverage: bundle
 mutants: tools
 	@JOBS=$(JOBS) $(RUN) tests/mutants.py $(MODULE)
 
-# First what is quick and says most, then the book, then what reads the book.  One pytest run closes all:
+# The book is built on one core, so unit tests run beside it.  Then what reads the book; one pytest run closes all:
 # its last line is the verdict.
 test: browser
 	@$(RUN) -m handful.page.build bundle
-	@echo "== unit tests and doctests"
-	@$(TESTS) -q -m "not site" $(ARGS)
-	@echo "== the book"
-	@$(RUN) -m handful.page.build
+	@echo "== unit tests and doctests, while the book is built (its progress: _build/book.log)"
+	@$(MAKE) --no-print-directory -j 2 test-book test-units
+	@tail -n 3 _build/book.log
 	@echo "== notebooks and pages"
-	@$(TESTS) -m site tests $(ARGS)
+	@$(TESTS) $(SITE) $(ARGS)
+
+test-units:
+	@$(TESTS) -q $(UNITS) $(ARGS)
+
+test-book:
+	@$(RUN) -m handful.page.build > _build/book.log 2>&1 || { cat _build/book.log; exit 1; }
 
 bench: build
 	@$(RUN) tests/bench.py

@@ -256,6 +256,60 @@ def review() -> None:
     server.shutdown()
 
 
+# Every prefix of what a reader types: from the keystroke to results in the page, and to the frame that shows them.
+TYPE = """async (queries) => {
+    const input = document.querySelector("dialog.find input"), list = document.querySelector("#find-list"), results = [], frames = [];
+    const next = () => new Promise((done) => { const channel = new MessageChannel(); channel.port1.onmessage = done; channel.port2.postMessage(0); });
+    for (const query of queries) for (let i = 1; i <= query.length; i += 1) {
+      const start = performance.now();
+      input.value = query.slice(0, i);
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+      await next();
+      results.push(performance.now() - start);
+      await new Promise(requestAnimationFrame);
+      await next();
+      frames.push(performance.now() - start);
+    }
+    return [results, frames].map((times) => times.sort((a, b) => a - b));
+}"""
+
+
+def search() -> None:
+    """The search: weight of its script and index; with the processor slowed four times, loading it and typing."""
+    from playwright.sync_api import sync_playwright
+
+    folder = SITE / "_static/handful"
+    for pattern, limit in (("search.js", None), ("search-index-*.json", 250), ("search-maths-*.json", None)):
+        for path in folder.glob(pattern):
+            line(f"{path.name}, compressed", len(gzip.compress(path.read_bytes(), 9)) / 1e3, limit, "kB")
+    server = open_server(SITE, 0, quiet=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        loads = []
+        for _ in range(5):
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(f"http://127.0.0.1:{server.server_port}/glossary.html", wait_until="networkidle")
+            page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+            loads.append(page.evaluate("""async () => {
+                const address = new URL(document.body.dataset.search, document.baseURI), search = await import(new URL("search.js", address));
+                const start = performance.now();
+                await search.warm(address);
+                return performance.now() - start;
+            }"""))
+        line("search: index fetched, parsed and ready, CPU ÷ 4 (median of 5)", statistics.median(loads), 300, "ms")
+        page.keyboard.press("Control+k")
+        page.locator(".find-try").first.wait_for()
+        queries = ["weight time", "balance batch", "KV cache", "N_total", "pipeline bubble", "speculative decodign", "why is a long prompt dear"]
+        page.evaluate(TYPE, queries[:2])
+        results, frames = page.evaluate(TYPE, queries)
+        for what, times in (("results", results), ("their frame", frames)):
+            line(f"search: keystroke to {what}, CPU ÷ 4, median", times[len(times) // 2], None, "ms")
+            line(f"search: keystroke to {what}, CPU ÷ 4, 95th percentile", times[int(len(times) * 0.95)], 50 if what == "results" else None, "ms")
+        browser.close()
+    server.shutdown()
+
+
 def bundles() -> None:
     """What each module adds to the scripts, the five largest first."""
     for name in ("handful", "explorer", "study"):
@@ -277,7 +331,7 @@ def beside_stock() -> None:
 
 
 def main() -> None:
-    for measure in (cold_import, cold_command, sweeps, every_sweep, sliders, review, bundles, page_weights, beside_stock):
+    for measure in (cold_import, cold_command, sweeps, every_sweep, sliders, review, search, bundles, page_weights, beside_stock):
         try:
             measure()
         except (ImportError, KeyError) as missing:

@@ -154,26 +154,3 @@ def checked(mine, name, thing, capsys) -> str:
     """What the check cell prints when the notebook holds this answer."""
     exec(f"check({name!r})", {name: thing, "check": mine.check})
     return capsys.readouterr().out
-
-
-@pytest.mark.site  # a kernel each: not among the quick tests
-@pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_runs_from_top_to_bottom(name):
-    """A kernel of its own runs the solved notebook, without pip; every check says right."""
-    from nbclient import NotebookClient
-
-    assignment = assignments()[name]
-    notebook = nbformat.from_dict(release.notebook(assignment, "ada", "solution"))
-    notebook.cells[0].source = notebook.cells[0].source.partition("\n")[2]
-    client = NotebookClient(notebook, timeout=300, kernel_name="python3")
-    client.execute()
-    # What is drawn by `interact` goes into a widget, errors too.
-    drawn = [output for state in client.widget_state.values() for output in state.get("outputs", [])]
-    assert not [output for output in drawn if output["output_type"] == "error"]
-    explored = sum("interact(" in piece.text for piece in assignment.pieces if piece.tag == "explore")
-    assert sum("image/png" in output.get("data", {}) for output in drawn) >= explored > 0
-    printed = {cell.id: "".join(output.get("text", "") for output in cell.outputs) for cell in notebook.cells if cell.cell_type == "code"}
-    for question in assignment.questions.values():
-        if question.kind != "written":
-            assert printed[f"check-{question.name}".replace("_", "-")].split(": ", 1)[1].startswith("right"), question.name
-    assert len(printed["summary"].splitlines()) == len(assignment.questions)

@@ -23,15 +23,17 @@ def evaluated(text: str, known: dict) -> float:
 def test_the_text_of_an_equation_gives_the_formulas_number(name):
     formula = registry[name]
     draw, compared = random.Random(name), 0
+    text = equation.plain(formula.expression)
+    # From the last formula that is leaned on to the first: each finds what it leans on there.
+    parts = [(part.gives.name, equation.plain(part.expression)) for part in reversed(equation.used(formula))]
+    asked = [*(q for q in formula.inputs if q.default is None), *equation.cancelled(formula)]
     for _ in range(40):
-        asked = [*(q for q in formula.inputs if q.default is None), *equation.cancelled(formula)]
         known = {q.name: draw.uniform(0.2, 0.9 if q.upper == 1 else 5) for q in asked}
         try:
             wanted = formula(known)
-            # From the last formula that is leaned on to the first: each finds what it leans on there.
-            for part in reversed(equation.used(formula)):
-                known[part.gives.name] = evaluated(equation.plain(part.expression), known)
-            found = evaluated(equation.plain(formula.expression), known)
+            for part, written in parts:
+                known[part] = evaluated(written, known)
+            found = evaluated(text, known)
         except (ValueError, ZeroDivisionError, OverflowError, TypeError):  # a part above its whole, say
             continue
         if math.isfinite(wanted):

@@ -18,15 +18,18 @@ something between.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-import numpy as np
 import sympy
 
 from . import quantities as q
 from .formula import Formula
 from .reversible import FeistelError
-from .reversible_networks import _normalise
 from .units import format_value
+
+# Imported where numbers are worked out, so that the formulas can be read where there is no NumPy: in a page.
+if TYPE_CHECKING:
+    import numpy as np
 
 eps, v, chi, chi_0, layers, one, d, u, n = (quantity.symbol for quantity in (
     q.nudge, q.branch_power, q.branch_slope, q.fixed_point_slope, q.layers, q.one_layer, q.input_numbers,
@@ -89,6 +92,8 @@ def branch(gain: float, mean_square: float = 1.0) -> tuple[float, float]:
     ...
     handful.reversible.FeistelError: A branch wants a gain and a mean square above 0; got 0 and 1.0.
     """
+    import numpy as np
+
     if not (gain > 0 and mean_square > 0):
         raise FeistelError(f"A branch wants a gain and a mean square above 0; got {gain} and {mean_square}.")
     # The plain trapezium rule is exact to rounding for what falls off so fast, if its steps resolve the tanh.
@@ -125,6 +130,8 @@ def nudge_theory(depth: int, *, residual: bool, normalised: bool, gain: float, n
     >>> bool(abs(both[-1] / nudge_with_both(nudge=1e-6, branch_power=v, branch_slope=chi, layers=64) - 1) < 0.01)
     True
     """
+    import numpy as np
+
     size, change, found = 1.0, nudge**2, [nudge]
     for _ in range(depth):
         power, slope = branch(gain, 1.0 if normalised else size)
@@ -149,6 +156,10 @@ def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool 
     >>> round(average, 12), round(worst, 12)
     (1.0, 1.0)
     """
+    import numpy as np
+
+    from .reversible_networks import _normalise
+
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((1, width))
     jacobian, size = np.eye(width), float(np.linalg.norm(x))
@@ -172,6 +183,8 @@ def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool 
 
 def worst_direction_table(depth: int = 24, gain: float = 2.0, seeds: int = 8) -> tuple[list[str], list[list[str]]]:
     """Head and rows for a page: how a random and the worst small change grow, medians over random networks."""
+    import numpy as np
+
     rows = []
     for label, residual, normalised in KINDS:
         found = np.array([direction_gains(depth, residual=residual, normalised=normalised, gain=gain, seed=seed)

@@ -131,7 +131,7 @@ def test_a_page_in_a_folder_finds_what_it_needs(finished):
     deep = PAGE.format('<p style="color: red">a</p><script>let z = 3</script>').replace("_static/", "../_static/")
     page = finished(files=[("part/one.html", deep)], a="a")["part/one"]
     addresses = [tag.get("src") or tag["href"] for tag in page.select("script, link")]
-    assert addresses and all(address.startswith("../_static/") for address in addresses)
+    assert addresses and all(address.startswith("../_static/") or address == "../manifest.webmanifest" for address in addresses)
 
 
 def test_a_redirect_without_a_head_becomes_a_page(finished):

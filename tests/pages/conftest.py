@@ -14,13 +14,17 @@ from handful.page import bootstrap
 from handful.page.build import ROOT, SITE
 from handful.page.serve import open_server
 
-# Nothing here may leave this machine, the browser's own housekeeping included.
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+# Nothing here may leave this machine, the browser's own housekeeping included: no name but this host is found.
+FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
          "--disable-features=OptimizationHints,MediaRouter,Translate", "--no-default-browser-check"]
 
 BREACHES = """document.addEventListener("securitypolicyviolation", (event) =>
   window.noteBreach(`${event.effectiveDirective} forbids ${event.blockedURI || "inline"} ${event.sample}`));"""
+# What the page put off until it has time has been done after two rounds, unless it asks for more files.
+IDLE = """() => new Promise((done) => requestIdleCallback(() => requestIdleCallback(() =>
+  requestAnimationFrame(() => setTimeout(() => done([...document.querySelectorAll("figure.explorer")].every((figure) =>
+    figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))), { timeout: 2000 }), { timeout: 2000 }))"""
 
 
 class Watch:
@@ -31,29 +35,39 @@ class Watch:
         self.transferred: dict[str, int] = {}
         context.expose_binding("noteBreach", lambda source, text: self.faults.append(f"policy: {text}"))
         context.add_init_script(BREACHES)
-        context.route("**/*", self._gate)
         self.hosts = hosts
+        self.asked, self.answered = 0, 0
+        # Heard of, not held up: sent through Python, each request would cost more than the page.
+        context.on("request", self._request)
+        context.on("requestfinished", self._answered)
+        context.on("requestfailed", self._answered)
         self.page = context.new_page()
         self.page.set_default_timeout(8000)
+        self.page.on("websocket", lambda socket: self._elsewhere(socket.url))
         self.page.on("response", self._response)
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
         self.page.on("requestfailed", self._failed)
 
-    def _gate(self, route) -> None:
-        address = urlsplit(route.request.url)
+    def _elsewhere(self, url: str) -> None:
+        address = urlsplit(url)
         if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in self.hosts:
-            self.faults.append(f"elsewhere: {route.request.url}")
-            route.abort()
-        else:
-            route.continue_()
+            self.faults.append(f"elsewhere: {url}")
+
+    def _request(self, request) -> None:
+        self.asked += 1
+        self._elsewhere(request.url)
+
+    def _answered(self, request) -> None:
+        self.answered += 1
 
     def _response(self, response) -> None:
         if response.status >= 400:
             self.faults.append(f"status {response.status}: {response.url}")
 
     def _console(self, message) -> None:
-        if message.type == "error":
+        # A page of a test need not have the icon that the browser asks for unbidden.
+        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
             self.faults.append(f"console: {message.text}")
 
     def _failed(self, request) -> None:
@@ -64,9 +78,17 @@ class Watch:
     def open(self, address: str):
         """Go there and wait until the page is at rest."""
         self.page.goto(address, wait_until="load")
-        self.page.wait_for_load_state("networkidle")
-        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
+        self.rest()
         return self.page
+
+    def rest(self) -> None:
+        """Wait until nothing is under way: plots stand, what waits for an idle moment has run, no file is awaited."""
+        for _ in range(100):
+            asked = self.asked
+            mounted = self.page.evaluate(IDLE)
+            if mounted and asked == self.asked <= self.answered:
+                return
+            self.page.wait_for_timeout(10)
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +120,34 @@ def watch(browser):
         context.close()
 
 
+@pytest.fixture(scope="session")
+def shared(browser):
+    """Tabs that tests share, made at the first wish for these options: ``shared(width=375, color_scheme="dark")``.
+
+    A tab of one's own costs seconds, so whoever only looks at pages takes one of these.  It comes with its stores
+    emptied, no faults, and the last page still in it; what else a test sets (scripts to run at the start, media)
+    would stay, so such a test takes `watch`.
+    """
+    tabs: dict[tuple, Watch] = {}
+
+    def make(width: int = 1280, height: int = 900, **options) -> Watch:
+        key = tuple(sorted(options.items()))
+        if key not in tabs:
+            tabs[key] = Watch(browser.new_context(**options))
+            tabs[key].devtools = tabs[key].page.context.new_cdp_session(tabs[key].page)
+        tab = tabs[key]
+        tab.faults.clear()
+        tab.asked = tab.answered = 0
+        tab.page.set_viewport_size({"width": width, "height": height})
+        address = urlsplit(tab.page.url)
+        if address.scheme == "http":
+            tab.page.evaluate("sessionStorage.clear()")
+            tab.devtools.send("Storage.clearDataForOrigin", {"origin": f"http://{address.netloc}", "storageTypes": "all"})
+        return tab
+
+    return make
+
+
 def _serving(server):
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -122,6 +172,14 @@ def folder_server(tmp_path):
         yield tmp_path, address
 
 
+@pytest.fixture(scope="module")
+def module_server(tmp_path_factory):
+    """The same for all tests of a module, which write it once."""
+    folder = tmp_path_factory.mktemp("module")
+    for address in _serving(open_server(folder, 0, quiet=True)):
+        yield folder, address
+
+
 @pytest.fixture
 def lax_server(tmp_path):
     """A folder and its address, served with no policy at all."""
@@ -142,7 +200,8 @@ def built_pages() -> list[str]:
 
 def pytest_generate_tests(metafunc):
     if "page_name" in metafunc.fixturenames:
-        metafunc.parametrize("page_name", built_pages())
+        # Of this scope, tests of a module come page by page, so that they can share one visit.
+        metafunc.parametrize("page_name", built_pages(), scope="module")
 
 
 def pytest_collection_modifyitems(items):

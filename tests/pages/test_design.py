@@ -27,7 +27,7 @@ def test_the_first_page_moves_above_the_fold(site, watch):
     page.wait_for_timeout(600)
     dragged = number.inner_text()
     assert dragged != first and page.locator("[class^=follows-] .given").inner_text() != "256"
-    page.locator(".bar-hardware select").select_option(index=0)
+    page.locator(".bar-hardware select").select_option("H100 SXM")
     page.wait_for_timeout(900)
     assert number.inner_text() != dragged and shape.get_attribute("d") != drawn
     assert page.evaluate("scrollY") == 0
@@ -42,25 +42,24 @@ def test_a_chapter_is_set_as_promised(site, watch):
       await document.fonts.ready;
       return performance.getEntriesByType("resource").filter((entry) => /source-\\w+-\\d/.test(entry.name)).map((entry) => entry.decodedBodySize);
     }""")
-    assert 2 <= len(fonts) <= 4 and sum(fonts) < 95_000
+    assert 2 <= len(fonts) <= 3 and sum(fonts) < 80_000
+    # What is far away is not laid out until it comes near; here all of it is measured.
+    page.evaluate("document.styleSheets[0].insertRule('* { content-visibility: visible !important }')")
     letters = page.evaluate("""() => [...document.querySelectorAll("article section > p")].flatMap((p) => {
-      const range = document.createRange(), lines = new Set();
-      range.selectNodeContents(p);
-      for (const box of range.getClientRects()) lines.add(Math.round(box.bottom / 14));
       const count = p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight);
       return p.textContent.length > 260 && !p.querySelector(".math, .katex") ? [p.textContent.length / count] : [];
     }).sort((a, b) => a - b)""")
     assert len(letters) > 3 and 55 <= letters[len(letters) // 2] <= 80
     stretched = page.evaluate("""() => [...document.querySelectorAll("article section > p:has(.katex)")].filter((p) => {
       const lines = p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight);
-      return Math.abs(lines - Math.round(lines)) > 0.2;
-    }).length / document.querySelectorAll("article section > p:has(.katex)").length""")
-    assert stretched < 0.15
+      return Math.abs(lines - Math.round(lines)) > 0.1;
+    }).map((p) => p.textContent)""")
+    assert stretched == []
     page.emulate_media(media="print")
     for tool in (".bar", ".bd-header-article", "#pst-primary-sidebar", ".ex-tools", ".prev-next-footer"):
         assert not page.locator(tool).first.is_visible(), tool
     assert page.locator("article h1").is_visible() and page.locator("article .ex-svg").first.is_visible()
-    assert page.locator(".card .card-answer").first.bounding_box()["height"] > 0
+    assert page.locator(".card .card-back > :not(summary)").first.bounding_box()["height"] > 0
     assert tab.faults == []
 
 

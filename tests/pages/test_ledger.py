@@ -12,10 +12,10 @@ from handful.page import build, ledger
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def address(folder_server):
+@pytest.fixture(scope="module")
+def address(module_server):
     build.bundle()
-    folder, address = folder_server
+    folder, address = module_server
     for name in ("handful.js", "handful.css", "favicon.svg"):
         shutil.copy(build.SCRIPTS / name, folder / name)
     parts = "".join(f"<section><h2>{title}</h2><div class='cell'>{ledger.segment(number).text}</div></section>"
@@ -30,8 +30,8 @@ def address(folder_server):
 
 
 @pytest.fixture
-def tab(watch):
-    made = watch()
+def tab(shared):
+    made = shared()
     yield made
     assert made.faults == []
 

@@ -6,18 +6,14 @@ from functools import cache
 from urllib.parse import unquote, urljoin, urlsplit
 
 import yaml
-from bs4 import BeautifulSoup
+from bs4 import NavigableString
 
 from handful.page.build import ROOT, SITE, chapters
 
 import external_links
+from soup import soup
 
 ORDER = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
-
-
-@cache
-def soup(name: str) -> BeautifulSoup:
-    return BeautifulSoup((SITE / name).read_text("utf-8"), "html.parser")
 
 
 @cache
@@ -67,12 +63,16 @@ def test_addresses_outside_are_those_of_the_list():
     assert all(re.fullmatch(r"never|20\d\d-\d\d-\d\d", day) for day in external_links.listed().values())
 
 
+def coded(node) -> bool:
+    """Whether what stands in it is code, not text."""
+    return (node.name in ("script", "style", "template", "annotation") or "highlight" in node.get("class", ())
+            or node.name == "code" and "literal" in node.get("class", ()))
+
+
 def test_no_markup_is_left_in_the_text(page_name):
     """A fence or a role that was not understood stands in the page as it was written."""
-    page = BeautifulSoup((SITE / page_name).read_text("utf-8"), "html.parser")
-    for node in page.select("script, style, template, .highlight, code.literal, annotation"):
-        node.decompose()
-    text = page.body.get_text()
+    text = "".join(text for text in soup(page_name).body.find_all(string=True)
+                   if type(text) is NavigableString and not any(coded(up) for up in text.parents))
     assert re.findall(r"`{3,}|:{3,}|\{[a-z-]+\}`.{0,40}|^:[a-z]+: .{0,40}", text, flags=re.M) == []
 
 

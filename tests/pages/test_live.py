@@ -20,10 +20,10 @@ def entry(formula) -> dict:
             "conventions": list(formula.conventions), "source": formula.source}
 
 
-@pytest.fixture
-def page(folder_server, watch):
+@pytest.fixture(scope="module")
+def address(module_server):
     build.bundle()
-    folder, address = folder_server
+    folder, address = module_server
     for name in ("handful.js", "handful.css"):
         shutil.copy(build.SCRIPTS / name, folder / name)
     formulas = {f.name: entry(f) for f in (latency.step_time, balance.machine_balance, experts.communication_time)}
@@ -40,9 +40,13 @@ def page(folder_server, watch):
         f'<script type="application/json" id="live-numbers" data-boxes="boxes.json">{block}</script>'
         '</body></html>', "utf-8")
     (folder / "boxes.json").write_text('{"formulas":{"step_time":"<b>T =</b>"},"letters":{"batch":"<b>B</b>"}}', "utf-8")
-    tab = watch()
-    opened = tab.open(address)
-    yield opened
+    return address
+
+
+@pytest.fixture
+def page(address, shared):
+    tab = shared()
+    yield tab.open(address)
     assert tab.faults == []
 
 

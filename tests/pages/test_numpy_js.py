@@ -24,14 +24,14 @@ DRAWS, STEPS = 8, 7
 every_formula()  # imports every module, so that the registry is full
 
 
-@pytest.fixture
-def modules(folder_server, watch):
+@pytest.fixture(scope="module")
+def modules(module_server, shared):
     """A page under the strict policy that can import the modules as they are, unbundled."""
-    folder, address = folder_server
+    folder, address = module_server
     for name in ("tree.js", "units.js", "describe.js"):
         shutil.copy(PAGE / name, folder / name)
     (folder / "index.html").write_text("<!doctype html><title>modules</title>", "utf-8")
-    tab = watch()
+    tab = shared()
     yield tab.open(address)
     assert tab.faults == []
 

@@ -25,14 +25,14 @@ CIRCLE = """async (sizes) => {
 }"""
 
 
-@pytest.fixture
-def page(folder_server, watch):
-    folder, address = folder_server
+@pytest.fixture(scope="module")
+def page(module_server, shared):
+    folder, address = module_server
     here = Path(scenes.__file__).parent
     for file in (here / "pipeline.js", here.parent / "favicon.svg"):
         shutil.copy(file, folder / file.name)
     (folder / "index.html").write_text('<!doctype html><html lang="en"><title>pipeline</title><link rel="icon" href="favicon.svg"></html>', "utf-8")
-    tab = watch()
+    tab = shared()
     tab.page.goto(address)
     yield tab.page
     assert tab.faults == []

@@ -6,24 +6,24 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
 
 from handful.exercises.cards import cards
 from handful.exercises.check import check, letter, right_choice
 from handful.exercises.order import by_chapter, in_book_order
 from handful.exercises.problems import problem, problems
 from handful.exercises.schedules import as_text, goal
-from handful.page.build import SITE
 from handful.quantities import table
 from handful.simulate import pipeline
 from handful.units import format_value
+
+from soup import soup
 
 NUMBER, CHOICE, FORMULA, SCHEDULE = "step-of-a-dense-model", "who-is-right-about-cost", "balance-batch-in-letters", "write-a-schedule"
 CHAPTER = problem(NUMBER).chapter
 
 
-def page(name: str) -> BeautifulSoup:
-    return BeautifulSoup((SITE / f"{name}.html").read_text("utf-8"), "html.parser")
+def page(name: str):
+    return soup(f"{name}.html")
 
 
 def shown(one, seed: int) -> str:
@@ -71,9 +71,9 @@ def test_every_card_ends_its_section_and_stands_on_review():
     review = [node["data-card"] for node in page("review").select("[data-card]")]
     assert review == [card.id for card in in_book_order(cards().values())]
     for chapter, group in by_chapter(cards().values()).items():
-        soup = page(chapter)
+        written = page(chapter)
         for card in group:
-            node = soup.select_one(f"#card-{card.id}")
+            node = written.select_one(f"#card-{card.id}")
             section = node.find_parent("section")
             assert section["id"] == card.section and node.find_parent(class_="cards").parent is section
             after = node.find_parent(class_="cards").find_next_siblings()
@@ -84,10 +84,10 @@ def test_every_card_ends_its_section_and_stands_on_review():
 def test_every_problem_ends_its_chapter_and_stands_on_practice():
     assert [node["data-problem"] for node in page("practice").select("[data-problem]")] == [one.id for one in in_book_order(problems().values())]
     for chapter, group in by_chapter(problems().values()).items():
-        soup = page(chapter)
-        assert [node["data-problem"] for node in soup.select("[data-problem]")] == [one.id for one in group]
+        written = page(chapter)
+        assert [node["data-problem"] for node in written.select("[data-problem]")] == [one.id for one in group]
         for one in group:
-            node = soup.select_one(f"#problem-{one.id}")
+            node = written.select_one(f"#problem-{one.id}")
             assert len(node.select("details.hint")) == 2 and node.select_one("details.solution")
             spec = json.loads(node.select_one("script.problem-spec").string)
             assert {int(span["data-drawn"]) for span in node.select("[data-drawn]")} == set(range(len(spec["drawn"])))

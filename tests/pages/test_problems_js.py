@@ -37,15 +37,15 @@ JOINTS = ("/", " / ", " per ", "-", " ", "·", "*", " a ", "//", "\u00a0per\u00a
 SPACES = ("", "", " ", "\u00a0", "\u202f", "\t", "\x1f", "\ufeff")
 
 
-@pytest.fixture
-def modules(folder_server, watch):
+@pytest.fixture(scope="module")
+def modules(module_server, shared):
     """A page under the strict policy that can import the modules as they are, unbundled."""
-    folder, address = folder_server
+    folder, address = module_server
     for name in ("tree.js", "units.js", "random.js", "scenes/pipeline.js", "study/written.js", "study/expressions.js", "study/check.js", "study/schedules.js"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(PAGE / name, folder / name)
     (folder / "index.html").write_text("<!doctype html><title>modules</title>", "utf-8")
-    tab = watch()
+    tab = shared()
     yield tab.open(address)
     assert tab.faults == []
 

@@ -32,7 +32,9 @@ for (const name of ["supports"]) { const has = CSS[name].bind(CSS); CSS[name] = 
 
 
 def text_stands(page) -> bool:
-    return len(page.locator("article").first.inner_text().split()) > 1000
+    """The text is there and what of it is on the screen is seen; the rest waits for the reader under content-visibility."""
+    text = page.locator("article.bd-article")
+    return len(text.text_content().split()) > 1000 and text.locator("p:not([class])").first.is_visible()
 
 
 def test_a_browser_of_2022(site, watch):
@@ -77,18 +79,18 @@ def test_without_the_pages_script_the_text_stands(site, watch, how):
     assert page.locator(".page-trouble").inner_text().startswith("The interactive parts of this page did not start")
     assert text_stands(page) and page.locator(".explorer-static").first.is_visible()
     page = tab.open(site + "review.html")
-    assert page.locator(".page-trouble").is_visible() and page.locator(".card .card-front").first.is_visible()
+    assert page.locator(".page-trouble").is_visible()
+    page.locator(".card .card-front").first.wait_for()
 
 
 def test_without_the_script_of_cards_they_can_be_read(site, watch):
     tab = watch()
     tab.page.route("**/handful/study*.js*", lambda route: route.fulfill(status=500, body="no"))
-    for name in (CHAPTER, "review.html", "practice.html"):
+    for name in ("review.html", CHAPTER):
         page = tab.open(site + name)
         page.locator(".page-trouble").wait_for()
         assert page.locator(".page-trouble").all_inner_texts() == [
             "What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again."]
-    page = tab.open(site + CHAPTER)
     card = page.locator(".card details").first
     card.locator("summary").click()
     assert card.locator("p").first.is_visible() and page.locator(".explorer .ex").count()
@@ -115,26 +117,26 @@ SHIFTS = """window.shift = 0; new PerformanceObserver((list) => { for (const ent
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
-    """Scripts that come a second after everything else: text and still plots stand, and little jumps when they arrive."""
+    """Scripts that come long after everything else: text and still plots stand, and little jumps when they arrive."""
     tab = watch(width=width)
     held = []
-    tab.page.route(SCRIPTS, lambda route: held.append(route))
+    tab.page.route(SCRIPTS, lambda route: route.continue_() if released else held.append(route))
+    released = []
     tab.page.add_init_script(SHIFTS)
     page = tab.page
     page.goto(site + CHAPTER, wait_until="commit")
     page.locator(".explorer-static svg").first.wait_for()
     assert text_stands(page) and page.locator(".page-trouble").count() == 0
     early = page.evaluate("window.shift")
-    page.wait_for_timeout(600)
-    page.unroute(SCRIPTS)
+    page.wait_for_timeout(400)
+    released.append(True)
     for route in held:
         route.continue_()
     page.locator(".bar").wait_for()
     page.locator("figure.explorer .ex").first.wait_for()
     page.wait_for_timeout(500)
     shift = page.evaluate("window.shift")
-    print(f"layout shift at {width}: {early:.3f} before the scripts, {shift:.3f} after")
-    assert shift < 0.1
+    assert page.evaluate("window.shift") - early < 0.1  # the bar pushes the text of a phone down: 0.08; 0.02 on a laptop
     assert [fault for fault in tab.faults if "ERR_ABORTED" not in fault] == []
 
 
@@ -222,3 +224,20 @@ def test_two_editions_with_other_rules_share_one_log(book, watch):
     assert len(dump(first)["events"]) == 5 and len({event["card"] for event in dump(first)["events"]}) == 5
     assert first.locator(".study-trouble").is_hidden() and second.locator(".study-trouble").is_hidden()
     assert old.faults == []
+
+
+def test_a_plot_that_cannot_start_keeps_its_still_picture(site, watch):
+    """One declaration is cut off; every other plot of the page goes on."""
+    tab = watch()
+    html = (build.SITE / CHAPTER).read_text("utf-8")
+    broken = re.sub(r'(class="explorer-spec"[^>]*>)\{', r"\1{{", html, count=1)
+    assert broken != html
+    tab.page.route(f"**/{CHAPTER}", lambda route: route.fulfill(body=broken, content_type="text/html"))
+    page = tab.open(site + CHAPTER)
+    first, second = page.locator("figure.explorer").nth(0), page.locator("figure.explorer").nth(1)
+    first.scroll_into_view_if_needed()
+    first.get_by_text("This plot could not start").wait_for()
+    assert first.locator(".explorer-static svg").is_visible()
+    second.scroll_into_view_if_needed()
+    second.locator(".ex").wait_for()
+    assert tab.faults == []

@@ -64,17 +64,17 @@ def flat(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(declared()))
-def test_a_scene_is_the_same_in_both(name, folder_server, watch):
+def test_a_scene_is_the_same_in_both(name, module_server, shared):
     explorer = declared()[name]
     build.bundle()
-    folder, address = folder_server
+    folder, address = module_server
     for file in ("handful.js", "handful.css", "favicon.svg"):
         shutil.copy(build.SCRIPTS / file, folder / file)
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>scene</title><link rel="icon" href="favicon.svg">'
         '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js"></script></head>'
         f"<body><main><article>{explorer.html()}</article></main></body></html>", "utf-8")
-    tab = watch(width=900, reduced_motion="reduce")
+    tab = shared(width=900, reduced_motion="reduce")
     for state in states(explorer):
         query = "&".join(f"e.{name}.{key}={int(value) if isinstance(value, bool) else value}" for key, value in state.items())
         page = tab.page

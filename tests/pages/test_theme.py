@@ -1,4 +1,4 @@
-"""The theme's own controls still work after the finish: menu, colours, search, folded boxes, downloads."""
+"""The theme's own controls still work after the finish: menu, colours, folded boxes, downloads."""
 
 from __future__ import annotations
 
@@ -44,21 +44,6 @@ def test_colours_are_switched_and_kept(site, watch):
     assert tab.faults == []
 
 
-@pytest.mark.parametrize("width", [375, 1280])
-def test_search_finds_a_page(site, watch, width):
-    tab = watch(width=width)
-    page = tab.open(site)
-    page.keyboard.press("Control+k")
-    page.locator("#pst-search-dialog input").fill("balance")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search.html?q=balance")
-    result = page.locator("#search-results li a").first
-    result.wait_for()
-    page.locator("#search-results .context").first.wait_for()
-    assert "\\" not in page.locator("#search-results").inner_text()
-    assert tab.faults == []
-
-
 def test_icons_are_drawn(site, watch):
     """The cut font holds every icon that a page shows."""
     page = watch(width=1280).open(site + "latency-and-cost.html")
@@ -82,18 +67,3 @@ def test_notebook_can_be_downloaded(site, watch):
     with page.expect_download() as download:
         page.locator(".dropdown-menu a[href$=\".ipynb\"]").click()
     assert download.value.suggested_filename == "latency-and-cost.ipynb"
-
-
-def test_no_page_is_wider_than_the_smallest_phone(site, watch, page_name):
-    tab = watch(width=320)
-    page = tab.open(f"{site}/{page_name}" if not site.endswith("/") else site + page_name)
-    # What is far away is not laid out until it comes near; here all of it is wanted at once.
-    page.evaluate("document.styleSheets[0].insertRule('* { content-visibility: visible !important }')")
-    wide = page.evaluate("""() => [...document.querySelectorAll("article *")].filter((node) => {
-      if (node.getBoundingClientRect().width === 0 || node.getBoundingClientRect().right <= 321) return false;
-      for (let up = node.parentElement; up && up !== document.body; up = up.parentElement)
-        if (getComputedStyle(up).overflowX !== "visible") return false;
-      return true;
-    }).map((node) => `${node.tagName} ${node.className} ${node.textContent.trim().slice(0, 40)}`).slice(0, 5)""")
-    assert wide == []
-    assert tab.faults == []

@@ -72,14 +72,14 @@ def some_shape(rng: random.Random) -> shapes.Shape:
     return shapes.Shape(name="random", **given)
 
 
-@pytest.fixture
-def modules(folder_server, watch):
+@pytest.fixture(scope="module")
+def modules(module_server, shared):
     """A page under the strict policy that can import the modules as they are."""
-    folder, address = folder_server
+    folder, address = module_server
     for name in ("shapes.js", "own.js", "config.js", "favicon.svg"):
         shutil.copy(PAGE / name, folder / name)
     (folder / "index.html").write_text('<!doctype html><html lang="en"><title>shapes</title><link rel="icon" href="favicon.svg"></html>', "utf-8")
-    tab = watch()
+    tab = shared()
     yield tab.open(address)
     assert tab.faults == []
 

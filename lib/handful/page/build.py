@@ -23,17 +23,19 @@ from pathlib import Path
 import yaml
 
 from ..exercises import export
-from . import bootstrap, finish, notebooks
+from ..exercises.book import address
+from . import bootstrap, finish, inpage, notebooks, wheel
 
 ROOT = bootstrap.ROOT
 BUILD = ROOT / "_build"
 SITE = BUILD / "html"
 SCRIPTS = BUILD / "js"
 NOTEBOOKS = BUILD / "notebooks"
+WHEELS = BUILD / "wheels"
 # Files of the package that leave the cells' output as it is.
 NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "gather.py", "sheets.py", "serve.py", "notebooks.py",
             "hatch_bundle.py", "lock.py", "node.lock", "heads.py", "icons.py", "social.py", "offline.py",
-            "editions.py", "mend.py", "search.py", "hosting.py", "publish.py",
+            "editions.py", "mend.py", "search.py", "hosting.py", "notebook_text.py", "wheel.py", "inpage.py", "pyodide.lock", "session.py", "publish.py",
             "book.py", "epub.py", "pdf.py", "cover.py", "offer.py", "__main__.py", "epubcheck.lock")  # the last line: bound/
 KEEP = 2
 START = time.monotonic()
@@ -166,15 +168,32 @@ def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) 
     say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
 
 
-def raw_pages() -> Path:
+def package() -> Path:
+    """The wheel of this package; after bundle(), whose script it holds."""
+    sources = [p for folder in ("lib/handful", "exercises") for p in (ROOT / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    try:
+        return wheel.build(ROOT, WHEELS, digest([*sources, ROOT / "pyproject.toml", SCRIPTS / ".made-from"]))
+    except RuntimeError as error:
+        stop(str(error))
+
+
+def make_notebooks(pages: list[str], base: str = "") -> None:
+    """The chapters as notebooks, into NOTEBOOKS."""
+    site = base or address()
+    made = notebooks.convert(ROOT / "book", NOTEBOOKS, pages, package(), site and site.rstrip("/") + "/")
+    say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+
+
+def raw_pages(base: str = "") -> Path:
     """Build all pages, with warnings as errors, and what lies beside them; returns the folder of raw pages."""
     bundle()
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     folder = fresh_folder()
     say(f"pages: {len(chapters(toc))} (Jupyter Book)")
     raw = sphinx(folder, toc, strict=True)
-    made = notebooks.convert(ROOT / "book", NOTEBOOKS, chapters(toc))
-    say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+    make_notebooks(chapters(toc), base)
+    if missing := inpage.prepare(ROOT / "node_modules" / "pyodide", BUILD / "pyodide", package()):
+        say(missing)
     files = export.site_files(raw / "_static" / "downloads")
     say(f"cards to take along: {', '.join(path.name for path in files)}")
     return raw
@@ -182,7 +201,7 @@ def raw_pages() -> Path:
 
 def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None:
     """The whole book."""
-    publish(raw_pages(), site, base, earlier)
+    publish(raw_pages(base), site, base, earlier)
 
 
 def chapter(name: str) -> None:
@@ -210,8 +229,8 @@ def main(arguments: list[str]) -> None:
             bundle()
         case ["notebooks"]:
             toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-            made = notebooks.convert(ROOT / "book", NOTEBOOKS, chapters(toc))
-            say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+            bundle()
+            make_notebooks(chapters(toc))
         case ["chapter", name]:
             chapter(name)
         case _:

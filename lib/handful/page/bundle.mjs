@@ -2,6 +2,7 @@
 //   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers, live numbers, bar)
 //   study.js                   cards and problems; asked for by pages that have some, once they have been shown
 //   search.js                  the search; asked for by whoever reaches for it
+//   python.js                  cells that run in the page; asked for on a click
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
 // The scenario rows are imported as "handful-rows"; page/build.py writes them first.
@@ -24,6 +25,7 @@ const withStyle = (module, style) =>
 const entries = {
   study: 'export * from "./study/study.js";',
   search: 'export * from "./search/search.js";',
+  python: 'export * from "./python/cells.js";',
   handful: `import "./house.css"; import "./house.js";
 ${existsSync(join(page, "site.css")) && !text("site.js").includes("site.css") ? 'import "./site.css";' : ""}
 ${existsSync(join(page, "site.js")) ? 'import "./site.js";' : ""}`,
@@ -47,10 +49,10 @@ for (const [name, contents] of Object.entries(entries)) {
     metafile: true,
   });
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
-  if (name === "search") marks.SEARCH_MARK = JSON.stringify(createHash("sha256").update(readFileSync(join(out, "search.js"))).digest("hex").slice(0, 8));
-  if (name === "study") marks.STUDY_MARK = JSON.stringify(createHash("sha256").update(readFileSync(join(out, "study.js"))).digest("hex").slice(0, 8));
+  const late = ["study", "search", "python"].includes(name);
+  if (late) marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(createHash("sha256").update(readFileSync(join(out, `${name}.js`))).digest("hex").slice(0, 8));
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
-  if (!["study", "search"].includes(name) && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
+  if (!late && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
 }
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import editions, gather, heads, icons, mend, offline, search, sheets
+from . import editions, gather, heads, icons, inpage, mend, offline, search, sheets, wheel
 from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
@@ -242,8 +242,8 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     offline.dress(soup, up)
 
 
-def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str]) -> None:
-    """Put "notebook" into the page's download menu where a notebook was made of the page."""
+def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str], wheels: list[Path]) -> None:
+    """Put notebook and package into the page's download menu where a notebook was made of the page."""
     name = page.removesuffix(".html")
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
     source = menu.select_one("a.btn-download-source-button") if menu else None
@@ -254,6 +254,11 @@ def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str])
     link["href"], link["title"], link["download"] = f"{up}_sources/{name}.ipynb", "Download as a notebook", ""
     link.select_one(".btn__text-container").string = ".ipynb"
     source.find_parent("li").insert_before(item)
+    for package in wheels:
+        item = copy.copy(item)
+        item.a["href"], item.a["title"] = f"{up}{wheel.FOLDER}/{package.name}", "Download the package that the notebook needs"
+        item.a.select_one(".btn__text-container").string = ".whl"
+        source.find_parent("li").insert_before(item)
 
 
 def check_links(soup: BeautifulSoup, page: str) -> None:
@@ -299,6 +304,8 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         shutil.copy(path, fresh / "_sources" / path.name)
     bound = offer.made()
     offer.lay(fresh, bound)
+    wheels = wheel.publish(notebooks.with_name("wheels"), fresh) if made else []
+    python = inpage.publish(notebooks.with_name("pyodide"), fresh) if notebooks else ("", 0)
 
     styles, maths, pages, glyphs, found = Styles(), Maths(), {}, set(), {}
     for path in sorted(raw.rglob("*.html")):
@@ -317,8 +324,9 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         fold(soup)
         hold_back(soup)
         mend.mend(soup)
-        offer_notebook(soup, page, up, set(made))
+        offer_notebook(soup, page, up, set(made), wheels)
         offer.place(soup, up, bound)
+        inpage.offer(soup, up, *python)
         mark_maths(soup, page, maths)
         take_out(soup, page, up, static, styles)
         dress(soup, up)

@@ -24,9 +24,12 @@ def icons(soup, up: str) -> None:
 
 
 def place(soup, page: str) -> None:
-    """Say where in the book a page stands: a class for the first page, a line above the title of a chapter."""
+    """Say where in the book a page stands: a class for the first page, a line above a chapter's title; and its lede."""
     if page == "index.html" and soup.select_one("figure.explorer"):
         soup.body["class"] = [*soup.body.get("class", []), "is-front"]
+    first = soup.select_one("article.bd-article h1 + p")
+    if first and len(first.get_text()) <= 230:  # longer ones read as text
+        first["class"] = [*first.get("class", []), "lede"]
     lists = soup.select(".bd-links .bd-toc-item > ul:not(.bd-sidenav__home-link)")
     chapters = lists[0].select("li.toctree-l1") if len(lists) > 1 else []
     title = soup.select_one("article.bd-article h1")

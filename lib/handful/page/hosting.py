@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from . import inpage
 from .finish import POLICY
 
 FRAMES = "frame-ancestors 'self'"  # heeded in a header only
@@ -20,9 +21,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 # Folders whose files go by another policy: a worker that compiles WebAssembly, which no page may.
-POLICIES = {"_static/pyodide/": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'self'; object-src 'none'"}
+POLICIES = {f"{inpage.FOLDER}/": inpage.POLICY}
 # A name with a mark made of what the file holds: the same name is always the same file.
-LASTING = r"/_static/(inline/[0-9a-f]{12}|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
+LASTING = r"/_static/(inline/[0-9a-f]{12}|pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
 KEPT = "public, max-age=31536000, immutable"
 # Asked after on each visit, and answered "as before" in a few bytes.
 ASKED = "no-cache"
@@ -77,9 +78,10 @@ def headers_file(site: Path, path: str) -> str:
     of them anything: the pages' own policy stands in the pages.
     """
     named = sorted(f"/{p.relative_to(site).as_posix()}" for p in (site / "_static").rglob("*")
-                   if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files"))
+                   if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files")
+                   and not any(folder in p.as_posix() for folder in POLICIES))
     rules = [(f"{path}*", HEADERS | {"Content-Security-Policy": FRAMES}),
-             *((f"{path}{folder}*", {"Content-Security-Policy": policy}) for folder, policy in POLICIES.items()),
+             *((f"{path}{folder}*", {"Content-Security-Policy": policy, "Cache-Control": KEPT}) for folder, policy in POLICIES.items()),
              *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
                 for name in ("_static/inline/*", "_static/files/*", *named))]
     return f"# {WARNING}\n" + "\n".join("\n".join([rule, *(f"  {name}: {value}" for name, value in said.items())])

@@ -1,7 +1,7 @@
 // Where names stand: beside the curves' ends, on the curves, or by the dots; never on each other.
 import { textWidth } from "./dom.js";
 
-const LINE = 14;
+const LINE = 15;
 
 export function wrap(text, width, font) {
   const lines = [];

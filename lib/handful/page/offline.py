@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -20,7 +21,9 @@ ICONS = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"),
          ("icon-maskable-512.png", "512x512", "maskable"), ("favicon.svg", "any", "any"))
 # Not of an edition: large and asked for by few, or for other programs.  They always come from the host.
 LEFT_OUT = ("*.pdf", "*.epub", "*.ipynb", "*.apkg", "*.csv", "*.bib", "*.inv", "*.zip", "*.whl", "*.map", "*.xml", "*.txt",
-            "*.md", "*.py", "_sources/*", "_static/downloads/*", "_static/pyodide/*", "*/pyodide/*", "_static/social/*",
+            "*.md", "*.py", "_sources/*", "_static/downloads/*", "*/pyodide/*", "_static/social/*", "_static/locales/*",
+            # of the theme's, what has gone into the one sheet
+            "_static/pictures/*", "_static/icons/*",
             "claims.json", "_static/handful/explorer.*", "_static/handful/katex/*", "_static/sphinx-design.min.css",
             "_static/basic.css", "_static/togglebutton*", "sw.js", "404.html", "_headers", "_redirects", ".*", "*/.*")
 
@@ -66,14 +69,18 @@ def title(html: str) -> str:
     'Review'
     """
     found = BeautifulSoup(html[:html.find("</head>") + 7], "html.parser").title
-    return found.get_text().replace(f" — {TITLE}", "").strip() if found else ""
+    return re.sub(rf" [—-] {TITLE}", "", found.get_text()).strip() if found else ""
 
 
 def edition(site: Path, policy: str) -> dict:
     """What the worker knows of an edition: its name, the core that all pages share, pages with titles, marks of files."""
     files = {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(site.rglob("*"))
              if path.is_file() and of_edition(name := path.relative_to(site).as_posix())}
-    pages = {name: title((site / name).read_text("utf-8")) for name in files if name.endswith(".html")}
+    front = site / "index.html"
+    menu = re.findall(r'href="([^"#?]+\.html)"', front.read_text("utf-8")) if front.exists() else []
+    order = {name: place for place, name in enumerate(dict.fromkeys(["index.html", *menu]))}
+    found = sorted((name for name in files if name.endswith(".html")), key=lambda name: (order.get(name, len(order)), name))
+    pages = {name: title((site / name).read_text("utf-8")) for name in found}
     known = {"core": [name for name in files if name not in pages], "pages": pages, "files": files, "policy": policy}
     worker = (SOURCES / "sw.js").read_text("utf-8")
     return {"name": hashlib.sha256((json.dumps(known) + worker).encode()).hexdigest()[:8], **known}

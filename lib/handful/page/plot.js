@@ -6,7 +6,7 @@ import { Pool, put, s, show, textWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
 import { axisHint, formatTick, tickStep } from "./units.js";
 
-export const FONT_SIZE = 13;
+export const FONT_SIZE = 14;
 let serial = 0;
 
 export function tickValues(low, high, log, most) {

@@ -35,10 +35,12 @@ export function mendReach() {
   };
   new MutationObserver(name).observe(root, { attributeFilter: ["data-mode"] });
   name();
-  const toggle = document.querySelector(".primary-toggle"), side = document.getElementById("pst-primary-sidebar");
-  if (!toggle || !side) return;
-  const state = () => toggle.setAttribute("aria-expanded", String(!side.classList.contains("pst-sidebar-hidden") && (innerWidth >= 992 || Boolean(side.closest("dialog[open]")))));
-  new MutationObserver(state).observe(side, { attributeFilter: ["class"] });
-  for (const type of ["click", "resize"]) addEventListener(type, () => setTimeout(state));
+  // The theme's menu: a column beside the text, or a dialog over it.
+  const toggle = document.querySelector(".primary-toggle"), side = document.getElementById("pst-primary-sidebar"), over = document.getElementById("pst-primary-sidebar-modal");
+  if (!toggle || !side || !over) return;
+  const state = () => toggle.setAttribute("aria-expanded", String(over.open || (innerWidth >= 992 && !side.classList.contains("pst-sidebar-hidden"))));
+  const watcher = new MutationObserver(state);
+  for (const node of [side, over]) watcher.observe(node, { attributeFilter: ["class", "open"] });
+  addEventListener("resize", state);
   state();
 }

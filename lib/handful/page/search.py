@@ -26,12 +26,12 @@ SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
 SKIPPED_CLASSES = {"headerlink", "card", "cards", "problem", "cell_input", "explorer", "glossary", "notation", "citation", "entry",
                    "numbers-index", "eqno", "lecture-time", "claim", "entry-found", "toctree-wrapper", "prev-next-footer"}
 BLOCKS = {"p", "li", "div", "dd", "dt", "td", "th", "tr", "table", "section", "summary", "details", "ul", "ol", "pre"}
-PAGE = """<h1>Search</h1>
+PAGE = """<article class="bd-article find-page"><h1>Search</h1>
 <noscript><p>The search needs a script, and scripts are off.
 The <a href="glossary.html">glossary</a> lists the terms, the <a href="notation.html">notation</a> the letters,
 the <a href="numbers.html">index of numbers</a> every number with its place, and
 <a href="claims.html">the lecture, claim by claim</a> what was said and what we make of it.</p></noscript>
-<div class="find-page" data-search-page></div>"""
+<div data-search-page></div></article>"""
 
 
 # What a term of the glossary is called for short.
@@ -183,8 +183,8 @@ def read(soup: BeautifulSoup, page: str) -> dict:
     for section in main.find_all("section", recursive=False):
         found["entries"] += _sections(section, page, [])
     found["title"] = words(main.find("h1")) or page
-    if page == "index.html":
-        found["order"] = [link["href"] for link in soup.find(class_="bd-docs-nav").find_all("a", class_="internal")]
+    if menu := page == "index.html" and soup.find(class_="bd-docs-nav"):
+        found["order"] = [link["href"] for link in menu.find_all("a", class_="internal")]
     return found
 
 
@@ -198,6 +198,8 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
     """An entry for every registered formula and every letter that has a place in these pages."""
     from ..quantities import table
 
+    if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
+        return []
     made, rows = [], {name: (page, anchor) for page, found in pages.items() for name, anchor in found["rows"].items()}
     for name, formula in registry().items():
         tex = formula.latex()
@@ -246,8 +248,7 @@ def dress(soup: BeautifulSoup, page: str) -> None:
         if any(name in tag["src"] for name in ("searchindex.js", *REPLACED)):
             tag.decompose()
     if page == "search.html" and (box := soup.select_one(".bd-search-container")):
-        box.clear()
-        box.append(BeautifulSoup(PAGE, "html.parser"))
+        box.replace_with(BeautifulSoup(PAGE, "html.parser"))
 
 
 def write(book: dict, formulas: list[str], site: Path, pages: dict[str, BeautifulSoup], node: list[str], root: Path) -> str:

@@ -25,7 +25,7 @@ TYPES = {
     ".svg": "image/svg+xml; charset=utf-8", ".txt": "text/plain; charset=utf-8", ".md": "text/plain; charset=utf-8",
     ".png": "image/png", ".jpg": "image/jpeg", ".ico": "image/x-icon", ".woff": "font/woff", ".woff2": "font/woff2",
     ".ipynb": "application/x-ipynb+json", ".csv": "text/csv; charset=utf-8", ".bib": "text/plain; charset=utf-8",
-    ".inv": "application/octet-stream",
+    ".inv": "application/octet-stream", ".zip": "application/zip", ".bin": "application/octet-stream",
     ".webmanifest": "application/manifest+json; charset=utf-8",
 }
 COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico",

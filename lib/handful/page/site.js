@@ -11,6 +11,7 @@ import { h } from "./dom.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { mendReach } from "./reach.js";
+import { offerPython } from "./python/offer.js";
 import { label, lacks, store } from "./scenario.js";
 import "./search/open.js";
 import { strangers } from "./state.js";
@@ -68,6 +69,7 @@ function bar(problems) {
 function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
   mountLedger();
+  offerPython();
   try { mountYours(); } catch (error) { console.warn(`The form could not start: ${error.message}`); } // the rest goes on
   bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));

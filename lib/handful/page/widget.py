@@ -1,6 +1,7 @@
 """An explorer where a kernel answers: ipywidgets drive an anywidget that draws with the page's own module."""
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ def build(explorer: Explorer):
     import ipywidgets
     import traitlets
 
+    if "google.colab" in sys.modules:  # Colab shows widgets of packages only where it is told to
+        sys.modules["google.colab"].output.enable_custom_widget_manager()
     state = explorer.state()
     traits: dict = {"spec": traitlets.Dict().tag(sync=True), "driven": traitlets.List().tag(sync=True)}
     for name, value in state.items():

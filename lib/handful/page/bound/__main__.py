@@ -21,6 +21,7 @@ def main() -> None:
     kinds = options.kinds or list(offer.WHAT)
     if unknown := set(kinds) - set(offer.WHAT):
         parser.error(f"the book can be had as {' and '.join(offer.WHAT)}, not as {', '.join(sorted(unknown))}")
+    digest = offer.source_digest()
     raw = build.raw_pages()
     build.say("gathering the chapters")
     toc = yaml.safe_load((build.ROOT / "_toc.yml").read_text("utf-8"))
@@ -38,7 +39,7 @@ def main() -> None:
             else:
                 count = pdf.write(target, raw, pages, formulas, options.paper, build.say)
                 verdict = f"{count} pages"
-            offer.stamp(kind)
+            offer.stamp(kind, digest)
             build.say(f"{target.relative_to(build.ROOT)}: {target.stat().st_size / 1e6:.2f} MB; {verdict}")
     except book.BookError as error:
         build.stop(str(error))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import html
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,8 @@ import yaml
 from bs4 import BeautifulSoup, NavigableString, Tag
 
 from ... import scenario
+from ...exercises.check import right_choice
+from ...exercises.problems import problem
 from .. import editions, finish
 from ..bootstrap import ROOT
 
@@ -158,10 +159,6 @@ def strip(body: Tag) -> None:
     """Take out what serves the site, and attributes that serve its scripts."""
     for choice in body.select(".choice-says"):
         del choice["hidden"]
-    for place in body.select(".problem"):
-        if (spec := place.select_one("script.problem-spec")) and (when := json.loads(spec.string).get("when")):
-            right = [i for i, value in enumerate(when) if isinstance(value, (int, float)) and value > 0]
-            place["data-right"] = "".join("ABCDEFGH"[i] for i in right)
     for tag in body.select(", ".join(FURNITURE)):
         tag.decompose()
     for tag in body.select("[hidden]"):
@@ -175,7 +172,7 @@ def strip(body: Tag) -> None:
         del tag["role"]  # deprecated since DPUB-ARIA 1.1
     for tag in body.find_all(True):
         if tag.name != "svg" and tag.find_parent("svg") is None:
-            for key in [key for key in tag.attrs if key not in KEPT and key != "data-right"]:
+            for key in [key for key in tag.attrs if key not in KEPT]:
                 del tag[key]
 
 
@@ -221,9 +218,8 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
             hint.decompose()
         for rubric in box.select("ul.rubric"):
             rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
-        if right := box.get("data-right"):
-            answer.append(new("p", new("strong", f"{right} is right."), class_="right"))
         if says := box.select(".choice-says"):
+            answer.append(new("p", new("strong", f"{'ABCDEFGH'[right_choice(problem(given), 0)]} is right."), class_="right"))
             answer.append(new("ol", *(new("li", *list(one.extract().children)) for one in says), class_="choices"))
         solution = box.select_one("details.solution")
         solution.summary.decompose()
@@ -313,13 +309,14 @@ def index_of_terms(pages: Sequence[Page]) -> Tag | None:
             if page.kind == "chapter" and key not in seen:
                 seen.add(key)
                 link["id"] = f"{page.name}--use-{n}"
-                uses.setdefault(link["href"], []).append(new("a", str(page.number), href=f"#{link['id']}", title=page.title, class_="use"))
+                uses.setdefault(link["href"], []).append(new("a", str(page.number), class_="use", href=f"#{link['id']}", title=page.title))
     entries = []
     for term in sorted(glossary.body.select("dt[id]"), key=lambda dt: dt.get_text().lower()):
         places = uses.get(f"#{term['id']}", [])
-        line = new("li", new("a", term.get_text().strip(), href=f"#{term['id']}"))
+        line = new("li", class_="term")
+        line.append(new("a", term.get_text().strip(), href=f"#{term['id']}"))
         for i, place in enumerate(places):
-            line.extend([", " if i else "  ", place])
+            line.extend([", " if i else "\u2002", place])
         entries.append(line)
     return new("section", heading("h1", "Index of terms"), new("ul", *entries, class_="terms"), id="terms")
 

@@ -17,6 +17,8 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
+from bs4 import Tag
+
 from ..bootstrap import ROOT
 from . import book, cover
 from .book import BookError, Page
@@ -64,12 +66,26 @@ def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
                 link["href"] = f"{file}.xhtml" if target == file else f"{file}.xhtml#{target}"
         for picture in page.body.select("img[src]"):
             picture["src"] = "images/" + Path(picture["src"]).name
+        for line in page.body.select(".term"):
+            once_a_chapter(line)
         if page.number:
             page.body.h1.insert(0, f"{page.number} ")
         if role := ROLES.get(page.name) or ROLES.get(page.kind):
             page.body["role"] = role
         found[f"{page.name}.xhtml"] = xhtml(page.title, as_xml(book.printed(page.body, formulas, book.mathml)))
     return found
+
+
+def once_a_chapter(line: Tag) -> None:
+    """Of a term's links into one chapter, keep the first."""
+    first: dict[str, Tag] = {}
+    for link in line.select("a.use"):
+        first.setdefault(link.get_text(), link)
+        link.previous_sibling.extract()
+        link.extract()
+    line.append("\u2002chapter " if first else "")
+    for i, link in enumerate(first.values()):
+        line.extend([", " if i else "", link])
 
 
 def contents(pages: Sequence[Page]) -> str:

@@ -32,9 +32,9 @@ def _known(folder: Path) -> dict[str, str]:
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def stamp(kind: str, folder: Path = FOLDER) -> None:
-    """Note that the file of `kind` was made from the sources as they are now."""
-    (folder / "made-from.json").write_text(json.dumps({**_known(folder), kind: source_digest()}, sort_keys=True), "utf-8")
+def stamp(kind: str, digest: str, folder: Path = FOLDER) -> None:
+    """Note what the file of `kind` was made from: `source_digest` as it was before."""
+    (folder / "made-from.json").write_text(json.dumps({**_known(folder), kind: digest}, sort_keys=True), "utf-8")
 
 
 def made(folder: Path = FOLDER) -> list[Path]:

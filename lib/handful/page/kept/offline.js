@@ -82,8 +82,10 @@ function say(registration) {
     registration.waiting.postMessage({ ask: "take" });
   } });
   const later = h("button", { type: "button", class: "is-later", "aria-label": "Later", text: "×", onclick: () => line.remove() });
-  line = h("div", { class: "edition-line", role: "status" }, h("p", { text: "A new edition is here." }), reload, later);
+  const text = h("p", { role: "status" });
+  line = h("div", { class: "edition-line" }, text, reload, later);
   document.body.append(line);
+  setTimeout(() => { text.textContent = "A new edition is here."; }); // what comes into a status is read out
 }
 
 // --- keeping the whole book ----------------------------------------------------------------------------------------------
@@ -154,6 +156,7 @@ const TROUBLE = {
 
 function control(host) {
   const text = h("p", { role: "status" }), bar = h("progress", { max: 1, value: 0, "aria-label": "Pages kept" });
+  const count = h("p"); // moves on with each page, and so is not read out
   const keep = h("button", { type: "button", class: "is-main", text: "Keep this book offline", onclick: keepAll });
   const drop = h("button", { type: "button", text: "Remove", onclick: remove });
   const size = host.dataset.offline; // "2.1 MB", from the build
@@ -161,18 +164,20 @@ function control(host) {
     const words = {
       none: `Nothing is kept on this device${size ? `; the whole book is ${size} to fetch` : ""}.`,
       starting: "Fetching what all pages share …",
-      fetching: `Fetching the book: ${kept} of ${all} pages are here …`,
+      fetching: "Fetching the whole book …",
       some: `${kept} of ${all} pages are kept on this device, those that you have opened${size ? `; the whole book is ${size} to fetch` : ""}.`,
       whole: `The whole book is kept on this device and reads with no network: ${all} pages, edition ${edition}.`,
     };
     put(text, "text", [words[step] || "", TROUBLE[trouble] || ""].join(" ").trim());
     bar.hidden = !["starting", "fetching"].includes(step);
+    count.hidden = step !== "fetching";
+    put(count, "text", `${kept} of ${all} pages are here.`);
     bar.value = all ? kept / all : 0;
     keep.hidden = !["none", "some"].includes(step);
     drop.hidden = !["some", "whole", "fetching"].includes(step);
   };
   host.classList.add("kept");
-  host.replaceChildren(text, bar, h("div", { class: "kept-tools" }, keep, drop));
+  host.replaceChildren(text, count, bar, h("div", { class: "kept-tools" }, keep, drop));
   listeners.add(draw);
   draw(now);
 }

@@ -43,7 +43,7 @@ export class Train {
 
   attach(host, words) {
     this.host = host;
-    this.font = `13px ${getComputedStyle(host).fontFamily}`;
+    this.font = `14px ${getComputedStyle(host).fontFamily}`;
     this.rules = s("g", { class: "ex-train-rules" });
     this.wait = s("path", { class: "ex-wait" });
     this.ride = s("path", { class: "ex-ride" });

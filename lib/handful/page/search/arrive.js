@@ -24,7 +24,7 @@ function ranges(root, terms) {
 }
 
 export function arrive(list) {
-  const root = document.querySelector("main article, main"), terms = new Set(list.filter((name) => name.length > 1));
+  const root = document.querySelector("main article") || document.querySelector("main"), terms = new Set(list.filter((name) => name.length > 1));
   const target = () => (location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null);
   const here = () => { const node = target(); return node?.matches("section") ? node.querySelector("h1, h2, h3, h4, .problem-row, .problem-head") || node : node; };
   document.querySelector(".find-clear")?.click();

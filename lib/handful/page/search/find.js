@@ -4,7 +4,9 @@ import { KINDS, OPTIONS, isStop, term, untex, words } from "./text.js";
 
 // What a reader more likely wants of two that match alike: the word itself before a place that uses it.
 const WEIGHT = { term: 1.4, formula: 1.25, letter: 1.15, section: 1.1, plot: 1, claim: 0.9, problem: 0.85, card: 0.7, assignment: 0.8, source: 0.7 };
-const BOOST = { title: 5, letters: 4, text: 1, trail: 0.7 };
+// The formula that a letter is named for comes before its variants.
+const weight = ({ kind, letter }) => WEIGHT[kind] * (kind === "formula" && !letter ? 0.8 : 1);
+const BOOST = { title: 5, letters: 2, text: 1, trail: 0.7 };
 const FEW = 4, RANKED = 120;
 
 // The book from the index file: entries, and the search over them.
@@ -21,7 +23,7 @@ const typo = (word) => (/\p{N}/u.test(word) || word.length < 4 ? false : word.le
 function closeness(entry, phrase, several, raw) {
   const title = (entry.joined ??= joined(entry.title));
   if (entry.letter && entry.letter === raw) return entry.kind === "letter" ? 10 : 5;
-  if (title === phrase || title === `the ${phrase}`) return 4 * (entry.top ? 1.3 : 1);
+  if (title === phrase || title === `the ${phrase}`) return entry.kind === "term" ? 7 : entry.top ? 5 : 4;
   if (title.startsWith(phrase)) return 2;
   if (several && ` ${title} `.includes(` ${phrase}`)) return 1.8;
   if (several && (entry.lower ??= entry.text.toLowerCase()).includes(raw.toLowerCase())) return 1.5;
@@ -32,10 +34,12 @@ function closeness(entry, phrase, several, raw) {
 export function find(book, query) {
   const raw = untex(query).trim(), typed = words(raw);
   const kept = typed.filter((word) => typed.length === 1 || !isStop(term(word)));
-  const asked = (kept.length ? kept : typed).join(" ");
-  if (!asked) return { results: [], like: false };
-  const last = term(words(asked).at(-1)), open = /[\p{L}\p{N}_*]$/u.test(raw); // the last word may still be being typed
-  const ask = (options) => book.mini.search(asked, { boost: BOOST, boostDocument: (id) => WEIGHT[book.entries[id].kind], ...options });
+  if (!typed.length) return { results: [], like: false };
+  const open = /[\p{L}\p{N}_*]$/u.test(raw), wanted = kept.length ? kept : typed; // the last word may still be being typed
+  // After other words, its first letter alone would be looked up as the beginning of nearly everything.
+  const asked = (open && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted).join(" ");
+  const last = term(words(asked).at(-1));
+  const ask = (options) => book.mini.search(asked, { boost: BOOST, boostDocument: (id) => weight(book.entries[id]), ...options });
   const prefix = (word, i, all) => open && i === all.length - 1 && word === last;
   // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it would be nearly all.
   const fields = asked.length === 1 ? ["title", "letters"] : OPTIONS.fields;

@@ -14,7 +14,7 @@ export const words = (text) => text.match(WORD) || [];
 export const untex = (text) => text.replace(/\\(?:mathrm|text|mathit|operatorname)\b/g, "").replace(/\\(?:star|ast)\b/g, "*").replace(/[${}^\\]/g, "");
 
 function singular(word) {
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
+  if (word.length < 4 || word === "series" || !/^[a-z]+$/.test(word)) return word;
   if (/[^ae]ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(?:[rt]ch|sh|ss|x)es$/.test(word)) return word.slice(0, -2);
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;

@@ -1,0 +1,130 @@
+"""Python in the page: a folder of the site with Pyodide, SymPy and this package, which a page asks for on a click only.
+
+``prepare`` makes the folder and ``offer`` tells a page of it.  The folder's name changes with what it holds, so that
+no browser mixes two of them.  Its files go with a policy of their own (POLICY): compiling WebAssembly needs a word
+that pages do not have, and a worker goes by the policy of its own script, not of its page.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+HERE = Path(__file__).resolve().parent
+LOCK = HERE / "pyodide.lock"
+FOLDER = "_static/pyodide"  # on the site
+POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'self'; object-src 'none'"
+RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "python_stdlib.zip")
+OURS = ("worker.js", "session.py")
+# Of the packages, what only their makers run; of ours, what only teachers, builders and kernels use.
+LEFT_OUT = ("/tests/", "/benchmarks/", "handful/classroom/", "handful/exercise_sources/", "handful/page/", "handful/explorers/")
+
+
+def prepare(npm: Path, target: Path, package: Path) -> str:
+    """Make the folder in `target`; returns a sentence that says why it could not be, or nothing.
+
+    Parameters
+    ----------
+    npm : Path
+        The folder of the npm package ``pyodide``.
+    target : Path
+        A folder of the build, replaced as a whole; ``target/files`` holds what goes to the site.
+    package : Path
+        This package as a wheel.
+    """
+    if not (npm / "pyodide.asm.wasm").exists():
+        return "The npm package pyodide is not installed, so pages do not offer Python; `make tools` installs it."
+    wheels = target.with_name(target.name + "-wheels")
+    if wrong := _fetch(wheels):
+        return wrong
+    state = _state(npm, package)
+    if (target / ".made-from").exists() and (target / ".made-from").read_text() == state:
+        return ""
+    shutil.rmtree(target, ignore_errors=True)
+    files = target / "files"
+    files.mkdir(parents=True)
+    for name in RUNTIME:
+        shutil.copy(npm / name, files)
+    for name in OURS:
+        shutil.copy(HERE / "python" / name, files)
+    # Not every host compresses WebAssembly, so it lies compressed, and the worker unpacks it.
+    (files / "runtime.bin").write_bytes(gzip.compress((npm / "pyodide.asm.wasm").read_bytes(), 9, mtime=0))
+    pack([*sorted(wheels.glob("*.whl")), package], files / "packages.zip")
+    # Pyodide's own list of packages names addresses of a host that no page may ask.
+    known = json.loads((npm / "pyodide-lock.json").read_text("utf-8"))
+    (files / "pyodide-lock.json").write_text(json.dumps({"info": known["info"], "packages": {}}), "utf-8")
+    (files / "LICENCES.txt").write_text(LICENCES, "utf-8")
+    (target / ".made-from").write_text(state)
+    return ""
+
+
+LICENCES = """Pyodide: Mozilla Public License 2.0; source at github.com/pyodide/pyodide
+CPython and its standard library: PSF License
+SymPy, mpmath: BSD 3-Clause License; latex2mathml: MIT License (texts within packages.zip)
+"""
+
+
+def _state(npm: Path, package: Path) -> str:
+    total = hashlib.sha256()
+    for path in (npm / "package.json", package, LOCK, Path(__file__), *(HERE / "python" / name for name in OURS)):
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def _fetch(folder: Path) -> str:
+    """Get the locked wheels, once; returns what went wrong, or nothing."""
+    stamp, want = folder / ".made-from", hashlib.sha256(LOCK.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == want:
+        return ""
+    shutil.rmtree(folder, ignore_errors=True)
+    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input",
+                           "--require-hashes", "--no-deps", "--only-binary=:all:", "--dest", str(folder), "--requirement", str(LOCK)],
+                          capture_output=True, text=True)
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or [done.stderr.strip()[-300:]]
+        return f"The packages for Python in the page could not be fetched, so pages do not offer it: {said[-1]}"
+    stamp.write_text(want)
+    return ""
+
+
+def pack(wheels: list[Path], target: Path) -> None:
+    """Several wheels in one archive, without LEFT_OUT; the same bytes each time."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
+        for wheel in wheels:
+            with zipfile.ZipFile(wheel) as given:
+                for name in sorted(given.namelist()):
+                    # A few of page/ are asked for by name: what a number or a table looks like.
+                    if not any(part in name for part in LEFT_OUT) and not name.endswith((".js", ".css", "/RECORD")):
+                        made.writestr(zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9)
+
+
+def publish(target: Path, site: Path) -> tuple[str, int]:
+    """Copy the folder to its place on the site; returns its address there and its bytes, or ("", 0) where there is none."""
+    files = sorted((target / "files").glob("*")) if (target / ".made-from").exists() else []
+    if not files:
+        return "", 0
+    total = hashlib.sha256()
+    for path in files:
+        total.update(path.name.encode() + path.read_bytes())
+    place = f"{FOLDER}/{total.hexdigest()[:8]}"
+    shutil.copytree(target / "files", site / place)
+    return place, sum(path.stat().st_size for path in files)
+
+
+def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
+    """Put the button above the first code cell of a page: where Python is, and how much of it comes on a click."""
+    first = soup.select_one(".cell .cell_input pre")
+    if not place or first is None:
+        return
+    soup.html["data-python"], soup.html["data-python-size"] = f"{up}{place}/", f"{size / 1e6:.0f}"
+    bar = BeautifulSoup('<div class="python-bar"><button type="button">Run these cells here</button>'
+                        f'<span role="status">Python in this page: {size / 1e6:.0f} MB, once.</span></div>', "html.parser")
+    first.find_parent("div", class_="cell").insert_before(bar.div)

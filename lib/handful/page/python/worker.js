@@ -1,0 +1,38 @@
+// Python apart from the page: answers {run, code, earlier} with {outputs}, and tells of its own loading.
+import { loadPyodide } from "./pyodide.mjs";
+
+const here = new URL(".", import.meta.url), plain = self.fetch.bind(self);
+let got = 0;
+
+// Every file is counted while it comes; the runtime lies compressed under another name.
+async function counted(address) {
+  const url = new URL(address, here), runtime = url.pathname.endsWith(".wasm");
+  const answer = await plain(runtime ? new URL("runtime.bin", here) : url);
+  if (!answer.ok) throw new Error(`${answer.status} for ${url.pathname.split("/").pop()}`);
+  const count = new TransformStream({ transform(chunk, out) { got += chunk.length; postMessage({ got }); out.enqueue(chunk); } });
+  const body = answer.body.pipeThrough(count);
+  return new Response(runtime ? body.pipeThrough(new DecompressionStream("gzip")) : body,
+    { headers: { "Content-Type": runtime ? "application/wasm" : answer.headers.get("Content-Type") || "" } });
+}
+self.fetch = (address) => counted(address.url || address);
+
+async function start() {
+  const packages = counted("packages.zip").then((answer) => answer.arrayBuffer());
+  const session = counted("session.py").then((answer) => answer.text());
+  packages.catch(() => {}); session.catch(() => {}); // said once, by what is awaited first
+  const python = await loadPyodide({ indexURL: here.href, env: { HOME: "/home/pyodide" } });
+  python.unpackArchive(await packages, "zip", { extractDir: "/lib/packages" });
+  postMessage({ unpacked: true });
+  python.runPython("import sys; sys.path.insert(0, '/lib/packages')");
+  const made = python.runPython("import types; session = types.ModuleType('session'); session");
+  python.globals.set("text", await session);
+  python.runPython("exec(compile(text, 'session.py', 'exec'), session.__dict__)\nimport sympy");
+  return made.run;
+}
+
+const ready = start();
+ready.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: String(error && error.message || error) }));
+self.onmessage = async ({ data }) => {
+  const run = await ready;
+  postMessage({ run: data.run, outputs: JSON.parse(run(data.code, JSON.stringify(data.earlier))) });
+};

@@ -1,0 +1,47 @@
+"""The package as a wheel, built with the book and published beside it: what notebooks and in-page Python install."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = "_static/wheels"  # on the site
+
+
+def build(root: Path, target: Path, state: str) -> Path:
+    """The wheel in `target`, made anew where `state`, a hash of what it is made from, has changed.
+
+    Raises
+    ------
+    RuntimeError
+        With pip's last lines, where no wheel came of it.
+    """
+    stamp = target / ".made-from"
+    made = sorted(target.glob("*.whl"))
+    if len(made) == 1 and stamp.exists() and stamp.read_text() == state:
+        return made[0]
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps",
+                           "--no-build-isolation", "--wheel-dir", str(target), str(root)], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"The wheel could not be built: {done.stderr.strip()[-1500:]}")
+    stamp.write_text(state)
+    return next(target.glob("*.whl"))
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, as pip writes it after ``#sha256=``."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def publish(source: Path, site: Path) -> list[Path]:
+    """Copy the wheels of `source` to their place on the site; returns them there."""
+    made = [site / FOLDER / path.name for path in sorted(source.glob("*.whl"))]
+    for path in made:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / path.name, path)
+    return made

@@ -1,0 +1,31 @@
+"""Every assignment, solved, runs from top to bottom in a kernel of its own."""
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from handful.classroom import release
+from handful.classroom.assignment import assignments
+
+pytestmark = pytest.mark.site
+
+
+@pytest.mark.parametrize("name", sorted(assignments()))
+def test_a_notebook_runs_from_top_to_bottom(name):
+    """A kernel of its own runs the solved notebook, without pip; every check says right."""
+    assignment = assignments()[name]
+    notebook = nbformat.from_dict(release.notebook(assignment, "ada", "solution"))
+    notebook.cells[0].source = notebook.cells[0].source.partition("\n")[2]
+    client = NotebookClient(notebook, timeout=300, kernel_name="python3")
+    client.execute()
+    # What is drawn by `interact` goes into a widget, errors too.
+    drawn = [output for state in client.widget_state.values() for output in state.get("outputs", [])]
+    assert not [output for output in drawn if output["output_type"] == "error"]
+    explored = sum("interact(" in piece.text for piece in assignment.pieces if piece.tag == "explore")
+    assert sum("image/png" in output.get("data", {}) for output in drawn) >= explored > 0
+    printed = {cell.id: "".join(output.get("text", "") for output in cell.outputs) for cell in notebook.cells if cell.cell_type == "code"}
+    for question in assignment.questions.values():
+        if question.kind != "written":
+            assert printed[f"check-{question.name}".replace("_", "-")].split(": ", 1)[1].startswith("right"), question.name
+    assert len(printed["summary"].splitlines()) == len(assignment.questions)

@@ -1,0 +1,14 @@
+"""The built pages' markup, each parsed once for all tests of a process; not to be changed."""
+from __future__ import annotations
+
+from functools import cache
+
+from bs4 import BeautifulSoup
+
+from handful.page.build import SITE
+
+
+@cache
+def soup(name: str) -> BeautifulSoup:
+    """Of a file in the site: ``soup("index.html")``."""
+    return BeautifulSoup((SITE / name).read_text("utf-8"), "html.parser")
