@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import shutil
 import threading
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,18 +12,19 @@ from urllib.parse import urlsplit
 import pytest
 
 from handful.page import bootstrap
-from handful.page.build import ROOT, SITE
+from handful.page.build import ROOT, SCRIPTS, SITE
 from handful.page.serve import open_server
 
 # Nothing here may leave this machine, the browser's own housekeeping included: no name but this host is found.
-FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost",
+         "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
          "--disable-features=OptimizationHints,MediaRouter,Translate", "--no-default-browser-check"]
 
 BREACHES = """document.addEventListener("securitypolicyviolation", (event) =>
   window.noteBreach(`${event.effectiveDirective} forbids ${event.blockedURI || "inline"} ${event.sample}`));"""
 # What the page put off until it has time has been done after two rounds, unless it asks for more files.
-IDLE = """() => new Promise((done) => requestIdleCallback(() => requestIdleCallback(() =>
+IDLE = """(idle = window.requestIdleCallback || ((then) => setTimeout(then, 100))) => new Promise((done) => idle(() => idle(() =>
   requestAnimationFrame(() => setTimeout(() => done([...document.querySelectorAll("figure.explorer")].every((figure) =>
     figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))), { timeout: 2000 }), { timeout: 2000 }))"""
 
@@ -165,9 +167,16 @@ def site():
     yield from _serving(open_server(SITE, 0, quiet=True))
 
 
+def lay_fonts(folder: Path) -> None:
+    """What the page's sheet asks for beside itself."""
+    for font in SCRIPTS.glob("*.woff2"):
+        shutil.copy(font, folder)
+
+
 @pytest.fixture
 def folder_server(tmp_path):
     """A folder and its address, served with the policy."""
+    lay_fonts(tmp_path)
     for address in _serving(open_server(tmp_path, 0, quiet=True)):
         yield tmp_path, address
 
@@ -176,6 +185,7 @@ def folder_server(tmp_path):
 def module_server(tmp_path_factory):
     """The same for all tests of a module, which write it once."""
     folder = tmp_path_factory.mktemp("module")
+    lay_fonts(folder)
     for address in _serving(open_server(folder, 0, quiet=True)):
         yield folder, address
 

@@ -86,7 +86,8 @@ def test_dialogs(site, tab):
     assert faults(page) == []
     page = ready(tab.open(site))
     page.keyboard.press("Control+k")
-    page.locator("#pst-search-dialog[open]").wait_for()
+    page.locator("dialog.find[open] input[type=text]").fill("balance batch")
+    page.locator("dialog.find [role=option]").first.wait_for()
     assert faults(page) == []
 
 

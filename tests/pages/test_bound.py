@@ -4,6 +4,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree
 
 import pytest
@@ -126,6 +127,12 @@ def test_a_broken_file_is_refused():
 
 # PDF
 
+def apart(call):
+    """In a thread of its own: this one may have a browser already, and Playwright allows one to a thread."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(call).result()
+
+
 def marks(entries):
     for entry in entries:
         yield str(entry.title), [str(child.title) for child in entry.children]
@@ -140,7 +147,7 @@ def test_the_pdf_has_bookmarks_links_and_true_page_numbers(raw, gathered, tmp_pa
             if link["href"][1:] not in known:
                 link.unwrap()
     lines: list[str] = []
-    count = pdf.write(tmp_path / "some.pdf", raw, pages, gathered[1], say=lines.append)
+    count = apart(lambda: pdf.write(tmp_path / "some.pdf", raw, pages, gathered[1], say=lines.append))
     where = pdf.places(tmp_path / "some.pdf")
     with pikepdf.open(tmp_path / "some.pdf") as made:
         assert len(made.pages) == count > 10 and "/StructTreeRoot" in made.Root and str(made.Root.Lang).startswith("en")
@@ -161,7 +168,7 @@ def test_the_pdf_has_bookmarks_links_and_true_page_numbers(raw, gathered, tmp_pa
 
 def test_a_lost_picture_stops_the_pdf(tmp_path):
     with pytest.raises(book.BookError, match="not there: .*lost.png"):
-        pdf.print_book(f'<img src="{(tmp_path / "lost.png").as_uri()}">', tmp_path / "no.pdf")
+        apart(lambda: pdf.print_book(f'<img src="{(tmp_path / "lost.png").as_uri()}">', tmp_path / "no.pdf"))
 
 
 # The site

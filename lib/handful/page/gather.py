@@ -10,6 +10,7 @@ import hashlib
 import json
 import posixpath
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -85,6 +86,10 @@ def bundle(site: Path, sheet_names: list[str], script_names: list[str], node: li
     if done.returncode == 0:
         for name in [*sheet_names, *script_names]:
             (site / name).unlink()
+        # Fonts and pictures that our sheet names have gone to _static/files.
+        for name in ("*.woff2", "favicon-*.svg", "katex"):
+            for copy in (site / OURS).glob(name):
+                shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
         return ""
     return done.stderr.strip() or "no reason given"
 

@@ -103,7 +103,7 @@ function study() {
   fetchStudy().then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
     .catch((error) => {
       console.warn(`Cards and problems could not start: ${error.message}`);
-      const first = document.querySelector("[data-study], aside.cards, .problems, [data-card], [data-problem]");
+      const first = document.querySelector("[data-study], .cards, .problems, [data-card], [data-problem]");
       first.before(trouble("What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again."));
       for (const held of document.querySelectorAll(".card > noscript")) held.outerHTML = held.textContent;
     });

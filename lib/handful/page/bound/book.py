@@ -236,7 +236,7 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
 
 def cards(body: Tag) -> None:
     """Cards as questions, each with its answer below it."""
-    for group in body.select("aside.cards"):
+    for group in body.select(".cards"):
         entries = []
         for card in group.select(".card"):
             card.select_one(".card-back summary").decompose()

@@ -22,7 +22,7 @@ function make() {
     spellcheck: "false", enterkeyhint: "go" });
   const made = h("dialog", { class: "find", "aria-label": "Search this book" },
     h("form", { class: "find-form", role: "search", action: new URL("search.html", home()), method: "get" }, input,
-      h("button", { type: "button", class: "find-close", "aria-label": "Close the search", onclick: () => made.close() }, h("kbd", { "aria-hidden": "true", text: "Esc" }), h("span", { "aria-hidden": "true", text: "✕" }))),
+      h("button", { type: "button", class: "find-close", "aria-label": "Esc: close the search", onclick: () => made.close() }, h("kbd", { "aria-hidden": "true", text: "Esc" }), h("span", { "aria-hidden": "true", text: "✕" }))),
     h("div", { class: "find-body" }));
   made.addEventListener("click", (event) => { if (event.target === made) made.close(); }); // beside it
   document.body.append(made);
