@@ -16,7 +16,7 @@ from handful.page.build import ROOT, SCRIPTS, SITE
 from handful.page.serve import open_server
 
 # Nothing here may leave this machine, the browser's own housekeeping included: no name but this host is found.
-FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost",
+FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost",
          "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
          "--disable-features=OptimizationHints,MediaRouter,Translate", "--no-default-browser-check"]
@@ -24,7 +24,7 @@ FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.lo
 BREACHES = """document.addEventListener("securitypolicyviolation", (event) =>
   window.noteBreach(`${event.effectiveDirective} forbids ${event.blockedURI || "inline"} ${event.sample}`));"""
 # What the page put off until it has time has been done after two rounds, unless it asks for more files.
-IDLE = """(idle = window.requestIdleCallback || ((then) => setTimeout(then, 100))) => new Promise((done) => idle(() => idle(() =>
+IDLE = """() => new Promise((done, _, idle = window.requestIdleCallback || ((then) => setTimeout(then, 100))) => idle(() => idle(() =>
   requestAnimationFrame(() => setTimeout(() => done([...document.querySelectorAll("figure.explorer")].every((figure) =>
     figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))), { timeout: 2000 }), { timeout: 2000 }))"""
 

@@ -348,6 +348,25 @@ AT_END = """(node) => node.matches("input") ? Number(node.value) >= Number(node.
   : Number(node.getAttribute("aria-valuenow")) >= Number(node.getAttribute("aria-valuemax"))"""
 
 
+def moved(page, figure, handle, milliseconds: int) -> bool:
+    before = figure.evaluate(SEEN)
+    handle.focus()
+    page.keyboard.press("PageDown" if handle.evaluate(AT_END) else "PageUp")  # one key: a second could undo the first
+    return figure.evaluate(CHANGES, [before, milliseconds])
+
+
+def choices(figure):
+    """Go through the figure's other controls, a choice at a time."""
+    yield
+    for box in figure.locator(".ex-controls input[type=checkbox]").all():
+        box.click()
+        yield
+    for select in figure.locator(".ex-controls select").all():
+        for place in range(select.locator("option").count()):
+            select.select_option(index=place)
+            yield
+
+
 def test_every_explorer_of_the_book_moves(page_name, site, shared):
     if "explorer-spec" not in (build.SITE / page_name).read_text("utf-8"):
         return
@@ -359,11 +378,9 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
         figure.scroll_into_view_if_needed()
         figure.locator(".ex").wait_for()
         for handle in figure.locator("input[type=range], [role=slider]").all():
-            before = figure.evaluate(SEEN)
-            handle.focus()
-            # One key: a second could undo what the first did.
-            page.keyboard.press("PageDown" if handle.evaluate(AT_END) else "PageUp")
-            assert figure.evaluate(CHANGES, [before, 6000]), (figure.get_attribute("id"), handle.get_attribute("aria-valuetext"))
+            if not moved(page, figure, handle, 600):
+                # Some matter for one choice only: for one schedule, or a curve that is shown on request.
+                assert any(moved(page, figure, handle, 1500) for _ in choices(figure)), (figure.get_attribute("id"), handle.get_attribute("id"))
         for button in figure.locator(".ex-preset-button").all():
             button.click()
             expect(button).to_have_attribute("aria-pressed", "true")

@@ -2,13 +2,22 @@
 import { loadPyodide } from "./pyodide.mjs";
 
 const here = new URL(".", import.meta.url), plain = self.fetch.bind(self);
-let got = 0;
+let got = 0, giveUp;
+// Pyodide waits for ever for a runtime that did not come.
+const lost = new Promise((_, fail) => { giveUp = fail; });
+lost.catch(() => {});
 
 // Every file is counted while it comes; the runtime lies compressed under another name.
 async function counted(address) {
   const url = new URL(address, here), runtime = url.pathname.endsWith(".wasm");
-  const answer = await plain(runtime ? new URL("runtime.bin", here) : url);
-  if (!answer.ok) throw new Error(`${answer.status} for ${url.pathname.split("/").pop()}`);
+  let answer;
+  try {
+    answer = await plain(runtime ? new URL("runtime.bin", here) : url);
+    if (!answer.ok) throw new Error(`${answer.status} for ${url.pathname.split("/").pop()}`);
+  } catch (error) {
+    giveUp(error);
+    throw error;
+  }
   const count = new TransformStream({ transform(chunk, out) { got += chunk.length; postMessage({ got }); out.enqueue(chunk); } });
   const body = answer.body.pipeThrough(count);
   return new Response(runtime ? body.pipeThrough(new DecompressionStream("gzip")) : body,
@@ -20,7 +29,7 @@ async function start() {
   const packages = counted("packages.zip").then((answer) => answer.arrayBuffer());
   const session = counted("session.py").then((answer) => answer.text());
   packages.catch(() => {}); session.catch(() => {}); // said once, by what is awaited first
-  const python = await loadPyodide({ indexURL: here.href, env: { HOME: "/home/pyodide" } });
+  const python = await Promise.race([loadPyodide({ indexURL: here.href, env: { HOME: "/home/pyodide" } }), lost]);
   python.unpackArchive(await packages, "zip", { extractDir: "/lib/packages" });
   postMessage({ unpacked: true });
   python.runPython("import sys; sys.path.insert(0, '/lib/packages')");
