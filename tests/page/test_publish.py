@@ -110,7 +110,7 @@ def test_all_servers_are_told_the_same(site):
     # A page under two rules would be told two times; so pages fall under none that speaks of keeping.
     rules = re.findall(r"^(/\S+)\n((?:  .+\n)+)", told["_headers"], re.M)
     assert [rule for rule, said in rules if "Cache-Control" in said] == [
-        "/book/_static/inline/*", "/book/_static/files/*", "/book/_static/site.1b2c3d4e.css"]
+        "/book/_static/pyodide/*", "/book/_static/inline/*", "/book/_static/files/*", "/book/_static/site.1b2c3d4e.css"]
     assert "Redirect permanent /book/old.html /book/about.html" in told[".htaccess"]
     assert "location = /book/old.html { return 301 /book/about.html; }" in told["nginx.conf"]
 

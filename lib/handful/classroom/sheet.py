@@ -15,7 +15,7 @@ STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8; --edge: #d0d6de; --grid: #e4e7ec;
   --0: #0068a8; --1: #b04456; --2: #0a401e; --3: #943b71; --good: #0a401e; --bad: #b04456; --wait: #393b9a; --mark: #fff1c9; }
 @media screen and (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #a3acb8; --paper: #14181e; --wash: #1d232b; --edge: #454e59; --grid: #2b323b;
-  --0: #75c9ff; --1: #d26b21; --2: #089e78; --3: #d682b8; --good: #089e78; --bad: #d26b21; --wait: #979af1; --mark: #4a3b10; } }
+  --0: #75c9ff; --1: #d26b21; --2: #089e78; --3: #d682b8; --good: #089e78; --bad: #d67028; --wait: #979af1; --mark: #4a3b10; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 3rem; font: 1rem/1.5 system-ui, "Helvetica Neue", Arial, sans-serif; color: var(--ink);
   background: var(--paper); overflow-wrap: anywhere; }

@@ -25,7 +25,7 @@ def plain(text: str, site: str = "", references: Mapping[str, str] | None = None
     'see [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s) for 2,400'
     >>> plain("once {claim}`batch-is-2400`")
     'once (✗ wrong)'
-    >>> plain("at {live}`cost_floor`")  # a dollar sign would begin a formula
+    >>> plain("at {live}`cost_floor`").replace("\\xa0", " ")  # a dollar sign would begin a formula
     'at \\\\$0.033 per million tokens'
     >>> plain("by {cite}`a,b`", references={"a": "Ada, 1843", "b": "Babbage, 1864"})
     'by (Ada, 1843; Babbage, 1864)'
