@@ -57,7 +57,7 @@ export class Progress {
   }
 
   async start() {
-    const { store } = this, [states, days] = await Promise.all([store.states(), store.days()]), now = Date.now(), today = dayOf(now, zoneAt(now));
+    const { store } = this, [states, days] = await store.overview(), now = Date.now(), today = dayOf(now, zoneAt(now));
     this.host.replaceChildren(this.head(states, days, today), this.retention(days, today), this.ahead(states, today), this.mastery(states), this.calendar(days, today), ...this.leeches(states));
   }
 

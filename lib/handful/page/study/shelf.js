@@ -1,10 +1,8 @@
 // Where the log and what follows from it lie: in IndexedDB, or, where a page is not allowed that, in memory.
 // Both shelves answer the same calls, so that store.js does not ask which one it has.
+import { KEYS } from "./database.js";
 import { fault, inOrder } from "./log.js";
 
-const DATABASE = "handful-study", SCHEMA = 1;
-// Beside the events, the truth, stand copies that can be made from them: cards, days, problems; meta has the rest.
-const KEYS = { cards: "bucket", days: "day", problems: "problem", meta: "name" };
 export const DERIVED = ["cards", "days", "problems"];
 
 // Reading thousands of records takes a database far longer than reading a few large ones: a record holds the states
@@ -37,26 +35,6 @@ const FITS = {
 function sound(store, row) {
   if (row !== undefined && !FITS[store](row)) throw new Damage(`a row of ${store}`);
   return row;
-}
-
-// `moved` is called when a newer edition of the book wants to change the database; it has to close it.
-export function openDatabase(moved, patience = 4000) {
-  return new Promise((done, fail) => {
-    // Some browsers, when asked in a private window, neither open nor refuse.
-    const timer = setTimeout(() => fail(new Error("no answer")), patience), request = indexedDB.open(DATABASE, SCHEMA);
-    request.onupgradeneeded = () => {
-      const db = request.result, events = db.createObjectStore("events", { keyPath: "id" });
-      events.createIndex("card", "card");
-      events.createIndex("undoes", "undoes");
-      for (const [name, keyPath] of Object.entries(KEYS)) db.createObjectStore(name, { keyPath });
-    };
-    request.onerror = () => { clearTimeout(timer); fail(request.error); };
-    request.onsuccess = () => {
-      clearTimeout(timer);
-      request.result.onversionchange = moved;
-      done(request.result);
-    };
-  });
 }
 
 // One transaction over everything.  What is awaited within it has to be the shelf's own answers, or it ends.

@@ -2,7 +2,8 @@
 // its event and writes the card's new state, so that a page that is closed in the middle has both or neither.
 //
 // Every change reads what it needs within its own transaction: two open tabs never undo each other's work.
-import { Damage, DERIVED, MemoryShelf, openDatabase, Shelf } from "./shelf.js";
+import { openDatabase } from "./database.js";
+import { Damage, DERIVED, MemoryShelf, Shelf } from "./shelf.js";
 import { countAttempt, derive, ofCard } from "./derive.js";
 import { inOrder, LogError, make, merge, read, write } from "./log.js";
 import { DEFAULTS, RULES } from "./schedule.js";
@@ -16,11 +17,13 @@ export const TROUBLE = {
 };
 
 export class Store {
-  // Never fails: where nothing may be stored, it goes on in memory and `trouble` says so.
-  static async open() {
+  // Never fails: where nothing may be stored, it goes on in memory and `trouble` says so.  A page that is about the
+  // learner's cards has `opening` at hand, and wants states and days read with the rest: see overview.
+  static async open(opening = null) {
     const store = new Store();
     try {
-      store.db = await openDatabase(() => store.fall("newer"));
+      store.db = await (opening || openDatabase());
+      store.db.onversionchange = () => store.fall("newer");
     } catch (error) {
       store.goOn(error?.name === "VersionError" ? "newer" : "denied");
     }
@@ -28,7 +31,7 @@ export class Store {
       store.channel = new BroadcastChannel("handful-study");
       store.channel.onmessage = () => store.changed("elsewhere");
     } catch { /* an old browser: other tabs see changes when they are next shown */ }
-    await store.refresh();
+    await store.refresh(Boolean(opening));
     return store;
   }
 
@@ -103,11 +106,13 @@ export class Store {
   }
 
   // Settings, problems and the last backup are small and kept at hand.
-  async refresh() {
-    const [cache, backup, problems] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP).catch(() => null), shelf.all("problems")]));
+  async refresh(ahead = false) {
+    const [cache, backup, problems, more] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP).catch(() => null),
+      shelf.all("problems"), ahead && Promise.all([shelf.states(), shelf.all("days")]).catch(() => null)])); // whoever asks for them hears of it
     this.backup = backup || null;
     this.stale = Boolean(cache) && cache.rules !== RULES;
     Object.assign(this, { settings: { ...DEFAULTS, ...cache?.settings }, count: cache?.count || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
+    if (!this.stale) this.ahead = more;
   }
 
   // What was derived under other rules is derived anew before anybody reads it.
@@ -129,19 +134,14 @@ export class Store {
 
   async days() {
     await this.ready();
-    return (await this.look((shelf) => shelf.all("days"))).sort((a, b) => a.day - b.day);
+    return this.look((shelf) => shelf.all("days")); // by day, which is their key
   }
 
-  // States and days together, read ahead once by a page that is still on its way to being shown.
-  overview() {
-    const known = this.ahead || Promise.all([this.states(), this.days()]);
+  // States and days together, once as they were read when the store was opened.
+  async overview() {
+    const known = this.ahead || await Promise.all([this.states(), this.days()]);
     this.ahead = null;
     return known;
-  }
-
-  readAhead() {
-    if (!this.stale) this.ahead = this.overview();
-    this.ahead?.catch(() => {}); // whoever asks for it hears of it
   }
 
   async events() { return (await this.look((shelf) => shelf.all("events"))).sort(inOrder); }

@@ -9,11 +9,9 @@ import { Store } from "./store.js";
 
 // What is answered goes into one log (store.js).  Problems get it as page.attempt(…), which never fails, and
 // page.results(), { problem: { right, wrong } } as of now.
-// open() may be called before the page has been read, to be quicker.
+// open(opening) may be called before the page has been read, to be quicker: with the promise of a database.
 let opened = null;
-export function open(ahead = false) {
-  return opened ||= Store.open().then((store) => { if (ahead) store.readAhead(); return store; });
-}
+export function open(opening) { return opened ||= Store.open(opening); }
 
 export async function start(page) {
   const study = await open();
