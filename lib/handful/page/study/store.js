@@ -9,6 +9,7 @@ import { inOrder, LogError, make, merge, read, write } from "./log.js";
 import { DEFAULTS, RULES } from "./schedule.js";
 
 const CACHE = "cache", BACKUP = "backup";
+const byDay = (a, b) => a.day - b.day;
 const rest = () => new Promise((done) => setTimeout(done));
 export const TROUBLE = {
   denied: "This browser keeps nothing for this page (as in a private window), so your answers last only until you leave it; export them before you go.",
@@ -134,14 +135,14 @@ export class Store {
 
   async days() {
     await this.ready();
-    return this.look((shelf) => shelf.all("days")); // by day, which is their key
+    return (await this.look((shelf) => shelf.all("days"))).sort(byDay);
   }
 
   // States and days together, once as they were read when the store was opened.
   async overview() {
-    const known = this.ahead || await Promise.all([this.states(), this.days()]);
+    const [states, days] = this.ahead || await Promise.all([this.states(), this.days()]);
     this.ahead = null;
-    return known;
+    return [states, days.sort(byDay)];
   }
 
   async events() { return (await this.look((shelf) => shelf.all("events"))).sort(inOrder); }
