@@ -10,11 +10,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from handful.page import bootstrap, gather
-from handful.page import finish as finishing
 from handful.page.finish import POLICY, FinishError, finish
 
 PAGE = ('<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'
-        '<link rel="stylesheet" href="_static/a.css"/><script src="_static/all.js"></script></head><body>{}</body></html>')
+        '<link rel="stylesheet" href="_static/a.css"/><script src="_static/all.js"></script><script data-cfasync="false">light()</script></head><body>{}</body></html>')
 
 
 def plain(address: str) -> str:
@@ -71,24 +70,28 @@ def test_nothing_inline_is_left(finished):
                       '<button onclick="window.print()">p</button><style>p { margin: 0 }</style>'
                       '<svg><style>* { fill: none }</style></svg>')["a"]
     assert not page.select("[style], style, [onclick]") and not page.find_all("script", src=False)
+    assert "let a" not in str(page)
     first, second = page.select("p")
     assert first["class"][0] == "x" and first["class"][1] == second["class"][0]
     assert page.button["data-do"] == "print"
     sheet = (finished.only("_static/site.*.css")).read_text()
     assert f".{second['class'][0]}:not(#_){{color:red}}" in sheet and "*{fill:none}" in sheet
-    assert finished.only("_static/theme.*.js").read_text() == "let all=1,a=1;\n"
 
 
 def test_every_page_asks_for_one_sheet_and_one_script(finished):
-    pages = finished(a='<a class="used">a</a><script src="_static/only.js"></script>', b="<p>b</p>")
+    """And for the few lines that set its colours before it is painted; of what others bring no script is left."""
+    pages = finished(a='<a class="used">a</a><script src="_static/only.js"></script><link rel="preload" as="script" href="_static/all.js"/>', b="<p>b</p>")
     for page in pages.values():
-        sheets = page.select('link[rel="stylesheet"]')
-        assert [plain(tag["href"]) for tag in sheets] == ["_static/site.css"]
-        assert plain(page.select_one("script[type=module]")["src"]) == "_static/handful/handful.js"
-    # What one page alone loads stays with it, after the theme's script, on which it may build.
-    waiting = [plain(tag["src"]) for tag in pages["a"].select("script[defer]")]
-    assert waiting == ["_static/theme.js", "_static/only.js"]
-    assert not pages["b"].select("script[defer]") and pages["b"].select_one("link#theme-script[rel=preload]")
+        assert [plain(tag["href"]) for tag in page.select('link[rel="stylesheet"]')] == ["_static/site.css"]
+        module, early = [tag["src"] for tag in page.select("script[src]")]
+        assert plain(module) == "_static/handful/handful.js" and "data-theme" in (finished.folder / early).read_text()
+        assert not page.select("link[rel=preload]") and page.html["data-theme"] == "light"
+    assert {path.parent.name for path in finished.folder.rglob("*.js")} == {"site", "handful", "inline"}  # the first holds sw.js
+
+
+def test_a_script_within_the_text_is_refused(finished):
+    with pytest.raises(FinishError, match=r"a\.html: a script stands within the text; put it into a module"):
+        finished(a="<article><section><script>let a = 1</script></section></article>")
 
 
 def test_rules_that_match_nothing_are_left_out(finished):
@@ -170,20 +173,18 @@ def test_what_the_theme_brings_for_others_goes(finished):
     assert page.p.string == "kept" and not any(word in text for word in ("a word of the theme", "THEBE", "ethical", "fontawesome", "design", "widget-state"))
 
 
-def test_tabs_keep_what_they_need(finished):
-    files = [("_static/sphinx-design.min.css", ".sd-tab-set{color:red}"), ("_static/design-tabs.js", "let tabs = 1;")]
-    page = finished(files=files, a='<div class="sd-tab-set"></div><script src="_static/design-tabs.js"></script>'
-                                   '<link href="_static/sphinx-design.min.css" rel="stylesheet"/>', b="b")["a"]
-    assert page.select_one('script[src*="design-tabs"]')
+def test_tabs_keep_their_sheet(finished):
+    files = [("_static/sphinx-design.min.css", ".sd-tab-set{color:red}")]
+    page = finished(files=files, a='<div class="sd-tab-set"></div><link href="_static/sphinx-design.min.css" rel="stylesheet"/>', b="b")["a"]
+    assert page.select_one('link[href*="sphinx-design"]')
 
 
-def test_a_script_that_stands_twice_is_loaded_once(finished):
-    page = finished(a='<script src="_static/only.js"></script><script src="_static/only.js"></script><meta name="viewport" content="a"/>'
-                      '<meta name="viewport" content="b"/>', b="b")["a"]
-    assert len(page.select('script[src*="only.js"]')) == 1 and [tag["content"] for tag in page.select('meta[name="viewport"]')] == ["a"]
+def test_a_tag_that_stands_twice_is_kept_once(finished):
+    page = finished(a='<meta name="viewport" content="a"/><meta name="viewport" content="b"/>', b="b")["a"]
+    assert [tag["content"] for tag in page.select('meta[name="viewport"]')] == ["a"]
 
 
-MENU = ('<div class="dropdown-download-buttons"><ul class="dropdown-menu"><li><a class="btn-download-source-button" href="_sources/a.md">'
+MENU = ('<div class="dropdown-download-buttons"><button type="button" aria-expanded="false">↓</button><ul class="dropdown-menu"><li><a class="btn-download-source-button" href="_sources/a.md">'
         '<span class="btn__text-container">.md</span></a></li></ul></div>')
 
 
@@ -192,19 +193,11 @@ def test_a_notebook_is_offered_where_one_was_made(finished, tmp_path):
     (tmp_path / "notebooks" / "a.ipynb").write_text('{"cells": []}')
     pages = finished(files=[("_sources/a.md", "# a")], notebooks=tmp_path / "notebooks", a=MENU, b=MENU, c="no menu")
     first, second = pages["a"].select("a[href]")[:2]
-    assert (first["href"], first.text, first.has_attr("download")) == ("_sources/a.ipynb", ".ipynb", True)
-    assert (second["href"], second.text) == ("_sources/a.md", ".md")
+    assert (first["href"], first.text, first.has_attr("download")) == ("_sources/a.ipynb", "Notebook (.ipynb)", True)
+    assert (second["href"], second.text) == ("_sources/a.md", "Its source (.md)")
     assert (finished.folder / "_sources/a.ipynb").read_text() == '{"cells": []}'
-    assert [link.text for link in pages["b"].select("a[href]")] == [".md"]
-
-
-def test_a_theme_that_has_changed_is_noticed(finished, monkeypatch):
-    monkeypatch.setattr(finishing, "EDITS", {"only.js": ("let only", "let alone")})
-    finished(a='<script src="_static/only.js"></script>', b="b")
-    assert "let alone" in (finished.folder / "_static/only.js").read_text()
-    monkeypatch.setattr(finishing, "EDITS", {"only.js": ("not there", "")})
-    with pytest.raises(FinishError, match="only.js no longer holds 'not there': the theme has changed"):
-        finish(finished.folder.parent / "raw", finished.folder, finished.folder.parent / "js", bootstrap.node_command(), bootstrap.ROOT)
+    assert [link.text for link in pages["b"].select("a[href]")] == ["Its source (.md)"]
+    assert pages["a"].select_one("details > summary").text == "↓"  # opens with scripts and without
 
 
 STOPS = "import sys; sys.exit('nothing works today')"
@@ -217,8 +210,8 @@ def test_a_typesetter_that_stops_says_why(finished):
 
 def test_a_bundler_that_stops_leaves_the_files(tmp_path):
     (tmp_path / "a.css").write_text("p {}")
-    assert gather.bundle(tmp_path, ["a.css"], [], [sys.executable, "-c", STOPS], tmp_path) == "nothing works today"
-    assert gather.bundle(tmp_path, ["a.css"], [], [sys.executable, "-c", "raise SystemExit(1)"], tmp_path) == "no reason given"
+    assert gather.bundle(tmp_path, ["a.css"], [sys.executable, "-c", STOPS], tmp_path) == "nothing works today"
+    assert gather.bundle(tmp_path, ["a.css"], [sys.executable, "-c", "raise SystemExit(1)"], tmp_path) == "no reason given"
     assert (tmp_path / "a.css").exists()
 
 
@@ -227,9 +220,3 @@ def test_a_bundler_that_stops_ends_the_build(finished, monkeypatch):
     with pytest.raises(FinishError, match="gather.mjs stopped: esbuild is not there"):
         finished(a="a")
     assert not finished.folder.exists()         # no half-finished site takes the place of the last one
-
-
-def test_no_page_fetches_ahead_what_is_gathered(finished):
-    """A preload of a script that goes into the one file would be asked for in vain."""
-    page = finished(a='<link rel="preload" as="script" href="_static/all.js"/>', b="b")["a"]
-    assert [tag["id"] for tag in page.select("link[rel=preload]")] == ["theme-script"]

@@ -63,7 +63,38 @@ def test_icons_are_drawn(site, watch):
 
 def test_notebook_can_be_downloaded(site, watch):
     page = watch().open(site + "latency-and-cost.html")
-    page.locator(".dropdown-download-buttons button").first.click()
+    page.locator(".dropdown-download-buttons summary").click()
     with page.expect_download() as download:
         page.locator(".dropdown-menu a[href$=\".ipynb\"]").click()
     assert download.value.suggested_filename == "latency-and-cost.ipynb"
+    page.locator(".dropdown-download-buttons summary").click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".dropdown-menu")).to_be_hidden()
+
+
+def test_contents_of_the_page_follow_and_lead(site, watch):
+    """On a phone text that was never on the screen has no height yet, and plots grow when they come near."""
+    tab = watch(width=390)
+    page = tab.open(site + "latency-and-cost.html")
+    page.locator(".secondary-toggle").click()
+    page.locator('dialog[open] a[href="#the-floor-under-latency"]').click()
+    heading = page.locator("#the-floor-under-latency h2")
+    page.wait_for_timeout(1500)  # while plots take their places
+    assert 0 <= heading.bounding_box()["y"] < 200
+    assert page.locator("dialog[open]").count() == 0
+    assert page.locator('#pst-page-toc-nav [aria-current="true"]').text_content().strip() == "The floor under latency"
+    page.mouse.wheel(0, -400)
+    page.locator("#pst-back-to-top").click()
+    expect(page.locator("article section h1")).to_be_in_viewport()
+    assert tab.faults == []
+
+
+def test_code_is_copied(site, watch):
+    tab = watch(width=1280)
+    page = tab.open(site + "latency-and-cost.html")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    code = page.locator(".cell_input .highlight").first
+    code.locator(".copy-code").click()
+    expect(code.locator(".copy-code")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == code.locator("pre").inner_text().strip()
+    assert tab.faults == []

@@ -23,28 +23,21 @@ from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
-# Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses.
-UNWANTED_FILES = ("*.map", "sphinx-thebe.*", "fontawesome.js", "vendor", "*webpack-macros.html",
-                  ".buildinfo", ".doctrees", "documentation_options.js.*")
-UNWANTED_TAGS = ('script[src*="fontawesome"]', 'script[src*="sphinx-thebe"]', 'link[href*="sphinx-thebe"]',
-                 'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
+# Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses; of their scripts none: house.js does
+# what the book needs of them.
+UNWANTED_FILES = ("*.map", "*.js", "sphinx-thebe.*", "togglebutton.*", "copybutton.*", "vendor", "*webpack-macros.html",
+                  ".buildinfo", ".doctrees")
+UNWANTED_TAGS = ('link[href*="sphinx-thebe"]', 'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
                  # Folded answers are <details>, which need no script.
-                 'script[src*="togglebutton"]', 'link[href*="togglebutton"]',
+                 'link[href*="togglebutton"]', 'link[href*="copybutton"]',
                  # Widgets' state serves a widget manager, which no page loads.
                  'script[type="application/vnd.jupyter.widget-state+json"]',
-                 'link[rel="preconnect"]', 'link[rel="dns-prefetch"]',
-                 # The bar across the top holds a second search field and a second menu button, no more; the
-                 # theme's script measures the bar, so that it stays, empty.
-                 "#pst-header > *")
-UNWANTED_SCRIPT = re.compile(r"\b(THEBE_JS_URL|kernelName|window\.MathJax|DOCUMENTATION_OPTIONS\.pagename|toggleHintShow|toggleHintHide|togglebuttonSelector)\b")
-EDITS = {
-    # The theme measures every output of a cell, one layout of the page for each, to see whether it scrolls; what
-    # scrolls on our pages is not the output itself.
-    "pydata-sphinx-theme.js": ('".cell_output > .output",', ""),
-    # The theme takes the focus from a button of the bar when it is pressed, and from the keyboard its place.
-    "sphinx-book-theme.js": ('[".theme-switch-button",".search-button",".primary-toggle",".secondary-toggle"].forEach', "[].forEach"),
-}
-FALLBACK = Path(__file__).with_name("fallback.js").read_text("utf-8")
+                 'link[rel="preconnect"]', 'link[rel="dns-prefetch"]', 'link[rel="preload"][as="script"]',
+                 # The bar across the top holds a second search field and a second menu button, no more; news about
+                 # other versions would be fetched.
+                 "#pst-header", ".pst-async-banner-revealer")
+EARLY = Path(__file__).with_name("early.js").read_text("utf-8")
+RUNS = ("module", "text/javascript", "application/javascript")
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
 STYLE = re.compile(r' style="([^"]*)"')
 
@@ -112,11 +105,14 @@ def strip(soup: BeautifulSoup, page: str) -> None:
     if soup.select_one('script[type="application/vnd.jupyter.widget-view+json"]'):
         raise FinishError(f"{page}: a cell shows a bare widget, which is dead on a page without a kernel; "
                           "show an object that also has an HTML form, such as an Explorer.")
-    for tag in soup.find_all("script", src=False):
-        if UNWANTED_SCRIPT.search(tag.string or ""):
-            tag.decompose()
+    for tag in soup.find_all("script"):
+        if tag.get("type", "module") not in RUNS or tag.has_attr(gather.EARLY) or urlsplit(tag.get("src", "")).netloc:
+            continue  # data; what early.js replaces; and what check_links refuses
+        if tag.find_parent("section"):
+            raise FinishError(f"{page}: a script stands within the text; put it into a module of the page.")
+        tag.decompose()
     if not soup.select_one(".sd-tab-set, [class*=' sd-'], [class^='sd-']"):
-        for tag in soup.select('[href*="sphinx-design"], [src*="design-tabs"]'):
+        for tag in soup.select('[href*="sphinx-design"]'):
             tag.decompose()
     seen: set[str] = set()
     for tag in soup.find_all(["meta", "link", "script"]):
@@ -197,11 +193,7 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
         return f"{up}_static/inline/{name}"
 
     for tag in soup.select(f"script[{gather.EARLY}]:not([src])"):
-        tag.string = FALLBACK + (tag.string or "")
-    for tag in soup.find_all("script", src=False):
-        if tag.get("type", "text/javascript") in ("text/javascript", "module", "application/javascript"):
-            tag["src"] = store((tag.string or "").strip() + "\n", "js")
-            tag.string = ""
+        tag["src"], tag.string = store(EARLY, "js"), ""
     for tag in soup.find_all("style"):
         figure = tag.find_parent("svg")
         if figure is not None:
@@ -229,6 +221,7 @@ def _classes(tag) -> list[str]:
 def dress(soup: BeautifulSoup, up: str) -> None:
     """Add the policy, our style sheets and our one script."""
     head = soup.head
+    soup.html["data-theme"] = "light"  # until early.js knows better, which with scripts off is never
     if soup.select_one("[data-study]"):
         soup.html["data-studies"] = ""  # where the script sees it before the page has been read: see site.js
     policy = soup.new_tag("meta", content=POLICY)
@@ -252,12 +245,12 @@ def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str],
     item = copy.copy(source.find_parent("li"))
     link = item.a
     link["href"], link["title"], link["download"] = f"{up}_sources/{name}.ipynb", "Download as a notebook", ""
-    link.select_one(".btn__text-container").string = ".ipynb"
+    link.select_one(".btn__text-container").string = "Notebook (.ipynb)"
     source.find_parent("li").insert_before(item)
     for package in wheels:
         item = copy.copy(item)
         item.a["href"], item.a["title"] = f"{up}{wheel.FOLDER}/{package.name}", "Download the package that the notebook needs"
-        item.a.select_one(".btn__text-container").string = ".whl"
+        item.a.select_one(".btn__text-container").string = "Its package (.whl)"
         source.find_parent("li").insert_before(item)
 
 
@@ -343,25 +336,17 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     (static / "handful" / "boxes.json").write_text(boxes, "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
     sheets.trim(static, raw / "_static", glyphs)
-    for script in static.rglob("*.js"):
-        text = re.sub(r"//# sourceMappingURL=\S+\s*$", "", script.read_text("utf-8"))
-        if script.name in EDITS:
-            old, new = EDITS[script.name]
-            if old not in text:
-                raise FinishError(f"{script.name} no longer holds {old!r}: the theme has changed; see EDITS.")
-            text = text.replace(old, new)
-        script.write_text(text, "utf-8")
     if wrong := search.write(to_find, formulas, fresh, pages, node, root):
         raise FinishError(f"search/index.mjs stopped: {wrong[-2000:]}")
-    shared = gather.find_shared(pages)
+    shared = gather.shared(pages)
     for page, soup in pages.items():
-        gather.relink(soup, page, *shared)
+        gather.relink(soup, page, shared)
         # Within JSON (marked \ue002) the markup is a string and is escaped as one.
         html = re.sub("\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], str(soup))
         html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
         (fresh / page).parent.mkdir(parents=True, exist_ok=True)
         (fresh / page).write_text(html, "utf-8")
-    if wrong := gather.bundle(fresh, *shared, node, root):
+    if wrong := gather.bundle(fresh, shared, node, root):
         raise FinishError(f"gather.mjs stopped: {wrong[-2000:]}")
     gather.stamp(fresh, pages)
     offline.write(fresh, POLICY)  # last: an edition is what its files hold

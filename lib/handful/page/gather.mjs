@@ -1,26 +1,24 @@
-// One style sheet and one script for the whole site: node gather.mjs, with the job as JSON on standard input.
+// One style sheet for the whole site: node gather.mjs, with the job as JSON on standard input.
 //   root       the site's folder
 //   sheets     its style sheets, in the order in which pages load them
 //   foreign    those of them that are the theme's: rules that match nothing on any page are left out
-//   scripts    its classic scripts, in the same manner
-// Writes _static/site.css (with what it refers to in _static/files) and _static/theme.js.
+// Writes _static/site.css, with what it refers to in _static/files.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build, transform } from "esbuild";
+import { build } from "esbuild";
 import { PurgeCSS } from "purgecss";
 
-const { root, sheets, foreign, scripts } = JSON.parse(readFileSync(0, "utf8"));
+const { root, sheets, foreign } = JSON.parse(readFileSync(0, "utf8"));
 const target = ["es2021", "chrome100", "firefox100", "safari15.4"];
 const files = readdirSync(root, { recursive: true }).map(String);
 const loads = (suffix) => files.filter((name) => name.endsWith(suffix)).map((name) => ({ raw: readFileSync(join(root, name), "utf8"), extension: "html" }));
 
-// Every word of every page and script counts as a name in use, so that what a script adds is kept as well;
-// Bootstrap alone puts names together from parts.
+// Every word of every page and script counts as a name in use, so that what a script adds is kept as well.
 const purged = await new PurgeCSS().purge({
   content: [...loads(".html"), ...loads(".js")],
   css: foreign.map((name) => ({ raw: readFileSync(join(root, name), "utf8") })),
   defaultExtractor: (text) => text.match(/[\w-]+/g) || [],
-  safelist: { greedy: [/^bs-tooltip/, /data-theme/, /data-mode/] },
+  safelist: { greedy: [/data-theme/, /data-mode/] },
 });
 purged.forEach(({ css }, i) => writeFileSync(join(root, foreign[i]), css));
 
@@ -31,6 +29,3 @@ await build({
   assetNames: "files/[name]-[hash]",
   loader: { ".svg": "file", ".png": "file", ".woff": "file", ".woff2": "file" },
 });
-
-const text = scripts.map((name) => readFileSync(join(root, name), "utf8")).join("\n;\n");
-writeFileSync(join(root, "_static/theme.js"), (await transform(text, { minify: true, target, legalComments: "eof" })).code);

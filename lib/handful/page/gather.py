@@ -1,7 +1,7 @@
 """One style sheet and one script for the site: a page asks for three files instead of thirty.
 
-The theme and its extensions bring a dozen scripts and nine sheets, most of their rules for things that the book
-does not have.  A browser asks for them one after the other and matches every rule against every element.
+The theme and its extensions bring nine sheets, most of their rules for things that the book does not have.  A browser
+asks for them one after the other and matches every rule against every element.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
 
-SHARED = ("site.css", "theme.js", "handful/handful.js", "handful/boxes.json")
+SHARED = ("site.css", "handful/handful.js", "handful/boxes.json")
 OURS = "_static/handful/"
 # Sets light or dark before the first paint, and so may not wait.
 EARLY = "data-cfasync"
@@ -41,50 +41,32 @@ def sheets(soup: BeautifulSoup) -> list:
     return [tag for tag in soup.select('link[rel="stylesheet"]') if not tag.find_parent("noscript")]
 
 
-def scripts(soup: BeautifulSoup) -> list:
-    return [tag for tag in soup.select("script[src]") if tag.get("type") != "module" and not tag.has_attr(EARLY)]
-
-
-def shared(pages: dict[str, BeautifulSoup], find) -> list[str]:
-    """Files that every page loads, in order; pages that load none are passed over."""
-    lists = [[address(tag, page) for tag in find(soup)] for page, soup in pages.items()]
+def shared(pages: dict[str, BeautifulSoup]) -> list[str]:
+    """Sheets that every page loads, in order; pages that load none are passed over."""
+    lists = [[address(tag, page) for tag in sheets(soup)] for page, soup in pages.items()]
     lists = [names for names in lists if names]
     return [name for name in dict.fromkeys(lists[0] if lists else ()) if all(name in names for names in lists)]
 
 
-def find_shared(pages: dict[str, BeautifulSoup]) -> tuple[list[str], list[str]]:
-    return shared(pages, sheets), shared(pages, scripts)
-
-
-def relink(soup: BeautifulSoup, page: str, sheet_names: list[str], script_names: list[str]) -> None:
-    """Make a page load the two files in place of those that go into them."""
+def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
+    """Make a page load the one sheet in place of those that go into it."""
     up = "../" * page.count("/") + "_static/"
-    for tag in [*sheets(soup), *scripts(soup)]:
-        if address(tag, page) in (*sheet_names, *script_names):
+    for tag in sheets(soup):
+        if address(tag, page) in sheet_names:
             tag.decompose()
-    for tag in soup.select('link[rel="preload"][as="script"]'):
-        tag.decompose()
-    late, module = scripts(soup), soup.select_one('script[type="module"]')
-    for tag in late:
-        tag["defer"] = ""
-    # The theme's script is fetched now and run by house.js once the page has been shown, unless more builds on it.
-    theme = soup.new_tag("script", attrs={"src": up + "theme.js", "defer": ""}) if late else \
-        soup.new_tag("link", attrs={"rel": "preload", "as": "script", "href": up + "theme.js", "id": "theme-script"})
     # Browsers stop looking ahead at a policy, so what the page waits for is named first.
-    first = [soup.new_tag("link", rel="stylesheet", href=up + "site.css"), module.extract(), theme,
+    first = [soup.new_tag("link", rel="stylesheet", href=up + "site.css"), soup.select_one('script[type="module"]').extract(),
              *(tag.extract() for tag in soup.select(f"script[{EARLY}]"))]
     soup.select_one('meta[http-equiv="Content-Security-Policy"]').insert_after(*first)
-    soup.head.extend([tag.extract() for tag in late])
 
 
-def bundle(site: Path, sheet_names: list[str], script_names: list[str], node: list[str], root: Path) -> str:
-    """Write site.css and theme.js from the files, which then go; returns what went wrong, or nothing."""
-    job = {"root": str(site), "sheets": sheet_names, "scripts": script_names,
-           "foreign": [name for name in sheet_names if not name.startswith(OURS)]}
+def bundle(site: Path, sheet_names: list[str], node: list[str], root: Path) -> str:
+    """Write site.css from the files, which then go; returns what went wrong, or nothing."""
+    job = {"root": str(site), "sheets": sheet_names, "foreign": [name for name in sheet_names if not name.startswith(OURS)]}
     command = [*node, str(Path(__file__).with_suffix(".mjs"))]
     done = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True, cwd=root)
     if done.returncode == 0:
-        for name in [*sheet_names, *script_names]:
+        for name in sheet_names:
             (site / name).unlink()
         # Fonts and pictures that our sheet names have gone to _static/files.
         for name in ("*.woff2", "favicon-*.svg", "katex"):

@@ -16,6 +16,8 @@ NAMES = {
     ".secondary-toggle": "Contents of this page",
     ".btn-fullscreen-button": "Full screen",
 }
+# The theme says only how a file's name ends.
+WORDS = {".md": "Its source (.md)", ".pdf": "Print this page"}
 
 
 def mend(soup: BeautifulSoup) -> None:
@@ -31,6 +33,20 @@ def mend(soup: BeautifulSoup) -> None:
     for selector, name in NAMES.items():
         for tag in soup.select(selector):
             tag["aria-label"] = name
+            if tag.name == "button":
+                tag["title"] = name
+    # Bootstrap, which reads these, is not there.
+    for tag in soup.select("[data-bs-toggle]"):
+        for name in [name for name in tag.attrs if name.startswith("data-bs-")]:
+            del tag[name]
+    # A menu that opens with scripts and without.
+    for menu in soup.select(".dropdown-download-buttons"):
+        button = menu.find("button", recursive=False)
+        menu.name, button.name = "details", "summary"
+        button["class"], button["title"] = ["btn"], button.get("aria-label", "")
+        del button["type"], button["aria-expanded"]
+        for text in menu.select(".btn__text-container"):
+            text.string = WORDS.get(text.get_text(strip=True), text.get_text(strip=True))
     # The button shows "Search Ctrl + K", and so is called that: who speaks to the browser says what they see.
     for button in soup.select(".search-button-field[aria-label]"):
         del button["aria-label"]

@@ -19,7 +19,6 @@ from bs4 import BeautifulSoup, NavigableString
 from .roles import registry
 
 # Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages, not by places.
-REPLACED = ("searchtools.js", "language_data.js", "sphinx_highlight.js")
 UNREAD = {"search.html", "genindex.html"}
 # What has entries of its own, repeats others, or is no prose.
 SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
@@ -244,9 +243,6 @@ def dress(soup: BeautifulSoup, page: str) -> None:
     """Take the theme's search out of a page; the page of all results gets ours."""
     if dialog := soup.find(id="pst-search-dialog"):
         dialog.decompose()
-    for tag in soup.find_all("script", src=True):
-        if any(name in tag["src"] for name in ("searchindex.js", *REPLACED)):
-            tag.decompose()
     if page == "search.html" and (box := soup.select_one(".bd-search-container")):
         box.replace_with(BeautifulSoup(PAGE, "html.parser"))
 
@@ -254,8 +250,6 @@ def dress(soup: BeautifulSoup, page: str) -> None:
 def write(book: dict, formulas: list[str], site: Path, pages: dict[str, BeautifulSoup], node: list[str], root: Path) -> str:
     """Write the index and the maths of results under hashed names and tell the pages; returns what went wrong, or nothing."""
     folder = site / "_static" / "handful"
-    for name in ("searchindex.js", *(f"_static/{name}" for name in REPLACED)):
-        (site / name).unlink(missing_ok=True)
 
     def store(stem: str, text: str) -> str:
         name = f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"

@@ -93,7 +93,7 @@ function fill() {
   else idle(study, { timeout: 1500 });
   idle(mountOffline);
   addEventListener("beforeprint", () => { for (const figure of later) upgrade(figure); });
-  document.documentElement.dataset.up = ""; // fallback.js looks for it
+  document.documentElement.dataset.up = ""; // early.js looks for it
 }
 
 // Cards and problems read as folded text; their script comes when the page stands.

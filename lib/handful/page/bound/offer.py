@@ -60,7 +60,7 @@ def place(soup, up: str, files: list[Path]) -> None:
         item = copy.copy(pattern.find_parent("li"))
         link = item.a
         link["href"], link["title"], link["download"] = f"{up}{PLACE}/{path.name}", f"Download the whole book: {WHAT[path.suffix[1:]]}", ""
-        link.select_one(".btn__text-container").string = f"book{path.suffix}"
+        link.select_one(".btn__text-container").string = f"The whole book ({path.suffix})"
         menu.append(item)
     for box in soup.select(".bound-files"):
         if not files:
