@@ -67,7 +67,7 @@ WIDE = """() => [...document.querySelectorAll("main *")].filter((e) =>
 
 def assert_no_sideways_scroll(tab, scheme: str) -> None:
     page = tab.page
-    # The theme's script, which comes when the page has been shown, resolves "auto".
+    # early.js resolves "auto" before the first paint.
     page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
     for width in (375, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})

@@ -75,6 +75,23 @@ export function textWidth(text, font) {
   return width;
 }
 
+// Calls `take(width)` once the host has a width, before it is painted, and whenever that changes; returns how to stop it.
+// To ask at once would lay out what is far from the screen, and to ask in a frame would lay it out twice.
+const unseen = new Map();
+export function watchWidth(host, take) {
+  let known = 0;
+  const look = () => {
+    const width = Math.round(host.clientWidth);
+    unseen.delete(host);
+    if (width && width !== known) take(known = width);
+  };
+  const watcher = new ResizeObserver(look);
+  watcher.observe(host);
+  unseen.set(host, look);
+  return () => { watcher.disconnect(); unseen.delete(host); };
+}
+globalThis.addEventListener?.("beforeprint", () => { for (const look of [...unseen.values()]) look(); });
+
 // Says what happened to those who do not see it happen.
 let ears;
 export function announce(text) {

@@ -2,7 +2,7 @@
 // Elements are made once; a frame only writes what changed.
 import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
-import { Pool, put, s, show, textWidth } from "./dom.js";
+import { Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
 import { axisHint, formatTick, tickStep } from "./units.js";
 
@@ -64,12 +64,11 @@ export class Plot {
       dot: new Pool(this.dotLayer, () => this.makeDot()),
     };
     this.listen();
-    this.measure();
-    this.watcher = new ResizeObserver(() => { if (this.measure() && this.last) this.draw(this.last); });
-    this.watcher.observe(host);
+    this.destroy = watchWidth(host, (width) => {
+      this.measure(width);
+      if (this.last) this.draw(this.last);
+    });
   }
-
-  destroy() { this.watcher.disconnect(); }
 
   makeTick(anchor) {
     const node = s("g"), rule = s("line"), text = s("text", { "text-anchor": anchor });
@@ -104,10 +103,8 @@ export class Plot {
     return { node, sled, rule, reach, rings, grip, plate, arrows, text };
   }
 
-  // Size of the host; true when it changed.
-  measure() {
-    const width = Math.round(this.host.clientWidth), style = getComputedStyle(this.host);
-    if (!width || width === this.width) return false;
+  measure(width) {
+    const style = getComputedStyle(this.host);
     this.width = width;
     this.narrow = width < 560;
     this.height = Math.round(Math.min(430, Math.max(this.narrow ? 290 : 300, width * 0.56)));
@@ -116,7 +113,6 @@ export class Plot {
     put(this.svg, "viewBox", `0 0 ${width} ${this.height}`);
     put(this.svg, "height", this.height);
     this.host.style.height = `${this.height}px`;
-    return true;
   }
 
   listen() {

@@ -1,7 +1,7 @@
 // A scene: numbers from its kind's module, drawn as a list of shapes.  A kind exports run, picture, readouts, words
 // and table; scenes/__init__.py says what each gives, and KINDS below names them.
 import { Values } from "../compute.js";
-import { Pool, put, s } from "../dom.js";
+import { Pool, put, s, watchWidth } from "../dom.js";
 import { compile } from "../tree.js";
 import { formatValue } from "../units.js";
 import bars from "./bars.js";
@@ -43,16 +43,16 @@ export class Scene extends Values {
     this.layer = s("g");
     this.svg.append(this.layer);
     this.pool = new Pool(this.layer, (key) => make(key.split(" ")[1]));
-    this.watcher = new ResizeObserver(() => { if (this.state && Math.round(host.clientWidth) !== this.width) this.draw(this.state); });
-    this.watcher.observe(host);
+    this.destroy = watchWidth(host, (width) => {
+      this.width = width;
+      if (this.state) this.draw(this.state);
+    });
   }
-
-  destroy() { this.watcher?.disconnect(); }
 
   draw(state) {
     this.state = { ...state };
-    const width = this.width = Math.round(this.host.clientWidth);
-    if (!width) return;
+    const { width } = this;
+    if (!width) return; // its first comes with the first layout
     this.result = this.run(state);
     const [height, shapes] = this.kind.picture(this.result, width);
     put(this.svg, "viewBox", `0 0 ${width} ${round(height)}`);

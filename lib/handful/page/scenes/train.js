@@ -1,5 +1,5 @@
 // Batches that leave on a schedule: who waits, who rides, and how long both take (train.py is its twin).
-import { Pool, put, s, textWidth } from "../dom.js";
+import { Pool, put, s, textWidth, watchWidth } from "../dom.js";
 import { tickValues } from "../plot.js";
 import { formatTick, formatValue } from "../units.js";
 import { mulberry32 } from "../random.js";
@@ -43,7 +43,6 @@ export class Train {
 
   attach(host, words) {
     this.host = host;
-    this.font = `14px ${getComputedStyle(host).fontFamily}`;
     this.rules = s("g", { class: "ex-train-rules" });
     this.wait = s("path", { class: "ex-wait" });
     this.ride = s("path", { class: "ex-ride" });
@@ -59,8 +58,11 @@ export class Train {
     const text = () => s("text");
     this.pools = { rule: new Pool(this.rules, () => s("line")), seat: new Pool(this.seats, () => s("rect", { rx: 1.5 })), fill: new Pool(this.seats, () => s("rect", { rx: 1.5 })),
       text: new Pool(this.texts, text), tick: new Pool(this.grid, text), line: new Pool(this.lines, () => s("line")) };
-    this.watcher = new ResizeObserver(() => { if (this.state && Math.round(host.clientWidth) !== this.width) this.draw(this.state); });
-    this.watcher.observe(host);
+    this.destroy = watchWidth(host, (width) => {
+      this.width = width;
+      this.font = `14px ${getComputedStyle(host).fontFamily}`;
+      if (this.state) this.draw(this.state);
+    });
   }
 
   text(key, x, y, content, anchor = "start", kind = "") {
@@ -70,8 +72,8 @@ export class Train {
 
   draw(state) {
     this.state = { ...state };
-    const width = this.width = Math.round(this.host.clientWidth);
-    if (!width) return;
+    const { width } = this;
+    if (!width) return; // its first comes with the first layout
     const wide = width >= 640, result = this.result = this.simulate(state);
     const lineBox = { left: 4, right: wide ? Math.round(width * 0.63) : width - 4, top: 72, bottom: 342 };
     const barBox = wide ? { left: Math.round(width * 0.69), right: width - 8, top: 72, bottom: 342 } : { left: 4, right: width - 8, top: 452, bottom: 604 };
