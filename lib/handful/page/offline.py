@@ -21,11 +21,11 @@ ICONS = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"),
          ("icon-maskable-512.png", "512x512", "maskable"), ("favicon.svg", "any", "any"))
 # Not of an edition: large and asked for by few, or for other programs.  They always come from the host.
 LEFT_OUT = ("*.pdf", "*.epub", "*.ipynb", "*.apkg", "*.csv", "*.bib", "*.inv", "*.zip", "*.whl", "*.map", "*.xml", "*.txt",
-            "*.md", "*.py", "_sources/*", "_static/downloads/*", "*/pyodide/*", "_static/social/*", "_static/locales/*",
+            "*.md", "*.py", "_sources/*", "_static/downloads/*", "*/pyodide/*", "_static/social/*",
             # of the theme's, what has gone into the one sheet
             "_static/pictures/*", "_static/icons/*",
             "claims.json", "_static/handful/explorer.*", "_static/handful/katex/*", "_static/sphinx-design.min.css",
-            "_static/basic.css", "_static/togglebutton*", "sw.js", "404.html", "_headers", "_redirects", ".*", "*/.*")
+            "_static/basic.css", "sw.js", "404.html", "_headers", "_redirects", ".*", "*/.*")
 
 
 def dress(soup: BeautifulSoup, up: str) -> None:
