@@ -1,6 +1,6 @@
 """axe-core on the built pages, light and dark, with everything unfolded, and in the states that a reader brings about.
 
-`make test` looks at a page of each kind; `make accessible` looks at every page.
+`make test` looks at a page of each kind; `make accessible` and `make publish` look at every page.
 """
 
 from __future__ import annotations
