@@ -14,9 +14,10 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from .heads import PAPER
+
 SOURCES = Path(__file__).with_name("kept")
 TITLE, SHORT = "A Handful of Equations", "Equations"
-PAPER = {"light": "#ffffff", "dark": "#121212"}
 ICONS = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"),
          ("icon-maskable-512.png", "512x512", "maskable"), ("favicon.svg", "any", "any"))
 # Not of an edition: large and asked for by few, or for other programs.  They always come from the host.
@@ -29,11 +30,8 @@ LEFT_OUT = ("*.pdf", "*.epub", "*.ipynb", "*.apkg", "*.csv", "*.bib", "*.inv", "
 
 
 def dress(soup: BeautifulSoup, up: str) -> None:
-    """Name the manifest, and the colour of the window round an installed book."""
+    """Name the manifest."""
     soup.head.append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
-    for scheme, colour in PAPER.items():
-        soup.head.append(soup.new_tag("meta", attrs={"name": "theme-color", "content": colour,
-                                                     "media": f"(prefers-color-scheme: {scheme})"}))
 
 
 def manifest(site: Path) -> dict:
