@@ -209,7 +209,7 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
         if place is None:
             continue
         made.append({"kind": "formula", "page": place[0], "anchor": place[1], "title": replace(formula.gives, name=name).label, "trail": [],
-                     "text": formula.meaning, "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
+                     "text": formula.meaning, "gives": formula.gives.name, "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
                      "named": plain(formula.gives.latex) if name == formula.gives.name else "", "html": maths.want(tex, False, "search")})
     for name, place in rows.items():
         quantity = table[name]
