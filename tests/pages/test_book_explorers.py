@@ -59,3 +59,14 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
             expect(button).to_have_attribute("aria-pressed", "true")
         assert figure.locator(".ex-notice:visible").count() == 0
     assert tab.faults == []
+
+
+def test_the_cursor_covers_no_name_on_a_phone(site, shared):
+    """Names stand on the curves there, and the first page's plot has little room for them."""
+    page = shared(width=390).open(site + "index.html")
+    covered = page.locator("figure.explorer .ex-svg").first.evaluate("""(svg) => [...svg.querySelectorAll(".ex-label text")].filter((name) =>
+        [...svg.querySelectorAll(".ex-ring")].some((ring) => {
+          const n = name.getBoundingClientRect(), r = ring.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2;
+          return r.width && n.width && x > n.left && x < n.right && y > n.top && y < n.bottom;
+        })).map((name) => name.textContent)""")
+    assert page.locator("figure.explorer .ex-ring").count() and covered == []
