@@ -55,7 +55,7 @@ test("a whole title comes first, words still being typed and slips of the pen ar
   assert.ok(find(book, "wieghts").results.length);
 });
 
-test("variants of one formula on one page stand with the best of them", () => {
+test("variants of one formula stand with the best of them", () => {
   const named = [["formula", 0, "a", "Balance batch"], ["formula", 0, "b", "Balance batch by experts"], ["formula", 2, "c", "Balance batch of a chip"], ["formula", 0, "d", "Balance batch by parameters"]];
   const mini = new MiniSearch(OPTIONS);
   mini.addAll(named.map(([, page, , title], id) => ({ id, title, text: "", letters: "", trail: PAGES[page][1] })));

@@ -30,7 +30,7 @@ function closeness(entry, phrase, several, raw) {
   return 1;
 }
 
-// Of formulas on one page that give the same quantity, the best has the titles of the others as `others`; they are `folded`.
+// Of the variants of a formula the best has the titles of the others as `others`; they are `folded`.
 function fold(results) {
   const first = new Map();
   for (const result of results) {

@@ -27,6 +27,6 @@ export function hit({ entry, terms, others = [] }, home, option) {
     h("span", { class: "find-kind", text: entry.top ? "Page" : NAMES[entry.kind] }), entry.note ? " " : null, entry.note ? h("span", { class: "find-note", text: entry.note }) : null),
   entry.kind === "formula" || entry.kind === "letter" ? h("span", { class: "find-maths", "data-maths": entry.id, "aria-hidden": "true" }) : null,
   entry.text ? h("span", { class: "find-text" }, " ", ...pieces(entry.text, wanted, 150)) : null,
-  others.length ? h("span", { class: "find-text" }, ` There also: ${others.slice(0, 3).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}.`) : null,
+  others.length ? h("span", { class: "find-text" }, ` Also: ${others.slice(0, 3).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}.`) : null,
   trail ? h("span", { class: "find-trail" }, " ", trail) : null);
 }
