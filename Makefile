@@ -28,7 +28,8 @@ help:
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
 	@echo "make pdf               the book for paper in _build/bound (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
-	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder)"
+	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder),"
+	@echo "                       every page looked at with axe-core and every link tried first (CHECK=no: neither)"
 	@echo "make notebooks-clean   run every .ipynb in a new environment, with the package as its first cell installs it"
 	@echo "make lab-check         a chapter in JupyterLab in a real browser: run all, move a slider (NAME=...)"
 	@echo "make unit ARGS=...     unit tests and doctests only"
@@ -80,8 +81,8 @@ epub: tools
 editions: browser
 	@$(RUN) -m handful.page.bound --paper $(PAPER)
 
-publish: tools
-	@BASE_URL="$(BASE_URL)" $(RUN) -m handful.page.publish $(if $(EDITIONS),--editions "$(EDITIONS)")
+publish: $(if $(filter no,$(CHECK)),tools,browser)
+	@BASE_URL="$(BASE_URL)" $(RUN) -m handful.page.publish --jobs $(JOBS) $(if $(CHECK),--check $(CHECK)) $(if $(EDITIONS),--editions "$(EDITIONS)")
 
 serve: build
 	@$(RUN) -m handful.page.serve --port $(PORT)

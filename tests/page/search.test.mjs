@@ -55,6 +55,19 @@ test("a whole title comes first, words still being typed and slips of the pen ar
   assert.ok(find(book, "wieghts").results.length);
 });
 
+test("variants of one formula stand with the best of them", () => {
+  const named = [["formula", 0, "a", "Balance batch"], ["formula", 0, "b", "Balance batch by experts"], ["formula", 2, "c", "Balance batch of a chip"], ["formula", 0, "d", "Balance batch by parameters"]];
+  const mini = new MiniSearch(OPTIONS);
+  mini.addAll(named.map(([, page, , title], id) => ({ id, title, text: "", letters: "", trail: PAGES[page][1] })));
+  const few = open({ pages: PAGES, maths: "", index: JSON.parse(JSON.stringify(pack(mini.toJSON()))),
+    entries: named.map(([kind, page, anchor, title]) => [KINDS.indexOf(kind), page, anchor, title, [], "", "", "", page === 0 ? 1 : 0]) });
+  const seen = (query) => find(few, query).results.map(({ entry, others, folded }) => [entry.title, others?.length ?? null, Boolean(folded)]);
+  assert.deepEqual(seen("balance batch")[0], ["Balance batch", 2, false]);
+  assert.deepEqual(seen("balance batch").slice(1).map(([title, , folded]) => [title, folded]).sort(),
+    [["Balance batch by experts", true], ["Balance batch by parameters", true], ["Balance batch of a chip", false]]);
+  assert.deepEqual(seen("balance batch by experts")[0], ["Balance batch by experts", 2, false]);
+});
+
 test("what is in no entry is not found, and a near word is proposed", () => {
   assert.deepEqual(find(book, "zzzzzzzz"), { results: [], like: true });
   assert.deepEqual(find(book, " , "), { results: [], like: false });

@@ -9,7 +9,7 @@ import sys
 import pytest
 from bs4 import BeautifulSoup
 
-from handful.page import bootstrap, gather
+from handful.page import bootstrap, gather, heads
 from handful.page.finish import POLICY, FinishError, finish
 
 PAGE = ('<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'
@@ -135,6 +135,12 @@ def test_a_page_in_a_folder_finds_what_it_needs(finished):
     page = finished(files=[("part/one.html", deep)], a="a")["part/one"]
     addresses = [tag.get("src") or tag["href"] for tag in page.select("script, link")]
     assert addresses and all(address.startswith("../_static/") or address == "../manifest.webmanifest" for address in addresses)
+
+
+def test_a_phone_is_told_one_colour_for_light_and_one_for_dark(finished):
+    told = finished(a="a")["a"].head.select('meta[name="theme-color"]')
+    assert {tag["media"]: tag["content"] for tag in told} == {f"(prefers-color-scheme: {scheme})": colour for scheme, colour in heads.PAPER.items()}
+    assert len(told) == 2
 
 
 def test_a_redirect_without_a_head_becomes_a_page(finished):

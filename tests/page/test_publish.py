@@ -10,7 +10,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from handful.page import editions, hosting, publish
+from handful.page import build, editions, hosting, publish
 from handful.page.bootstrap import ROOT
 from handful.page.finish import POLICY
 
@@ -173,6 +173,33 @@ def test_a_page_is_signed_with_edition_and_address():
 REQUIRED = {"cff-version", "message", "title", "authors"}
 KNOWN = REQUIRED | {"abstract", "type", "version", "date-released", "license", "keywords", "url", "repository-code", "doi", "identifiers",
                     "license-url", "commit", "contact", "preferred-citation", "references", "repository"}
+
+
+@pytest.mark.parametrize("asked, passed, stands", [([], False, "last"), ([], True, "new"), (["--check", "no"], False, "new")])
+def test_only_what_passes_its_checks_is_published(tmp_path, monkeypatch, capsys, asked, passed, stands):
+    """A book that fails leaves the one that was published last as it was; CHECK=no asks no test."""
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    monkeypatch.setattr(publish, "PUBLIC", tmp_path / "public")
+    monkeypatch.setattr(publish, "base_url", lambda: "")
+    monkeypatch.setattr(publish, "complete", lambda *given: [])
+    monkeypatch.setattr(publish, "passes", lambda site, jobs: passed)
+    monkeypatch.setattr("sys.argv", ["publish", *asked])
+
+    def book(site, base, earlier):
+        site.mkdir(exist_ok=True)
+        (site / "index.html").write_text("new")
+
+    monkeypatch.setattr(build, "book", book)
+    book(publish.PUBLIC, "", [])
+    (publish.PUBLIC / "index.html").write_text("last")
+    if stands == "last":
+        with pytest.raises(SystemExit):
+            publish.main()
+        assert "not fit to be published" in capsys.readouterr().err
+    else:
+        publish.main()
+        assert ("not checked" in capsys.readouterr().out) == (asked != [])
+    assert (publish.PUBLIC / "index.html").read_text() == stands
 
 
 def test_the_citation_is_one_and_agrees_with_the_package():

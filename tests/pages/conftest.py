@@ -203,9 +203,13 @@ def lax_server(tmp_path):
 
 
 def built_pages() -> list[str]:
-    """Every page of the built book; a placeholder where nothing is built, so that collection goes on."""
-    found = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html")) if SITE.exists() else []
-    return found or ["index.html"]
+    """Every page of the built book; a placeholder where nothing is built, so that collection goes on.
+
+    What `make publish` adds to them (earlier editions, pages that have moved, 404.html) is not of this book.
+    """
+    found = sorted(p for p in SITE.rglob("*.html") if "editions" not in p.relative_to(SITE).parts and p.name != "404.html"
+                   and not (p.stat().st_size < 4000 and 'http-equiv="refresh"' in p.read_text("utf-8")))
+    return [p.relative_to(SITE).as_posix() for p in found] or ["index.html"]
 
 
 def pytest_generate_tests(metafunc):

@@ -35,7 +35,8 @@ def plain(address: str) -> str:
 
 def used(site: Path) -> set[str]:
     """Every address outside that a page of the built site links to."""
-    return {plain(found) for page in site.rglob("*.html") for found in LINK.findall(page.read_text("utf-8"))}
+    return {plain(found) for page in site.rglob("*.html") if "editions" not in page.relative_to(site).parts
+            for found in LINK.findall(page.read_text("utf-8"))}
 
 
 def listed(path: Path = LIST) -> dict[str, str]:

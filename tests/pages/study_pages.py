@@ -138,6 +138,21 @@ def give(page, path) -> str:
     return page.locator(".study-data > [role=status]").inner_text()
 
 
+def walk_chapter(page) -> None:
+    """Use a part of each kind on a chapter's page of the built book: a plot, a live number's box, a card."""
+    plot = page.locator("figure.explorer .ex").first
+    plot.scroll_into_view_if_needed()
+    drawn = plot.locator(".ex-svg").first
+    before = drawn.inner_html()
+    plot.locator("input[type=range]").first.press("PageUp")
+    page.wait_for_function("([node, before]) => node.innerHTML !== before", arg=[drawn.element_handle(), before])
+    page.locator(".live[role=button]").first.click()
+    page.locator(".pop-formula .katex").first.wait_for()
+    page.keyboard.press("Escape")
+    page.locator("[data-card] summary").first.click()
+    page.locator(".study-grade").first.wait_for()
+
+
 def missed(card: str, times: int) -> list[dict]:
     """A card that was forgotten so many times, an easy answer before each."""
     start, day = 1_750_000_000_000, 86_400_000

@@ -1,6 +1,6 @@
 """axe-core on the built pages, light and dark, with everything unfolded, and in the states that a reader brings about.
 
-`make test` looks at a page of each kind; `make accessible` looks at every page.
+`make test` looks at a page of each kind; `make accessible` and `make publish` look at every page.
 """
 
 from __future__ import annotations
@@ -89,6 +89,14 @@ def test_dialogs(site, tab):
     page.locator("dialog.find[open] input[type=text]").fill("balance batch")
     page.locator("dialog.find [role=option]").first.wait_for()
     assert faults(page) == []
+
+
+def test_targets_do_not_overlap_as_the_page_comes(site, watch):
+    """Far below, nothing has been laid out but what asks for it; Lighthouse looks at a page so, at this size."""
+    page = watch(bypass_csp=True, width=1350, height=940).open(site + "latency-and-cost.html")
+    page.wait_for_function("document.querySelectorAll('.problem-choices input').length > 8")
+    page.evaluate(AXE)
+    assert page.evaluate(RUN, ["light", {"type": "rule", "values": ["target-size"]}]) == []
 
 
 @pytest.mark.parametrize("fault", ["<button></button>", "<img src='favicon.svg'>", "<p style='color: #aaa'>pale</p>", "<div style='overflow: auto; width: 9px; white-space: nowrap'>wide words</div>"])

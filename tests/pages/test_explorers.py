@@ -1,4 +1,4 @@
-"""Explorers in a real browser: moved by mouse, keyboard and address, on a page of their own and in the built book."""
+"""Explorers in a real browser: moved by mouse, keyboard and address, on a page of their own; test_book_explorers.py has those of the book."""
 from __future__ import annotations
 
 import re
@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 import pytest
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
-from playwright.sync_api import expect
 
 from handful import balance, latency
 from handful.page import build
@@ -331,61 +330,6 @@ def test_without_scripts_the_figure_stands(demo, explorers):
     page = demo(java_script_enabled=False, wait=".explorer-static svg")
     assert page.locator(".explorer-static svg").count() == len(explorers)
     assert flat(page.locator("#explorer-latency .explorer-words").inner_text()) == flat(explorers["latency"].alt_text())
-
-
-# The built book ----------------------------------------------------------------------------------------------------
-
-# What a reader sees move: the drawing and the numbers.  Words follow later, and could be a move before's.
-SEEN = """(figure) => figure.querySelector(".ex-svg").innerHTML + figure.querySelector(".ex-values")?.textContent"""
-# Whether that becomes something else within some time; a busy machine may take its time.
-CHANGES = f"""async (figure, [before, milliseconds]) => {{
-  const seen = {SEEN}, end = performance.now() + milliseconds;
-  while (seen(figure) === before && performance.now() < end) await new Promise((done) => setTimeout(done, 20));
-  return seen(figure) !== before; }}"""
-
-
-AT_END = """(node) => node.matches("input") ? Number(node.value) >= Number(node.max)
-  : Number(node.getAttribute("aria-valuenow")) >= Number(node.getAttribute("aria-valuemax"))"""
-
-
-def moved(page, figure, handle, milliseconds: int) -> bool:
-    before = figure.evaluate(SEEN)
-    handle.focus()
-    page.keyboard.press("PageDown" if handle.evaluate(AT_END) else "PageUp")  # one key: a second could undo the first
-    return figure.evaluate(CHANGES, [before, milliseconds])
-
-
-def choices(figure):
-    """Go through the figure's other controls, a choice at a time."""
-    yield
-    for box in figure.locator(".ex-controls input[type=checkbox]").all():
-        box.click()
-        yield
-    for select in figure.locator(".ex-controls select").all():
-        for place in range(select.locator("option").count()):
-            select.select_option(index=place)
-            yield
-
-
-def test_every_explorer_of_the_book_moves(page_name, site, shared):
-    if "explorer-spec" not in (build.SITE / page_name).read_text("utf-8"):
-        return
-    tab = shared(reduced_motion="reduce")  # a move is over at once, and is not mistaken for the next one's
-    page = tab.open(site + page_name)
-    figures = page.locator("figure.explorer")
-    for i in range(figures.count()):
-        figure = figures.nth(i)
-        figure.scroll_into_view_if_needed()
-        figure.locator(".ex").wait_for()
-        for handle in figure.locator("input[type=range], [role=slider]").all():
-            if not moved(page, figure, handle, 600):
-                # Some matter for one choice only: for one schedule, or a curve that is shown on request.
-                assert any(moved(page, figure, handle, 1500) for _ in choices(figure)), (figure.get_attribute("id"), handle.get_attribute("id"))
-        for button in figure.locator(".ex-preset-button").all():
-            button.click()
-            expect(button).to_have_attribute("aria-pressed", "true")
-        assert figure.locator(".ex-notice:visible").count() == 0
-    assert tab.faults == []
 
 
 # In a notebook ------------------------------------------------------------------------------------------------------

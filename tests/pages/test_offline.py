@@ -12,7 +12,7 @@ from handful.page import build, offline
 from handful.page.finish import POLICY
 from handful.page.serve import open_server
 
-from study_pages import CHAPTERS, card
+from study_pages import CHAPTERS, card, walk_chapter
 
 PAGES = ("index", "about", *CHAPTERS)
 SOON = "{ const usual = window.setTimeout; window.setTimeout = (f, t, ...rest) => usual(f, t === 15000 ? 0 : t, ...rest); }"
@@ -283,16 +283,7 @@ def test_the_built_book_itself(context):
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(f"{host.address()}latency-and-cost.html")
-        plot = page.locator("figure.explorer .ex").first
-        plot.scroll_into_view_if_needed()
-        before = plot.locator("output").first.inner_text()
-        plot.locator("input[type=range]").first.press("PageUp")
-        page.wait_for_function("([node, before]) => node.textContent !== before", arg=[plot.locator("output").first.element_handle(), before])
-        page.locator(".live[role=button]").first.click()
-        page.locator(".pop-formula .katex").first.wait_for()
-        page.keyboard.press("Escape")
-        page.locator("[data-card] summary").first.click()
-        page.locator(".study-grade").first.wait_for()
+        walk_chapter(page)
         page.goto(f"{host.address()}review.html")
         page.locator(".is-up .study-stage > *").first.wait_for()
         page.goto(f"{host.address()}search.html?q=roofline")

@@ -14,7 +14,7 @@ import pytest
 
 from handful.page import build
 
-from study_pages import DUMP, answer, counts, dump, front, show, write_book
+from study_pages import DUMP, answer, counts, dump, front, show, walk_chapter, write_book
 
 pytestmark = pytest.mark.browser
 CHAPTER = "latency-and-cost.html"
@@ -42,16 +42,7 @@ def test_a_browser_of_2022(site, watch):
     tab = watch()
     tab.page.add_init_script(OLD)
     page = tab.open(site + CHAPTER)
-    plot = page.locator("figure.explorer").first
-    plot.scroll_into_view_if_needed()
-    before = plot.locator("svg").first.inner_html()
-    plot.locator("input[type=range]").first.press("ArrowRight")
-    page.wait_for_function("([node, before]) => node.innerHTML !== before", arg=[plot.locator("svg").first.element_handle(), before])
-    page.locator(".live[role=button]").first.click()
-    page.locator(".pop-formula .katex").first.wait_for()
-    page.keyboard.press("Escape")
-    page.locator("[data-card] summary").first.click()
-    page.locator(".study-grade").first.wait_for()
+    walk_chapter(page)
     page = tab.open(site + "review.html")
     page.locator(".is-up .study-stage > *").first.wait_for()
     answer(page, 3)

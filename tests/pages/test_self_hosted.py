@@ -11,6 +11,9 @@ from handful.page.finish import POLICY
 
 from soup import soup
 
+# Elements of MathML that stand for something only with so many parts.
+PARTS = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "mfrac": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
+
 
 @pytest.fixture(scope="module")
 def visit(page_name, site, shared):
@@ -55,6 +58,8 @@ def test_maths_is_set(page_name):
     for formula in page.select(".math"):
         assert formula.find("math"), formula
         assert not formula.find(class_="katex-error")
+    for part in page.find_all(list(PARTS)):
+        assert len(part.find_all(True, recursive=False)) == PARTS[part.name], part
     told = [text for text in page.find_all(string=re.compile(r"\\(frac|text|mathrm|left|begin)\b"))
             if not any(up.name in ("annotation", "script", "code", "pre") or "katex" in up.get("class", ()) for up in text.parents)]
     assert told == []

@@ -33,6 +33,11 @@ ${existsSync(join(page, "site.js")) ? 'import "./site.js";' : ""}`,
 };
 
 const marks = {};
+// d3-array's own bundle holds internmap; KaTeX is copied below.
+const held = new Set(["katex", "internmap"]);
+// Whose the fonts are, where the package's licence names the one from whom it has them.
+const ADOBE = "Copyright Adobe (http://www.adobe.com/), with Reserved Font Name 'Source'.\n\n";
+const OWNERS = { "@fontsource/source-serif-4": ADOBE, "@fontsource-variable/source-sans-3": ADOBE };
 for (const [name, contents] of Object.entries(entries)) {
   const result = await build({
     stdin: { contents, resolveDir: page, sourcefile: `${name}.entry.js` },
@@ -48,6 +53,9 @@ for (const [name, contents] of Object.entries(entries)) {
     logLevel: "warning",
     metafile: true,
   });
+  for (const { inputs } of Object.values(result.metafile.outputs))
+    for (const [input, { bytesInOutput }] of Object.entries(inputs))
+      if (bytesInOutput && input.includes("node_modules/")) held.add(input.match(/.*node_modules\/((@[^/]+\/)?[^/]+)/)[1]);
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
   const late = ["study", "search", "python"].includes(name);
   if (late) marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(createHash("sha256").update(readFileSync(join(out, `${name}.js`))).digest("hex").slice(0, 8));
@@ -57,9 +65,14 @@ for (const [name, contents] of Object.entries(entries)) {
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
 
-// What the scripts hold of others goes under their licences, which stand beside them.
-const notices = ["d3-array", "internmap", "katex", "minisearch", "ts-fsrs"].map((name) => `${name}\n\n${readFileSync(join(page, "../../../node_modules", name, name === "minisearch" ? "LICENSE.txt" : "LICENSE"), "utf8").trim()}\n`);
-writeFileSync(join(out, "licences.txt"), notices.join("\n\n"));
+// What the scripts and sheets hold of others goes under its licence, which stands beside them; licences.py adds to it.
+const packages = join(page, "../../../node_modules");
+const notices = [...held].sort().map((name) => {
+  const file = readdirSync(join(packages, name)).find((entry) => /^licen[cs]e(\.txt|\.md)?$/i.test(entry));
+  const rule = "=".repeat(78);
+  return `${rule}\n${name}\n${rule}\n\n${OWNERS[name] || ""}${readFileSync(join(packages, name, file), "utf8").trim()}`;
+});
+writeFileSync(join(out, "licences.txt"), `${notices.join("\n\n\n")}\n`);
 
 // KaTeX's sheet with the one font format that every browser of the last ten years reads.
 const katex = dirname(createRequire(import.meta.url).resolve("katex"));

@@ -18,15 +18,15 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import editions, gather, heads, icons, inpage, mend, offline, search, sheets, wheel
+from . import editions, gather, heads, icons, inpage, licences, mend, offline, search, sheets, wheel
 from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
 # Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses; of their scripts none: house.js does
 # what the book needs of them.
-UNWANTED_FILES = ("*.map", "*.js", "sphinx-thebe.*", "togglebutton.*", "copybutton.*", "vendor", "*webpack-macros.html",
-                  ".buildinfo", ".doctrees")
+UNWANTED_FILES = ("*.map", "*.js", "*.LICENSE.txt", "sphinx-thebe.*", "togglebutton.*", "copybutton.*", "vendor", "*webpack-macros.html",
+                  ".buildinfo", ".doctrees", "locales", "logo_*")
 UNWANTED_TAGS = ('link[href*="sphinx-thebe"]', 'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
                  # Folded answers are <details>, which need no script.
                  'link[href*="togglebutton"]', 'link[href*="copybutton"]',
@@ -291,6 +291,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     shutil.copytree(raw, fresh, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
     static = fresh / "_static"
     shutil.copytree(scripts, static / "handful", ignore=shutil.ignore_patterns("*.meta.json", "rows.json"))
+    licences.write(static / "handful", root / "node_modules")
     icons.write(static / "handful")
     made = {path.stem: path for path in notebooks.glob("*.ipynb")} if notebooks and notebooks.exists() else {}
     for path in made.values():

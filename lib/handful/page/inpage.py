@@ -61,15 +61,8 @@ def prepare(npm: Path, target: Path, package: Path) -> str:
     # Pyodide's own list of packages names addresses of a host that no page may ask.
     known = json.loads((npm / "pyodide-lock.json").read_text("utf-8"))
     (files / "pyodide-lock.json").write_text(json.dumps({"info": known["info"], "packages": {}}), "utf-8")
-    (files / "LICENCES.txt").write_text(LICENCES, "utf-8")
     (target / ".made-from").write_text(state)
     return ""
-
-
-LICENCES = """Pyodide: Mozilla Public License 2.0; source at github.com/pyodide/pyodide
-CPython and its standard library: PSF License
-SymPy, mpmath: BSD 3-Clause License; latex2mathml: MIT License (texts within packages.zip)
-"""
 
 
 def _state(npm: Path, package: Path) -> str:

@@ -14,26 +14,24 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from .heads import PAPER
+
 SOURCES = Path(__file__).with_name("kept")
 TITLE, SHORT = "A Handful of Equations", "Equations"
-PAPER = {"light": "#ffffff", "dark": "#121212"}
 ICONS = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"),
          ("icon-maskable-512.png", "512x512", "maskable"), ("favicon.svg", "any", "any"))
 # Not of an edition: large and asked for by few, or for other programs.  They always come from the host.
 LEFT_OUT = ("*.pdf", "*.epub", "*.ipynb", "*.apkg", "*.csv", "*.bib", "*.inv", "*.zip", "*.whl", "*.map", "*.xml", "*.txt",
-            "*.md", "*.py", "_sources/*", "_static/downloads/*", "*/pyodide/*", "_static/social/*", "_static/locales/*",
+            "*.md", "*.py", "_sources/*", "_static/downloads/*", "*/pyodide/*", "_static/social/*",
             # of the theme's, what has gone into the one sheet
             "_static/pictures/*", "_static/icons/*",
             "claims.json", "_static/handful/explorer.*", "_static/handful/katex/*", "_static/sphinx-design.min.css",
-            "_static/basic.css", "_static/togglebutton*", "sw.js", "404.html", "_headers", "_redirects", ".*", "*/.*")
+            "_static/basic.css", "sw.js", "404.html", "_headers", "_redirects", ".*", "*/.*")
 
 
 def dress(soup: BeautifulSoup, up: str) -> None:
-    """Name the manifest, and the colour of the window round an installed book."""
+    """Name the manifest."""
     soup.head.append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
-    for scheme, colour in PAPER.items():
-        soup.head.append(soup.new_tag("meta", attrs={"name": "theme-color", "content": colour,
-                                                     "media": f"(prefers-color-scheme: {scheme})"}))
 
 
 def manifest(site: Path) -> dict:

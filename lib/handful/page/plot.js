@@ -301,7 +301,8 @@ export class Plot {
     return best;
   }
 
-  drawLabels({ series, dots }) {
+  drawLabels({ series, dots, cursor }) {
+    this.rings = (cursor?.points || []).map((point) => [this.sx(point.x), this.sy(point.y)]);
     for (const dot of placeDots(this, dots || [])) {
       const item = this.pools.dot.get(dot.key);
       put(item.node, "class", dot.index === undefined ? "" : `ex-point ex-c${dot.index % 8}`);

@@ -1,6 +1,6 @@
 """The book as a folder to put on a web server: ``make publish BASE_URL=https://example.org/book/``.
 
-``_build/public`` gets the site, and beside it what a published copy wants: robots.txt, sitemap.xml, a page for addresses
+``_build/public`` gets the site once axe-core has passed every page of it and every link has arrived (CHECK=no leaves that out), and beside it what a published copy wants: robots.txt, sitemap.xml, a page for addresses
 that lead nowhere, pages where others have moved from, headers for hosts that read them, and earlier editions.
 The book's address comes from BASE_URL, else from ``html: baseurl`` of _config.yml; without one, whatever has to name
 the whole address (the sitemap, canonical links) is left out.
@@ -12,6 +12,7 @@ import argparse
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -28,6 +29,8 @@ from .bootstrap import ROOT
 from .finish import POLICY
 
 PUBLIC = ROOT / "_build" / "public"
+# What every edition is held to: axe-core on each of its pages, and each link within it.
+CHECKS = ("tests/pages/test_accessible.py", "tests/pages/test_links.py")
 # Pages that a search engine has no use for.
 UNLISTED = {"404.html", "search.html", "genindex.html"}
 
@@ -151,21 +154,41 @@ def complete(site: Path, base: str, moved: dict[str, str], archive: Path | None 
     return said
 
 
+def passes(site: Path, jobs: str) -> bool:
+    """Whether every page of `site` is accessible and every link in it arrives; pytest says which is not, as it goes."""
+    environment = {**os.environ, "HANDFUL_SITE": str(site), "EVERY_PAGE": "1"}
+    command = [sys.executable, "-P", "-m", "pytest", "--quiet", "-n", jobs, "--dist", "worksteal", "-m", "site", *CHECKS]
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
+
+
 def main() -> None:
     from . import build
 
     parser = argparse.ArgumentParser(description="Write the book into _build/public, to be copied onto any web server.")
     parser.add_argument("--editions", type=Path, help="a folder of earlier editions, each as it was published")
+    parser.add_argument("--check", choices=("yes", "no"), default="yes", help="look at every page in a browser before it becomes _build/public (default: yes)")
+    parser.add_argument("--jobs", default="2", help="how many browsers look at them (default: 2)")
     options = parser.parse_args()
     if options.editions and not options.editions.is_dir():
         sys.exit(f"There is no folder {options.editions}; EDITIONS names one that holds a folder for each earlier edition.")
     try:
         base, moved = base_url(), moves(ROOT / "book" / "redirects.toml")
         earlier = editions.earlier_in(options.editions) if options.editions else []
-        build.book(PUBLIC, base, earlier)
-        said = complete(PUBLIC, base, moved, options.editions, earlier)
+        # It takes the place of what was published last once it has passed.
+        fresh = PUBLIC.with_name("unchecked")
+        build.book(fresh, base, earlier)
+        said = complete(fresh, base, moved, options.editions, earlier)
     except (PublishError, editions.EditionError) as error:
         build.stop(str(error))
+    if options.check == "yes":
+        build.say("every page in a browser, light and dark, and every link: some minutes")
+        if not passes(fresh, options.jobs):
+            build.stop(f"The book is not fit to be published; what is wrong stands above, the pages in {fresh.relative_to(ROOT)}.")
+    else:
+        said.append("not checked: CHECK=no leaves out axe-core and the links")
+    shutil.rmtree(PUBLIC, ignore_errors=True)
+    fresh.rename(PUBLIC)
+    build.say(f"published in {PUBLIC.relative_to(ROOT)}")
     for line in said:
         build.say(line)
     build.say(f"to put it on a server: rsync -a --delete {PUBLIC.relative_to(ROOT)}/ HOST:FOLDER/")

@@ -199,17 +199,21 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
 
     if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
         return []
-    made, rows = [], {name: (page, anchor) for page, found in pages.items() for name, anchor in found["rows"].items()}
+    made, places, rows = [], {}, {name: (page, anchor) for page, found in pages.items() for name, anchor in found["rows"].items()}
     for name, formula in registry().items():
         tex = formula.latex()
-        place = next(((page, _anchor(found["shown"][_bare(tex)], name)) for page, found in pages.items() if _bare(tex) in found["shown"]), None) \
+        places[name] = next(((page, _anchor(found["shown"][_bare(tex)], name)) for page, found in pages.items() if _bare(tex) in found["shown"]), None) \
             or next(((page, found["live"][name]) for page, found in pages.items() if name in found["live"]), None) \
             or rows.get(formula.gives.name)
+    for name, formula in registry().items():
+        tex, gives, place = formula.latex(), formula.gives.name, places[name]
         if place is None:
             continue
+        # Variants are those that give the same on one page; one with no place but the letter's row is the letter's formula's.
+        at = places.get(gives) if place == rows.get(gives) else None
         made.append({"kind": "formula", "page": place[0], "anchor": place[1], "title": replace(formula.gives, name=name).label, "trail": [],
-                     "text": formula.meaning, "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
-                     "named": plain(formula.gives.latex) if name == formula.gives.name else "", "html": maths.want(tex, False, "search")})
+                     "text": formula.meaning, "variant_of": f"{(at or place)[0]} {gives}", "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
+                     "named": plain(formula.gives.latex) if name == gives else "", "html": maths.want(tex, False, "search")})
     for name, place in rows.items():
         quantity = table[name]
         if name in registry():

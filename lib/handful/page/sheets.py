@@ -49,6 +49,8 @@ def cut_font(source: Path, target: Path, points: set[int]) -> set[int]:
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=have)
     cutter.subset(font)
+    for line in font["name"].names:  # its makers keep their name for the font as they made it
+        line.string = "Icons of the book"
     font.flavor = "woff"
     font.save(target)
     return have

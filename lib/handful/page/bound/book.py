@@ -358,9 +358,7 @@ def mathml(katex: str) -> str:
     """
     found = re.search(r"<math\b([^>]*)><semantics>(.*?)<annotation[^>]*>(.*?)</annotation></semantics></math>", katex, re.S)
     tex = re.sub(r"\s+", " ", html.escape(html.unescape(found[3])))
-    # KaTeX gives "R_{\\max}" three parts, the last an invisible sign; MathML allows two.
-    inner = re.sub("<mo>\u2061</mo>(?=</m(?:sub|sup|under|over)>)", "", found[2])
-    return f'<math{found[1]} alttext="{tex}">{inner}</math>'
+    return f'<math{found[1]} alttext="{tex}">{found[2]}</math>'
 
 
 def visible(katex: str) -> str:

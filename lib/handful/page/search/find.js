@@ -11,8 +11,8 @@ const FEW = 4, RANKED = 120;
 
 // The book from the index file: entries, and the search over them.
 export function open({ pages, entries, maths, index }) {
-  const list = entries.map(([kind, page, anchor, title, trail, text, note, letter], id) => ({
-    id, kind: KINDS[kind], address: pages[page][0] + (anchor ? `#${anchor}` : ""), page: pages[page][1], top: !anchor, title, trail, text, note, letter }));
+  const list = entries.map(([kind, page, anchor, title, trail, text, note, letter, variant], id) => ({
+    id, kind: KINDS[kind], address: pages[page][0] + (anchor ? `#${anchor}` : ""), page: pages[page][1], top: !anchor, title, trail, text, note, letter, variant }));
   return { entries: list, maths, mini: unpack(index, OPTIONS) };
 }
 
@@ -28,6 +28,20 @@ function closeness(entry, phrase, several, raw) {
   if (several && ` ${title} `.includes(` ${phrase}`)) return 1.8;
   if (several && (entry.lower ??= entry.text.toLowerCase()).includes(raw.toLowerCase())) return 1.5;
   return 1;
+}
+
+// Of the variants of a formula the best has the titles of the others as `others`; they are `folded`.
+function fold(results) {
+  const first = new Map();
+  for (const result of results) {
+    const { variant, title } = result.entry;
+    if (!variant) continue;
+    if (first.has(variant)) {
+      first.get(variant).others.push(title);
+      result.folded = true;
+    } else first.set(variant, Object.assign(result, { others: [] }));
+  }
+  return results;
 }
 
 // Ranked results: [{entry, terms, score}], and whether only likenesses were found.
@@ -56,7 +70,7 @@ export function find(book, query) {
   found = found.sort((a, b) => b.score - a.score);
   const head = found.slice(0, RANKED).map(({ id, score, terms }) =>
     ({ entry: book.entries[id], terms, score: score * closeness(book.entries[id], phrase, several, raw) })).sort((a, b) => b.score - a.score);
-  return { results: [...head, ...found.slice(RANKED).map(({ id, score, terms }) => ({ entry: book.entries[id], terms, score }))], like };
+  return { results: fold([...head, ...found.slice(RANKED).map(({ id, score, terms }) => ({ entry: book.entries[id], terms, score }))]), like };
 }
 
 // Another spelling, where nothing was found.

@@ -19,7 +19,7 @@ export const groupOf = (entry) => groups[entry.kind];
 
 const pieces = (text, terms, length) => marked(text, terms, length).map(([piece, found]) => (found ? h("mark", { text: piece }) : piece));
 
-export function hit({ entry, terms }, home, option) {
+export function hit({ entry, terms, others = [] }, home, option) {
   const wanted = new Set(terms), trail = [entry.top ? "" : entry.page, ...entry.trail.filter((name) => name !== entry.page)].filter(Boolean).join(" › ");
   return h("a", { class: `find-hit find-${entry.kind}`, href: new URL(entry.address, home), "data-terms": JSON.stringify(terms),
     ...(option ? { role: "option", tabindex: "-1", id: option.id } : {}) },
@@ -27,5 +27,6 @@ export function hit({ entry, terms }, home, option) {
     h("span", { class: "find-kind", text: entry.top ? "Page" : NAMES[entry.kind] }), entry.note ? " " : null, entry.note ? h("span", { class: "find-note", text: entry.note }) : null),
   entry.kind === "formula" || entry.kind === "letter" ? h("span", { class: "find-maths", "data-maths": entry.id, "aria-hidden": "true" }) : null,
   entry.text ? h("span", { class: "find-text" }, " ", ...pieces(entry.text, wanted, 150)) : null,
+  others.length ? h("span", { class: "find-text" }, ` Also: ${others.slice(0, 3).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}.`) : null,
   trail ? h("span", { class: "find-trail" }, " ", trail) : null);
 }

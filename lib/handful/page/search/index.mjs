@@ -1,5 +1,5 @@
 // Makes the index that search/find.js asks: node index.mjs, with {pages, entries, maths} as JSON on standard input.
-// Writes {pages, entries, maths, index}; an entry is [kind, page, anchor, title, trail, text, note, letter],
+// Writes {pages, entries, maths, index}; an entry is [kind, page, anchor, title, trail, text, note, letter, variant],
 // the index as pack.js has it.
 import { readFileSync } from "node:fs";
 import MiniSearch from "minisearch";
@@ -10,8 +10,12 @@ const { pages, entries, maths } = JSON.parse(readFileSync(0, "utf8"));
 const number = new Map(pages.map(([address], i) => [address, i])), index = new MiniSearch(OPTIONS);
 index.addAll(entries.map(({ page, title, letters, text, trail }, id) =>
   ({ id, title, letters: letters || "", text, trail: [pages[number.get(page)][1], ...trail].join(" ") })));
-const rows = entries.map(({ kind, page, anchor, title, trail, text, note = "", named = "" }) =>
-  [KINDS.indexOf(kind), number.get(page), anchor, title, trail, text, note, named]);
+// Variants of one formula have one number, from 1 on; an only one has 0.
+const many = new Map();
+for (const { variant_of: of } of entries) if (of) many.set(of, (many.get(of) || 0) + 1);
+const shared = [...many].filter(([, count]) => count > 1).map(([of]) => of);
+const rows = entries.map(({ kind, page, anchor, title, trail, text, note = "", named = "", variant_of: of }) =>
+  [KINDS.indexOf(kind), number.get(page), anchor, title, trail, text, note, named, shared.indexOf(of) + 1]);
 const wrong = rows.find((row) => row[0] < 0 || row[1] === undefined);
 if (wrong) throw new Error(`An entry of no known kind or page: ${JSON.stringify(wrong).slice(0, 300)}`);
 process.stdout.write(JSON.stringify({ pages, entries: rows, maths, index: pack(index.toJSON()) }));

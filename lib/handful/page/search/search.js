@@ -58,7 +58,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   }
 
   function draw() {
-    const tallies = { all: results.length };
+    const all = results.filter(({ folded }) => !folded), tallies = { all: all.length };
     for (const { entry } of results) tallies[groupOf(entry)] = (tallies[groupOf(entry)] || 0) + 1;
     if (!tallies[group]) { group = "all"; radios[0].radio.checked = true; }
     for (const { name, tally, node } of radios) {
@@ -66,9 +66,9 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       node.hidden = !tallies[name];
     }
     chips.hidden = !results.length;
-    const fitting = group === "all" ? results : results.filter(({ entry }) => groupOf(entry) === group), some = fitting.slice(0, limit);
+    const fitting = group === "all" ? all : results.filter(({ entry }) => groupOf(entry) === group), some = fitting.slice(0, limit);
     point(-1);
-    shown = some.map((result, i) => hit(result, home, listed && { id: `find-hit-${i}` }));
+    shown = some.map((result, i) => hit(group === "all" ? result : { ...result, others: [] }, home, listed && { id: `find-hit-${i}` }));
     list.replaceChildren(...(listed ? shown : shown.map((node) => h("li", null, node))));
     list.hidden = !some.length;
     if (listed) input.setAttribute("aria-expanded", String(Boolean(some.length)));

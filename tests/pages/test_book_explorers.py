@@ -1,0 +1,72 @@
+"""Every explorer of the built book answers each of its controls."""
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from handful.page import build
+
+pytestmark = pytest.mark.browser
+
+# What a reader sees move: the drawing and the numbers.  Words follow later, and could be a move before's.
+SEEN = """(figure) => figure.querySelector(".ex-svg").innerHTML + figure.querySelector(".ex-values")?.textContent"""
+# Whether that becomes something else within some time; a busy machine may take its time.
+CHANGES = f"""async (figure, [before, milliseconds]) => {{
+  const seen = {SEEN}, end = performance.now() + milliseconds;
+  while (seen(figure) === before && performance.now() < end) await new Promise((done) => setTimeout(done, 20));
+  return seen(figure) !== before; }}"""
+
+
+AT_END = """(node) => node.matches("input") ? Number(node.value) >= Number(node.max)
+  : Number(node.getAttribute("aria-valuenow")) >= Number(node.getAttribute("aria-valuemax"))"""
+
+
+def moved(page, figure, handle, milliseconds: int) -> bool:
+    before = figure.evaluate(SEEN)
+    handle.focus()
+    page.keyboard.press("PageDown" if handle.evaluate(AT_END) else "PageUp")  # one key: a second could undo the first
+    return figure.evaluate(CHANGES, [before, milliseconds])
+
+
+def choices(figure):
+    """Go through the figure's other controls, a choice at a time."""
+    yield
+    for box in figure.locator(".ex-controls input[type=checkbox]").all():
+        box.click()
+        yield
+    for select in figure.locator(".ex-controls select").all():
+        for place in range(select.locator("option").count()):
+            select.select_option(index=place)
+            yield
+
+
+def test_every_explorer_of_the_book_moves(page_name, site, shared):
+    if "explorer-spec" not in (build.SITE / page_name).read_text("utf-8"):
+        return
+    tab = shared(reduced_motion="reduce")  # a move is over at once, and is not mistaken for the next one's
+    page = tab.open(site + page_name)
+    figures = page.locator("figure.explorer")
+    for i in range(figures.count()):
+        figure = figures.nth(i)
+        figure.scroll_into_view_if_needed()
+        figure.locator(".ex").wait_for()
+        for handle in figure.locator("input[type=range], [role=slider]").all():
+            if not moved(page, figure, handle, 600):
+                # Some matter for one choice only: for one schedule, or a curve that is shown on request.
+                assert any(moved(page, figure, handle, 1500) for _ in choices(figure)), (figure.get_attribute("id"), handle.get_attribute("id"))
+        for button in figure.locator(".ex-preset-button").all():
+            button.click()
+            expect(button).to_have_attribute("aria-pressed", "true")
+        assert figure.locator(".ex-notice:visible").count() == 0
+    assert tab.faults == []
+
+
+def test_the_cursor_covers_no_name_on_a_phone(site, shared):
+    """Names stand on the curves there, and the first page's plot has little room for them."""
+    page = shared(width=390).open(site + "index.html")
+    covered = page.locator("figure.explorer .ex-svg").first.evaluate("""(svg) => [...svg.querySelectorAll(".ex-label text")].filter((name) =>
+        [...svg.querySelectorAll(".ex-ring")].some((ring) => {
+          const n = name.getBoundingClientRect(), r = ring.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2;
+          return r.width && n.width && x > n.left && x < n.right && y > n.top && y < n.bottom;
+        })).map((name) => name.textContent)""")
+    assert page.locator("figure.explorer .ex-ring").count() and covered == []
