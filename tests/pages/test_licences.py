@@ -39,7 +39,7 @@ def test_every_font_is_listed_under_the_whole_of_its_licence():
 def test_every_python_package_whose_files_lie_on_the_site_is_listed():
     """A file is a package's if the package installs one of the same name and bytes."""
     raw = max((BUILD / "book").iterdir(), key=lambda path: path.stat().st_mtime) / "_build" / "html" / "_static"
-    gone = ("sphinx-thebe", "togglebutton", "copybutton", "check-solid.svg", "play-solid.svg")
+    gone = ("sphinx-thebe", "togglebutton", "copybutton", "copy-button.svg", "check-solid.svg", "play-solid.svg")
     files = {path.name: path.read_bytes() for path in raw.rglob("*") if path.is_file() and path.suffix in (".css", ".svg", ".png")
              and "locales" not in path.parts and not path.name.startswith((*gone, "logo_"))}
     owners = {package.name.lower().replace("_", "-") for package in metadata.distributions() for path in package.files or ()

@@ -25,7 +25,7 @@ POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'n
 
 # Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses; of their scripts none: house.js does
 # what the book needs of them.
-UNWANTED_FILES = ("*.map", "*.js", "*.LICENSE.txt", "sphinx-thebe.*", "togglebutton.*", "copybutton.*", "check-solid.svg", "vendor", "*webpack-macros.html",
+UNWANTED_FILES = ("*.map", "*.js", "*.LICENSE.txt", "sphinx-thebe.*", "togglebutton.*", "cop*button*", "check-solid.svg", "play-solid.svg", "scripts", "vendor", "*webpack-macros.html",
                   ".buildinfo", ".doctrees", "locales", "logo_*")
 UNWANTED_TAGS = ('link[href*="sphinx-thebe"]', 'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
                  # Folded answers are <details>, which need no script.
