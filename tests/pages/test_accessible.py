@@ -91,9 +91,10 @@ def test_dialogs(site, tab):
     assert faults(page) == []
 
 
-def test_targets_do_not_overlap_as_the_page_comes(site, watch):
-    """Far below, nothing has been laid out but what asks for it; Lighthouse looks at a page so, at this size."""
-    page = watch(bypass_csp=True, width=1350, height=940).open(site + "latency-and-cost.html")
+@pytest.mark.parametrize(("width", "height"), [(412, 823), (1350, 940)])
+def test_targets_do_not_overlap_as_the_page_comes(site, watch, width, height):
+    """Far below, nothing has been laid out but what asks for it; Lighthouse looks at a page so, at these sizes."""
+    page = watch(bypass_csp=True, width=width, height=height).open(site + "latency-and-cost.html")
     page.wait_for_function("document.querySelectorAll('.problem-choices input').length > 8")
     page.evaluate(AXE)
     assert page.evaluate(RUN, ["light", {"type": "rule", "values": ["target-size"]}]) == []
