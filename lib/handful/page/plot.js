@@ -165,6 +165,8 @@ export class Plot {
   //          cursor: {x, points: [{index, x, y}], text, min, max, now, valueText, step, trace, grid} }
   draw(frame) {
     this.last = frame;
+    const { now, min, max, valueText } = frame.cursor || {};
+    if (frame.cursor) for (const [name, value] of [["aria-valuemin", decimal(min)], ["aria-valuemax", decimal(max)], ["aria-valuenow", decimal(now)], ["aria-valuetext", valueText]]) put(this.cursor.node, name, value);
     if (!this.width) return;
     // What does not follow the cursor is drawn when it changes.
     const { x, y, marks, dots, key } = frame;
@@ -332,7 +334,7 @@ export class Plot {
   drawCursor({ cursor }) {
     show(this.cursor.node, Boolean(cursor));
     if (!cursor) return;
-    const { left, right, top, bottom } = this.box, { node, sled, rule, reach, grip, plate, arrows, text } = this.cursor;
+    const { left, right, top, bottom } = this.box, { sled, rule, reach, grip, plate, arrows, text } = this.cursor;
     const at = Math.min(Math.max(this.sx(cursor.x), left), right), width = textWidth(cursor.text, this.strong) + 34;
     const middle = Math.min(Math.max(at, width / 2), this.width - width / 2), y = bottom + 4;
     // Groups are moved as a whole: what stands within them is neither styled nor laid out again.
@@ -350,6 +352,5 @@ export class Plot {
       put(ring, "transform", `translate(${x.toFixed(1)},${py.toFixed(1)})`);
     }
     this.pools.ring.done();
-    for (const [name, value] of [["aria-valuemin", decimal(cursor.min)], ["aria-valuemax", decimal(cursor.max)], ["aria-valuenow", decimal(cursor.now)], ["aria-valuetext", cursor.valueText]]) put(node, name, value);
   }
 }

@@ -7,7 +7,7 @@ import "./reach.css";
 import { mountBar } from "./bar.js";
 import { mount } from "./explorer.js";
 import { mountOffline } from "./kept/offline.js";
-import { h } from "./dom.js";
+import { h, lookWithin } from "./dom.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { mendReach } from "./reach.js";
@@ -78,16 +78,18 @@ function fill() {
   if (store.isDefault) idle(() => { takeIn = mountLive(document); }, { timeout: 1500 });
   else takeIn = mountLive(document);
   // What is near the screen is built first; the rest while the reader reads, and at once when it comes near.
+  const later = [...figures];
+  const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
+  let begun = false;
   const near = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) { near.unobserve(entry.target); upgrade(entry.target); }
+    for (const { isIntersecting, target } of entries) if (isIntersecting) { near.unobserve(target); upgrade(target); lookWithin(target); }
+    if (!begun) idle(next); // its first word is of all of them
+    begun = true;
   }, { rootMargin: "600px" });
   for (const figure of figures) {
     if (location.hash === `#${figure.id}`) upgrade(figure);
-    else near.observe(figure);
+    near.observe(figure);
   }
-  const later = [...figures];
-  const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
-  idle(next);
   idle(mendReach, { timeout: 3000 });
   if (document.querySelector("[data-study]")) study(); // what the page is for
   else idle(study, { timeout: 1500 });
