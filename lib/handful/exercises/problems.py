@@ -364,13 +364,23 @@ def _case(case, entry: Entry) -> dict:
 
 
 @cache
+def _entries() -> dict[str, Entry]:
+    return read_all("problems", lambda entry: entry)
+
+
+@cache
+def _made(name: str) -> Problem:
+    return make(_entries()[name])
+
+
+@cache
 def problems() -> dict[str, Problem]:
     """Every problem of the book, by id."""
-    return read_all("problems", make)
+    return {name: _made(name) for name in _entries()}
 
 
 def problem(name: str) -> Problem:
-    """The problem of that id; an unknown one gets the nearest ids."""
-    if name not in problems():
-        raise SourceError(f"There is no problem {name!r}; the nearest are {ask.nearest(name, problems())}.")
-    return problems()[name]
+    """The problem of that id, and no other is made; an unknown one gets the nearest ids."""
+    if name not in _entries():
+        raise SourceError(f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}.")
+    return _made(name)
