@@ -71,9 +71,9 @@ def test_every_card_ends_its_section_and_stands_on_review():
     review = [node["data-card"] for node in page("review").select("[data-card]")]
     assert review == [card.id for card in in_book_order(cards().values())]
     for chapter, group in by_chapter(cards().values()).items():
-        written = page(chapter)
+        written = {node["id"]: node for node in page(chapter).select("[data-card]")}
         for card in group:
-            node = written.select_one(f"#card-{card.id}")
+            node = written[f"card-{card.id}"]
             section = node.find_parent("section")
             assert section["id"] == card.section and node.find_parent(class_="cards").parent is section
             after = node.find_parent(class_="cards").find_next_siblings()
@@ -85,9 +85,9 @@ def test_every_problem_ends_its_chapter_and_stands_on_practice():
     assert [node["data-problem"] for node in page("practice").select("[data-problem]")] == [one.id for one in in_book_order(problems().values())]
     for chapter, group in by_chapter(problems().values()).items():
         written = page(chapter)
-        assert [node["data-problem"] for node in written.select("[data-problem]")] == [one.id for one in group]
-        for one in group:
-            node = written.select_one(f"#problem-{one.id}")
+        nodes = written.select("[data-problem]")
+        assert [(node["data-problem"], node["id"]) for node in nodes] == [(one.id, f"problem-{one.id}") for one in group]
+        for node in nodes:
             assert len(node.select("details.hint")) == 2 and node.select_one("details.solution")
             spec = json.loads(node.select_one("script.problem-spec").string)
             assert {int(span["data-drawn"]) for span in node.select("[data-drawn]")} == set(range(len(spec["drawn"])))
