@@ -224,7 +224,8 @@ def fill_constants(expression: sympy.Expr) -> sympy.Expr:
 
 def fill_defaults(expression: sympy.Expr) -> sympy.Expr:
     """Replace every quantity that has a default by it."""
-    return expression.subs({q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values() if q.default is not None})
+    return expression.subs({q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values()
+                            if q.default is not None})
 
 
 def stand_ins(expression: sympy.Expr, form: str) -> dict[sympy.Symbol, tuple[sympy.Symbol, Quantity]]:
@@ -246,7 +247,8 @@ def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
     named = stand_ins(expression, "{:03d}")
     names = {stand_in: q.latex for stand_in, q in named.values()}
     # order="none" keeps 1 − k/E as it is; the default would print −k/E + 1.
-    return sympy.latex(expression.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()}), symbol_names=names, order="none")
+    renamed = expression.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()})
+    return sympy.latex(renamed, symbol_names=names, order="none")
 
 
 def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:

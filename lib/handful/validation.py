@@ -193,7 +193,8 @@ def _parts(rows: list[Case], acceptance: float):
         here = [i for i, case in enumerate(rows) if (case.sharing == "attention apart") is apart]
         if not here:
             continue
-        known = _working({name: np.array([rows[i].known[name] for i in here], dtype=float) for name in rows[here[0]].known} | {"acceptance": acceptance})
+        columns = {name: np.array([rows[i].known[name] for i in here], dtype=float) for name in rows[here[0]].known}
+        known = _working(columns | {"acceptance": acceptance})
         prompts = 1 + known["prompt_per_answer"] * known["kept_share"]
         if apart:
             memory, traffic = memory_time(known) + copied_weight_time(known), communication_time(known) * prompts
