@@ -16,7 +16,7 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 # Tests of the built book live in two folders: to collect all others and leave them out would cost half a minute.
-SITE = -m site tests/pages tests/notebooks
+SITE = -m site tests/notebooks tests/pages
 UNITS = -m "not site" --ignore=tests/pages --ignore=tests/notebooks
 
 .PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book

@@ -1,5 +1,6 @@
 """Formula: calling, solving, printing, differentiating, and what it says to bad input."""
 import math
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -38,6 +39,12 @@ def _point(formula, draw):
     return point
 
 
+@cache
+def _independent(name: str):
+    formula = registry[name]
+    return sympy.lambdify([i.symbol for i in formula.inputs], formula.expanded, "mpmath")
+
+
 @pytest.mark.parametrize("name", sorted(registry))
 @given(data=st.data())
 @settings(max_examples=10, deadline=None)
@@ -46,9 +53,8 @@ def test_scalars_arrays_and_sympy_agree(name, data):
     point = _point(formula, data.draw)
     scalar = formula(point)
     array = formula({k: np.array([v, v]) for k, v in point.items()})
-    independent = sympy.lambdify([i.symbol for i in formula.inputs], formula.expanded, "mpmath")
     try:
-        exact = float(independent(*(mpmath.mpf(point[i.name]) for i in formula.inputs)))
+        exact = float(_independent(name)(*(mpmath.mpf(point[i.name]) for i in formula.inputs)))
     except (ZeroDivisionError, OverflowError):
         exact = math.inf
     assert isinstance(scalar, float)

@@ -12,7 +12,7 @@ import re
 
 import sympy
 
-from .formula import Formula
+from .formula import Formula, fill_defaults, stand_ins
 from .ask import TIME, lecture_address
 from .page.roles import formula_entry
 from .quantities import Quantity, table
@@ -30,13 +30,12 @@ def plain(expression: sympy.Expr) -> str:
     >>> plain(weight_time.expression)
     'bytes_per_parameter*fetched_parameters/(devices*memory_bandwidth)'
     """
-    filled = expression.subs({q.symbol: sympy.nsimplify(q.default) for q in table.values()
-                              if q.default is not None})
+    filled = fill_defaults(expression)
     # Stand-ins whose names sort in table order, so that products print as the LaTeX does.
-    stand_in = {q.symbol: sympy.Symbol(f"q{i:04d}", positive=True) for i, q in enumerate(table.values())}
-    text = sympy.sstr(filled.xreplace(stand_in), order="none")
-    names = list(table)
-    text = re.sub(r"\bq(\d{4})\b", lambda found: names[int(found[1])], text)
+    named = stand_ins(filled, "q{:04d}")
+    text = sympy.sstr(filled.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()}), order="none")
+    names = {stand_in.name: q.name for stand_in, q in named.values()}
+    text = re.sub(r"\bq\d{4}\b", lambda found: names[found[0]], text)
     for theirs, ours in WRITTEN:
         text = text.replace(theirs, ours)
     return text

@@ -219,19 +219,36 @@ _elasticity = Quantity("elasticity", r"\varepsilon", NONE, "1", "per cent out fo
 
 def fill_constants(expression: sympy.Expr) -> sympy.Expr:
     """Replace the constants that no reader changes by their values."""
-    return expression.xreplace({q.symbol: sympy.nsimplify(q.default) for q in table.values() if q.constant})
+    return expression.xreplace({q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values() if q.constant})
+
+
+def fill_defaults(expression: sympy.Expr) -> sympy.Expr:
+    """Replace every quantity that has a default by it."""
+    return expression.subs({q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values()
+                            if q.default is not None})
+
+
+def stand_ins(expression: sympy.Expr, form: str) -> dict[sympy.Symbol, tuple[sympy.Symbol, Quantity]]:
+    """For each quantity of an expression a symbol whose name, a number in `form`, sorts as the table does."""
+    return {q.symbol: (sympy.Symbol(form.format(place), positive=True), q) for place, q in _standing(expression).items()}
+
+
+def _standing(expression: sympy.Expr) -> dict[int, Quantity]:
+    """The quantities that stand in an expression, by their places in the table: a few of its hundreds."""
+    found = expression.free_symbols
+    return {place: q for place, q in enumerate(table.values()) if q.symbol in found}
 
 
 def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
     """LaTeX in the book's letters, factors in the order of quantities.py."""
     if plain:
-        expression = expression.subs({q.symbol: sympy.nsimplify(q.default) for q in table.values()
-                                      if q.default is not None})
+        expression = fill_defaults(expression)
     # Stand-ins whose names sort in table order, so that products print as the field writes them.
-    stand_in = {q.symbol: sympy.Symbol(f"{i:03d}", positive=True) for i, q in enumerate(table.values())}
-    names = {stand_in[q.symbol]: q.latex for q in table.values()}
+    named = stand_ins(expression, "{:03d}")
+    names = {stand_in: q.latex for stand_in, q in named.values()}
     # order="none" keeps 1 − k/E as it is; the default would print −k/E + 1.
-    return sympy.latex(expression.xreplace(stand_in), symbol_names=names, order="none")
+    renamed = expression.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()})
+    return sympy.latex(renamed, symbol_names=names, order="none")
 
 
 def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:

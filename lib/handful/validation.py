@@ -181,16 +181,28 @@ class Fit:
     by_sharing: dict[str, tuple[int, float, float]]
 
 
-def _parts(case: Case, acceptance: float) -> list[float]:
-    """What each of the first four numbers multiplies or divides: seconds per token, and layers per token."""
-    known = _working(case.known | {"acceptance": acceptance})
-    prompts = 1 + known["prompt_per_answer"] * known["kept_share"]
-    if case.sharing == "attention apart":
-        memory, traffic = memory_time(known) + copied_weight_time(known), communication_time(known) * prompts
-    else:
-        memory, traffic = memory_time(known), all_reduce_time(known)
-    step = memory, compute_time(known) * prompts, traffic, known["layers"]
-    return [part / (known["kept_share"] * known["tokens_per_step"]) for part in step]
+def _parts(rows: list[Case], acceptance: float):
+    """What each of the first four numbers multiplies or divides: seconds per token, and layers per token; row by row.
+
+    All rows that share the work alike are computed at once.
+    """
+    import numpy as np
+
+    found = np.empty((len(rows), 4))
+    for apart in (False, True):
+        here = [i for i, case in enumerate(rows) if (case.sharing == "attention apart") is apart]
+        if not here:
+            continue
+        columns = {name: np.array([rows[i].known[name] for i in here], dtype=float) for name in rows[here[0]].known}
+        known = _working(columns | {"acceptance": acceptance})
+        prompts = 1 + known["prompt_per_answer"] * known["kept_share"]
+        if apart:
+            memory, traffic = memory_time(known) + copied_weight_time(known), communication_time(known) * prompts
+        else:
+            memory, traffic = memory_time(known), all_reduce_time(known)
+        step = np.stack([memory, compute_time(known) * prompts, traffic, known["layers"]], axis=1)
+        found[here] = step / (known["kept_share"] * known["tokens_per_step"])[:, None]
+    return found
 
 
 def _fit_at(rows: list[Case], acceptance: float) -> tuple[float, dict[str, float]]:
@@ -198,7 +210,7 @@ def _fit_at(rows: list[Case], acceptance: float) -> tuple[float, dict[str, float
     import numpy as np
     from scipy.optimize import nnls
 
-    shares = np.array([_parts(case, acceptance) for case in rows]) / np.array([[case.measured] for case in rows])
+    shares = _parts(rows, acceptance) / np.array([[case.measured] for case in rows])
     # No efficiency is above 1, so no factor below it.
     least, weight = np.array([1, 1, 1, 0]), np.ones(len(rows))
     for _ in range(40):

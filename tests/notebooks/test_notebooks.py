@@ -16,7 +16,7 @@ from handful.page.build import NOTEBOOKS, ROOT, SITE, WHEELS, chapters
 from handful.page.notebooks import first_cell, has_code
 
 pytestmark = pytest.mark.site
-PARTS = 8
+PARTS = 4
 
 
 def pages_with_code() -> list[str]:

@@ -127,24 +127,25 @@ def shared(browser):
     """Tabs that tests share, made at the first wish for these options: ``shared(width=375, color_scheme="dark")``.
 
     A tab of one's own costs seconds, so whoever only looks at pages takes one of these.  It comes with its stores
-    emptied, no faults, and the last page still in it; what else a test sets (scripts to run at the start, media)
-    would stay, so such a test takes `watch`.
+    emptied, no faults, no page, and no worker; what else a test sets (scripts to run at the start, media) would stay,
+    so such a test takes `watch`.
     """
     tabs: dict[tuple, Watch] = {}
 
     def make(width: int = 1280, height: int = 900, **options) -> Watch:
         key = tuple(sorted(options.items()))
         if key not in tabs:
-            tabs[key] = Watch(browser.new_context(**options))
+            tabs[key] = Watch(browser.new_context(**{"service_workers": "block", **options}))
             tabs[key].devtools = tabs[key].page.context.new_cdp_session(tabs[key].page)
         tab = tabs[key]
-        tab.faults.clear()
-        tab.asked = tab.answered = 0
-        tab.page.set_viewport_size({"width": width, "height": height})
         address = urlsplit(tab.page.url)
         if address.scheme == "http":
             tab.page.evaluate("sessionStorage.clear()")
+            tab.page.goto("about:blank")  # a page that is up would keep its hands on what is emptied
             tab.devtools.send("Storage.clearDataForOrigin", {"origin": f"http://{address.netloc}", "storageTypes": "all"})
+        tab.page.set_viewport_size({"width": width, "height": height})
+        tab.faults.clear()
+        tab.asked = tab.answered = 0
         return tab
 
     return make

@@ -17,10 +17,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1280])
-def test_pages_keep_their_policy_and_their_width(browser, folder, scheme, width):
+def test_pages_keep_their_policy_and_their_width(browser, folder, scheme):
     pages = [folder / "report.html", folder / "written" / "why-1.html", *sorted((folder / "feedback").glob("*.html"))[-12:]]
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    context = browser.new_context(color_scheme=scheme)
     faults, page = [], context.new_page()
     page.on("console", lambda message: faults.append(message.text))
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -29,7 +28,9 @@ def test_pages_keep_their_policy_and_their_width(browser, folder, scheme, width)
     papers = set()
     for path in pages:
         page.goto(path.as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
+        for width in (375, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
         papers.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert not faults
     assert papers == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 24, 30)"}

@@ -32,8 +32,8 @@ def shown(one, seed: int) -> str:
 
 
 @pytest.fixture
-def tab(watch):
-    made = watch()
+def tab(shared):
+    made = shared()
     yield made
     assert made.faults == []
 
@@ -71,9 +71,9 @@ def test_every_card_ends_its_section_and_stands_on_review():
     review = [node["data-card"] for node in page("review").select("[data-card]")]
     assert review == [card.id for card in in_book_order(cards().values())]
     for chapter, group in by_chapter(cards().values()).items():
-        written = page(chapter)
+        written = {node["id"]: node for node in page(chapter).select("[data-card]")}
         for card in group:
-            node = written.select_one(f"#card-{card.id}")
+            node = written[f"card-{card.id}"]
             section = node.find_parent("section")
             assert section["id"] == card.section and node.find_parent(class_="cards").parent is section
             after = node.find_parent(class_="cards").find_next_siblings()
@@ -85,9 +85,9 @@ def test_every_problem_ends_its_chapter_and_stands_on_practice():
     assert [node["data-problem"] for node in page("practice").select("[data-problem]")] == [one.id for one in in_book_order(problems().values())]
     for chapter, group in by_chapter(problems().values()).items():
         written = page(chapter)
-        assert [node["data-problem"] for node in written.select("[data-problem]")] == [one.id for one in group]
-        for one in group:
-            node = written.select_one(f"#problem-{one.id}")
+        nodes = written.select("[data-problem]")
+        assert [(node["data-problem"], node["id"]) for node in nodes] == [(one.id, f"problem-{one.id}") for one in group]
+        for node in nodes:
             assert len(node.select("details.hint")) == 2 and node.select_one("details.solution")
             spec = json.loads(node.select_one("script.problem-spec").string)
             assert {int(span["data-drawn"]) for span in node.select("[data-drawn]")} == set(range(len(spec["drawn"])))
@@ -122,13 +122,13 @@ def test_a_wrong_turn_is_called_by_its_name(open_problem):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("text, start", [("", "– Not counted. '' is no number"), ("3", "– Not counted. Which unit?"), ("3 parsecs", "– Not counted. 'parsecs' is no unit"),
-                                         ("3 GB", "✗ Not yet. That is a number of bytes; asked for is a time.")])
-def test_what_cannot_be_counted_says_why(open_problem, text, start):
+def test_what_cannot_be_counted_says_why(open_problem):
     desk = open_problem(NUMBER)
-    assert desk.answer(text).startswith(start)
-    assert (desk.field.get_attribute("aria-invalid") == "true") == start.startswith("–")
-    assert desk.node.locator(".problem-done").inner_text() == ("tried" if start.startswith("✗") else "")
+    for text, start in (("", "– Not counted. '' is no number"), ("3", "– Not counted. Which unit?"), ("3 parsecs", "– Not counted. 'parsecs' is no unit"),
+                        ("3 GB", "✗ Not yet. That is a number of bytes; asked for is a time.")):
+        assert desk.answer(text).startswith(start)
+        assert (desk.field.get_attribute("aria-invalid") == "true") == start.startswith("–")
+        assert desk.node.locator(".problem-done").inner_text() == ("tried" if start.startswith("✗") else "")
 
 
 @pytest.mark.browser
@@ -213,12 +213,17 @@ def test_new_numbers_are_the_seeds_and_the_address_keeps_them(open_problem, site
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("bad", ["-1", "1e3", "4294967296", "<b>x</b>", "", "9" * 60])
-def test_a_bad_seed_is_named_and_the_first_numbers_shown(site, tab, bad):
-    desk = Desk(tab.open(f"{site}{CHAPTER}.html?problem-{NUMBER}={bad}"), NUMBER)
-    said = desk.status.text_content()
-    assert "a whole number from 0 to 4,294,967,295" in said and f"“{bad[:40]}" in said
-    assert desk.node.locator(".problem-seed").text_content() == "Numbers 0"
+def test_a_bad_seed_is_named_and_the_first_numbers_shown(site, tab):
+    """One visit for all: each seed is asked for another problem of the chapter."""
+    names = [one.id for one in problems().values() if one.chapter == CHAPTER and (one.draw(0) or one.cases)]
+    asked = dict(zip(names, ["-1", "1e3", "4294967296", "<b>x</b>", "", "9" * 60]))
+    assert len(asked) == 6
+    page = tab.open(f"{site}{CHAPTER}.html?" + "&".join(f"problem-{name}={bad}" for name, bad in asked.items()))
+    for name, bad in asked.items():
+        desk = Desk(page, name)
+        said = desk.status.text_content()
+        assert "a whole number from 0 to 4,294,967,295" in said and f"“{bad[:40]}" in said
+        assert desk.node.locator(".problem-seed").text_content() == "Numbers 0"
 
 
 @pytest.mark.browser
@@ -284,29 +289,29 @@ def test_a_link_to_a_problem_unfolds_it_and_what_is_solved_is_marked(site, tab):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["practice", problem(SCHEDULE).chapter])
-def test_it_reads_on_a_phone(site, watch, scheme, name):
-    tab = watch(width=375, color_scheme=scheme)
+def test_it_reads_on_a_phone(site, shared, name):
+    tab = shared(width=375, color_scheme="light")
     page = tab.open(f"{site}{name}.html#problem-{SCHEDULE}")
     desk = Desk(page, SCHEDULE)
     size = goal(problem(SCHEDULE), 0)
     desk.answer(as_text(pipeline.gpipe(size.stages, size.micro_batches).orders))
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    for button in desk.node.locator("button:visible").all():
-        assert button.bounding_box()["height"] >= 44
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        for button in desk.node.locator("button:visible").all():
+            assert button.bounding_box()["height"] >= 44
     assert tab.faults == []
 
 
 @pytest.mark.parametrize("name", ["practice", CHAPTER])
 @pytest.mark.browser
-def test_without_scripts_problems_read_and_unfold(site, browser, name):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_problems_read_and_unfold(site, shared, name):
+    page = shared(java_script_enabled=False).page
     page.goto(f"{site}{name}.html#problem-{NUMBER}")
     node, one = page.locator(f"#problem-{NUMBER}"), problem(NUMBER)
     assert node.locator(".problem-text").is_visible() and node.locator("form").count() == 0
     assert not node.locator(".problem-turns").is_visible()
     node.locator("details.solution summary").click()
     assert node.locator("details.solution p").first.is_visible() and format_value(one.right(0), one.unit) in node.locator("details.solution").inner_text()
-    context.close()

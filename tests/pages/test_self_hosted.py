@@ -23,20 +23,12 @@ def visit(page_name, site, shared):
     return tab
 
 
-@pytest.fixture(scope="module")
-def dark_visit(page_name, site, shared):
-    """The page in the dark, loaded on a laptop."""
-    tab = shared(width=1280, color_scheme="dark")
-    tab.open(site + page_name)
-    return tab
-
-
 def test_page_is_clean(visit):
     page = visit.page
     page.set_viewport_size({"width": 1280, "height": 900})
     # Scroll through, so that whatever waits to be seen is seen.
-    page.evaluate("""async () => { for (let y = 0; y < document.body.scrollHeight; y += 700) {
-        window.scrollTo(0, y); await new Promise((done) => setTimeout(done, 20)); } }""")
+    page.evaluate("""async () => { for (let y = 0; y < document.body.scrollHeight; y += 900) {
+        window.scrollTo(0, y); await new Promise((done) => requestAnimationFrame(() => setTimeout(done))); } }""")
     visit.rest()
     assert visit.faults == []
     assert page.locator(".bar").count() == page.locator("main").count()
@@ -70,24 +62,17 @@ WIDE = """() => [...document.querySelectorAll("main *")].filter((e) =>
     .slice(0, 5).map((e) => e.outerHTML.slice(0, 120))"""
 
 
-def assert_no_sideways_scroll(tab, scheme: str) -> None:
-    page = tab.page
-    # early.js resolves "auto" before the first paint.
-    page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
-    for width in (375, 1280, 1920):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(150)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, page.evaluate(WIDE))
-    assert tab.faults == []
-
-
 def test_no_sideways_scroll(visit):
-    """At the widths of a phone, a laptop and a wide screen, loaded at one of them and then resized."""
-    assert_no_sideways_scroll(visit, "light")
-
-
-def test_no_sideways_scroll_in_the_dark(dark_visit):
-    assert_no_sideways_scroll(dark_visit, "dark")
+    """At the widths of a phone, a laptop and a wide screen, in the dark and in the light; loaded once, then changed."""
+    page = visit.page
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        for width in (375, 1280, 1920):
+            page.set_viewport_size({"width": width, "height": 900})
+            visit.rest()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (scheme, width, page.evaluate(WIDE))
+    assert visit.faults == []
 
 
 def test_page_is_no_wider_than_the_smallest_phone(visit):
@@ -147,15 +132,15 @@ BAD = {
 
 
 @pytest.mark.parametrize("fault", BAD)
-def test_a_bad_page_is_caught(fault, folder_server, watch):
-    folder, address = folder_server
+def test_a_bad_page_is_caught(fault, module_server, shared):
+    folder, address = module_server
     markup, wanted = BAD[fault]
     (folder / "eval.js").write_text("try { eval('1') } catch {}")
     (folder / "throw.js").write_text("throw new Error('deliberate')")
     (folder / "complain.js").write_text("console.error('deliberate')")
     (folder / "favicon.ico").write_bytes(b"")
     (folder / "index.html").write_text(f"<!doctype html><title>a</title>{markup}")
-    tab = watch()
+    tab = shared()
     tab.open(address)
     assert any(found.startswith(wanted) for found in tab.faults), tab.faults
 

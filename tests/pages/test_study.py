@@ -8,16 +8,16 @@ from study_pages import CARDS, CHAPTERS, answer, assert_replays, counts, dump, f
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def book(folder_server):
-    folder, address = folder_server
+@pytest.fixture(scope="module")
+def book(module_server):
+    folder, address = module_server
     write_book(folder)
     return address
 
 
 @pytest.fixture
-def tab(watch):
-    made = watch()
+def tab(shared):
+    made = shared()
     yield made
     assert made.faults == []
 
@@ -136,7 +136,8 @@ def test_two_tabs_lose_nothing(book, watch):
     answer(first, 1)  # the card that the other tab shows with its answer
     second.wait_for_function("() => document.querySelector('.study-sitting .study-news').innerText.includes('another tab')")
     assert front(second) == "What of cost?"
-    for page, grade in ((first, 3), (second, 3), (second, 4), (first, 2)):
+    for given, (page, grade) in enumerate(((first, 3), (second, 3), (second, 4), (first, 2)), 1):
+        page.wait_for_function("(want) => document.querySelector('.study-bar').value === want", arg=given)  # it has heard of all
         answer(page, grade)
     # Both at the same moment; whichever comes second may find that its card has been answered.
     for page in (first, second):
@@ -235,8 +236,9 @@ def test_progress_says_what_its_pictures_show(book, tab, tmp_path):
 
 
 @pytest.mark.parametrize(["width", "scheme"], [[320, "light"], [375, "dark"], [768, "dark"], [1280, "light"]])
-def test_no_page_is_wider_than_the_screen_and_fingers_find_the_buttons(book, watch, width, scheme):
-    tab = watch(width=width, color_scheme=scheme, has_touch=True, reduced_motion="reduce")
+def test_no_page_is_wider_than_the_screen_and_fingers_find_the_buttons(book, shared, width, scheme):
+    tab = shared(width=width, has_touch=True)
+    tab.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page = show(tab, book, "review")
     page.locator(".study-stage summary").tap()
     page.wait_for_selector(".study-grade")
@@ -252,16 +254,14 @@ def test_no_page_is_wider_than_the_screen_and_fingers_find_the_buttons(book, wat
     assert tab.faults == []
 
 
-def test_without_scripts_cards_are_folded_questions(book, browser):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_cards_are_folded_questions(book, shared):
+    page = shared(java_script_enabled=False).page
     page.goto(f"{book}review.html")
     assert page.locator(".card").count() == len(CARDS) and page.locator(".study-sitting").count() == 0
     first = page.locator("#card-floor")
     assert first.locator(".card-front").is_visible() and not first.get_by_text("This of floor.").is_visible()
     first.locator("summary").click()
     assert first.get_by_text("This of floor.").is_visible()
-    context.close()
 
 
 def test_the_book_asks_its_own_cards_maths_and_all(site, tab):

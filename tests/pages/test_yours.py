@@ -178,8 +178,8 @@ def live(page, start: str) -> str:
 
 
 @pytest.fixture
-def tab(watch):
-    tab = watch()
+def tab(shared):
+    tab = shared(color_scheme="light")  # not the tab that `modules` holds
     yield tab
     assert tab.faults == []
 
@@ -275,10 +275,10 @@ def test_a_damaged_address_breaks_nothing(tab, site):
 
 
 def test_damaged_memory_breaks_nothing(tab, site):
-    page = tab.open(site + "latency-and-cost.html")
+    page = tab.open(site + "glossary.html")
     for text in ("{", "3", '{"model": {"layers": "x"}, "hardware": [], "earlier": 5}', '{"model": null}'):
         page.evaluate("(text) => { localStorage.setItem('handful-yours', text); localStorage.setItem('handful-scenario', JSON.stringify({model: 'yours'})); }", text)
-        page = tab.open(site + "latency-and-cost.html")
+        page = tab.open(site + "glossary.html")
         assert page.locator("#bar-model").input_value() == scenario.DEFAULT["model"]
 
 

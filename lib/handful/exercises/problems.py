@@ -123,18 +123,25 @@ class Problem:
 
     def right(self, seed: int) -> float:
         """The answer to a problem whose answer is a number."""
-        return evaluate(self.answer, self.values(seed))
+        return self._numbers_of(seed)[0]
 
     def wrong_values(self, seed: int) -> list[float]:
-        values = self.values(seed)
-        return [evaluate(wrong.tree, values) for wrong in self.wrong]
+        return self._numbers_of(seed)[1:]
+
+    def _numbers_of(self, seed: int) -> list[float]:
+        if seed not in self._numbers:
+            self._numbers.clear()
+            values = self.values(seed)
+            self._numbers[seed] = [evaluate(tree, values) for tree in (self.answer, *(wrong.tree for wrong in self.wrong))]
+        return self._numbers[seed]
 
     def drawn_text(self, request: str, seed: int) -> str:
         """What ``{drawn}`` shows: a row's name, or an expression's value with its unit."""
         if request not in self._shown:
             self._shown[request] = self.parse_drawn(request)
-        shown, drawn = self._shown[request], self.draw(seed)
+        shown = self._shown[request]
         if row := shown["row"]:
+            drawn = self.draw(seed)
             return drawn["case"]["name"] if row == "case" else str(drawn[row])
         return format_value(evaluate(shown["tree"], self.values(seed)), shown["unit"], shown["digits"])
 
@@ -144,6 +151,10 @@ class Problem:
 
     @cached_property
     def _shown(self) -> dict:
+        return {}
+
+    @cached_property
+    def _numbers(self) -> dict[int, list[float]]:
         return {}
 
     @cached_property
@@ -364,13 +375,23 @@ def _case(case, entry: Entry) -> dict:
 
 
 @cache
+def _entries() -> dict[str, Entry]:
+    return read_all("problems", lambda entry: entry)
+
+
+@cache
+def _made(name: str) -> Problem:
+    return make(_entries()[name])
+
+
+@cache
 def problems() -> dict[str, Problem]:
     """Every problem of the book, by id."""
-    return read_all("problems", make)
+    return {name: _made(name) for name in _entries()}
 
 
 def problem(name: str) -> Problem:
-    """The problem of that id; an unknown one gets the nearest ids."""
-    if name not in problems():
-        raise SourceError(f"There is no problem {name!r}; the nearest are {ask.nearest(name, problems())}.")
-    return problems()[name]
+    """The problem of that id, and no other is made; an unknown one gets the nearest ids."""
+    if name not in _entries():
+        raise SourceError(f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}.")
+    return _made(name)

@@ -1,6 +1,7 @@
 // Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
 //   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers, live numbers, bar)
 //   study.js                   cards and problems; asked for by pages that have some, once they have been shown
+//   ahead.js                   opens the learner's store; finish.py puts it into the head of the pages that are about it
 //   search.js                  the search; asked for by whoever reaches for it
 //   python.js                  cells that run in the page; asked for on a click
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
@@ -24,6 +25,7 @@ const withStyle = (module, style) =>
    existsSync(join(page, module)) ? `export { default } from "./${module}";` : "export default {};"].join("\n");
 const entries = {
   study: 'export * from "./study/study.js";',
+  ahead: 'import { openDatabase } from "./study/database.js"; window.studyOpening = openDatabase(); window.studyOpening.catch(() => {});',
   search: 'export * from "./search/search.js";',
   python: 'export * from "./python/cells.js";',
   handful: `import "./house.css"; import "./house.js";
@@ -44,7 +46,7 @@ for (const [name, contents] of Object.entries(entries)) {
     outfile: join(out, `${name}.js`),
     bundle: true,
     minify: true,
-    format: "esm",
+    format: name === "ahead" ? "iife" : "esm",
     target: ["es2021", "chrome100", "firefox100", "safari15.4"],
     alias: { "handful-rows": join(out, "rows.json") },
     loader: { ".json": "json", ".svg": "file", ".woff2": "file" },
@@ -60,7 +62,7 @@ for (const [name, contents] of Object.entries(entries)) {
   const late = ["study", "search", "python"].includes(name);
   if (late) marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(createHash("sha256").update(readFileSync(join(out, `${name}.js`))).digest("hex").slice(0, 8));
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
-  if (!late && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
+  if (!late && name !== "ahead" && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
 }
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));

@@ -193,7 +193,8 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
         return f"{up}_static/inline/{name}"
 
     for tag in soup.select(f"script[{gather.EARLY}]:not([src])"):
-        tag["src"], tag.string = store(EARLY, "js"), ""
+        ahead = (static / "handful" / "ahead.js").read_text("utf-8") if soup.select_one("[data-study]") else ""
+        tag["src"], tag.string = store(EARLY + ahead, "js"), ""
     for tag in soup.find_all("style"):
         figure = tag.find_parent("svg")
         if figure is not None:
@@ -222,8 +223,6 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     """Add the policy, our style sheets and our one script."""
     head = soup.head
     soup.html["data-theme"] = "light"  # until early.js knows better, which with scripts off is never
-    if soup.select_one("[data-study]"):
-        soup.html["data-studies"] = ""  # where the script sees it before the page has been read: see site.js
     policy = soup.new_tag("meta", content=POLICY)
     policy["http-equiv"] = "Content-Security-Policy"
     charset = head.find("meta", charset=True)
@@ -349,6 +348,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         (fresh / page).write_text(html, "utf-8")
     if wrong := gather.bundle(fresh, shared, node, root):
         raise FinishError(f"gather.mjs stopped: {wrong[-2000:]}")
+    (static / "handful" / "ahead.js").unlink(missing_ok=True)
     gather.stamp(fresh, pages)
     offline.write(fresh, POLICY)  # last: an edition is what its files hold
     shutil.rmtree(site, ignore_errors=True)

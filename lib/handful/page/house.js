@@ -85,8 +85,13 @@ function keepPlace(side) {
   const PLACE = "sidebar-scroll-top", here = all(".active > a", side).pop();
   let before = null;
   try { before = sessionStorage.getItem(PLACE); } catch { return; }
-  addEventListener("pagehide", () => sessionStorage.setItem(PLACE, side.scrollTop));
-  if (before !== null) { side.scrollTop = Number(before); return; }
+  let place = 0; // known from its scrolling: to ask when the page is left would lay it out once more
+  side.addEventListener("scroll", () => { place = side.scrollTop; }, { passive: true });
+  addEventListener("pagehide", () => sessionStorage.setItem(PLACE, place));
+  if (before !== null) {
+    if (Number(before)) side.scrollTop = Number(before); // which lays the page out
+    return;
+  }
   if (!here) return;
   const watcher = new IntersectionObserver(([{ intersectionRatio }]) => {
     watcher.disconnect();

@@ -15,7 +15,6 @@ import { offerPython } from "./python/offer.js";
 import { label, lacks, store } from "./scenario.js";
 import "./search/open.js";
 import { strangers } from "./state.js";
-import { openDatabase } from "./study/database.js";
 import { mountYours } from "./yours.js";
 
 function memory() {
@@ -113,12 +112,8 @@ function study() {
 }
 
 store.load(location.search, memory());
-// Review and Progress are large and read from the learner's store: it is opened while the page is still on its way.
-if (document.documentElement.hasAttribute("data-studies")) {
-  const opening = openDatabase();
-  opening.catch(() => {}); // the store says so, or study() that there is none
-  fetchStudy().then(({ open }) => open(opening)).catch(() => {});
-}
+// Review and Progress are large and read from the learner's store: ahead.js, in the page's head, has begun to open it.
+if (window.studyOpening) fetchStudy().then(({ open }) => open(window.studyOpening)).catch(() => {}); // study() says so
 if (document.readyState === "loading") {
   addEventListener("DOMContentLoaded", fill);
   // This module does not wait for the text: where no address is to be checked against the page's explorers, the
