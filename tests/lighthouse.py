@@ -47,9 +47,12 @@ def measure(script: Path, address: str, name: str, form: str) -> dict:
     target = PLACE / f"{name}-{form}.json"
     command = [*build.node(), str(script), f"{address}{name}.html", "--quiet", "--output=json", f"--output-path={target}",
                f"--chrome-flags={FLAGS}", f"--only-categories={','.join(BARS)}", *(["--preset=desktop"] if form == "desk" else [])]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROME_PATH": bootstrap.find_browser()}, timeout=300)
-    report = json.loads(target.read_text("utf-8")) if not done.returncode else {}
-    if not report or report.get("runtimeError"):
+    for _ in range(3):  # now and then the browser loses the start of its own recording
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROME_PATH": bootstrap.find_browser()}, timeout=300)
+        report = json.loads(target.read_text("utf-8")) if not done.returncode else {}
+        if report and not report.get("runtimeError"):
+            break
+    else:
         build.stop(f"Lighthouse stopped at {name}: {(done.stderr or report['runtimeError']['message']).strip()[-800:]}")
     return report
 

@@ -230,7 +230,8 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     for name in ("handful/katex/katex.css", "handful/handful.css", "handful/styles.css"):
         head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
     heads.icons(soup, up)
-    head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "src": f"{up}_static/handful/handful.js"}))
+    # Text and its sheet come first; the script is needed only when they are there.
+    head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "fetchpriority": "low", "src": f"{up}_static/handful/handful.js"}))
     offline.dress(soup, up)
 
 
