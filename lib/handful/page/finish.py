@@ -232,6 +232,8 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     heads.icons(soup, up)
     # Text and its sheet come first; the script is needed only when they are there.
     head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "fetchpriority": "low", "src": f"{up}_static/handful/handful.js"}))
+    if soup.select_one("[data-study]"):  # where cards and problems are what the page is for
+        head.append(soup.new_tag("link", attrs={"rel": "modulepreload", "fetchpriority": "low", "href": f"{up}_static/handful/study.js"}))
     offline.dress(soup, up)
 
 

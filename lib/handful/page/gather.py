@@ -89,7 +89,7 @@ def stamp(site: Path, pages: Iterable[str]) -> None:
         path.write_text(LATER.sub(lambda m: marked(m[1], m[2]) if m[1] in later else m[0], text), "utf-8")
     for name, mark in later.items():
         (ours / name).rename(ours / marked(name, mark))
-    names = {}
+    names = {f"handful/{name}": marked(f"handful/{name}", mark) for name, mark in later.items()}
     for name in SHARED:
         if (path := site / "_static" / name).exists():
             names[name] = marked(name, hashlib.sha256(path.read_bytes()).hexdigest()[:8])

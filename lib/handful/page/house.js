@@ -156,10 +156,16 @@ addEventListener("click", (event) => {
 
 function start() {
   // Who comes back, or loads the page again, is put by the browser where they were.
-  if (performance.getEntriesByType("navigation")[0]?.type === "navigate") arrive();
+  const anew = () => {
+    if (history.state?.arrived) return;
+    history.replaceState({ ...history.state, arrived: true }, "");
+    arrive();
+  };
+  if (performance.getEntriesByType("navigation")[0]?.type === "navigate") anew();
+  addEventListener("hashchange", anew);
   addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[href*='#']");
-    if (link && !event.defaultPrevented && link.pathname === location.pathname && link.search === location.search) setTimeout(arrive);
+    const link = event.target.closest?.("a[href*='#']"); // to where the address leads already
+    if (link && !event.defaultPrevented && link.hash === location.hash && link.pathname === location.pathname && link.search === location.search) arrive();
   });
   menu("primary", true);
   menu("secondary", false);
