@@ -31,6 +31,7 @@ def finished(tmp_path):
         (scripts / "katex").mkdir(parents=True)
         for name in ("handful.js", "handful.css", "katex/katex.css"):
             (scripts / name).write_text("")
+        (scripts / "ahead.js").write_text("openStore();")
         for name, body in bodies.items():
             (raw / f"{name}.html").write_text(PAGE.format(body))
         (raw / "_static" / "a.css").write_text(
@@ -169,6 +170,8 @@ def test_cards_of_the_page_of_all_cards_wait(finished):
     waiting, shown = page.select(".card")
     assert [part.name for part in waiting.find_all(recursive=False)] == ["noscript"] and "Back" in waiting.noscript.decode_contents()
     assert [part.name for part in shown.find_all(recursive=False)] == ["p", "p"]
+    early = (finished.folder / page.select_one("script:not([type])")["src"]).read_text()
+    assert early.endswith("openStore();") and not list(finished.folder.rglob("ahead*"))
 
 
 def test_what_the_theme_brings_for_others_goes(finished):

@@ -45,9 +45,8 @@ def test_maths_reads_as_it_is_typed(tex, text):
 
 
 def test_a_page_gets_our_search_and_loses_the_themes():
-    soup = BeautifulSoup('<body><dialog id="pst-search-dialog"></dialog><script src="_static/searchtools.js"></script><script src="_static/a.js"></script>'
+    soup = BeautifulSoup('<body><dialog id="pst-search-dialog"></dialog>'
                          '<div class="bd-search-container"><div id="search-results"></div></div></body>', "html.parser")
     search.dress(soup, "search.html")
-    assert [tag["src"] for tag in soup.find_all("script")] == ["_static/a.js"]
     assert soup.find("dialog") is None and soup.find(id="search-results") is None
     assert soup.select_one("article [data-search-page]") and soup.select_one('noscript a[href="glossary.html"]')

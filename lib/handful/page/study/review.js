@@ -88,7 +88,6 @@ export async function mountReview({ study: store, takeIn }) {
     event.target.querySelector("summary").textContent = event.target.open ? "Hide the answer" : "Show the answer";
     if (event.target.open) answerInPlace(store, card);
   }, true);
-  for (const words of document.querySelectorAll(".study-still")) words.hidden = true; // for readers without scripts
   if (review) await mountSitting(review, store, unfolder(takeIn));
   else if (progress) {
     notice(store, progress);
