@@ -254,7 +254,8 @@ def test_a_refused_worker_is_said_where_it_is_asked_for(context, host):
     # Where there are no workers at all, one sentence stands in place of the button.
     page.add_init_script("delete Navigator.prototype.serviceWorker")
     page.goto(host.address() + "book/about.html")
-    assert "takes https" in page.locator("[data-offline]").inner_text() and page.locator("[data-offline] button").count() == 0
+    page.locator("[data-offline]", has_text="takes https").wait_for()
+    assert page.locator("[data-offline] button").count() == 0
     assert faults == []
 
 
