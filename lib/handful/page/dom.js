@@ -92,7 +92,6 @@ export function watchWidth(host, take) {
 }
 // What is on the screen already, or about to be printed, cannot wait for that.
 export function lookWithin(root) { for (const [host, look] of [...unseen]) if (root.contains(host)) look(); }
-globalThis.addEventListener?.("beforeprint", () => lookWithin(document));
 
 // Says what happened to those who do not see it happen.
 let ears;

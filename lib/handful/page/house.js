@@ -85,7 +85,7 @@ function keepPlace(side) {
   const PLACE = "sidebar-scroll-top", here = all(".active > a", side).pop();
   let before = null;
   try { before = sessionStorage.getItem(PLACE); } catch { return; }
-  let place = 0; // known from its scrolling: to ask when the page is left would lay it out once more
+  let place = Number(before); // known from its scrolling: to ask when the page is left would lay it out once more
   side.addEventListener("scroll", () => { place = side.scrollTop; }, { passive: true });
   addEventListener("pagehide", () => sessionStorage.setItem(PLACE, place));
   if (before !== null) {

@@ -93,7 +93,10 @@ function fill() {
   if (document.querySelector("[data-study]")) study(); // what the page is for
   else idle(study, { timeout: 1500 });
   idle(mountOffline);
-  addEventListener("beforeprint", () => { for (const figure of later) upgrade(figure); });
+  addEventListener("beforeprint", () => {
+    for (const figure of later) upgrade(figure);
+    lookWithin(document);
+  });
   document.documentElement.dataset.up = ""; // early.js looks for it
 }
 
