@@ -17,7 +17,7 @@ OFF = dict(memory_efficiency=1, compute_efficiency=1, network_efficiency=1, laye
 
 
 def fitted(model, chip):
-    return [case for case in validation.cases() if (case.model, case.chip) == (model, chip) and not case.why_not]
+    return list(validation.rows_of(model, chip))
 
 
 def mean_error(rows):
@@ -118,6 +118,7 @@ def test_each_row_is_predicted_by_a_fit_that_has_not_seen_it(monkeypatch):
         return OFF | {"layer_overhead": 1e-6 * len(asked)}
 
     monkeypatch.setattr(validation, "_fit", told_apart)
+    monkeypatch.setattr(validation, "terms", validation.terms.__wrapped__)
     for fit in validation.fits.__wrapped__():
         cases = fitted(fit.model, fit.chip)
         mine = [(names, number) for number, names in enumerate(asked, 1) if names <= {case.name for case in cases}]
@@ -249,14 +250,13 @@ def test_few_rows_are_no_fit(monkeypatch):
     monkeypatch.setattr(validation, "FEWEST", few.rows + 1)
     left = validation.fits.__wrapped__()
     assert len(left) == len(validation.fits()) - 1 and few not in left
-    monkeypatch.setattr(validation, "fits", lambda: left)
     assert validation.unexplained()["too few rows of this model on this chip"] == few.rows
 
 
 def test_a_model_without_a_shape_is_named(monkeypatch):
     monkeypatch.setattr(validation, "_MODELS", {"Llama-3.1-70B": "Llama 3.1 70B"})
     monkeypatch.setattr(validation, "cases", validation.cases.__wrapped__)
-    monkeypatch.setattr(validation, "fits", lambda: ())
+    monkeypatch.setattr(validation, "fitted", lambda: ())
     assert validation.unexplained()["the shape of MiniMax-M2.5 is not among the facts"] == 33
 
 

@@ -22,6 +22,7 @@ is copied on all chips that share its heads, uneven loads of experts, wider weig
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -232,14 +233,32 @@ def _fit(rows: list[Case]) -> dict[str, float]:
     return _fit_at(rows, float(best))[1]
 
 
-def unseen(rows: list[Case]):
+@cache
+def rows_of(model: str, chip: str) -> tuple[Case, ...]:
+    """The measured rows of a model on a chip that a fit may use."""
+    return tuple(case for case in cases() if (case.model, case.chip) == (model, chip) and not case.why_not)
+
+
+def fitted() -> tuple[tuple[str, str], ...]:
+    """Each model and chip with enough measured rows for a fit."""
+    found = sorted({(case.model, case.chip) for case in cases()})
+    return tuple(pair for pair in found if len(rows_of(*pair)) >= FEWEST)
+
+
+@cache
+def terms(model: str, chip: str) -> dict[str, float]:
+    """What a fit to all rows of a model on a chip finds, by the names of its terms."""
+    return _fit(list(rows_of(model, chip)))
+
+
+def unseen(rows: Sequence[Case]):
     """Measured over predicted of each row, by a fit to four fifths of the rows, which it is not among: an array."""
     import numpy as np
 
     ratios = np.empty(len(rows))
     for fold in range(5):
-        terms = _fit([case for i, case in enumerate(rows) if i % 5 != fold])
-        ratios[fold::5] = [case.measured / case.predicted(terms) for case in rows[fold::5]]
+        found = _fit([case for i, case in enumerate(rows) if i % 5 != fold])
+        ratios[fold::5] = [case.measured / case.predicted(found) for case in rows[fold::5]]
     return ratios
 
 
@@ -257,18 +276,13 @@ def fits() -> tuple[Fit, ...]:
     >>> all(0.8 < fit.low < 1 < fit.high < 1.35 for fit in fits())
     True
     """
-    groups: dict[tuple[str, str], list[Case]] = {}
-    for case in cases():
-        if not case.why_not:
-            groups.setdefault((case.model, case.chip), []).append(case)
     found = []
-    for (model, chip), rows in sorted(groups.items()):
-        if len(rows) < FEWEST:
-            continue
-        ratios, ways = unseen(rows), {}
+    for model, chip in fitted():
+        rows, ways = rows_of(model, chip), {}
+        ratios = unseen(rows)
         for case, ratio in zip(rows, ratios):
             ways.setdefault(case.sharing, []).append(ratio)
-        found.append(Fit(model, chip, len(rows), _fit(rows), *_band(ratios), *_band([case.over_floor for case in rows]),
+        found.append(Fit(model, chip, len(rows), terms(model, chip), *_band(ratios), *_band([case.over_floor for case in rows]),
                          {sharing: (len(here), *_band(here)) for sharing, here in ways.items()}))
     return tuple(found)
 
@@ -280,9 +294,9 @@ def unexplained() -> dict[str, int]:
         if row["model"].split("/")[1] not in _MODELS:
             reason = f"the shape of {row['model'].split('/')[1]} is not among the facts"
             reasons[reason] = reasons.get(reason, 0) + 1
-    fitted = {(fit.model, fit.chip) for fit in fits()}
+    enough = fitted()
     for case in cases():
-        few = "" if (case.model, case.chip) in fitted else "too few rows of this model on this chip"
+        few = "" if (case.model, case.chip) in enough else "too few rows of this model on this chip"
         reason = case.why_not or few
         if reason:
             reasons[reason] = reasons.get(reason, 0) + 1

@@ -1,14 +1,36 @@
 """Every assignment, solved, runs from top to bottom in a kernel of its own."""
 from __future__ import annotations
 
+from queue import Empty
+
 import nbformat
 import pytest
+from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
 
 from handful.classroom import release
 from handful.classroom.assignment import assignments
 
 pytestmark = pytest.mark.site
+
+
+@pytest.fixture(autouse=True)
+def asked_each_second(monkeypatch):
+    """What a widget sends to its kernel can swallow the news of an answer, which then lies unread until time is up
+    (https://github.com/jupyter/nbclient/issues/312), so the channel is looked into each second."""
+    once = AsyncZMQSocketChannel.get_msg
+
+    async def patient(channel, timeout=None):
+        if timeout is None:
+            return await once(channel)
+        for left in range(int(timeout), -1, -1):
+            try:
+                return await once(channel, timeout=1 if left else timeout % 1)
+            except Empty:
+                if not left:
+                    raise
+
+    monkeypatch.setattr(AsyncZMQSocketChannel, "get_msg", patient)
 
 
 @pytest.mark.parametrize("name", sorted(assignments()))

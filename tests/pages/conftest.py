@@ -23,10 +23,11 @@ FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE loca
 
 BREACHES = """document.addEventListener("securitypolicyviolation", (event) =>
   window.noteBreach(`${event.effectiveDirective} forbids ${event.blockedURI || "inline"} ${event.sample}`));"""
-# What the page put off until it has time has been done after two rounds, unless it asks for more files.
+# What the page put off until it has time has been done after two rounds, unless it asks for more files.  A headless
+# browser that draws nothing sometimes forgets that it is idle, hence the short patience; plots are waited for below.
 IDLE = """() => new Promise((done, _, idle = window.requestIdleCallback || ((then) => setTimeout(then, 100))) => idle(() => idle(() =>
   requestAnimationFrame(() => setTimeout(() => done([...document.querySelectorAll("figure.explorer")].every((figure) =>
-    figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))), { timeout: 2000 }), { timeout: 2000 }))"""
+    figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))), { timeout: 300 }), { timeout: 300 }))"""
 
 
 class Watch:

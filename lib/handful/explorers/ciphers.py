@@ -1,6 +1,8 @@
 """Explorers of the chapter on ciphers and networks."""
 from __future__ import annotations
 
+from functools import cache, partial
+
 import numpy as np
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
@@ -84,12 +86,17 @@ def _grown(simulated: bool, gain: str) -> dict[str, list[int]]:
             for key, (_, residual, normalised) in _KINDS.items()}
 
 
+@cache
+def _growth() -> dict[str, object]:
+    """Simulated: a second of work, so that it is done for whoever looks."""
+    return {"cipher": _decades(ciphers.avalanche(16, samples=400).mean(axis=(1, 2)), 0.5),
+            "gains": {gain: _grown(True, gain) for gain in _GAINS},
+            "theory": {gain: _grown(False, gain) for gain in _GAINS},
+            "kinds": {key: label for key, (label, _, _) in _KINDS.items()}}
+
+
 avalanche_with_depth = Explorer(
-    "avalanche-with-depth", "One flipped bit, and one nudge, layer by layer", kind="growth",
-    data={"cipher": _decades(ciphers.avalanche(16, samples=400).mean(axis=(1, 2)), 0.5),
-          "gains": {gain: _grown(True, gain) for gain in _GAINS},
-          "theory": {gain: _grown(False, gain) for gain in _GAINS},
-          "kinds": {key: label for key, (label, _, _) in _KINDS.items()}},
+    "avalanche-with-depth", "One flipped bit, and one nudge, layer by layer", kind="growth", data=_growth,
     controls=[
         Control(IntSlider(value=24, min=0, max=_DEPTH), "depth", "Layers, or rounds"),
         Control(Dropdown(options=[(label, gain) for gain, label in _GAINS.items()], value="2"), "gain",
@@ -201,10 +208,10 @@ drift_against_depth = Explorer(
     y=Scale("Error of the rebuilt input, relative", min=1e-17, max=10),
     curves=[Curve(nudges.rounding_walk, "Roundings alone", role="total")],
     points=[
-        Points("half precision", _drift(np.float16)),
-        Points("single, weights doubled", _drift(np.float32, 2.0)),
-        Points("single precision", _drift(np.float32)),
-        Points("double precision", _drift(np.float64)),
+        Points("half precision", partial(_drift, np.float16)),
+        Points("single, weights doubled", partial(_drift, np.float32, 2.0)),
+        Points("single precision", partial(_drift, np.float32)),
+        Points("double precision", partial(_drift, np.float64)),
     ],
     controls=[Control(Dropdown(options=[(f"{name}, {bits} bits", name) for name, bits in _BITS.items()], value="single"),
                       "format", "Number format of the line",

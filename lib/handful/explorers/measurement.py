@@ -1,6 +1,8 @@
 """Explorers of the page on theory against measurement."""
 from __future__ import annotations
 
+from functools import cache
+
 from ipywidgets import Dropdown, FloatLogSlider
 
 from .. import latency, validation
@@ -11,24 +13,26 @@ def _rounded(points) -> list[list[float]]:
     return [[float(f"{x:.4g}"), float(f"{y:.4g}")] for x, y in points]
 
 
+_PAIRS = {f"{model}-{chip}".lower().replace(" ", "-"): (model, chip) for model, chip in validation.fitted()}
+
+
+@cache
 def _sets() -> dict[str, dict]:
     """For each model and chip: the floor's predictions, and those of fits that had not seen the row."""
     found = {}
-    for fit in validation.fits():
-        rows = [c for c in validation.cases() if (c.model, c.chip) == (fit.model, fit.chip) and not c.why_not]
+    for key, (model, chip) in _PAIRS.items():
+        rows = validation.rows_of(model, chip)
         ratios = validation.unseen(rows)
-        found[f"{fit.model}-{fit.chip}".lower().replace(" ", "-")] = {
-            "text": f"{fit.model} on {fit.chip}", "unit": "s", "shown": {
+        found[key] = {
+            "text": f"{model} on {chip}", "unit": "s", "shown": {
                 "floor": {"text": "the floor alone", "at": _rounded((latency.step_time_mixed(c.known), c.measured) for c in rows)},
                 "terms": {"text": "a fit to other rows", "at": _rounded((c.measured / r, c.measured) for c, r in zip(rows, ratios))}}}
-    return found
+    return {"sets": found}
 
-
-_SETS = _sets()
 
 predicted_and_measured = Explorer(
-    "predicted-and-measured", "Time of a token, predicted and measured", kind="scatter", data={"sets": _SETS},
-    controls=[Control(Dropdown(options=[(group["text"], key) for key, group in _SETS.items()], value="llama-3.1-70b-h100-sxm"), "set", "Servers"),
+    "predicted-and-measured", "Time of a token, predicted and measured", kind="scatter", data=_sets,
+    controls=[Control(Dropdown(options=[(f"{model} on {chip}", key) for key, (model, chip) in _PAIRS.items()], value="llama-3.1-70b-h100-sxm"), "set", "Servers"),
               Control(Dropdown(options=[("the floor alone", "floor"), ("floor and four numbers", "terms")], value="floor"), "shown", "Predicted by")],
     presets=[Preset("The floor, a dense model", {"set": "llama-3.1-70b-h100-sxm", "shown": "floor"}),
              Preset("With four numbers", {"set": "llama-3.1-70b-h100-sxm", "shown": "terms"}),
@@ -37,16 +41,11 @@ predicted_and_measured = Explorer(
             "with four numbers, each dot is predicted by a fit that has not seen it.")
 
 
-def _fit(model: str, chip: str):
-    return next(fit for fit in validation.fits() if (fit.model, fit.chip) == (model, chip))
-
-
-_DENSE = _fit("Llama 3.1 70B", "H100 SXM")
-_HERE = {"hardware": _DENSE.chip, "model": _DENSE.model, "precision": "fp8"}
-_SERVED = {name: value for name, value in _DENSE.terms.items() if name != "acceptance"} | {"kept_share": 1, "reduce_bytes": 2}
-_ROWS = sorted({(c.batch, c.measured) for c in validation.cases() if (c.model, c.chip) == (_DENSE.model, _DENSE.chip)
-                and c.devices == 8 and c.precision == "fp8" and not c.why_not
-                and abs(c.known["prompt_per_answer"] - 1) < 0.01})
+_DENSE = ("Llama 3.1 70B", "H100 SXM")
+_HERE = {"model": _DENSE[0], "hardware": _DENSE[1], "precision": "fp8"}
+_SERVED = {name: value for name, value in validation.terms(*_DENSE).items() if name != "acceptance"} | {"kept_share": 1, "reduce_bytes": 2}
+_ROWS = sorted({(c.batch, c.measured) for c in validation.rows_of(*_DENSE)
+                if c.devices == 8 and c.precision == "fp8" and abs(c.known["prompt_per_answer"] - 1) < 0.01})
 
 what_a_server_adds = Explorer(
     "what-a-server-adds", "What a server adds to the floor", x=Sweep("batch", 1, 1024, at=64), y=Scale("Time of a step", "s"),

@@ -6,8 +6,9 @@ where it stands and not in a reader's browser.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..formula import Formula
@@ -164,7 +165,9 @@ class Dots:
 
 @dataclass(frozen=True)
 class Points:
-    """Fixed points that a plot is held against: measured, published or simulated.  `at`: (x, y) or (x, y, name) each.
+    """Fixed points that a plot is held against: measured, published or simulated: (x, y) or (x, y, name) each.
+
+    What takes time to work out comes as a function that gives them, asked once they are wanted.
 
     Values are in the base units of the axes (seconds, bytes, tokens).
 
@@ -175,14 +178,21 @@ class Points:
     """
 
     label: str
-    at: tuple
+    found: Sequence[tuple] | Callable[[], Sequence[tuple]]
 
     def __post_init__(self) -> None:
-        for point in self.at:
+        if not callable(self.found):
+            self.at  # a point that cannot be is told at once
+
+    @cached_property
+    def at(self) -> tuple[tuple, ...]:
+        """The points, as floats."""
+        points = tuple(self.found() if callable(self.found) else self.found)
+        for point in points:
             if len(point) not in (2, 3) or not all(isinstance(v, (int, float)) and 0 <= v < float("inf") for v in point[:2]):
                 raise ExplorerError(f"A point of “{self.label}” is (x, y) or (x, y, name) with numbers from 0 up; "
                                     f"got {point}.")
-        object.__setattr__(self, "at", tuple((float(x), float(y), *name) for x, y, *name in self.at))
+        return tuple((float(x), float(y), *name) for x, y, *name in points)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ import html
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from ..formula import Formula
@@ -68,8 +69,8 @@ class Explorer:
     kind : "curves", "parametric" (set by `across`), or a scene (``scenes.KINDS``)
     numbers : mapping of key to Formula or Readout
         What a scene draws: formulas, evaluated for the state.
-    data : mapping
-        Further settings of a scene, as JSON.
+    data : mapping, or a function that gives it
+        Further settings of a scene, as JSON.  What takes time to work out comes as a function, asked once it is wanted.
     caption : str
     """
 
@@ -78,14 +79,14 @@ class Explorer:
                  marks: Sequence[Mark] = (), dots: Dots | None = None, points: Sequence[Points] = (), controls: Sequence[Control] = (),
                  readouts: Sequence[Readout | Formula] = (), presets: Sequence[Preset] = (), stack: bool = False,
                  given: Mapping[str, float] | None = None, kind: str = "curves", caption: str = "",
-                 numbers: Mapping[str, Readout | Formula] = {}, data: Mapping[str, Any] = {}) -> None:
+                 numbers: Mapping[str, Readout | Formula] = {}, data: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = {}) -> None:
         self.name, self.title, self.caption = name, title, caption
         self.x, self.y, self.across, self.stack = x, y, across, stack
         self.curves, self.marks, self.dots, self.points = tuple(curves), tuple(marks), dots, tuple(points)
         self.controls, self.presets = tuple(controls), tuple(presets)
         self.readouts = tuple(r if isinstance(r, Readout) else Readout(r) for r in readouts)
         self.numbers = {key: n if isinstance(n, Readout) else Readout(n) for key, n in numbers.items()}
-        self.data = dict(data)
+        self._data = data
         self.given = dict(given or {})
         self.kind = "parametric" if across else kind
         self._widget = None
@@ -95,6 +96,11 @@ class Explorer:
     def scene(self) -> bool:
         """Whether it draws shapes rather than curves."""
         return self.kind in scenes.KINDS
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """Further settings of a scene."""
+        return dict(self._data() if callable(self._data) else self._data)
 
     def whole(self, name: str) -> bool:
         """Whether a control takes whole numbers only."""
