@@ -46,12 +46,9 @@ help:
 	@echo "make lock              resolve requirements.lock again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
-tools:
+tools browser:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed and none is on the PATH; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
-	@$(PYTHON) -P lib/handful/page/bootstrap.py
-
-browser: tools
-	@$(PYTHON) -P lib/handful/page/bootstrap.py browser
+	@$(PYTHON) -P lib/handful/page/bootstrap.py $(filter browser,$@)
 
 build: tools
 	@$(RUN) -m handful.page.build
@@ -129,7 +126,8 @@ bench-grading: tools
 nbgrader: tools
 	@$(RUN) tests/nbgrader_check.py $(ARGS)
 
-lighthouse: build browser
+lighthouse: browser
+	@$(RUN) -m handful.page.build
 	@$(RUN) tests/lighthouse.py $(ARGS)
 
 sphinx9: tools bundle

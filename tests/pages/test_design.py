@@ -83,3 +83,17 @@ def test_icons_have_their_sizes(name):
         assert icon.size == (ICONS[name][0],) * 2
         # A maskable icon may be cut to a circle and so has no see-through corner; the others of the kind do.
         assert (icon.convert("RGBA").getpixel((0, 0))[3] == 255) == (not ICONS[name][2])
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_scroll_bar_stays_where_it_is(site, shared, width):
+    """What is not laid out yet has about the height that it will have."""
+    tab = shared(width=width)
+    page = tab.open(site + "latency-and-cost.html")
+    guessed = page.evaluate("document.documentElement.scrollHeight")
+    real = page.evaluate("""() => {
+      const sheet = document.styleSheets[0], rule = sheet.insertRule("* { content-visibility: visible !important }");
+      const height = document.documentElement.scrollHeight;
+      sheet.deleteRule(rule);
+      return height; }""")
+    assert real > 20000 and guessed == pytest.approx(real, rel=0.1)

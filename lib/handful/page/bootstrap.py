@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,7 +97,8 @@ def locked_packages(stamp: Path) -> None:
     hint = ("The Python packages could not be installed; the lines above say why. If they speak of connections "
             "or names, this machine reaches no package index: join a network, or set PIP_INDEX_URL to a mirror.")
     # The lock is complete, so pip need not work out dependencies again.
-    watch([*PIP, "install", "--require-hashes", "--no-deps", "-r", str(LOCK)],
+    # Nor translate every module of every package: Python does so itself with those that are used.
+    watch([*PIP, "install", "--no-compile", "--require-hashes", "--no-deps", "-r", str(LOCK)],
           re.compile(r"^\s*(Collecting|Requirement already)"), total, "packages fetched", hint)
     watch([*PIP, "check"], NOTHING, 1, "", "requirements.lock does not fit this Python; see above.")
 
@@ -192,9 +194,18 @@ def distribution_package(name: str, packages: tuple[str, ...], advice: str) -> N
           "packages handled", advice)
 
 
+def everything(with_browser: bool) -> None:
+    """All of it, side by side where one part does not wait for another: most of the time goes to the network and the disk."""
+    with ThreadPoolExecutor() as pool:
+        steps = [pool.submit(python_packages)]
+        if with_browser:
+            steps.append(pool.submit(lambda: (browser(), sandbox())))  # apt takes one at a time
+        if shutil.which("npm") and node_command() == [shutil.which("node")]:
+            steps.append(pool.submit(npm_packages))
+        for step in steps:
+            step.result()
+    npm_packages()  # a machine without Node takes it from the Python packages, which are here now
+
+
 if __name__ == "__main__":
-    python_packages()
-    npm_packages()
-    if "browser" in sys.argv[1:]:
-        browser()
-        sandbox()
+    everything("browser" in sys.argv[1:])

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import editions, gather, heads, icons, inpage, licences, mend, offline, search, sheets, wheel
+from . import editions, gather, heads, icons, inpage, licences, mend, offline, room, search, sheets, wheel
 from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
@@ -324,6 +324,7 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         offer.place(soup, up, bound)
         inpage.offer(soup, up, *python)
         mark_maths(soup, page, maths)
+        room.keep(soup)
         take_out(soup, page, up, static, styles)
         dress(soup, up)
         heads.place(soup, page)
