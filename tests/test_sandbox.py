@@ -83,7 +83,11 @@ def any_of(expected):
     return [expected] if isinstance(expected, str) else expected
 
 
-def held(one, outcome, outside, before):
+# After these, which use up what all share, the next submission is asked at once; the others are followed by each other.
+EXHAUSTING = ("bomb", "memory", "disk", "orphan", "kill", "stop", "pipe", "files")
+
+
+def held(one, outcome, outside, before, name):
     """No point gained, nothing outside touched or reached, nothing left behind, a sentence for the student, and the next one served."""
     canary, *servers = outside
     prize, double = outcome.answers
@@ -102,7 +106,8 @@ def held(one, outcome, outside, before):
         with pytest.raises(BlockingIOError):
             server.accept()
     assert not left_behind()
-    assert ask([HONEST], [DOUBLE], limits=Limits(total_seconds=60)).answers == (Answer("value", 42),)
+    if any(word in name for word in EXHAUSTING):
+        assert ask([HONEST], [DOUBLE], limits=Limits(total_seconds=60)).answers == (Answer("value", 42),)
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +119,7 @@ def brisk(monkeypatch):
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_a_hostile_submission_gains_nothing_and_costs_nobody_else(name, outside):
     before = tree(outside[0])
-    held(*attack(name, outside), outside, before)
+    held(*attack(name, outside), outside, before, name)
 
 
 # In a user namespace, as for a teacher who is not root; and as root where there are no control groups.
@@ -128,7 +133,7 @@ def test_the_walls_hold_in_a_user_namespace(name, outside, monkeypatch):
     monkeypatch.setattr(room, "as_root", lambda: False)
     before = tree(outside[0])
     one, outcome = attack(name, outside)
-    held({**one, "says": "" if name == "root_again" else one.get("says", "")}, outcome, outside, before)
+    held({**one, "says": "" if name == "root_again" else one.get("says", "")}, outcome, outside, before, name)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="without control groups, processes are counted for the user as a whole, and this one has others")
@@ -137,7 +142,7 @@ def test_the_walls_hold_without_control_groups(name, outside, monkeypatch):
     monkeypatch.setattr(cgroup, "homes", lambda: (0, ()))
     monkeypatch.setattr(cgroup, "scope", lambda: None)
     before = tree(outside[0])
-    held(*attack(name, outside, processes=8), outside, before)
+    held(*attack(name, outside, processes=8), outside, before, name)
 
 
 # Honest notebooks

@@ -51,9 +51,9 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
         figure.scroll_into_view_if_needed()
         figure.locator(".ex").wait_for()
         for handle in figure.locator("input[type=range], [role=slider]").all():
-            if not moved(page, figure, handle, 600):
+            if not moved(page, figure, handle, 250):
                 # Some matter for one choice only: for one schedule, or a curve that is shown on request.
-                assert any(moved(page, figure, handle, 1500) for _ in choices(figure)), (figure.get_attribute("id"), handle.get_attribute("id"))
+                assert any(moved(page, figure, handle, patience) for patience in (250, 1500) for _ in choices(figure)), (figure.get_attribute("id"), handle.get_attribute("id"))
         for button in figure.locator(".ex-preset-button").all():
             button.click()
             expect(button).to_have_attribute("aria-pressed", "true")

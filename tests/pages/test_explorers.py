@@ -89,9 +89,13 @@ def demo(demo_page, shared):
     assert [fault for tab in tabs for fault in tab.faults] == []
 
 
-def settle(page) -> None:
-    """Wait until transitions are over and the words have followed."""
-    page.wait_for_timeout(1300)
+def soon(page, holds) -> bool:
+    """Whether it holds once transitions are over and the words have followed."""
+    for _ in range(200):
+        if holds():
+            return True
+        page.wait_for_timeout(25)
+    return holds()
 
 
 def shown(page, name: str) -> str:
@@ -135,8 +139,7 @@ def test_every_slider_by_keyboard(demo, explorers, name):
         sliders.nth(i).focus()
         for _ in range(5):
             page.keyboard.press("ArrowRight")
-        settle(page)
-        assert shown(page, name) != before
+        assert soon(page, lambda: shown(page, name) != before)
         assert sliders.nth(i).get_attribute("aria-valuetext") != told
 
 
@@ -184,8 +187,7 @@ def test_slider_by_mouse(demo):
     box = slider.bounding_box()
     before = shown(page, "latency")
     page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2)
-    settle(page)
-    assert shown(page, "latency") != before
+    assert soon(page, lambda: shown(page, "latency") != before)
 
 
 def test_numbers_after_a_move_are_pythons(demo, explorers):
@@ -198,15 +200,12 @@ def test_preset_is_applied_and_reset(demo, explorers):
     button = page.get_by_role("button", name="Slopes match")
     assert page.locator("#explorer-latency .ex-time").first.get_attribute("href").endswith("&t=708s")
     button.click()
-    settle(page)
+    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=1e5, batch=2000)))
     assert button.get_attribute("aria-pressed") == "true"
-    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=1e5, batch=2000))
     page.get_by_role("button", name="On an H100").click()
-    settle(page)
-    assert "H100 SXM" in page.locator("#explorer-latency .ex-scene").inner_text()
+    assert soon(page, lambda: "H100 SXM" in page.locator("#explorer-latency .ex-scene").inner_text())
     page.locator("#explorer-latency").get_by_role("button", name="Reset").click()
-    settle(page)
-    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text())
+    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text()))
 
 
 def test_checkbox_hides_its_curve(demo):
@@ -218,12 +217,12 @@ def test_checkbox_hides_its_curve(demo):
     assert row.is_hidden()
 
 
-def test_link_holds_the_state(demo):
+def test_link_holds_the_state(demo, explorers):
     page = demo()
     # No clipboard here: the link goes to the address bar then, and says so.
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (t) => { window.copied = t; return Promise.resolve(); } } })")
     page.get_by_role("button", name="Slopes match").click()
-    settle(page)
+    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=1e5, batch=2000)))
     page.locator("#explorer-latency").get_by_role("button", name="Copy link").click()
     link = page.evaluate("window.copied")
     assert "e.latency.context=100000" in link and "e.latency.batch=2000" in link and link.endswith("#explorer-latency")
@@ -274,15 +273,13 @@ def test_scenario_moves_every_plot_and_is_remembered(demo, explorers):
     page = demo(width=1280)
     before = {name: shown(page, name) for name in ("latency", "cost", "frontier", "roofline")}
     page.locator("#bar-hardware").select_option("H200 SXM")
-    settle(page)
     for name, state in before.items():
-        assert shown(page, name) != state, name
-    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text(hardware="H200 SXM"))
+        assert soon(page, lambda: shown(page, name) != state), name
+    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text(hardware="H200 SXM")))
     page.reload(wait_until="networkidle")
     assert page.locator("#bar-hardware").input_value() == "H200 SXM"
     page.locator(".bar").get_by_role("button", name="Reset").click()
-    settle(page)
-    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text())
+    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text()))
 
 
 def test_a_precision_that_the_chip_lacks_cannot_be_picked(demo):

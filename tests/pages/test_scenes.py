@@ -36,7 +36,7 @@ def declared() -> dict[str, Explorer]:
 def states(explorer: Explorer) -> list[dict]:
     """As declared, each preset, and some at random."""
     chance, found = random.Random(7), [{}, *(dict(p.set) for p in explorer.presets)]
-    for _ in range(6):
+    for _ in range(4):
         state = {}
         for control in explorer.controls:
             kind = control.kind()
