@@ -56,6 +56,12 @@ def wait_for_address(log: Path, server: subprocess.Popen, token: str, seconds: f
     stop(f"JupyterLab did not start:\n{log.read_text('utf-8', errors='replace')[-2000:]}")
 
 
+# Lab is up before its kernel is, and who runs cells then is asked which kernel to take.
+READY = """async () => (await (await fetch("/api/sessions")).json()).some(({ kernel }) => kernel?.execution_state === "idle" && kernel.connections > 0)"""
+RAN = r"""() => document.querySelector(".jp-Dialog") ? "asked"
+  : [...document.querySelectorAll(".jp-InputArea-prompt")].some((prompt) => /\[\d+\]/.test(prompt.textContent)) && "ran" """
+
+
 def look(address: str, token: str, name: str) -> None:
     """Open the notebook, run it, move a slider, and see the plot follow."""
     from playwright.sync_api import TimeoutError as Late
@@ -67,11 +73,14 @@ def look(address: str, token: str, name: str) -> None:
         page.set_default_timeout(300_000)
         page.goto(f"{address}/lab/tree/{name}?token={token}&reset")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
-        # A kernel that is idle: only then does "Run All Cells" run.
-        page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status='idle'], .jp-Notebook-ExecutionIndicator[data-status='idle']", state="attached")
+        page.wait_for_function(READY, polling=500)
         say("running all cells")
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        for _ in range(3):
+            page.get_by_role("menuitem", name="Run", exact=True).click()
+            page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+            if page.wait_for_function(RAN).json_value() == "ran":
+                break
+            page.locator(".jp-Dialog .jp-mod-accept").first.click()  # the kernel that it proposes
         cells = page.evaluate("() => document.querySelectorAll('.jp-CodeCell').length")
         wait_until_run(page)
         # Lab draws a cell when it comes near the screen and forgets it again, so the notebook is leafed through.

@@ -19,8 +19,9 @@ PAGES = built_pages() if os.environ.get("EVERY_PAGE") else [name for name in KIN
 
 # All is laid out and unfolded.  What KaTeX draws goes, as axe passes over it in any case (it is aria-hidden; the
 # formula that is read out stands beside it as MathML) and there are forty thousand pieces of it in a chapter.
+# A menu lies over what it covers, and is looked at open by itself.
 UNFOLD = """() => {
-  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  document.querySelectorAll("details:not(.dropdown-download-buttons)").forEach((one) => { one.open = true; });
   document.querySelectorAll(".katex-html").forEach((one) => one.replaceChildren());
   for (const button of document.querySelectorAll(".problem-open[aria-expanded=false]")) button.click();
   return new Promise((done) => setTimeout(done, 300));
@@ -78,6 +79,13 @@ def test_boxes_cards_and_problems_in_use(site, tab):
     page.locator(".pop").wait_for()
     # The page as it comes is looked at above.
     assert faults(page, within=[".pop", ".bar", f"#{card.get_attribute('id')}", f"#{problem.get_attribute('id')}"]) == []
+
+
+def test_the_menu_of_downloads(site, tab):
+    page = ready(tab.open(site + "latency-and-cost.html"))
+    page.locator(".dropdown-download-buttons > summary").click()
+    page.locator(".dropdown-download-buttons .dropdown-item").first.wait_for()
+    assert faults(page, within=[".dropdown-download-buttons"]) == []
 
 
 def test_dialogs(site, tab):
