@@ -19,10 +19,10 @@ export const groupOf = (entry) => groups[entry.kind];
 
 const pieces = (text, terms, length) => marked(text, terms, length).map(([piece, found]) => (found ? h("mark", { text: piece }) : piece));
 
-export function hit({ entry, terms, others = [] }, home, option) {
+export function hit({ entry, terms, others }, home, option) {
   const wanted = new Set(terms), trail = [entry.top ? "" : entry.page, ...entry.trail.filter((name) => name !== entry.page)].filter(Boolean).join(" › ");
   return h("a", { class: `find-hit find-${entry.kind}`, href: new URL(entry.address, home), "data-terms": JSON.stringify(terms),
-    ...(option ? { role: "option", tabindex: "-1", id: option.id } : {}) },
+    ...(option ? { role: "option", tabindex: "-1" } : {}) },
   h("span", { class: "find-head" }, h("span", { class: "find-title" }, ...pieces(entry.title, wanted, 170)), " ",
     h("span", { class: "find-kind", text: entry.top ? "Page" : NAMES[entry.kind] }), entry.note ? " " : null, entry.note ? h("span", { class: "find-note", text: entry.note }) : null),
   entry.kind === "formula" || entry.kind === "letter" ? h("span", { class: "find-maths", "data-maths": entry.id, "aria-hidden": "true" }) : null,

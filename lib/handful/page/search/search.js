@@ -5,6 +5,8 @@ import { find, open, suggest } from "./find.js";
 import { GROUPS, NAMES, groupOf, hit } from "./hit.js";
 
 const ARRIVAL = "handful-search-arrival", LAST = "handful-search-query", STEP = { dialog: 30, page: 60 };
+// At each letter as many hits are drawn as a screen shows; the others follow when the typing pauses or an arrow key asks.
+const FIRST = 8, PAUSE = 150;
 const EXAMPLES = ["weight time", "N_total", "KV cache", "pipeline bubble", "300"];
 let book = null, maths = null;
 
@@ -30,7 +32,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   const home = new URL("../../", address), said = h("p", { class: "find-heard", role: "status" }), says = h("p", { class: "find-says" });
   const list = h(listed ? "div" : "ol", { class: "find-list", id: "find-list", ...(listed ? { role: "listbox", "aria-label": "Results" } : {}) });
   const more = h("p", { class: "find-more" });
-  let group = "all", shown = [], active = -1, limit = step, timer = 0, query = null, results = [], like = false;
+  let group = "all", some = [], shown = [], active = -1, limit = step, timer = 0, later = 0, query = null, results = [], like = false, scrolled = false;
 
   const radios = Object.entries(GROUPS).map(([name, { label }]) => {
     const tally = h("span", { class: "find-tally" }), radio = h("input", { type: "radio", name: "find-kind", value: name, onchange: () => { group = name; limit = step; draw(); } });
@@ -57,6 +59,30 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     timer = setTimeout(() => { said.textContent = text; }, 900);
   }
 
+  // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is what typing waits for.
+  function fill(upTo = some.length) {
+    const old = new Map(shown.map((node) => [node.dataset.key, node]));
+    shown = some.slice(0, upTo).map((result, i) => {
+      const { entry, terms, others = [] } = result, told = group === "all" ? others : [], key = `${entry.id} ${terms} ${told}`;
+      const node = old.get(key) || hit({ entry, terms, others: told }, home, listed);
+      if (listed) node.id = `find-hit-${i}`;
+      node.dataset.key = key;
+      const item = listed ? node : node.parentNode || h("li", null, node);
+      if (list.children[i] !== item) list.insertBefore(item, list.children[i] || null);
+      return node;
+    });
+    while (list.children.length > shown.length) list.lastChild.remove();
+  }
+
+  // What waits for a pause: the other hits, and the formulas, which are most of what there is to lay out.
+  async function finish() {
+    fill();
+    const empty = [...list.querySelectorAll("[data-maths]:empty")];
+    if (!empty.length) return;
+    const found = await typeset(address);
+    for (const node of empty) node.innerHTML = found[node.dataset.maths] || "";
+  }
+
   function draw() {
     const all = results.filter(({ folded }) => !folded), tallies = { all: all.length };
     for (const { entry } of results) tallies[groupOf(entry)] = (tallies[groupOf(entry)] || 0) + 1;
@@ -66,19 +92,18 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       node.hidden = !tallies[name];
     }
     chips.hidden = !results.length;
-    const fitting = group === "all" ? all : results.filter(({ entry }) => groupOf(entry) === group), some = fitting.slice(0, limit);
+    const fitting = group === "all" ? all : results.filter(({ entry }) => groupOf(entry) === group);
+    some = fitting.slice(0, limit);
     point(-1);
-    shown = some.map((result, i) => hit(group === "all" ? result : { ...result, others: [] }, home, listed && { id: `find-hit-${i}` }));
-    list.replaceChildren(...(listed ? shown : shown.map((node) => h("li", null, node))));
+    fill(FIRST);
+    clearTimeout(later);
+    later = setTimeout(finish, PAUSE);
     list.hidden = !some.length;
     if (listed) input.setAttribute("aria-expanded", String(Boolean(some.length)));
-    list.scrollTop = 0;
+    if (scrolled) list.scrollTop = 0; // to set it has the whole list laid out at once
     says.replaceChildren(...sentence());
     more.replaceChildren(...rest(fitting.length));
     if (query) speak(some.length ? `${like ? "Nothing fits exactly. " : ""}${count(fitting.length)}. First: ${some[0].entry.title.slice(0, 90)}, ${NAMES[some[0].entry.kind]}.` : says.textContent);
-    if (some.some(({ entry }) => entry.kind === "formula" || entry.kind === "letter")) typeset(address).then((found) => {
-      for (const node of list.querySelectorAll("[data-maths]")) if (found[node.dataset.maths] && !node.firstChild) node.innerHTML = found[node.dataset.maths];
-    });
   }
 
   const count = (n) => (n === 1 ? "1 result" : `${n} results`);
@@ -126,6 +151,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   }
 
   input.addEventListener("input", run);
+  list.addEventListener("scroll", () => { scrolled = list.scrollTop > 0; }, { passive: true });
   list.addEventListener("click", (event) => {
     const node = event.target.closest("a[data-terms]");
     if (!node || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -136,9 +162,10 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     setTimeout(() => arrive(terms), 0);
   });
   if (listed) input.addEventListener("keydown", (event) => {
-    const last = shown.length - 1, to = { ArrowDown: active < last ? active + 1 : -1, ArrowUp: active < 0 ? last : active - 1 }[event.key];
-    if (to !== undefined && shown.length) {
+    const last = some.length - 1, to = { ArrowDown: active < last ? active + 1 : -1, ArrowUp: active < 0 ? last : active - 1 }[event.key];
+    if (to !== undefined && some.length) {
       event.preventDefault();
+      fill();
       point(to);
     } else if (event.key === "Enter" && !event.isComposing && shown.length && input.value.trim() === query) {
       event.preventDefault();
