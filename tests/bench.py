@@ -289,7 +289,9 @@ def search() -> None:
         browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
         loads = []
         for _ in range(5):
-            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            if loads:
+                page.close()
+            page = browser.new_page(viewport={"width": 1280, "height": 900}, service_workers="block")  # which copies the book meanwhile
             page.goto(f"http://127.0.0.1:{server.server_port}/glossary.html", wait_until="networkidle")
             page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
             loads.append(page.evaluate("""async (script) => {

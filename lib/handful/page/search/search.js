@@ -83,7 +83,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     for (const node of empty) node.innerHTML = found[node.dataset.maths] || "";
   }
 
-  function draw() {
+  function draw(first = FIRST) {
     const all = results.filter(({ folded }) => !folded), tallies = { all: all.length };
     for (const { entry } of results) tallies[groupOf(entry)] = (tallies[groupOf(entry)] || 0) + 1;
     if (!tallies[group]) { group = "all"; radios[0].radio.checked = true; }
@@ -95,7 +95,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     const fitting = group === "all" ? all : results.filter(({ entry }) => groupOf(entry) === group);
     some = fitting.slice(0, limit);
     point(-1);
-    fill(FIRST);
+    fill(first);
     clearTimeout(later);
     later = setTimeout(finish, PAUSE);
     list.hidden = !some.length;
@@ -127,7 +127,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       return [h("span", { class: "find-keys", "aria-hidden": "true" }, h("kbd", { text: "↑" }), " ", h("kbd", { text: "↓" }), " choose, ", h("kbd", { text: "Enter" }), " opens"),
         h("a", { href: all, text: total > limit ? `All ${total} results` : "On a page of its own" })];
     }
-    return total > limit ? [h("button", { type: "button", class: "find-try", text: `Show more of ${total}`, onclick: () => { limit += step; draw(); } })] : [];
+    return total > limit ? [h("button", { type: "button", class: "find-try", text: `Show more of ${total}`, onclick: () => { limit += step; draw(limit); } })] : [];
   }
 
   let lastBook = null;
