@@ -291,7 +291,7 @@ def search() -> None:
         for _ in range(5):
             if loads:
                 page.close()
-            page = browser.new_page(viewport={"width": 1280, "height": 900}, service_workers="block")  # which copies the book meanwhile
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(f"http://127.0.0.1:{server.server_port}/glossary.html", wait_until="networkidle")
             page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
             loads.append(page.evaluate("""async (script) => {
