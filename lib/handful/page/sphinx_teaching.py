@@ -64,7 +64,7 @@ class CourseDirective(SphinxDirective):
             todo = [line(one.says)] if one.says else []
             todo += [line("Problems: ", *joined(problem(p) for p in one.problems))] if one.problems else []
             todo += [line("Assignment: ", *joined(given(a) for a in one.assignments))] if one.assignments else []
-            rows.append([[line(f"{teaching.clock(one.starts)} {one.title}")], [*pages, *map(shown, one.show)], todo, [line(f"{one.minutes} min")]])
+            rows.append([[line(f"{teaching.clock(one.starts)} {one.title}")], [*pages, *map(shown, one.show)], todo, [line(f"{one.minutes}\N{NO-BREAK SPACE}min")]])
         return ["Hour", "Show", "Do", "Time"], rows
 
     def weeks(self, course: teaching.Course):
@@ -126,7 +126,7 @@ class AssignmentsDirective(SphinxDirective):
             asks = " · ".join(f"{question.asks} ({question.points:g})" for question in one.questions.values())
             head = made("div", "", line(nodes.strong("", "", nodes.Text(one.title))), line(nodes.literal("", one.name)),
                         said("p", "teaching-note", link(one.chapter, teaching.pages()[one.chapter])), ids=[f"assignment-{one.name}"])
-            rows.append([[head], [line(f"{one.minutes} min")], [line(points)], [line(asks)]])
+            rows.append([[head], [line(f"{one.minutes}\N{NO-BREAK SPACE}min")], [line(points)], [line(asks)]])
         return [table(["Assignment", "Time", "Points", "What is asked, with its points"], rows)]
 
 
