@@ -18,17 +18,24 @@ export function scale([d0, d1], [r0, r1], log) {
 const FAR = 3000; // pixels: what lies further out is pulled near, so that no path holds twenty digits
 const tenth = (v) => Math.round((v > FAR ? FAR : v < -FAR ? -FAR : v) * 10) / 10;
 
-// Points of a run that a straight line between their neighbours would miss by more than a twentieth of a pixel.
+// Points of a run between which straight lines pass within a tenth of a pixel of all others: from the last one kept, the
+// slopes that still meet all since then narrow to nothing.  Where x does not grow, every point is kept.
+const NEAR = 0.1;
 function kept(X, Y, from, to) {
   const out = [from];
-  let last = from;
-  for (let i = from + 1; i < to; i++) {
-    const dx = X[i + 1] - X[last], dy = Y[i + 1] - Y[last], length = Math.hypot(dx, dy) || 1;
-    const off = Math.abs((X[i] - X[last]) * dy - (Y[i] - Y[last]) * dx) / length;
-    // Not too many in a row: each is tested against its neighbours only, and small misses would add up.
-    if (!(off < 0.05) || i - last > 5) { out.push(i); last = i; }
+  let last = from, least = -Infinity, most = Infinity;
+  for (let i = from + 1; i <= to; i++) {
+    let across = X[i] - X[last], slope = (Y[i] - Y[last]) / across;
+    if (!(across > 0 && slope >= least && slope <= most)) {
+      if (i - 1 > last) out.push(i - 1);
+      last = i - 1; least = -Infinity; most = Infinity;
+      across = X[i] - X[last]; slope = (Y[i] - Y[last]) / across;
+    }
+    if (!(across > 0)) { out.push(i); last = i; least = -Infinity; most = Infinity; continue; }
+    least = Math.max(least, slope - NEAR / across);
+    most = Math.min(most, slope + NEAR / across);
   }
-  if (to > from) out.push(to);
+  if (to > last) out.push(to);
   return out;
 }
 
