@@ -55,7 +55,7 @@ export function insideLabels(plot, series, all = series) {
   plot.chosen ||= new Map();
   const cost = (box, own) => {
     let sum = 0;
-    for (const b of taken) if (box.x < b.x + b.w + 4 && b.x < box.x + box.w + 4 && box.y < b.y + b.h && b.y < box.y + box.h) sum += 40;
+    for (const b of taken) if (box.x < b.x + b.w + 4 && b.x < box.x + box.w + 4 && box.y < b.y + b.h && b.y < box.y + box.h) sum += 400;
     // The cursor's rings are drawn over everything.
     for (const [x, y] of plot.rings || []) if (x > box.x - 7 && x < box.x + box.w + 7 && y > box.y - 6 && y < box.y + box.h + 6) sum += 8;
     for (const curve of all) {

@@ -253,7 +253,8 @@ export class Plot {
     return this.gridPixels;
   }
 
-  drawMarks({ marks, series }) {
+  drawMarks({ marks, series, dots }) {
+    const spots = (dots || []).map((dot) => [this.sx(dot.x), this.sy(dot.y)]);
     const { left, right, top, bottom } = this.box;
     this.taken = [];
     for (const mark of marks) {
@@ -272,7 +273,7 @@ export class Plot {
         put(item.strip, "x", upright ? strip[0] : left); put(item.strip, "width", upright ? strip[1] - strip[0] : right - left);
         put(item.strip, "y", upright ? top : strip[0]); put(item.strip, "height", upright ? bottom - top : strip[1] - strip[0]);
       }
-      let [x, y] = this.besideRule(Number(place), upright, width, series);
+      let [x, y] = this.besideRule(Number(place), upright, width, series, spots);
       while (this.taken.some((b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3)) y += 17;
       this.taken.push({ x, y: y - 12, w: width, h: 16 });
       put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`); put(item.text, "text", text);
@@ -286,15 +287,17 @@ export class Plot {
     return width < this.box.right - this.box.left - 20 ? { text, width } : { text: key, width: textWidth(key, this.font) };
   }
 
-  // Where the words of a rule stand: on either side of it, at an end or in the middle, where the curves cross them least.
-  besideRule(at, upright, width, series) {
+  // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves and
+  // dots cross them least.
+  besideRule(at, upright, width, series, spots) {
     const { left, right, top, bottom } = this.box, places = [];
     if (upright) for (const y of [top + 14, bottom - 8, (top + bottom) / 2]) for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
     else for (const y of [at - 6, at + 15]) for (const x of [right - 6 - width, left + 8, (left + right - width) / 2]) places.push([x, y]);
     const within = places.filter(([x, y]) => x > left && x + width <= right && y - 12 >= top - 14 && y + 3 <= bottom);
-    let best = [Math.max(left + 2, places[0][0]), places[0][1]], least = Infinity;
+    let best = [Math.max(left + 2, Math.min(places[0][0], this.width - width)), places[0][1]], least = Infinity;
     for (const [x, y] of within) {
       let crossed = 0;
+      for (const [dotX, dotY] of spots) if (dotX > x - 6 && dotX < x + width + 6 && dotY > y - 17 && dotY < y + 7) crossed += 5;
       for (const { X, Y } of series) for (let i = 1; i < X.length; i += 1) {
         // A steep piece of a curve passes between two of its points.
         if (X[i] > x - 4 && X[i - 1] < x + width + 4 && Math.max(Y[i], Y[i - 1]) > y - 13 && Math.min(Y[i], Y[i - 1]) < y + 4) crossed += 1;
