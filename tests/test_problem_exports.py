@@ -154,10 +154,12 @@ def test_text2qti_has_every_question():
 
 def test_text2qti_reads_it():
     from text2qti.config import Config
-    from text2qti.quiz import Quiz
+    from text2qti.quiz import Question, Quiz
 
     quiz = Quiz(as_text2qti(chosen(), 0, MANY), config=Config(), source_name="problems.txt")
     assert quiz.title_raw == f"{book.TITLE}: problems"
+    read = [one for one in quiz.questions_and_delims if isinstance(one, Question)]
+    assert len(read) == sum(len(variants(problem, 0, MANY)) for problem in chosen())
 
 
 # For programs and readers
