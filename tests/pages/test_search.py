@@ -155,6 +155,34 @@ def test_page_of_all_results(site, watch):
     assert tab.faults == []
 
 
+def test_each_letter_draws_little_and_what_has_not_changed_stays(site, watch):
+    tab = watch()
+    page = tab.open(site + "glossary.html")
+    page.keyboard.press("Control+k")
+    field, hits = page.get_by_role("combobox", name="Search this book"), page.locator("#find-list .find-hit")
+    field.fill("weights")
+    expect(hits).to_have_count(30)
+    expect(page.locator("#find-list .katex").first).to_be_visible()
+    # One letter less has the same best answer; after two letters, what a screen shows is there at once.
+    same, at_once = page.evaluate("""async () => {
+      const field = document.querySelector("dialog.find input"), first = document.querySelector(".find-hit");
+      const type = async (text) => { field.value = text; field.dispatchEvent(new Event("input")); await new Promise((done) => setTimeout(done)); };
+      await type("weight");
+      const same = first === document.querySelector(".find-hit") && first.isConnected;
+      await type("we");
+      return [same, document.querySelectorAll(".find-hit").length];
+    }""")
+    assert same and 5 <= at_once < 30
+    page.keyboard.press("ArrowUp")  # to the last, which an arrow does not wait for
+    assert field.get_attribute("aria-activedescendant") == "find-hit-29" == hits.last.get_attribute("id")
+    page.goto(site + "search.html?q=weights")
+    expect(hits).to_have_count(60)
+    first = hits.first.element_handle()
+    page.get_by_role("button", name="Show more").click()
+    assert hits.count() > 60 and first.evaluate("node => node === document.querySelector('.find-hit')")
+    assert tab.faults == []
+
+
 def test_without_scripts_and_without_an_index(site, browser, watch):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
