@@ -86,7 +86,7 @@ def test_every_page_asks_for_one_sheet_and_one_script(finished):
         assert [plain(tag["href"]) for tag in page.select('link[rel="stylesheet"]')] == ["_static/site.css"]
         module, early = [tag["src"] for tag in page.select("script[src]")]
         assert plain(module) == "_static/handful/handful.js" and "data-theme" in (finished.folder / early).read_text()
-        assert not page.select("link[rel=preload]") and page.html["data-theme"] == "light"
+        assert not page.select("link[rel=preload][as=script]") and page.html["data-theme"] == "light"
     assert {path.parent.name for path in finished.folder.rglob("*.js")} == {"site", "handful", "inline"}  # the first holds sw.js
 
 

@@ -40,9 +40,11 @@ def test_a_chapter_is_set_as_promised(site, watch):
     page = tab.open(site + "latency-and-cost.html")
     fonts = page.evaluate("""async () => {
       await document.fonts.ready;
-      return performance.getEntriesByType("resource").filter((entry) => /source-\\w+-\\d/.test(entry.name)).map((entry) => entry.decodedBodySize);
+      return performance.getEntriesByType("resource").filter((entry) => /source-\\w+-\\d/.test(entry.name)).map((entry) => [entry.name, entry.decodedBodySize, entry.initiatorType]);
     }""")
-    assert 2 <= len(fonts) <= 3 and sum(fonts) < 80_000
+    assert 2 <= len(fonts) <= 3 and sum(size for _, size, _ in fonts) < 80_000
+    # The two of every page come before the sheet asks, once each, so that no text changes its font once it is read.
+    assert sorted(kind for _, _, kind in fonts)[-2:] == ["link", "link"] and len({name for name, _, _ in fonts}) == len(fonts)
     # What is far away is not laid out until it comes near; here all of it is measured.
     page.evaluate("document.styleSheets[0].insertRule('* { content-visibility: visible !important }')")
     letters = page.evaluate("""() => [...document.querySelectorAll("article section > p")].flatMap((p) => {

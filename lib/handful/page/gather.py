@@ -20,6 +20,9 @@ from bs4 import BeautifulSoup
 
 SHARED = ("site.css", "handful/handful.js", "handful/boxes.json")
 OURS = "_static/handful/"
+# Every page is set in these two, so they are asked for beside the sheet that names them: text that changes its font
+# under a reader's eyes moves.  The bundler puts a mark behind their names.
+FONTS = ("files/source-serif-4-latin-400-normal.woff2", "files/source-sans-3-latin-wght-normal.woff2")
 # Sets light or dark before the first paint, and so may not wait.
 EARLY = "data-cfasync"
 # How one of our modules names another that it asks for later, with a mark made of what that one holds.
@@ -56,6 +59,7 @@ def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
             tag.decompose()
     # Browsers stop looking ahead at a policy, so what the page waits for is named first.
     first = [soup.new_tag("link", rel="stylesheet", href=up + "site.css"), soup.select_one('script[type="module"]').extract(),
+             *(soup.new_tag("link", attrs={"rel": "preload", "as": "font", "type": "font/woff2", "crossorigin": "", "href": up + name}) for name in FONTS),
              *(tag.extract() for tag in soup.select(f"script[{EARLY}]"))]
     soup.select_one('meta[http-equiv="Content-Security-Policy"]').insert_after(*first)
 
@@ -94,6 +98,9 @@ def stamp(site: Path, pages: Iterable[str]) -> None:
         if (path := site / "_static" / name).exists():
             names[name] = marked(name, hashlib.sha256(path.read_bytes()).hexdigest()[:8])
             path.rename(site / "_static" / names[name])
+    for name in FONTS:
+        plain = site / "_static" / name
+        names |= {name: f"files/{path.name}" for path in plain.parent.glob(f"{plain.stem}-*.woff2")}
     wanted = re.compile(rf'(?<=_static/)({"|".join(map(re.escape, names))})(?=")')
     for page in pages:
         text = (site / page).read_text("utf-8")
