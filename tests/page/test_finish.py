@@ -10,6 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from handful.page import bootstrap, gather, heads
+from handful.page.bound import offer
 from handful.page.finish import POLICY, FinishError, finish
 
 PAGE = ('<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'
@@ -22,8 +23,9 @@ def plain(address: str) -> str:
 
 
 @pytest.fixture
-def finished(tmp_path):
+def finished(tmp_path, monkeypatch):
     """Finish pages given as body markup; returns their soups."""
+    monkeypatch.setattr(offer, "made", lambda: [])  # whatever editions lie in this working tree
     def run(files=(), node=None, notebooks=None, **bodies) -> dict[str, BeautifulSoup]:
         """`files` are others that Sphinx wrote: pairs of path and text."""
         raw, scripts = tmp_path / "raw", tmp_path / "js"
@@ -86,7 +88,7 @@ def test_every_page_asks_for_one_sheet_and_one_script(finished):
         assert [plain(tag["href"]) for tag in page.select('link[rel="stylesheet"]')] == ["_static/site.css"]
         module, early = [tag["src"] for tag in page.select("script[src]")]
         assert plain(module) == "_static/handful/handful.js" and "data-theme" in (finished.folder / early).read_text()
-        assert not page.select("link[rel=preload][as=script]") and page.html["data-theme"] == "light"
+        assert {tag["as"] for tag in page.select("link[rel=preload]")} == {"font"} and page.html["data-theme"] == "light"
     assert {path.parent.name for path in finished.folder.rglob("*.js")} == {"site", "handful", "inline"}  # the first holds sw.js
 
 

@@ -132,6 +132,16 @@ def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
     assert [fault for fault in tab.faults if "ERR_ABORTED" not in fault] == []
 
 
+def test_nothing_moves_when_the_first_plot_comes_alive(site, watch):
+    tab = watch(width=1280)
+    tab.page.add_init_script(SHIFTS)
+    page = tab.open(site + "index.html")
+    page.locator("figure.explorer .ex").first.wait_for()
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.shift") < 0.02  # 0.05 where the plot pushes the chapters off the screen
+    assert tab.faults == []
+
+
 # --- the learner's store ---------------------------------------------------------------------------------------------------
 
 NONSENSE = """async () => {

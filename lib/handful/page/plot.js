@@ -274,7 +274,8 @@ export class Plot {
         put(item.strip, "y", upright ? top : strip[0]); put(item.strip, "height", upright ? bottom - top : strip[1] - strip[0]);
       }
       let [x, y] = this.besideRule(Number(place), upright, width, series, spots);
-      while (this.taken.some((b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3)) y += 17;
+      const inward = y > (top + bottom) / 2 ? -17 : 17; // where another's words stand already
+      while (this.taken.some((b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3)) y += inward;
       this.taken.push({ x, y: y - 12, w: width, h: 16 });
       put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`); put(item.text, "text", text);
     }
@@ -287,8 +288,7 @@ export class Plot {
     return width < this.box.right - this.box.left - 20 ? { text, width } : { text: key, width: textWidth(key, this.font) };
   }
 
-  // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves and
-  // dots cross them least.
+  // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves and dots cross them least.
   besideRule(at, upright, width, series, spots) {
     const { left, right, top, bottom } = this.box, places = [];
     if (upright) for (const y of [top + 14, bottom - 8, (top + bottom) / 2]) for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
