@@ -1,5 +1,5 @@
 # A Handful of Equations: `make serve` reads the book, `make test` checks all of it.  Both install what they need.
-PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3 python,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
+PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3.14 python3 python,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 PORT ?= 8000
 NAME ?=
 MODULE ?=
@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SITE = -m site tests/notebooks tests/pages
 UNITS = -m "not site" --ignore=tests/pages --ignore=tests/notebooks
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -43,12 +43,14 @@ help:
 	@echo "make lighthouse        Lighthouse on four pages, phone and desktop; fails below its bars"
 	@echo "make sphinx9           the same sources with plain Sphinx 9 and myst-nb, in an environment of its own"
 	@echo "make links             try every address outside that the book names, and note the day (needs a network)"
-	@echo "make lock              resolve requirements.lock again from pyproject.toml"
+	@echo "make lock              resolve the lock files again from pyproject.toml"
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
-tools browser:
+# tools: what the book is built with.  tests: what `make test` uses; where a browser or a sandbox cannot be had, it says so
+# and goes on.  browser: the same for whatever makes no sense without a browser.
+tools tests browser:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed and none is on the PATH; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
-	@$(PYTHON) -P lib/handful/page/bootstrap.py $(filter browser,$@)
+	@"$(PYTHON)" -P lib/handful/page/bootstrap.py $@
 
 build: tools
 	@$(RUN) -m handful.page.build
@@ -84,7 +86,7 @@ publish: $(if $(filter no,$(CHECK)),tools,browser)
 serve: build
 	@$(RUN) -m handful.page.serve --port $(PORT)
 
-unit: bundle
+unit: tests bundle
 	@$(TESTS) $(UNITS) $(ARGS)
 
 pages: browser
@@ -93,31 +95,31 @@ pages: browser
 accessible: browser
 	@EVERY_PAGE=1 $(TESTS) -m site tests/pages/test_accessible.py $(ARGS)
 
-coverage: bundle
+coverage: tests bundle
 	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)
 	@$(RUN) -m coverage run --branch --append -m pytest -q tests/pages/test_server.py
 	@$(RUN) -m coverage report
 
-mutants: tools
+mutants: tests
 	@JOBS=$(JOBS) $(RUN) tests/mutants.py $(MODULE)
 
-# The book is built on one core, so unit tests run beside it.  Then what reads the book; one pytest run closes all:
-# its last line is the verdict.
-test: browser
+# The book is built on one core, so unit tests run beside it.  Then what reads the book.  The verdict counts both runs, and
+# what could not run on this machine.
+test: tests
 	@$(RUN) -m handful.page.build bundle
 	@echo "== unit tests and doctests, while the book is built (its progress: _build/book.log)"
 	@$(MAKE) --no-print-directory -j 2 test-book test-units
 	@tail -n 3 _build/book.log
 	@echo "== notebooks and pages"
-	@$(TESTS) $(SITE) $(ARGS)
+	@$(TESTS) $(SITE) --junitxml=_build/tests/pages.xml $(ARGS); passed=$$?; $(RUN) tests/verdict.py _build/tests/units.xml _build/tests/pages.xml; exit $$passed
 
 test-units:
-	@$(TESTS) -q $(UNITS) $(ARGS)
+	@$(TESTS) -q $(UNITS) --junitxml=_build/tests/units.xml $(ARGS)
 
 test-book:
 	@$(RUN) -m handful.page.build > _build/book.log 2>&1 || { cat _build/book.log; exit 1; }
 
-bench: build
+bench: browser build
 	@$(RUN) tests/bench.py
 
 bench-grading: tools
