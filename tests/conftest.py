@@ -1,4 +1,6 @@
-"""For every test: no example fails for being slow, since machines are shared and noisy."""
+"""For every test: what this machine lacks is skipped and counted, and no example fails for being slow."""
+import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,35 @@ READERS = ("pages", "notebooks")  # `make` looks for tests of the built book in 
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
     for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
         if item.get_closest_marker("site") and not any(item.path.is_relative_to(here / room) for room in READERS):
             raise pytest.UsageError(f"{item.nodeid} is marked `site` and lies outside tests/pages and tests/notebooks, "
                                     "where `make test` would not find it.")
+
+
+@cache
+def no_browser() -> str:
+    """Return why no page can be opened on this machine; nothing where it can."""
+    from handful.page.bootstrap import find_browser
+
+    return "" if find_browser() else "no Chromium or Chrome on this machine; `make browser` says how to get one"
+
+
+@cache
+def no_sandbox() -> str:
+    """Return why students' code cannot be run on this machine; nothing where it can."""
+    from handful.classroom import sandbox
+
+    try:
+        sandbox.describe()
+    except sandbox.SandboxError as error:
+        return str(error)
+    return ""
+
+
+def pytest_runtest_setup(item):
+    for marker, lacking in (("browser", no_browser), ("sandbox", no_sandbox)):
+        # Where nobody reads what was skipped, what is lacking is a failure.
+        if item.get_closest_marker(marker) and not os.environ.get("CI") and (reason := lacking()):
+            pytest.skip(reason)

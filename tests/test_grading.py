@@ -31,6 +31,7 @@ def part(result: dict, name: str) -> dict:
     return next(one for one in result["questions"] if one["name"] == name)
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("student", ["ada", "grace", "emmy", "ж", "o'neil \\ \"quoted\""])
 def test_real_notebooks_through_the_sandbox(student):
     full = grade.grade_one(ROOFLINE, student, hand(student))
@@ -41,6 +42,7 @@ def test_real_notebooks_through_the_sandbox(student):
     assert {one["status"] for one in none["questions"]} == {"missing"}
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name,key", WRONG)
 def test_a_wrong_turn_through_the_sandbox(name, key):
     result = grade.grade_one(ROOFLINE, "ada", hand("ada", ("wrong", name, key)))
@@ -51,6 +53,7 @@ def test_a_wrong_turn_through_the_sandbox(name, key):
 
 # One result
 
+@pytest.mark.sandbox
 def test_a_result_is_the_same_to_the_byte_and_holds_nothing_of_the_machine():
     data = hand("ada")
     first, second = (store.canonical(grade.grade_one(ROOFLINE, "ada", data, secret=b"k" * 32)) for _ in range(2))
@@ -71,6 +74,7 @@ def test_what_does_not_reach_the_sandbox():
         assert result["status"] == "ungradable" and result["says"].startswith("This could not be graded: ") and result["submission"]
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("student,known,said", [("ada", (), False), ("Ada", (), False), ("lovelaceada_12", (), True), ("12", ("ADA",), False)])
 def test_a_notebook_of_another_students_inputs_is_named(student, known, said):
     result = grade.grade_one(ROOFLINE, student, hand("ada"), known=known)
@@ -78,6 +82,7 @@ def test_a_notebook_of_another_students_inputs_is_named(student, known, said):
     assert bool(result["notices"]) is said and all("'ada'" in note for note in result["notices"])
 
 
+@pytest.mark.sandbox
 def test_a_notebook_without_an_id_has_its_owners_inputs():
     made = release.notebook(ROOFLINE, "", "empty")
     filled = release.notebook(ROOFLINE, "bob", "solution")
@@ -86,6 +91,7 @@ def test_a_notebook_without_an_id_has_its_owners_inputs():
     assert (result["points"], result["variant"], result["drawn_for"], result["notices"]) == (20, ROOFLINE.variant("bob"), None, [])
 
 
+@pytest.mark.sandbox
 def test_cells_that_fail_are_named_and_the_others_count():
     result = grade.grade_one(ROOFLINE, "ada", hand("ada", "solution", "# mine\n1 / 0", "%matplotlib inline\n!ls", "raise SystemExit"))
     assert result["points"] == 20 and len(result["notices"]) == 2
@@ -126,6 +132,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.sandbox
 def test_a_class_of_hostile_and_honest_notebooks(tmp_path):
     """Nobody who answered nothing gets a point, and whoever answered gets all of theirs."""
     for name, source in HOSTILE.items():
@@ -157,6 +164,7 @@ def run(*arguments: str) -> int:
     return cli.main(["assign", *map(str, arguments)])
 
 
+@pytest.mark.sandbox
 def test_results_are_signed_and_a_change_is_noticed(tmp_path, capsys):
     one = tmp_path / "class"
     one.mkdir()
@@ -181,6 +189,7 @@ def test_results_are_signed_and_a_change_is_noticed(tmp_path, capsys):
     assert run("verify", out, "--key", tmp_path / "bad") == 1 and "is no key" in capsys.readouterr().err
 
 
+@pytest.mark.sandbox
 def test_the_command_tells_what_it_did(tmp_path, capsys):
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "s01.ipynb").write_bytes(hand("s01"))
@@ -207,6 +216,7 @@ def test_mistakes_are_one_sentence(tmp_path, monkeypatch, capsys, arguments, cod
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.sandbox
 def test_the_sandbox_says_what_it_can_do(capsys):
     assert run("sandbox") == 0
     assert "bubblewrap" in capsys.readouterr().out

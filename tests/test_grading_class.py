@@ -293,6 +293,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
+@pytest.mark.sandbox
 def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tmp_path, classroom):
     path, peace = classroom
     command = [sys.executable, "-P", "-m", "handful", "assign", "grade", str(path), "--assignment", "roofline", "-o", str(tmp_path / "out"), "--jobs", "2"]
@@ -308,6 +309,7 @@ def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tm
     assert contents(tmp_path / "out") == peace
 
 
+@pytest.mark.sandbox
 def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, classroom):
     """A scheduler and two workers on loopback; one of them is killed when a few results are there."""
     path, peace = classroom

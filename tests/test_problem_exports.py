@@ -19,7 +19,6 @@ from handful.exercises.order import by_chapter, title
 from handful.exercises.problem_export import Drawn, as_json, as_markdown, as_moodle, as_object, as_text2qti, asked, chosen, right_letter, variants
 from handful.exercises.problems import problems
 from handful.exercises.source import SourceError
-from handful.page.bootstrap import find_browser
 
 PROBLEMS = [pytest.param(problem, id=problem.id) for problem in chosen()]
 NUMBERS = [param for param in PROBLEMS if param.values[0].kind == "number"]
@@ -238,7 +237,6 @@ def test_a_picture_is_within_the_page(tmp_path, monkeypatch):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not find_browser(), reason="this machine has no Chromium")
 def test_pdf(run, tmp_path):
     path = tmp_path / "sheet.pdf"
     code, out, err = run("problems", "print", "--chapter", "latency-and-cost", "--seed", "3", "--variants", "2", "--solutions", "--pdf", "-o", str(path))

@@ -116,6 +116,7 @@ def brisk(monkeypatch):
     monkeypatch.setenv("HANDFUL_SECRET", "the teacher's key")
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_a_hostile_submission_gains_nothing_and_costs_nobody_else(name, outside):
     before = tree(outside[0])
@@ -128,6 +129,7 @@ IN_A_NAMESPACE = ["user_namespace", "user_namespace_by_a_program", "mount", "orp
 WITHOUT_GROUPS = ["fork_bomb_in_a_call", "memory_bit_by_bit", "orphans_that_keep_the_pipe", "kills_its_group", "shared_memory"]
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", IN_A_NAMESPACE)
 def test_the_walls_hold_in_a_user_namespace(name, outside, monkeypatch):
     monkeypatch.setattr(room, "as_root", lambda: False)
@@ -151,17 +153,20 @@ def values(cells, *names, **named):
     return [answer.value for answer in ask(cells, [{"get": name} for name in names], **named).answers]
 
 
+@pytest.mark.sandbox
 def test_plain_data_comes_back_as_it_is():
     code = "value = {'a': [1, -2.5, True, None, 'é\\n\"'], 'b': {'c': (1, 2), 3: []}, 'd': {}, 'e': 10 ** 299}"
     assert values([code], "value") == [{"a": [1, -2.5, True, None, 'é\n"'], "b": {"c": [1, 2], "3": []}, "d": {}, "e": 10 ** 299}]
 
 
+@pytest.mark.sandbox
 def test_floats_come_back_to_the_bit_with_nan_and_infinities():
     found, = values(["value = [0.1 + 0.2, 5e-324, -0.0, 1.7976931348623157e308, float('inf'), -float('inf'), float('nan')]"], "value")
     assert found[:6] == [0.1 + 0.2, 5e-324, 0.0, 1.7976931348623157e308, math.inf, -math.inf] and math.copysign(1, found[2]) == -1
     assert math.isnan(found[6])
 
 
+@pytest.mark.sandbox
 def test_numbers_of_numpy_and_sympy_are_numbers():
     cells = ["import numpy as np\nimport sympy", "a = np.arange(6.0).reshape(2, 3)", "b = [np.float32(0.5), np.int64(7), np.bool_(True)]",
              "c = sympy.Rational(1, 4) + sympy.Integer(3)", "d = sympy.Integer(10) ** 20", "e = sympy.Symbol('x') * 2"]
@@ -170,6 +175,7 @@ def test_numbers_of_numpy_and_sympy_are_numbers():
     assert outcome.answers[5].status == "error" and "Mul" in outcome.answers[5].says
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("value", ["{1, 2}", "object()", "1j", "b'x'", "{(1, 2): 3}", "range(3)", "len", "int"])
 def test_what_is_no_plain_data_is_an_error_in_words(value):
     answer, = ask([f"value = {value}"], [{"get": "value"}]).answers
@@ -180,6 +186,7 @@ MISSING = {"nothing": "pass", "dots": "value = ...", "no_answer_in_a_function": 
            "a_function_that_gives_dots": "def value(): ...\nvalue = lambda: ...", "left_empty_above": "raise NotImplementedError\nvalue = 1"}
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", list(MISSING))
 def test_what_is_left_empty_is_missing(name):
     request = {"call": "value", "arguments": {}} if "function" in name else {"get": "value"}
@@ -187,6 +194,7 @@ def test_what_is_left_empty_is_missing(name):
     assert answer.status == "missing" and "value" in answer.says
 
 
+@pytest.mark.sandbox
 def test_a_name_whose_cell_stopped_tells_why_and_where():
     cells = ["first = 1", "x = 0\nvalue = 1 / x", "other = 2", "def broken(:\n    pass"]
     outcome = ask(cells, [{"get": "value"}, {"get": "other"}, {"get": "broken"}])
@@ -196,12 +204,14 @@ def test_a_name_whose_cell_stopped_tells_why_and_where():
     assert [(error.cell, error.line) for error in outcome.cells] == [(1, 2), (3, 1)]
 
 
+@pytest.mark.sandbox
 def test_what_is_no_function_cannot_be_called_and_wrong_arguments_are_the_functions_error():
     answers = ask(["value = 3\ndef f(a): return a"], [{"call": "value", "arguments": {}}, {"call": "f", "arguments": {"b": 1}}]).answers
     assert [answer.status for answer in answers] == ["error", "error"]
     assert "no function" in answers[0].says and "unexpected keyword argument 'b'" in answers[1].says
 
 
+@pytest.mark.sandbox
 def test_the_inputs_are_there_and_the_library_is_not():
     cells = ["from handful_room import given, check", "batch = given['batch']\ncheck('batch')", "import handful.latency"]
     outcome = ask(cells, [{"get": "batch"}, {"get": "given"}], {"batch": 64, "rate": 1e12})
@@ -209,6 +219,7 @@ def test_the_inputs_are_there_and_the_library_is_not():
     assert [error.cell for error in outcome.cells] == [2] and "handful.latency" in outcome.cells[0].says
 
 
+@pytest.mark.sandbox
 def test_with_the_library_handful_is_there_and_the_classroom_is_not():
     cells = ["from handful import random32", "import os\nrooms = sorted(os.listdir('/room/handful/classroom'))",
              "from handful.classroom import sandbox"]
@@ -224,11 +235,13 @@ MAGICS = {
 }
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", list(MAGICS))
 def test_lines_that_are_the_notebooks_own_are_left_out(name):
     assert values([MAGICS[name], "%%bash\nvalue=5", "%%writefile value.py\nvalue = 6"], "value") == [4]
 
 
+@pytest.mark.sandbox
 def test_pictures_and_widgets_do_nothing():
     cells = ["import matplotlib.pyplot as plt\nfrom ipywidgets import interact, IntSlider\nfrom IPython.display import display, Markdown",
              "@interact(x=(0, 10))\ndef f(x=3): return x + slider.value\nslider = IntSlider(value=4, min=0)\ndisplay(slider, Markdown('a'))",
@@ -248,11 +261,13 @@ IMPORTS = ["import numpy as np\nvalue = float(np.sqrt(4.0))", "from numpy import
            "try:\n    import no_such_package\nexcept ModuleNotFoundError as error:\n    value = 2.0 * ('no_such' in str(error))"]
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("code", IMPORTS)
 def test_packages_that_wait_are_there_when_they_are_touched(code):
     assert values([code], "value") == [2.0]
 
 
+@pytest.mark.sandbox
 def test_nothing_of_this_machine_shows_in_messages_or_order():
     cells = ["from math import nothing", "value = list({'a', 'b', 'c', 'd', 'e'})", "thing = object()\nraise ValueError(thing)"]
     first, second = (ask(cells, [{"get": "value"}, {"text": "thing"}]) for _ in range(2))
@@ -261,6 +276,7 @@ def test_nothing_of_this_machine_shows_in_messages_or_order():
     assert "0x…" in text and str(Path.home()) not in text and str(walls.COURSE) not in text
 
 
+@pytest.mark.sandbox
 def test_one_slow_case_does_not_cost_the_others_and_three_are_not_waited_for():
     code = "def f(x):\n    while x: pass\n    return 1"
     requests = [{"call": "f", "arguments": {"x": x}, "question": "f"} for x in (0, 1, 0, 1, 1, 0)]
@@ -269,6 +285,7 @@ def test_one_slow_case_does_not_cost_the_others_and_three_are_not_waited_for():
     assert "not asked again" in outcome.answers[4].says and outcome.end == "whole"
 
 
+@pytest.mark.sandbox
 def test_a_question_that_ends_the_process_takes_its_own_requests_with_it_only():
     code = "import os\ndef f(x):\n    if x: os._exit(1)\n    return 1\ndef g(): return 2"
     requests = [{"call": "f", "arguments": {"x": x}, "question": "f"} for x in (0, 1, 0)]
@@ -277,6 +294,7 @@ def test_a_question_that_ends_the_process_takes_its_own_requests_with_it_only():
     assert [answer.status for answer in outcome.answers] == ["value", "killed", "value", "killed"] and outcome.end == "killed"
 
 
+@pytest.mark.sandbox
 def test_restarts_and_the_total_are_bounded():
     code = "import os\ndef f(): os._exit(1)"
     requests = [{"call": "f", "arguments": {}, "question": str(number)} for number in range(6)]
@@ -296,6 +314,7 @@ def square(number):
     return [f"def f(x):\n    return {number} * x"], [{"call": "f", "arguments": {"x": number}}]
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_many_ask_at_once_without_mixing_answers(kind):
     with kind(4) if kind is ThreadPoolExecutor else kind(2, mp_context=get_context("spawn")) as pool:
@@ -303,6 +322,7 @@ def test_many_ask_at_once_without_mixing_answers(kind):
         assert [one.result().answers[0].value for one in waiting] == [number ** 2 for number in range(6)]
 
 
+@pytest.mark.sandbox
 def test_a_grader_with_many_open_files_asks_as_well():
     held = [os.open("/dev/null", os.O_RDONLY) for _ in range(600)]
     try:
@@ -312,6 +332,7 @@ def test_a_grader_with_many_open_files_asks_as_well():
             os.close(fd)
 
 
+@pytest.mark.sandbox
 def test_nothing_is_left_open_or_lying_about():
     ask(*square(1))
     before = len(os.listdir("/proc/self/fd")), threading.active_count()
@@ -413,11 +434,13 @@ def test_a_bubblewrap_that_does_not_serve_is_said_to_and_nothing_runs(anew, monk
         ask([HONEST], [DOUBLE])
 
 
+@pytest.mark.sandbox
 def test_a_sandbox_too_small_to_start_says_so():
     with pytest.raises(SandboxError, match="did not start"):
         ask([HONEST], [DOUBLE], limits=Limits(memory_bytes=1 << 20))
 
 
+@pytest.mark.sandbox
 def test_what_this_machine_has_is_described(anew, monkeypatch):
     assert sandbox.describe().startswith("bubblewrap 0.")
     sandbox.describe.cache_clear()
@@ -427,6 +450,7 @@ def test_what_this_machine_has_is_described(anew, monkeypatch):
     assert "memory is bounded for each process" in sandbox.describe() and "no filter of system calls" in sandbox.describe()
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("as_root", [True, False])
 def test_no_wall_is_left_out(as_root):
     """Attacks run into several walls at once, so each is looked for here too."""
