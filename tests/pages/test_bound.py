@@ -139,6 +139,7 @@ def marks(entries):
         yield from marks(entry.children)
 
 
+@pytest.mark.browser
 def test_the_pdf_has_bookmarks_links_and_true_page_numbers(raw, gathered, tmp_path):
     pages = [page for page in gathered[0] if page.name in ("calculators", "answers", "glossary", "terms")]
     for page in (pages := book.copies(pages)):
@@ -166,6 +167,7 @@ def test_the_pdf_has_bookmarks_links_and_true_page_numbers(raw, gathered, tmp_pa
     assert where["answers"] < where["glossary"] < where["terms"] <= count
 
 
+@pytest.mark.browser
 def test_a_lost_picture_stops_the_pdf(tmp_path):
     with pytest.raises(book.BookError, match="not there: .*lost.png"):
         apart(lambda: pdf.print_book(f'<img src="{(tmp_path / "lost.png").as_uri()}">', tmp_path / "no.pdf"))
