@@ -41,7 +41,7 @@ def test_attention_adds_what_the_appendix_of_palm_adds():
     layers, heads, head_dim, context, parameters = 118, 48, 256, 2048, 540e9
     flops = o.training_flops_with_attention(
         active_parameters=parameters, pretraining_tokens=1, context=context,
-        attention_flops_per_pair=4 * layers * heads * head_dim)
+        prefill_attention_flops_per_pair=4 * layers * heads * head_dim)
     assert flops == pytest.approx(6 * parameters + 12 * layers * heads * head_dim * context / 2)
 
 

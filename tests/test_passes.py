@@ -41,7 +41,7 @@ def test_growth_of_a_prompt_by_counting_pairs(length):
     weights, pair = 7.0, 3.0
     # Token i of the prompt attends to those before it and half to itself: the mean is half of the prompt.
     flops = sum(2 * weights + pair * (i + 0.5) for i in range(length))
-    found = passes.prompt_growth(context=length, active_parameters=weights, attention_flops_per_pair=pair)
+    found = passes.prompt_growth(context=length, active_parameters=weights, prefill_attention_flops_per_pair=pair)
     assert found == pytest.approx(flops / (length * 2 * weights))
 
 

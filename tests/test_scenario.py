@@ -28,7 +28,7 @@ def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
         assert "bf16" in row["peak_flops"] and set(row["peak_flops"]) <= {"bf16", "fp8", "fp4", "int8"}
     for row in rows["model"]:
         assert set(row["values"]) == {"total_parameters", "active_parameters", "routed_parameters", "experts",
-                                      "active_experts", "attention_flops_per_pair", "layers", "d_model",
+                                      "active_experts", "attention_flops_per_pair", "prefill_attention_flops_per_pair", "layers", "d_model",
                                       "attention_heads", *OF_EXPERTS}
         assert {"kv_elements_per_token", "kv_window_elements", "max_context", "source"} <= set(row)
     for row in rows["precision"]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful import facts, shapes
+from handful import facts, latency, overtraining, passes, scenario, shapes, tiers
 from handful.shapes import Shape, ShapeError, shape
 
 PUBLISHED = [row for row in facts.load("shapes") if row["published_parameters"]]
@@ -187,6 +187,34 @@ def test_context_at_which_attention_matches_the_weights():
     assert crossover(shape("Llama 3.1 70B"), True) == pytest.approx(53_000, rel=0.01)
     assert crossover(shape("DeepSeek-V3"), True) == pytest.approx(4_300, rel=0.01)
     assert crossover(shape("DeepSeek-V3"), False) == pytest.approx(14_700, rel=0.01)
+
+
+LATENT = [name for name in shapes.names(countable=True) if shape(name).latent]
+
+
+@pytest.mark.parametrize("name", LATENT)
+def test_each_formula_takes_its_own_form_of_latent_attention(name):
+    """Decode multiplies by the latent vector as it is cached; prefill and training unpack keys and values first."""
+    s, known = shape(name), {**scenario.values(context=131_072), **scenario.model_row(shape(name))["values"]}
+    absorbed = s.layers * s.heads * 2 * ((s.kv_lora_rank + s.rope_dim) + s.kv_lora_rank)
+    plain = s.layers * s.heads * 2 * ((s.nope_dim + s.rope_dim) + s.v_head_dim)
+    assert absorbed > 2 * plain and (known["attention_flops_per_pair"], known["prefill_attention_flops_per_pair"]) == (absorbed, plain)
+    weights = 2 * known["active_parameters"]
+    decode = latency.attention_time(known, batch=1) / latency.compute_time(known, batch=1)
+    assert decode == pytest.approx(absorbed * 131_072 / weights)
+    for growth in (passes.prompt_growth(known),
+                   overtraining.training_flops_with_attention(known, pretraining_tokens=1e12)
+                   / overtraining.training_flops(known, pretraining_tokens=1e12),
+                   tiers.rematerialise_cost_with_attention(known, model_flops_utilisation=0.4)
+                   / tiers.rematerialise_cost(known, model_flops_utilisation=0.4)):
+        assert growth == pytest.approx(1 + plain * 131_072 / 2 / weights)
+
+
+def test_what_training_deepseek_v3_takes_and_how_its_prompts_grow():
+    """As recomputed by readers from the report: 14.8 trillion tokens at 4,096; a prompt of 131 thousand tokens."""
+    known = scenario.values(model="DeepSeek-V3", context=4096)
+    assert overtraining.training_flops_with_attention(known, pretraining_tokens=14.8e12) == pytest.approx(3.79e24, rel=2e-3)
+    assert passes.prompt_growth(known, context=131_072) == pytest.approx(5.4, abs=0.05)
 
 
 def test_only_full_layers_pay_per_pair():

@@ -86,7 +86,7 @@ def test_a_tier_drained_in_the_hold_time_is_read_all_the_time():
 def test_half_a_prompt_is_what_a_token_attends_to_on_average():
     known = {**values(), "model_flops_utilisation": 0.4, "context": 5000.0}
     plain = tiers.rematerialise_cost(known)
-    pairs = known["attention_flops_per_pair"] * sum(range(5000)) / 5000
+    pairs = known["prefill_attention_flops_per_pair"] * sum(range(5000)) / 5000
     flops = 2 * known["active_parameters"]
     found = tiers.rematerialise_cost_with_attention(known)
     assert found == pytest.approx(plain * (flops + pairs) / flops, rel=1e-3)

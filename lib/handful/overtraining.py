@@ -25,7 +25,7 @@ from .formula import Formula
 (c, u, v, n, F, p, N, a, L, h, h_rl, share, eta, mfu, D_pre, D_rl, D_inf, R, life, tau, C, x, y, z, low, high, double, nT, r) = (
     quantity.symbol for quantity in (
         q.flops_per_multiply_add, q.one_token, q.one_parameter, q.devices, q.peak_flops, q.device_price,
-        q.active_parameters, q.attention_flops_per_pair, q.context, q.training_passes, q.rl_passes, q.learned_share,
+        q.active_parameters, q.prefill_attention_flops_per_pair, q.context, q.training_passes, q.rl_passes, q.learned_share,
         q.decode_efficiency, q.model_flops_utilisation, q.pretraining_tokens, q.rl_tokens, q.inference_tokens,
         q.service_throughput, q.service_life, q.tokens_per_parameter, q.training_flops, q.knob, q.rising_exponent,
         q.falling_exponent, q.falling_weight, q.rising_weight, q.traffic_doubling, q.training_chip_time, q.throughput))

@@ -5,7 +5,7 @@ arithmetic is not: a short pass waits for memory, a long one for its multipliers
 decode.  Past some length of prompt attention's own arithmetic is no longer small, and a prompt's token grows
 dearer with the prompt.
 
->>> llama = dict(attention_flops_per_pair=4 * 80 * 64 * 128, active_parameters=70e9)
+>>> llama = dict(prefill_attention_flops_per_pair=4 * 80 * 64 * 128, active_parameters=70e9)
 >>> round(prompt_growth(llama, context=200_000), 1)      # a dense model of 70 billion, at 200,000 tokens
 2.9
 """
@@ -20,7 +20,7 @@ from .formula import Formula
 (n, B, N_total, N_active, w, L, b, b0, a, F, BW, c, length) = (
     quantity.symbol for quantity in (
         q.devices, q.batch, q.total_parameters, q.active_parameters, q.bytes_per_parameter, q.context,
-        q.kv_bytes_per_token, q.kv_window_bytes, q.attention_flops_per_pair, q.peak_flops,
+        q.kv_bytes_per_token, q.kv_window_bytes, q.prefill_attention_flops_per_pair, q.peak_flops,
         q.memory_bandwidth, q.flops_per_multiply_add, q.pass_length))
 
 pass_memory_time = Formula(

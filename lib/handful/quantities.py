@@ -42,7 +42,10 @@ devices = quantity("devices", "n", _device, "device", "chips that work together 
 # What is asked of them
 attention_flops_per_pair = quantity(
     "attention_flops_per_pair", "a", _flop * _sequence / _token**2, "FLOP",
-    "FLOPs to attend from one new token to one token of context, over all layers", zero=True)
+    "FLOPs to attend from one new token to one token of context in decode, over all layers", zero=True)
+prefill_attention_flops_per_pair = quantity(
+    "prefill_attention_flops_per_pair", r"a_{\mathrm{prefill}}", _flop * _sequence / _token**2, "FLOP",
+    "FLOPs to attend from one token of a prompt or of a training text to an earlier one, over all layers", zero=True)
 batch = quantity("batch", "B", _sequence, "sequence", "sequences served together in one step")
 bytes_per_parameter = quantity("bytes_per_parameter", "w", _byte / _parameter, "B/parameter",
                                "bytes that store one weight")

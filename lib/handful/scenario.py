@@ -5,7 +5,8 @@ arithmetic.
 
 Conventions: the chips that serve are one scale-up domain (a node of 8, a rack of 72), and for TPUs a slice of
 16; `active_parameters` counts the input embedding, so that a dense model's active parameters are its total;
-attention in latent space counts its absorbed form; the price of a chip is its three-year rental, else the
+latent attention counts its absorbed form in decode and its plain
+form in prefill and training; the price of a chip is its three-year rental, else the
 cost to its owner; activations go to experts in one byte a number and come back in two, as DeepSeek sends them.
 
 >>> v = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", context=8192)
@@ -60,7 +61,7 @@ RULES = [
 ]
 
 MAY_BE_ZERO = {"routed_parameters", "kv_bytes_per_token", "kv_window_bytes", "attention_flops_per_pair",
-               "context"}
+               "prefill_attention_flops_per_pair", "context"}
 ALSO_ALLOWED = ("batch",)  # not of a scenario, but callers pass it along
 
 
@@ -131,6 +132,7 @@ def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict:
                    "routed_parameters": routed, "experts": s.routed_experts or 1,
                    "active_experts": s.active_experts or 1,
                    "attention_flops_per_pair": shapes.attention_flops_per_pair(s),
+                   "prefill_attention_flops_per_pair": shapes.attention_flops_per_pair(s, absorbed=False),
                    "layers": s.layers, "d_model": s.d_model, "attention_heads": s.heads,
                    **(of_experts if routed else dict.fromkeys(of_experts))},
         "kv_elements_per_token": shapes.kv_elements_per_token(s),

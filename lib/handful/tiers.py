@@ -28,7 +28,7 @@ from collections.abc import Mapping
 
 from sympy import Eq, Rational
 
-from . import balance, facts, scenario, shapes
+from . import balance, facts, scenario
 from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
@@ -37,7 +37,7 @@ from .units import format_value
 (p, n, B, N_active, L, b, a, F, c, C, MFU) = (
     quantity.symbol for quantity in (
         q.device_price, q.devices, q.batch, q.active_parameters, q.context, q.kv_bytes_per_token,
-        q.attention_flops_per_pair, q.peak_flops, q.flops_per_multiply_add, q.memory_capacity,
+        q.prefill_attention_flops_per_pair, q.peak_flops, q.flops_per_multiply_add, q.memory_capacity,
         q.model_flops_utilisation))
 (C_tier, BW_tier, p_tier, p_buy, T_wear, k_wait, idle, p_wait, T) = (
     quantity.symbol for quantity in (
@@ -242,12 +242,7 @@ def offers(*, utilisation: float = 0.3, lifetime: float | str = FIVE_YEARS, idle
             at["tier_price"] = tier_price(at)
             at["waiting_price"] = waiting_price(at)
             found.append(_offer(row.name, row["tier"], hold_rate(at), retrieve_cost(at), bought))
-    # Prefill runs the plain form of latent attention, which is cheaper per pair than the absorbed one.
-    model = shapes.shape(choice.get("model", scenario.DEFAULT["model"]))
-    pair = shapes.attention_flops_per_pair(model, absorbed=False)
-    again = rematerialise_cost_with_attention(
-        {**known, "attention_flops_per_pair": choice.get("attention_flops_per_pair", pair)})
-    return [*found, _offer("compute again", "compute again", 0.0, again)]
+    return [*found, _offer("compute again", "compute again", 0.0, rematerialise_cost_with_attention(known))]
 
 
 def breakpoints(**choice) -> list[dict]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from .. import balance, bills, facts, latency, passes, prices, shapes
+from .. import balance, bills, facts, latency, passes, prices
 from ..page.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
 # A list for each rule of surcharges that is sold; a row of the table each, told apart by seller.
@@ -88,9 +88,9 @@ price_and_cost = Explorer(
     ],
     caption="Between the threshold and the mark a caller pays more than the model's cost has risen, beyond it less.")
 
-_V3 = shapes.shape("DeepSeek-V3")
 # The lecture's model as far as it is told: a hundred billion active, of a usual shape for that size.
-_DENSE_100B = {"active_parameters": 1e11, "attention_flops_per_pair": 4 * 80 * 8192}
+_DENSE_100B = {"active_parameters": 1e11, "attention_flops_per_pair": 4 * 80 * 8192,
+               "prefill_attention_flops_per_pair": 4 * 80 * 8192}
 
 prompt_growth = Explorer(
     "prompt-growth", "Why a long prompt's token could cost more",
@@ -98,8 +98,7 @@ prompt_growth = Explorer(
     curves=[
         Curve(passes.prompt_growth, "Llama 3.1 70B", scenario={"model": "Llama 3.1 70B"}),
         Curve(passes.prompt_growth, "100 billion, dense", role="total", given=_DENSE_100B, id="dense"),
-        Curve(passes.prompt_growth, "DeepSeek-V3", scenario={"model": "DeepSeek-V3"},
-              given={"attention_flops_per_pair": shapes.attention_flops_per_pair(_V3, absorbed=False)}),
+        Curve(passes.prompt_growth, "DeepSeek-V3", scenario={"model": "DeepSeek-V3"}),
         Curve(bills.listed_growth, "Listed price of a prompt", role="reference", id="price"),
     ],
     controls=[_surcharges("prompts")],

@@ -67,9 +67,11 @@ const kvElements = (s, layers) => 2 * Math.ceil(layers / s.layers_per_kv) * s.kv
 export const kvElementsPerToken = (s) => (s.kv_lora_rank ? fullLayers(s) * (s.kv_lora_rank + s.rope_dim) : kvElements(s, fullLayers(s)));
 export const kvWindowElements = (s) => kvElements(s, windowedLayers(s)) * s.window_tokens;
 
-// The absorbed form, in which decoding runs.
+// Latent attention has two forms: absorbed, in which decoding runs, and plain, in which prefill and training run.
 export const attentionFlopsPerPair = (s) =>
   s.kv_lora_rank ? 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * fullLayers(s) : 4 * s.heads * s.head_dim * fullLayers(s);
+export const prefillAttentionFlopsPerPair = (s) =>
+  s.kv_lora_rank ? 2 * s.heads * (s.nope_dim + s.rope_dim + s.v_head_dim) * fullLayers(s) : attentionFlopsPerPair(s);
 
 // A shape as a row of the scenario bar: scenario.py's model_row.
 export function modelRow(s) {
@@ -78,6 +80,7 @@ export function modelRow(s) {
     values: {
       total_parameters: totalParameters(s), active_parameters: activeParameters(s), routed_parameters: routed,
       experts: s.routed_experts || 1, active_experts: s.active_experts || 1, attention_flops_per_pair: attentionFlopsPerPair(s),
+      prefill_attention_flops_per_pair: prefillAttentionFlopsPerPair(s),
       layers: s.layers, d_model: s.d_model, attention_heads: s.heads,
       expert_layers: routed ? layers : null, dispatch_bytes: routed ? 1 : null, combine_bytes: routed ? 2 : null,
       expert_parameters: routed ? routed / (layers * s.routed_experts) : null,
