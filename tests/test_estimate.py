@@ -84,16 +84,23 @@ def test_at_the_balance_batch_with_caches_the_two_take_equally_long():
 
 
 def test_where_no_batch_balances_it_says_beyond_which_context():
-    [line] = [line for line in estimate(*DENSE, context=8192).results
-              if line.key == "balance_batch_with_caches_sequences"]
-    assert (line.value, line.text) == (None, "none")
     known = scenario.values(*DENSE)
     per_flop = known["memory_bandwidth"] / known["peak_flops"]
-    limit = 2 * known["active_parameters"] * per_flop / known["kv_bytes_per_token"]
-    assert line.remark.startswith(f"beyond a context of {format_value(limit, 'token')} the caches alone")
-    for context, there in ((limit * 0.99, True), (limit * 1.01, False)):
-        found = estimate(*DENSE, context=context)["balance_batch_with_caches_sequences"]
-        assert (found is not None) is there
+    pair = known["attention_flops_per_pair"] * per_flop
+    for key, saved in (("balance_batch_with_caches_sequences", 0), ("balance_batch_with_attention_sequences", pair)):
+        [line] = [line for line in estimate(*DENSE, context=8192).results if line.key == key]
+        assert (line.value, line.text) == (None, "none")
+        limit = 2 * known["active_parameters"] * per_flop / (known["kv_bytes_per_token"] - saved)
+        assert line.remark.startswith(f"beyond a context of {format_value(limit, 'token')} caches take longer")
+        for context, there in ((limit * 0.99, True), (limit * 1.01, False)):
+            assert (estimate(*DENSE, context=context)[key] is not None) is there
+
+
+def test_arithmetic_of_latent_attention_keeps_pace_for_longer():
+    found = estimate("GB200 NVL72", "DeepSeek-V3", "fp8", context=8192)
+    assert found["balance_batch_with_caches_sequences"] is None
+    assert found["balance_batch_with_attention_sequences"] == pytest.approx(12_194, rel=1e-3)
+    assert estimate("H200 SXM", "DeepSeek-V3", "fp8", context=128_000)["balance_batch_with_attention_sequences"] is not None
 
 
 def test_the_band_is_the_measured_one():

@@ -113,6 +113,26 @@ def test_at_the_balance_batch_reading_takes_as_long_as_computing():
         assert reading == pytest.approx(latency.compute_time(known, batch=batch), rel=1e-12)
 
 
+def test_with_attention_counted_reading_and_arithmetic_are_equal_at_the_balance():
+    for context in (100, 8192, 14_000):
+        known = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=context)
+        known["batch"] = balance.balance_batch_with_attention(known)
+        read = latency.full_weight_time(known) + latency.kv_time(known)
+        assert read == pytest.approx(latency.compute_time(known) + latency.attention_time(known), rel=1e-9)
+
+
+def test_the_limit_moves_out_with_attention_and_may_vanish():
+    # As two readers worked it out by hand: L* = (2 N / F) ÷ (b / BW − a / F), 15,100 tokens for DeepSeek-V3 on GB200.
+    known = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8")
+    limit = balance.balance_context_with_attention(known)
+    assert limit == pytest.approx(15_100, rel=0.005) and balance.balance_context(known) == pytest.approx(3_420, rel=0.001)
+    assert balance.balance_batch_with_attention(known, context=limit * 1.001) == math.inf
+    assert balance.balance_batch_with_attention(known, context=limit * 0.999) < math.inf
+    keeps_pace = values(hardware="H200 SXM", model="DeepSeek-V3", precision="fp8", context=1e7)
+    assert balance.balance_context_with_attention(keeps_pace) == math.inf
+    assert balance.balance_batch_with_attention(keeps_pace) < math.inf
+
+
 def test_no_batch_balances_beyond_the_balance_context():
     limit = balance.balance_context(NODE)
     assert balance.balance_batch_with_kv({**NODE, "context": limit * 1.001}) == math.inf

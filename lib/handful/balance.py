@@ -16,13 +16,14 @@ from sympy import Eq, Max, Min, Rational
 from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
-from .latency import compute_time, full_weight_time, kv_time
+from .latency import attention_time, compute_time, full_weight_time, kv_time
 
 (n, B, S, N_total, N_active, w, L, b, b0, k, E, F, BW, C, c, new, M, T) = (
     quantity.symbol for quantity in (
         q.devices, q.batch, q.sparsity, q.total_parameters, q.active_parameters, q.bytes_per_parameter, q.context,
         q.kv_bytes_per_token, q.kv_window_bytes, q.active_experts, q.experts, q.peak_flops, q.memory_bandwidth,
         q.memory_capacity, q.flops_per_multiply_add, q.tokens_per_step, q.machine_balance, q.batch_interval))
+a = q.attention_flops_per_pair.symbol
 
 # The roofline ----------------------------------------------------------------------------------------------------
 
@@ -89,13 +90,31 @@ balance_batch_experts = Formula(
 balance_batch_with_kv = Formula(
     q.balance_batch, w * N_total / Max(0, c * new * N_active * BW / F - (L * b + b0)), name="balance_batch_with_kv",
     source="20:10; derived", meaning="batch at which arithmetic takes as long as reading weights and caches",
-    conventions=("infinite where the caches alone take longer than the arithmetic",),
+    conventions=("infinite where the caches alone take longer than the arithmetic",
+                 "attention's arithmetic left out: see balance_batch_with_attention"),
     derivation=lambda: _derive_balance_with_kv())
 
 balance_context = Formula(
     q.balance_context, Max(0, c * new * N_active * BW / F - b0) / b, source="derived",
     meaning="context beyond which no batch balances: one token's cache takes as long as its arithmetic",
-    conventions=("every sequence has this context",), derivation=lambda: _derive_balance_context())
+    conventions=("every sequence has this context",
+                 "attention's arithmetic left out, as in the lecture: see balance_context_with_attention"),
+    derivation=lambda: _derive_balance_context())
+
+balance_batch_with_attention = Formula(
+    q.balance_batch, w * N_total / Max(0, new * (c * N_active + a * L) * BW / F - (L * b + b0)),
+    name="balance_batch_with_attention", source="derived",
+    meaning="batch at which all arithmetic, attention's included, takes as long as reading weights and caches",
+    conventions=("infinite where the caches alone take longer than the arithmetic", "full-attention layers only"),
+    derivation=lambda: _derive_balance_with_attention())
+
+balance_context_with_attention = Formula(
+    q.balance_context, Max(0, c * new * N_active * BW / F - b0) / Max(0, b - new * a * BW / F),
+    name="balance_context_with_attention", source="derived",
+    meaning="context beyond which no batch balances, attention's arithmetic counted",
+    conventions=("infinite where attention over a cached token takes longer than reading it: arithmetic then keeps pace at any context",
+                 "every sequence has this context", "full-attention layers only"),
+    derivation=lambda: _derive_balance_context_with_attention())
 
 # The clock that memory sets --------------------------------------------------------------------------------------
 
@@ -150,4 +169,30 @@ def _derive_balance_context() -> Derivation:
     d.equate(kv_time, compute_time, "let the caches alone take as long as the arithmetic")
     d.solve("context", "the batch cancels: a larger one brings its own caches along")
     d.claim(Eq(L, (c * new * N_active * BW / F - b0) / b), "the bytes that could be read in a token's compute time")
+    return d
+
+
+def _derive_balance_with_attention() -> Derivation:
+    d = Derivation("The balance batch when attention's arithmetic counts too")
+    memory = Formula(q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(full_weight_time, kv_time),
+                     register=False, name="memory", meaning="weights and caches", source="20:10")
+    work = Formula(q.compute_time, compute_time.expression + attention_time.expression, register=False, name="work",
+                   meaning="the weights' arithmetic and attention's", source="derived")
+    d.equate(memory, work, "reading weights and caches takes as long as all arithmetic")
+    d.substitute(full_weight_time, "all weights, once")
+    d.substitute(kv_time, "each sequence's cache")
+    d.solve("batch", "the batch stands on both sides")
+    d.claim(Eq(B, w * N_total / (new * (c * N_active + a * L) * BW / F - (L * b + b0))),
+            "divide through: a token's arithmetic, in bytes, less the cache that it reads")
+    return d
+
+
+def _derive_balance_context_with_attention() -> Derivation:
+    d = Derivation("The context beyond which no batch is large enough, attention counted")
+    work = Formula(q.compute_time, compute_time.expression + attention_time.expression, register=False, name="work",
+                   meaning="the weights' arithmetic and attention's", source="derived")
+    d.equate(kv_time, work, "let the caches alone take as long as the arithmetic, attention's included")
+    d.solve("context", "the batch cancels: a larger one brings its own caches and its own attention along")
+    d.claim(Eq(L, (c * new * N_active * BW / F - b0) / (b - new * a * BW / F)),
+            "both grow with the context; where attention grows faster than reading, there is no such limit")
     return d

@@ -156,16 +156,20 @@ def _cost(times: dict, known: dict) -> tuple[Line, ...]:
 
 
 def _balance(known: dict) -> tuple[Line, ...]:
-    plain = Line("balance_batch_sequences", "Balance batch, weights only", balance.balance_batch(known),
-                 "sequence")
-    key, label = "balance_batch_with_caches_sequences", "  with caches"
-    with_caches = balance.balance_batch_with_kv(known)
-    if math.isfinite(with_caches):
-        return plain, Line(key, label, with_caches, "sequence")
-    limit = balance.balance_context(known)
-    where = f"beyond a context of {format_value(limit, 'token')}" if limit > 0 else "at any context"
-    return plain, Line(key, label, None, "sequence", f"{where} the caches alone take longer than computing",
-                       shown="none")
+    found = [Line("balance_batch_sequences", "Balance batch, weights only", balance.balance_batch(known), "sequence")]
+    for key, label, batch, limit, work in (
+            ("balance_batch_with_caches_sequences", "  with caches", balance.balance_batch_with_kv,
+             balance.balance_context, "the weights' arithmetic"),
+            ("balance_batch_with_attention_sequences", "  with caches and attention", balance.balance_batch_with_attention,
+             balance.balance_context_with_attention, "all arithmetic")):
+        if math.isfinite(value := batch(known)):
+            found.append(Line(key, label, value, "sequence"))
+        else:
+            end = limit(known)
+            where = f"beyond a context of {format_value(end, 'token')}" if end > 0 else "at any context"
+            found.append(Line(key, label, None, "sequence", f"{where} caches take longer to read than {work} takes",
+                              shown="none"))
+    return tuple(found)
 
 
 def _sequences_that_fit(known: dict) -> int | None:

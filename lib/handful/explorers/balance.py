@@ -63,19 +63,20 @@ balance_against_context = Explorer(
     "balance-against-context", "The balance batch runs away with the context",
     x=Sweep("context", 100, 1e6, at=2000), y=Scale("Batch", "sequence"),
     curves=[
-        Curve(balance.balance_batch_with_kv, "To balance", role="total"),
+        Curve(balance.balance_batch_with_attention, "To balance", role="total"),
+        Curve(balance.balance_batch_with_kv, "To balance, attention's arithmetic left out"),
         Curve(latency.batch_that_fits, "That fits in memory"),
         Curve(balance.balance_batch, "To balance, caches left out", role="reference"),
     ],
-    marks=[Mark(balance.balance_context, "no batch balances beyond")],
-    readouts=[balance.balance_context],
+    marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond")],
+    readouts=[balance.balance_context_with_attention],
     presets=[
         Preset("Short prompts", {"context": 500}, "with caches counted, the best batch rises", "20:10"),
         Preset("A dense model", {"context": 2000, "model": "Llama 3.1 70B", "precision": "fp8"}, "", ""),
         Preset("A windowed model", {"context": 2000, "model": "gpt-oss-120b", "precision": "fp8"}, "", ""),
     ],
-    caption="A longer context brings more bytes per token and no more arithmetic in this model. "
-            "Beyond the marked context the caches alone take longer than computing, for any batch.")
+    caption="A longer context brings more bytes to read for each sequence, and more arithmetic for attention. "
+            "Beyond the marked context, where there is one, reading caches takes longer than computing, for any batch.")
 
 train = Explorer(
     "train", "The train that leaves on time",

@@ -82,9 +82,9 @@ attention_against_context = Explorer(
         Curve(latency.attention_time, "Attention's arithmetic"),
         Curve(latency.step_time, "Step without it", role="reference"),
     ],
-    marks=[Mark(latency.attention_context, "attention = weights"), Mark(balance.balance_context, "caches = compute")],
+    marks=[Mark(latency.attention_context, "attention = weights"), Mark(balance.balance_context_with_attention, "caches = compute")],
     controls=[Control(IntSlider(value=1024, min=1, max=8192), "batch", "Batch")],
-    readouts=[latency.attention_context, balance.balance_context],
+    readouts=[latency.attention_context, balance.balance_context_with_attention],
     presets=[
         Preset("200k tokens", {"context": 200e3}, "compute is drawn flat in the context", "1:35:00"),
         Preset("A dense 70B model", {"context": 53e3, "model": "Llama 3.1 70B", "hardware": "H100 SXM", "precision": "bf16"},
