@@ -39,6 +39,9 @@ def sections(text: str) -> list[tuple[int, str]]:
     def gone(match: re.Match) -> str:
         return "\n" * match[0].count("\n")
 
+    # What a sentence holds under is no prose; the sentence is.
+    text = re.sub(r"\{(?:where|always)\}(`{2,})[^|`]+\|(.+?)\1(?!`)", r"\2", text, flags=re.S)
+    text = re.sub(r"^(`{3,}|:{3,})\{(?:where|always)\}.*$", r"\1", text, flags=re.M)
     # Fences of code and of directives that hold no prose; admonitions keep theirs.
     text = re.sub(r"^(`{3,}|~{3,})\{?(?:code-cell|code|console|python|bash|text|math|image|glossary|bibliography|toctree|json|toml)\b.*?^\1 *$",
                   gone, text, flags=re.S | re.M)
@@ -107,6 +110,8 @@ def test_no_result_is_typed_in_exercises(path):
     ("The lecture says {spoken}`300`; we take {given}`4,096`.", 0),
     ("```{code-cell} ipython3\nx = 5\n```\nThen 5 again.", 1),
     ("````{admonition} Is it 17?\n:class: dropdown\nNo: 18.\n````", 2),
+    (":::{where} context > 8192\nIt is 17.\n:::", 1),
+    ("{where}``context > 8192 | It is 17.``", 1),
 ])
 def test_what_counts_as_bare(text, caught):
     assert len(bare_figures(text)) == caught

@@ -13,7 +13,7 @@ import pytest
 
 import handful.page
 from handful import facts, latency, scenario, shapes
-from handful.page.yours import CONDITIONS, conditions, start_shapes
+from handful.page.yours import start_shapes
 from handful.units import format_value
 
 pytestmark = pytest.mark.browser
@@ -164,12 +164,6 @@ def test_damaged_definitions_give_one_sentence_each(modules, text, said):
     assert "definition" not in found and any(said in problem["text"] for problem in found["problems"])
 
 
-def test_conditions_are_known():
-    assert set(conditions()) == set(CONDITIONS)
-    text = (Path(__file__).parents[2] / "book" / "your-model.md").read_text("utf-8")
-    assert set(re.findall(r"\b(?:when|unless)-([a-z-]+)", text)) <= set(CONDITIONS)
-
-
 # The built page ------------------------------------------------------------------------------------------------
 
 def live(page, start: str) -> str:
@@ -203,7 +197,8 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     wanted = {q: format_value(latency.latency_floor(scenario.values(model="Llama 3.1 70B")), "s") for q in ("latency_floor",)}
     assert live(page, "latency_floor") == wanted["latency_floor"]
     # the parts for mixtures of experts are gone, those for dense models are there
-    assert not page.locator(".when-experts").first.is_visible() and page.locator(".unless-experts").first.is_visible()
+    assert not page.get_by_text("Where the model has experts, a small batch").is_visible()
+    assert page.get_by_text("Where a model is dense, nothing has to be sent").is_visible()
     # and another chapter follows
     page = tab.open(site + "latency-and-cost.html")
     assert page.locator("#bar-model").evaluate("s => s.selectedOptions[0].textContent") == "Your model"

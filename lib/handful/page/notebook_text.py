@@ -18,6 +18,24 @@ ANCHOR = re.compile(r'<a href="([^"]+)">(.*?)</a>', re.S)
 TERM = re.compile(r"^(?![\s:>|*#-])(\S.*)\n: +(.+)$", re.M)
 
 
+CONDITIONAL = re.compile(r"\{(where|always)\}(`{2,})(.+?)\2(?!`)", re.S)
+
+
+def holding(text: str) -> str:
+    """Text of {where} and {always}, where it holds for the book's own scenario.
+
+    >>> holding("It is sold. {where}``device_price > 0 | Rent is {live}`device_price`.``{where}``not device_price > 0 | Not rented.``")
+    'It is sold. Rent is {live}`device_price`.'
+    """
+    from . import roles
+
+    def resolve(found: re.Match) -> str:
+        condition, words = roles.condition_and_text(" ".join(found[3].split()))
+        return words if found[1] == "always" or roles.where(condition)["holds"] else ""
+
+    return CONDITIONAL.sub(resolve, text)
+
+
 def plain(text: str, site: str = "", references: Mapping[str, str] | None = None) -> str:
     """Resolve the book's own roles to text and links.
 
@@ -48,7 +66,7 @@ def plain(text: str, site: str = "", references: Mapping[str, str] | None = None
             return str(teaching.count(body))
         return roles.fact(body)["text"].replace("$", r"\$") if role == "fact" else body
 
-    return ROLE.sub(resolve, text)
+    return ROLE.sub(resolve, holding(text))
 
 
 @cache
@@ -147,6 +165,11 @@ def _directive(name: str, title: str, body: list[str]) -> str:
         body = body[1:]
     if name in ("code-block", "code"):
         return "\n".join([f"```{title}", *body, "```"])
+    if name == "where":
+        from . import roles
+
+        if not roles.where(roles.condition(title))["holds"]:
+            return ""
     text = written_out("\n".join(body)).strip("\n")
     if name not in ("admonition", "note", "tip", "warning", "important", "margin", "sidebar"):
         return text  # what only groups

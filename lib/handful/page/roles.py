@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import json
+
+from handful import scenario
 from handful.ask import (
     AskError, evaluate, fact_unit, lecture_address, lecture_seconds, lecture_title, nearest, parse_live,
     registry, scenario_values,
 )
 from handful.ask import shown_fact as fact
+from handful.conditions import Condition as condition
 
-__all__ = ["RoleError", "claim", "fact", "fact_unit", "formula_entry", "lecture_address", "lecture_seconds", "lecture_title",
-           "live", "maths", "nearest", "parse_live", "registry", "scenario_values"]
+__all__ = ["RoleError", "claim", "condition", "condition_and_text", "fact", "fact_unit", "formula_entry", "lecture_address", "lecture_seconds", "lecture_title",
+           "live", "maths", "nearest", "parse_live", "registry", "scenario_values", "where"]
 
 RoleError = AskError
 
@@ -46,6 +50,26 @@ def maths(names) -> dict:
     found = [registry()[name] for name in names]
     return {"formulas": {formula.name: {"latex": formula.latex()} for formula in found},
             "letters": {q.name: {"latex": q.latex} for formula in found for q in formula.inputs if not getattr(q, "constant", False)}}
+
+
+# Conditions
+
+def condition_and_text(text: str) -> tuple[condition, str]:
+    """Split what {where} and {always} hold, ``CONDITION | text``.
+
+    >>> condition_and_text("device_price > 0 | It has a price.")
+    (Condition('device_price > 0'), 'It has a price.')
+    """
+    before, bar, words = text.partition("|")
+    if not bar or not words.strip():
+        raise RoleError(f"{text!r} has no text; write a condition, a bar, then the text that it is about.")
+    return condition(before), words.strip()
+
+
+def where(asked: condition) -> dict:
+    """What the page needs of a condition, and whether it holds for the book's own scenario."""
+    data = json.dumps(asked.page(), separators=(",", ":"), allow_nan=False)
+    return {"data": data, "holds": asked.holds(**scenario.DEFAULT)}
 
 
 # Claims

@@ -15,6 +15,7 @@ import { offerPython } from "./python/offer.js";
 import { label, lacks, store } from "./scenario.js";
 import "./search/open.js";
 import { strangers } from "./state.js";
+import { mountWhere } from "./where.js";
 import { mountYours } from "./yours.js";
 
 function memory() {
@@ -71,6 +72,7 @@ function fill() {
   mountLedger();
   offerPython();
   try { mountYours(); } catch (error) { console.warn(`The form could not start: ${error.message}`); } // the rest goes on
+  mountWhere();
   bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the first paint.

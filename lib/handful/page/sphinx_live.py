@@ -1,4 +1,7 @@
-"""The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact} and {claim}.
+"""The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact}, {claim}, {where} and {always}.
+
+What depends on the scenario says when it is true: ``{where}`` shows its text only then, ``{always}`` asserts it for
+every scenario, and the tests look for one where it is false.
 
 A page that holds live numbers ends with one JSON block, ``<script type="application/json" id="live-numbers">``, and
 another with what its boxes typeset, which the finish puts into a file of its own.  A fact carries its label and source itself.  Without scripts both read as text.
@@ -10,7 +13,8 @@ import json
 from pathlib import Path
 
 from docutils import nodes
-from sphinx.util.docutils import SphinxRole
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from . import ledger, roles
 
@@ -94,6 +98,60 @@ class ClaimRole(BookRole):
                                internal=True, classes=["claim", f"verdict-{found['kind']}"])
 
 
+class where_text(nodes.Inline, nodes.TextElement):
+    """Text within a paragraph that holds under a condition."""
+
+
+class where_block(nodes.General, nodes.Element):
+    """Paragraphs that hold under a condition."""
+
+
+def visit_where(self, node: nodes.Element) -> None:
+    name = "span" if isinstance(node, where_text) else "div"
+    hidden = {} if node["holds"] else {"hidden": "hidden"}
+    self.body.append(self.starttag(node, name, "", CLASS="where" + (" with-next" if node.get("next") else ""),
+                                   **{"data-where": node["data"]}, **hidden))
+
+
+def depart_where(self, node: nodes.Element) -> None:
+    self.body.append("</span>" if isinstance(node, where_text) else "</div>\n")
+
+
+def skip_unless_it_holds(self, node: nodes.Element) -> None:
+    """Other formats show what holds for the book's own scenario."""
+    if not node["holds"]:
+        raise nodes.SkipNode
+
+
+class WhereRole(BookRole):
+    """Text that holds under a condition: {where}``CONDITION | text``; its text may hold other roles."""
+
+    def resolve(self, text: str) -> nodes.Node:
+        condition, words = roles.condition_and_text(text)
+        inside, _ = self.inliner.parse(words, self.lineno, None, nodes.Element())
+        if self.name == "always":
+            return nodes.inline("", "", *inside)
+        return where_text("", "", *inside, **roles.where(condition))
+
+
+class WhereDirective(SphinxDirective):
+    """Paragraphs that hold under a condition, which is the argument; `with-next` hides what follows too."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec = {"with-next": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            condition = roles.condition(self.arguments[0])
+        except roles.RoleError as error:
+            return [self.state.document.reporter.error(str(error), line=self.lineno)]
+        box = nodes.container() if self.name == "always" else where_block(**roles.where(condition), next="with-next" in self.options)
+        self.state.nested_parse(self.content, self.content_offset, box)
+        return box.children if self.name == "always" else [box]
+
+
 def publish_claims(app, exception) -> None:
     """The ledger's data lie beside its page."""
     if exception is None and app.builder.format == "html" and "claims" in app.env.found_docs:
@@ -140,6 +198,12 @@ def setup(app):
     for name, role in {"live": LiveRole, "lecture": LectureRole, "spoken": SpokenRole, "fact": FactRole,
                        "given": GivenRole, "claim": ClaimRole}.items():
         app.add_role(name, role())
+    skipped = (skip_unless_it_holds, as_text)
+    for node in (where_text, where_block):
+        app.add_node(node, html=(visit_where, depart_where), latex=skipped, text=skipped, epub=skipped, man=skipped, texinfo=skipped)
+    for name in ("where", "always"):
+        app.add_role(name, WhereRole())
+        app.add_directive(name, WhereDirective)
     app.connect("env-purge-doc", purge)
     app.connect("env-merge-info", merge)
     app.connect("html-page-context", add_block)

@@ -1,7 +1,5 @@
 // The form for a reader's own model and chip.  What is typed is checked as it is typed; whatever adds up becomes the
-// page's scenario, and with it the book's.  Below it, parts of the page that do not concern this case are hidden:
-//   <div class="when-experts">…</div>, <div class="unless-experts">…</div>     conditions: page/yours.py
-//   with the class with-next, what follows goes along.
+// page's scenario, and with it the book's.
 import "./yours.css";
 import { readConfig } from "./config.js";
 import { h } from "./dom.js";
@@ -248,27 +246,6 @@ class Part {
   }
 }
 
-// Parts of the page that speak of one case only.
-function mountCases({ conditions }) {
-  const tests = Object.entries(conditions).map(([name, sides]) => ({ name, sides: sides.map(compile) }));
-  const all = tests.map((test) => ({ ...test, when: document.querySelectorAll(`.when-${test.name}`), unless: document.querySelectorAll(`.unless-${test.name}`) }));
-  const hide = (node, hidden) => {
-    node.hidden = hidden;
-    if (node.classList.contains("with-next") && node.nextElementSibling) node.nextElementSibling.hidden = hidden;
-  };
-  const draw = () => {
-    const known = store.values();
-    for (const { sides, when, unless } of all) {
-      let above;
-      try { const [left, right] = sides.map((side) => side(known)); above = left > right; } catch { above = undefined; }
-      for (const node of when) hide(node, above !== true);
-      for (const node of unless) hide(node, above === true);
-    }
-  };
-  store.on(draw);
-  draw();
-}
-
 export function mountYours(root = document) {
   const place = root.querySelector("#yours"), block = root.querySelector("#yours-data");
   if (!place || !block || place.dataset.mounted) return;
@@ -278,6 +255,5 @@ export function mountYours(root = document) {
   const form = h("form", { "aria-label": "Your own model and chip", onsubmit: (event) => event.preventDefault() }, ...parts.map((part) => part.node));
   place.querySelector(".yours-still")?.remove();
   place.append(form);
-  mountCases(data);
   return parts;
 }

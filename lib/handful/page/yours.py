@@ -9,20 +9,6 @@ from .. import facts, shapes
 from ..ask import registry
 from .ledger import Part
 
-# Which parts of the walk speak of this reader's case: shown where the left is above the right; formulas by name,
-# or a tree.
-# A value that is missing (a price, wires) is not above anything.
-CONDITIONS = {
-    "experts": ("routed_parameters", 0),
-    "too-large": ("weight_memory", "domain_capacity"),
-    "beyond-balance": ("context", "balance_context"),
-    "long-attention": ("context", "attention_context"),
-    "priced": ("device_price", 0),
-    "wired": ("scale_out_bandwidth", 0),
-    "crosses": (["*", "expert_layers", "scale_out_bandwidth"], 0),
-}
-
-
 # What the form shows of a chip.
 CHIP = ("machine_balance", "drain_time", "domain_memory", "bandwidth_ratio")
 
@@ -43,16 +29,6 @@ def start_shapes() -> dict[str, dict]:
     return found
 
 
-def conditions() -> dict[str, list]:
-    """Expression trees of both sides of every condition, constants filled in."""
-    formulas = registry()
-
-    def side(name):
-        return formulas[name].tree() if isinstance(name, str) and name in formulas else name
-
-    return {name: [side(left), side(right)] for name, (left, right) in CONDITIONS.items()}
-
-
 def chip() -> list[dict]:
     """Formulas of a chip alone, as the page evaluates them."""
     formulas = registry()
@@ -65,7 +41,7 @@ def form() -> Part:
     >>> "yours-data" in form().text
     True
     """
-    data = json.dumps({"shapes": start_shapes(), "conditions": conditions(), "chip": chip()},
+    data = json.dumps({"shapes": start_shapes(), "chip": chip()},
                       separators=(",", ":")).replace("<", "\\u003c")
     words = ("Here the published page shows a form. It needs scripts; in a notebook, describe your model as "
              "handful.shapes.Shape(…) and hand it to handful.scenario.values(model=…).")

@@ -1,0 +1,156 @@
+"""Conditions on a scenario under which a sentence holds: comparisons of formulas, such as ``step_time batch=1 > 0.01``.
+
+A chapter says beside a sentence when it is true; the page shows it then, and the tests ask for every chip, model,
+precision and context of the facts.  Both sides are a formula as `handful.ask` reads it, a value of the scenario, or a
+number; several comparisons are joined by ``and``, and ``not`` in front turns the whole round.
+
+>>> short = Condition("context > balance_context_with_attention")
+>>> short.holds(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
+False
+>>> short.holds(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=32768)
+True
+>>> Condition("context > balance_contest")
+Traceback (most recent call last):
+...
+handful.ask.AskError: 'balance_contest' is neither a formula nor a value of a scenario; the nearest are balance_context or ...
+"""
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from .ask import CHOICES, AskError, nearest, parse_live, registry
+
+OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_COMPARISON = re.compile(r"^(.+?)\s*(>=|<=|>|<)\s*(.+)$")
+
+
+@cache
+def _symbols() -> frozenset[str]:
+    from . import scenario
+
+    return frozenset(scenario.values())
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: a formula or a symbol with what is set for it, or a number."""
+
+    text: str
+    formula: object | None = field(init=False, default=None)
+    given: dict = field(init=False, default_factory=dict)
+    chosen: dict = field(init=False, default_factory=dict)
+    number: float | None = field(init=False, default=None)
+
+    def __post_init__(self):
+        def put(**values):
+            for name, value in values.items():
+                object.__setattr__(self, name, value)
+
+        try:
+            put(number=float(self.text))
+            return
+        except ValueError:
+            pass
+        name, given, _ = parse_live(self.text)
+        put(chosen={key: value for key, value in given.items() if key in CHOICES},
+            given={key: value for key, value in given.items() if key not in CHOICES})
+        if name in registry():
+            put(formula=registry()[name])
+            known = {q.name for q in self.formula.inputs}
+            for key in self.given:
+                if key not in known and key != "context":
+                    raise AskError(f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}.")
+        elif name not in _symbols() | {"batch"}:
+            raise AskError(f"{name!r} is neither a formula nor a value of a scenario; the nearest are "
+                           f"{nearest(name, [*registry(), *_symbols()])}.")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the values that it needs, apart from those with a default."""
+        if self.number is not None:
+            return ()
+        if self.formula is None:
+            return (self.text.split()[0],)
+        return tuple(q.name for q in self.formula.inputs if q.default is None and q.name not in self.given)
+
+    def value(self, known: Mapping):
+        """Its number, or an array where `known` holds arrays; None where a value that it needs is missing."""
+        if self.number is not None:
+            return self.number
+        if any(known.get(name) is None for name in self.needs):
+            return None
+        return known[self.needs[0]] if self.formula is None else self.formula({**known, **self.given})
+
+    def page(self) -> float | dict:
+        """The same for the page: a number, or the tree with what is set and what has a default."""
+        if self.number is not None:
+            return self.number
+        if self.formula is None:
+            return {"tree": self.needs[0], "set": {**self.chosen, **self.given}}
+        rest = {q.name: q.default for q in self.formula.inputs if q.default is not None and q.name not in self.given}
+        return {"tree": self.formula.tree(), "set": {**self.chosen, **self.given}, "values": rest}
+
+
+class Condition:
+    """A condition, from its text.
+
+    Parameters
+    ----------
+    text : str
+        ``[not] SIDE > SIDE [and SIDE < SIDE …]``, with >, <, >= or <=.
+
+    Raises
+    ------
+    AskError
+        One sentence: what is no comparison, no formula or no value of a scenario.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = " ".join(text.split())
+        self.negated = self.text.startswith("not ")
+        self.parts: list[tuple[str, Side, Side]] = []
+        for part in self.text.removeprefix("not ").split(" and "):
+            found = _COMPARISON.match(part.strip())
+            if not found:
+                raise AskError(f"{part.strip()!r} is no comparison; write two sides with >, <, >= or <= between them.")
+            self.parts.append((found[2], Side(found[1].strip()), Side(found[3].strip())))
+
+    def evaluate(self, known_for: Callable[[Mapping], Mapping]):
+        """The truth for the values that `known_for` gives for what a side has chosen; None counts as not true.
+
+        >>> from handful import scenario
+        >>> bool(Condition("device_price > 0").evaluate(lambda chosen: scenario.values(**chosen)))
+        True
+        """
+        truth = True
+        for symbol, left, right in self.parts:
+            a, b = (side.value(known_for(side.chosen)) for side in (left, right))
+            truth = truth & (False if a is None or b is None else OPERATORS[symbol](a, b))
+        return self._turned(truth)
+
+    def _turned(self, truth):
+        if not self.negated:
+            return truth
+        return not truth if isinstance(truth, bool) else ~truth
+
+    def holds(self, **choice) -> bool:
+        """Whether it is true for a scenario: `hardware`, `model`, `precision`, `context`, and `batch` where it stands free."""
+        from . import scenario
+
+        batch = {"batch": choice.pop("batch")} if "batch" in choice else {}
+        return bool(self.evaluate(lambda chosen: {**scenario.values(**{**choice, **chosen}), **batch}))
+
+    def page(self) -> dict:
+        """The same for the page's script, which shows and hides by it (page/where.js)."""
+        def plain(value):
+            return value if not isinstance(value, float) or math.isfinite(value) else str(value)
+
+        return {"not": self.negated, "all": [[symbol, plain(left.page()), plain(right.page())] for symbol, left, right in self.parts]}
+
+    def __repr__(self) -> str:
+        return f"Condition({self.text!r})"
