@@ -98,6 +98,19 @@ step_time_with_attention = Formula(
     meaning="the slower of reading and computing, attention's arithmetic included",
     conventions=("max(weights + KV, compute + attention)",))
 
+fixed_time = Formula(
+    q.fixed_time, q.layers.symbol * q.layer_latency.symbol, source="derived; latencies in facts/measured_latencies.csv",
+    meaning="layers come one after another, and each takes its latency, however few sequences there are",
+    conventions=("a kernel is waited for before the next begins: one kernel for a whole pass takes less",
+                 "messages are so small that only their way counts"))
+
+step_time_with_latency = Formula(
+    q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol) + q.fixed_time.symbol,
+    using=(memory_time, compute_time, fixed_time), name="step_time_with_latency", source="derived",
+    meaning="the slower of reading and computing, then the latency of every layer",
+    conventions=("no latency is hidden: max(weights + KV, compute) + layers × latency",
+                 "what a message's bytes take is left out: see communication_time"))
+
 step_time_mixed = Formula(
     q.step_time, q.memory_time.symbol + q.compute_time.symbol * (1 + q.prompt_per_answer.symbol),
     using=(memory_time, compute_time), name="step_time_mixed", source="derived",
@@ -116,6 +129,14 @@ latency_floor = Formula(
 throughput = Formula(q.throughput, new * B / q.step_time.symbol, using=(step_time,), source="26:40",
                      meaning="new tokens a second over the whole batch")
 
+throughput_with_latency = Formula(
+    q.throughput, new * B / q.step_time.symbol, using=(step_time_with_latency,), name="throughput_with_latency",
+    source="26:40; derived", meaning="new tokens a second over the whole batch, the latency of layers counted")
+
+tokens_per_user_with_latency = Formula(
+    q.tokens_per_user, new / q.step_time.symbol, using=(step_time_with_latency,), name="tokens_per_user_with_latency",
+    source="derived", meaning="how fast one user's answer streams, the latency of layers counted")
+
 tokens_per_user = Formula(q.tokens_per_user, new / q.step_time.symbol, using=(step_time,), source="derived",
                           meaning="how fast one user's answer streams")
 
@@ -132,11 +153,19 @@ cost_per_token = Formula(
     conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"),
     derivation=lambda: _derive_cost())
 
+cost_per_token_with_latency = Formula(
+    q.cost_per_token, _cost * q.step_time.symbol, using=(step_time_with_latency,), name="cost_per_token_with_latency",
+    source="13:20; derived", meaning="the same, with the latency of every layer in the step",
+    conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"))
+
 compute_cost = Formula(q.compute_cost, _cost * q.compute_time.symbol, using=(compute_time,), source="14:00",
                        meaning="a token's own arithmetic: the batch cancels")
 
 weight_cost = Formula(q.weight_cost, _cost * q.weight_time.symbol, using=(weight_time,), source="14:00",
                       meaning="a share in reading the weights: falls as the batch grows")
+
+latency_cost = Formula(q.latency_cost, _cost * q.fixed_time.symbol, using=(fixed_time,), source="derived",
+                       meaning="a share in the latency of the layers: falls as the batch grows")
 
 kv_cost = Formula(q.kv_cost, _cost * q.kv_time.symbol, using=(kv_time,), source="14:00",
                   meaning="reading a token's own cache: the batch cancels")
@@ -146,6 +175,12 @@ cost_floor = Formula(
     meaning="what is left when the weights are shared by infinitely many: the floor of any slow mode",
     conventions=("the model's own cost; off-peak value of idle chips is outside it",),
     derivation=lambda: _derive_cost_floor())
+
+unbatched_penalty = Formula(
+    q.price_ratio, q.cost_per_token.symbol / q.cost_floor.symbol, using=(cost_per_token_with_latency, cost_floor),
+    name="unbatched_penalty", source="4:09; derived",
+    meaning="cost of a token at this batch over the cost when the batch is as large as can be; give batch=1 for a lonely user",
+    conventions=("the latency of layers counted", "the same chips for both"))
 
 slow_mode_price = Formula(
     q.price_ratio, q.cost_floor.symbol / q.cost_per_token.symbol, using=(cost_floor, cost_per_token),

@@ -49,6 +49,10 @@ prefill_attention_flops_per_pair = quantity(
 batch = quantity("batch", "B", _sequence, "sequence", "sequences served together in one step")
 bytes_per_parameter = quantity("bytes_per_parameter", "w", _byte / _parameter, "B/parameter",
                                "bytes that store one weight")
+layers = quantity("layers", r"\Lambda_{\mathrm{all}}", _layer, "layer", "layers of the model")
+layer_latency = quantity("layer_latency", r"\tau_{\mathrm{layer}}", _time / _layer, "s",
+                         "time of a layer that no batch shortens: starting its kernels, and the way of its messages", zero=True)
+fixed_time = quantity("fixed_time", r"t_{\mathrm{latency}}", _time, "s", "time of a step that no batch shortens: the latency of its layers")
 sparsity = quantity("sparsity", "S", NONE, "1", "total over active parameters; 1 for a dense model")
 total_parameters = quantity("total_parameters", r"N_{\mathrm{total}}", _parameter, "parameter",
                             "weights that the model has")
@@ -96,6 +100,7 @@ cost_per_token = quantity("cost_per_token", r"\$", _dollar / _token, "$/token", 
 compute_cost = quantity("compute_cost", r"\$_{\mathrm{compute}}", _dollar / _token, "$/token", "arithmetic per token")
 weight_cost = quantity("weight_cost", r"\$_{\mathrm{weights}}", _dollar / _token, "$/token",
                        "a token's share of reading the weights")
+latency_cost = quantity("latency_cost", r"c_{\mathrm{latency}}", _dollar / _token, "$/token", "what a token pays as its share in the latency of the layers")
 kv_cost = quantity("kv_cost", r"\$_{\mathrm{KV}}", _dollar / _token, "$/token", "reading a token's own cache")
 cost_floor = quantity("cost_floor", r"\$_{\mathrm{floor}}", _dollar / _token, "$/token",
                       "cost per token at the largest batch: the price of patience without end")
@@ -451,7 +456,6 @@ rebuild_drift = quantity("rebuild_drift", r"\varepsilon_{\mathrm{fp}}", NONE, "1
                          "distance of rebuilt activations from the true ones, relative to them")
 
 section("What servers add to the floor")
-layers = quantity("layers", r"\Lambda_{\mathrm{all}}", _layer, "layer", "layers of the model")
 reduce_bytes = quantity("reduce_bytes", r"w_{\mathrm{reduce}}", _byte / (_token * _layer), "B/token",
                         "bytes of one number of an activation in one layer's all-reduce", default=2)
 all_reduce_time = quantity("all_reduce_time", r"t_{\mathrm{reduce}}", _time, "s",

@@ -7,7 +7,8 @@ Conventions: the chips that serve are one scale-up domain (a node of 8, a rack o
 16; `active_parameters` counts the input embedding, so that a dense model's active parameters are its total;
 latent attention counts its absorbed form in decode and its plain
 form in prefill and training; the price of a chip is its three-year rental, else the
-cost to its owner; activations go to experts in one byte a number and come back in two, as DeepSeek sends them.
+cost to its owner; activations go to experts in one byte a number and come back in two, as DeepSeek sends them; a layer's latency
+is that of published kernels with next to nothing to send, ten of them a layer in a CUDA graph.
 
 >>> v = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", context=8192)
 >>> v["total_parameters"], v["kv_bytes_per_token"], v["devices"]
@@ -39,6 +40,24 @@ PRECISIONS = [
 
 CONSTANTS = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
 
+# A fast network of more chips than a node holds exchanges tokens as a rack does.
+NODE = 8
+
+
+@cache
+def _latencies() -> dict[str, float]:
+    """Latencies that no row of a chip or a model has: published kernels with next to nothing to send.
+
+    >>> {name: f"{seconds * 1e6:.1f} µs" for name, seconds in _latencies().items()}
+    {'launch_latency': '13.0 µs', 'exchange_latency_of_node': '28.5 µs', 'exchange_latency_of_rack': '60.4 µs', 'all_reduce_latency': '4.7 µs'}
+    """
+    measured = {row.name: row for row in facts.load("measured_latencies")}
+    return {"launch_latency": measured["kernels_a_layer"]["value"] * measured["kernel_graph"]["seconds"],
+            "exchange_latency_of_node": measured["exchange_h200_ep8"]["seconds"],
+            "exchange_latency_of_rack": measured["exchange_nvl72_ep64"]["seconds"],
+            "all_reduce_latency": measured["all_reduce_h100"]["seconds"]}
+
+
 # What a reader should know of a scenario: shown where `left` is above `right` (expression trees over the
 # values and max_context), where the value `missing` is absent, or where the hardware is not `verified`; not
 # where the rule named by `unless` is shown.  Left and right stand in `text`, written in `unit`.
@@ -61,7 +80,7 @@ RULES = [
 ]
 
 MAY_BE_ZERO = {"routed_parameters", "kv_bytes_per_token", "kv_window_bytes", "attention_flops_per_pair",
-               "prefill_attention_flops_per_pair", "context"}
+               "prefill_attention_flops_per_pair", "context", "layer_latency"}
 ALSO_ALLOWED = ("batch",)  # not of a scenario, but callers pass it along
 
 
@@ -84,7 +103,7 @@ def page_rows() -> dict:
         "model": [model_row(shapes.of_row(row), row.source) for row in facts.load("shapes")
                   if row.verified and not row["compressed_layers"]],
         "precision": [dict(row) for row in PRECISIONS],
-        "constants": dict(CONSTANTS), "rules": [dict(rule) for rule in RULES], "default": dict(DEFAULT),
+        "constants": {**CONSTANTS, **_latencies()}, "rules": [dict(rule) for rule in RULES], "default": dict(DEFAULT),
     }
 
 
@@ -209,6 +228,7 @@ def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFA
         "bytes_per_parameter": form["bytes_per_parameter"],
         "kv_bytes_per_token": shape["kv_elements_per_token"] * form["kv_bytes_per_element"],
         "kv_window_bytes": shape["kv_window_elements"] * form["kv_bytes_per_element"],
+        "layer_latency": _layer_latency(chip["values"], shape["values"]),
     }
     for name, value in {"context": context, **overrides}.items():
         if name not in found and name not in ("context", *ALSO_ALLOWED):
@@ -220,6 +240,14 @@ def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFA
         if found[part] > found[whole]:
             raise ScenarioError(f"{part} must be at most {whole} ({found[whole]:g}); got {found[part]:g}.")
     return found
+
+
+def _layer_latency(chip: dict, model: dict) -> float:
+    """Starting a layer's kernels, and sending what it sends: to experts and back, or two sums over all chips of a dense layer."""
+    known = _latencies()
+    exchange = known["exchange_latency_of_rack" if chip["domain_devices"] > NODE else "exchange_latency_of_node"]
+    sent = exchange * model["expert_layers"] / model["layers"] if model["expert_layers"] else 2 * known["all_reduce_latency"]
+    return known["launch_latency"] + sent
 
 
 def _choices(hardware: str, model: str | shapes.Shape, precision: str) -> tuple[dict, dict, dict]:

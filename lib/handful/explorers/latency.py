@@ -15,15 +15,18 @@ latency_against_batch = Explorer(
     "latency-against-batch", "One decode step against the batch",
     x=Sweep("batch", 1, 65536, at=256), y=Scale("Time of one step", "s"),
     curves=[
-        Curve(latency.step_time, "Step", role="total", band=measured.band(), band_label="where measured steps lie"),
+        Curve(latency.step_time_with_latency, "Step", role="total"),
         Curve(latency.weight_time, "Read weights"),
         Curve(latency.kv_time, "Read caches"),
         Curve(latency.compute_time, "Compute"),
+        Curve(latency.fixed_time, "Latency of the layers"),
+        Curve(latency.step_time, "Step without latency", role="reference", id="roofline",
+              band=measured.band(), band_label="where measured steps lie"),
         Curve(latency.step_time_kv_apart, "Step, caches read apart", role="reference", id="apart"),
     ],
     marks=[Mark(latency.latency_floor, "all weights read once", axis="y")],
     controls=[_context(), Control(Checkbox(value=False), "apart", "Show the other convention")],
-    readouts=[latency.tokens_per_user, latency.throughput,
+    readouts=[latency.tokens_per_user_with_latency,
               Readout(latency.expert_coverage, "Share of the experts awake")],
     presets=[
         Preset("One user alone", {"batch": 1}, "without batching, the economics can be a thousand times worse", "4:09"),
@@ -32,14 +35,15 @@ latency_against_batch = Explorer(
                "where the slopes match at 100k, going to 200k halves the use of the arithmetic", "11:48"),
         Preset("Context 200k", {"context": 200e3, "batch": 2000}, "and here are the 200k", "11:48"),
     ],
-    caption="The step is the slower of reading (weights, then caches) and computing. "
-            "The shaded band is where measured steps lie above this floor.")
+    caption="The step is the slower of reading (weights, then caches) and computing, and then the latency of its layers, "
+            "which no batch shortens. The shaded band is where measured steps of busy machines lie above the roofline.")
 
 cost_against_batch = Explorer(
     "cost-against-batch", "What one token costs, in three parts",
     x=Sweep("batch", 1, 65536, at=256), y=Scale("Cost of one token", "$/token"),
     curves=[
-        Curve(latency.cost_per_token, "Cost", role="total"),
+        Curve(latency.cost_per_token_with_latency, "Cost", role="total"),
+        Curve(latency.latency_cost, "Latency of the layers, shared"),
         Curve(latency.weight_cost, "Weights, shared"),
         Curve(latency.kv_cost, "Own cache"),
         Curve(latency.compute_cost, "Own arithmetic"),
@@ -52,8 +56,8 @@ cost_against_batch = Explorer(
         Preset("A full machine", {"batch": 4096}, "two parts are constants, the weights' share is a hyperbola", "14:00"),
         Preset("Endless patience", {"batch": 65536}, "a slow mode saves little: the rest is paid per sequence", "15:39"),
     ],
-    caption="Only the weights' share falls with the batch. Reading and computing overlap, so the cost is the larger of "
-            "the two sums, not the total of all three parts.")
+    caption="What is shared falls with the batch: reading the weights, and waiting for the layers. Reading and computing overlap, "
+            "so the cost is the larger of the two, and the latency.")
 
 fast_and_slow = Explorer(
     "fast-and-slow", "Fast mode and slow mode: one frontier",

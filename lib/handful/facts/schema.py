@@ -124,6 +124,11 @@ TABLES: dict[str, dict[str, str]] = {
         count: chips! tokens_per_chip!
         positive: dispatch_s! dispatch_bytes_per_s! combine_s! combine_bytes_per_s!
         text: notes source!"""),
+    "measured_latencies": _columns("""
+        text: name! date! what! system!
+        count: chips! batch!
+        positive: seconds value
+        text: notes! source!"""),
     "measured_serving": _columns("""
         text: name! date! model! system!
         count: chips

@@ -27,11 +27,19 @@ export function lacks(hardware, precision) {
 
 export const offers = (hardware) => rows.precision.filter((p) => !lacks(hardware, p.name));
 
+// A layer's latency as scenario.py has it: starting its kernels, and sending what it sends, to experts and back or in two sums.
+const NODE = 8;
+function layerLatency(known) {
+  const exchange = known.domain_devices > NODE ? known.exchange_latency_of_rack : known.exchange_latency_of_node;
+  return known.launch_latency + (known.expert_layers ? (exchange * known.expert_layers) / known.layers : 2 * known.all_reduce_latency);
+}
+
 // Symbol name → value.  A price that nobody has published stays absent, and formulas that want it say so.
 export function valuesOf(choice) {
   const chip = row("hardware", choice.hardware), model = row("model", choice.model), form = row("precision", choice.precision);
   // What a decode step takes for granted (one new token a sequence) stands in the rows too, if they have it.
   const values = { tokens_per_step: 1, ...rows.constants, ...chip.values, peak_flops: chip.peak_flops[form.arithmetic], ...model.values };
+  values.layer_latency = layerLatency(values);
   values.bytes_per_parameter = form.bytes_per_parameter;
   values.kv_bytes_per_token = model.kv_elements_per_token * form.kv_bytes_per_element;
   values.kv_window_bytes = (model.kv_window_elements || 0) * form.kv_bytes_per_element;
