@@ -168,6 +168,7 @@ COLUMN_UNITS = (
     (r"bytes_per_token", "B/token", 1), (r"bytes_per_s$", "B/s", 1), (r"(^|_)bytes$", "B", 1),
     (r"_flops$", "FLOP/s", 1), (r"_watts$", "W", 1), (r"usd_per_mtok$", "$/token", 1e-6),
     (r"usd_per_chip_hour", "$/device/s", 1 / 3600), (r"tokens_per_s", "token/s", 1), (r"_ms$", "s", 1e-3),
+    (r"^seconds$", "s", 1),
     (r"tokens(_per_sequence)?$", "token", 1), (r"(params|parameters)(_reported)?$", "parameter", 1),
     (r"chips$", "device", 1),
 )
