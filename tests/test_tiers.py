@@ -106,13 +106,13 @@ def test_the_utilisation_assumed_is_what_servers_reach(row, chip, precision):
 def test_a_cache_leaves_the_chip_when_the_short_rule_says():
     first, second, *_ = tiers.breakpoints()
     host = next(row for row in facts.load("memory_tiers") if row.name == second["name"])
-    known = {**values(), "waiting_chips": 8, "tier_bandwidth": host["read_bandwidth_bytes_per_s"]}
+    known = {**values(), "waiting_chips": 2, "tier_bandwidth": host["read_bandwidth_bytes_per_s"]}
     assert first["to_s"] == pytest.approx(tiers.eviction_time(known), rel=0.02)
 
 
 @pytest.mark.parametrize("start, dollars, capacity, bandwidth, chips", [
     ("Micron 9650 Pro 30.72 TB", (0.102, 0.365), 30.72e12, 28e9, 1),
-    ("2 TB host DRAM", (1.5, 2.0), 2e12, 8 * 55.4e9, 8)])
+    ("Grace", (1.5, 2.0), 480e9, 307e9, 2)])
 @pytest.mark.parametrize("waiting", [1.0, 0.25])
 def test_what_an_offer_is_made_of(start, dollars, capacity, bandwidth, chips, waiting):
     # By hand: dollars a GB over five years of 8,766 hours; chips at their rent wait while the device is read.
@@ -152,13 +152,25 @@ def test_a_longer_hold_costs_more_but_never_in_proportion(time, longer):
 
 def test_only_tiers_with_a_price_take_part_and_disk_is_for_those_who_do_not_wait():
     kinds = {way["tier"].split()[0] for way in tiers.offers()}
-    assert {"chip", "compute", "DDR5"} <= kinds and "CXL" not in kinds
+    assert {"chip", "compute", "DDR5", "LPDDR5X"} <= kinds and "CXL" not in kinds
     assert "CXL" in {way["tier"].split()[0] for way in tiers.offers(usd_per_gb={"CXL": 3})}
     waiting, hidden = ([piece["tier"].split()[0]
                         for piece in tiers.breakpoints(usd_per_gb=FLASH_AND_DISK, idle_share=share)]
                        for share in (1, 0))
-    assert waiting == ["chip", "DDR5", "NVMe", "compute"]
+    assert waiting == ["chip", "LPDDR5X", "NVMe", "compute"]
     assert hidden == ["chip", "DDR5", "NVMe", "Nearline", "compute"]
+
+
+@pytest.mark.parametrize("chip, host, chips", [("GB200 NVL72", "LPDDR5X host", 2), ("GB300 NVL72", "LPDDR5X host", 2),
+                                               ("H100 SXM", "DDR5 host", 8), ("h200 sxm", "DDR5 host", 8)])
+def test_a_chip_has_its_own_host(chip, host, chips):
+    """Two GPUs of a superchip hang on one Grace (NVIDIA's data sheet: 36 Grace, 72 GPUs); a server with PCIe holds eight."""
+    hosts = [way for way in tiers.offers(hardware=chip) if " host of " in way["tier"]]
+    assert [way["tier"].startswith(host) for way in hosts] == [True] and f"of {chips} GPUs" in hosts[0]["tier"]
+    row = next(row for row in facts.load("memory_tiers") if row.name == hosts[0]["name"])
+    known = values(hardware=chip)
+    leaves = tiers.eviction_time(known, waiting_chips=chips, tier_bandwidth=row["read_bandwidth_bytes_per_s"])
+    assert leaves == pytest.approx(chips * known["memory_capacity"] / row["read_bandwidth_bytes_per_s"])
 
 
 def test_derivations_end_in_their_formulas():
@@ -190,11 +202,11 @@ def test_bad_input_gets_one_clear_sentence(call, error, sentence):
 def test_rent_and_fare_are_those_of_the_offers():
     for idle in (0.0, 0.5, 1.0):
         ways = {way["tier"].split()[0]: way for way in tiers.offers(idle_share=idle)}
-        row = next(row for row in facts.load("memory_tiers") if row["tier"].startswith("DDR5 host"))
+        row = next(row for row in facts.load("memory_tiers") if row["tier"].startswith("LPDDR5X host"))
         way = next(way for way in tiers.offers(idle_share=idle) if way["name"] == row.name)
         known = {**values(), "storage_price": way["usd_per_gb"] / 1e9, "storage_lifetime": tiers.FIVE_YEARS,
                  "tier_capacity": row["capacity_bytes"], "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
-                 "waiting_chips": 8, "idle_share": idle}
+                 "waiting_chips": 2, "idle_share": idle}
         for time in (1.0, 1e6):
             expected = way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"]
             assert tiers.kept_cost(known, hold_time=time) == pytest.approx(expected)
@@ -211,16 +223,16 @@ def test_the_tables_of_a_page_follow_their_numbers():
     head, rows = tiers.ways_table(idle_share=0)
     assert [row[1] for row in rows] == [way["tier"] for way in tiers.breakpoints(idle_share=0)]
     assert rows[-1][2] == "$0" and len(head) == len(rows[0])
-    # By hand: 3.3 dollars an hour for 186 GB, of which a token takes 35,136 bytes; then 8 chips wait for the host.
+    # By hand: 3.3 dollars an hour for 186 GB, of which a token takes 35,136 bytes; then 2 chips wait for the host.
     first, second, *_ = tiers.ways_table()[1]
     assert first[2:] == [f"${3.3 / 186e9 * 35_136 * 1e6:.2g}", "$0"]
-    assert second[0] == "3.4\xa0s to 28\xa0min" and second[3] == f"${1e6 * 35_136 / 443.2e9 * 8 * 3.3 / 3600:.2g}"
+    assert second[0] == "1.2\xa0s to 46\xa0min" and second[3] == f"${1e6 * 35_136 / 307e9 * 2 * 3.3 / 3600:.2g}"
     assert any("unverified" in row[0] for row in tiers.drain_table()[1])
 
 
 def test_hand_overs_at_the_books_prices():
-    # Chips wait: memory to host after seconds, to flash after half an hour, to computing again after two weeks.
+    # Chips wait: memory to host after a second, to flash after most of an hour, to computing again after two weeks.
     times = [way["to_s"] for way in tiers.breakpoints()]
-    assert times[:3] == pytest.approx([3.4, 28 * 60, 15.4 * 86_400], rel=0.02)
+    assert times[:3] == pytest.approx([1.22, 46.3 * 60, 15.4 * 86_400], rel=0.02)
     assert "Nearline" not in " ".join(way["tier"] for way in tiers.breakpoints())
     assert "Nearline" in " ".join(way["tier"] for way in tiers.breakpoints(idle_share=0))

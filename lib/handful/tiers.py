@@ -205,8 +205,9 @@ def offers(*, utilisation: float = 0.3, lifetime: float | str = FIVE_YEARS, idle
     -------
     list of dict
         name, tier, usd_per_gb, hold_usd_per_token_s, retrieve_usd_per_token.  A row without a price takes
-        that of another row of its kind.  Left out are tiers of which no price is known, rows that are not
-        verified (unless they are given a price), and clusters, of which the chips that wait cannot be told.
+        that of another row of its kind.  Left out are tiers of which no price is known, hosts of other chips,
+        rows that are not verified (unless they are given a price), and clusters, of which the chips that wait
+        cannot be told.
 
     Raises
     ------
@@ -223,8 +224,11 @@ def offers(*, utilisation: float = 0.3, lifetime: float | str = FIVE_YEARS, idle
         raise TierError(f"price must be low, mid or high; got {price!r}.")
     known = {**known, "model_flops_utilisation": utilisation, "storage_lifetime": lifetime,
              "idle_share": idle_share}
+    chip = str(choice.get("hardware", scenario.DEFAULT["hardware"])).strip().lower()
     rows = [row for row in facts.load("memory_tiers") if row["capacity_bytes"]
-            and not row["tier"].startswith("HBM") and "cluster" not in row["tier"]]
+            and not row["tier"].startswith("HBM") and "cluster" not in row["tier"]
+            # A host is that of some chips: two GPUs hang on a Grace, eight on a server with PCIe.
+            and chip in (row["chips"].lower().split("; ") if row["chips"] else [chip])]
     given = dict(usd_per_gb or {})
     kinds = {name for row in rows for name in (row.name, _kind(row))}
     for name in given:
@@ -298,7 +302,7 @@ def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
     """Head and rows of text: the cheapest way for every hold time, as in `breakpoints`.
 
     >>> [row[1] for row in ways_table()[1]][:2]
-    ['chip memory', 'DDR5 host of 8 GPUs over PCIe5']
+    ['chip memory', 'LPDDR5X host of 2 GPUs over NVLink-C2C']
     """
     rows = [[f"{format_value(way['from_s'], 's', 2)} to {format_value(way['to_s'], 's', 2)}", way["tier"],
              format_value(way["hold_usd_per_token_s"] * 3.6e9, "$"),

@@ -90,7 +90,7 @@ hold_or_recompute = Explorer(
     y=Scale("Cost of one token of context", "$/token", min=1e-12, max=1e-6),
     curves=[
         Curve(tiers.kept_cost_in_memory, "Chip memory", id="memory"),
-        Curve(tiers.kept_cost, "DDR5 of a host of eight", given=_medium("2 TB host", 8), id="ddr"),
+        Curve(tiers.kept_cost, "Memory of a Grace, for two chips", given=_medium("Grace", 2), id="host"),
         Curve(tiers.kept_cost, "Fast flash", given=_medium("Micron 9650 Pro 7.68", 1), id="flash"),
         Curve(tiers.kept_cost, "Spinning disk", given=_medium("Seagate Exos M 30 TB, SATA", 1), id="disk"),
         Curve(tiers.rematerialise_cost, "Compute again", role="reference", id="again"),
@@ -113,7 +113,7 @@ hold_or_recompute = Explorer(
     caption="A line's flat part is its fare: what reading back costs. Its slope is its rent. The lowest line wins. "
             "Storage is its medium alone; chip memory is rented with its chip.")
 
-_MAP = (("H100 SXM", "H100"), ("B200 SXM", "B200"), ("one 64 GB DIMM", "DDR5"), ("2 TB host", "host of eight"),
+_MAP = (("H100 SXM", "H100"), ("B200 SXM", "B200"), ("one 64 GB DIMM", "DDR5"), ("2 TB host", "host of eight"), ("Grace", "Grace"),
         ("Vera Rubin 4-GPU", "superchip"), ("Micron 9650 Pro 7.68", "fast flash"),
         ("Micron 9650 Pro 30.72", "flash 31 TB"), ("Solidigm", "dense flash"),
         ("Seagate Exos M 30 TB, SATA", "disk"))

@@ -110,7 +110,7 @@ TABLES: dict[str, dict[str, str]] = {
         count: context_window_tokens
         text: read_on! price_history notes source!"""),
     "memory_tiers": _columns("""
-        text: name! tier!
+        text: name! tier! chips
         positive: capacity_bytes read_bandwidth_bytes_per_s usd_per_gb_low usd_per_gb_high
         text: usd_per_gb_note
         flag: verified!
