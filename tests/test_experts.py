@@ -221,16 +221,28 @@ def test_crossing_hides_below_the_batch_or_above_the_bandwidth(batch, devices, p
 
 def test_hiding_in_its_limits():
     assert experts.hiding_batch(V3, devices=8) == math.inf and experts.hiding_bandwidth(V3, devices=8) == 0
-    far = experts.hiding_bandwidth(V3, devices=8e9)
-    # Everything leaves: bytes out and back over the FLOPs of one expert, 3 × width × 2048 weights.
-    assert far == pytest.approx((1 + 2) * V3["peak_flops"] / (2 * 3 * 2048), rel=1e-6)
+    far = experts.hiding_bandwidth(V3, devices=256, domain_devices=1)
+    # All but one in 256 copies leave: bytes out and back over the FLOPs of one expert, 3 × width × 2048 weights.
+    assert far == pytest.approx(255 / 256 * (1 + 2) * V3["peak_flops"] / (2 * 3 * 2048), rel=1e-6)
     assert experts.hiding_bandwidth_once(V3, devices=320, domain_limit=4) == pytest.approx(4 / 8 * experts.hiding_bandwidth(V3, devices=320))
+
+
+@pytest.mark.parametrize("devices, each, microseconds", [(64, 4, 52.6), (72, 4, 52.6), (144, 2, 26.3), (256, 1, 13.1), (320, 1, 13.1)])
+def test_experts_are_placed_whole(devices, each, microseconds):
+    """By hand: an expert of DeepSeek-V3 is 3 × 7168 × 2048 bytes in fp8, and an H100 reads 3.35 TB/s."""
+    known = V3 | {"devices": devices, "batch": 1e5}
+    assert experts.placement(256, devices).each == each
+    assert experts.expert_weight_time(known) * 1e6 == pytest.approx(each * 3 * 7168 * 2048 / 3.35e12 * 1e6) == pytest.approx(microseconds, rel=0.01)
+    # A chip that holds as many as any other works on as many tokens for each of them.
+    tokens = each * experts.tokens_per_expert(known)
+    assert experts.expert_compute_time(known) == pytest.approx(2 * tokens * 3 * 7168 * 2048 / V3["peak_flops"])
     assert experts.hiding_bandwidth_once(V3, devices=320, domain_limit=40) < experts.hiding_bandwidth(V3, devices=320)
 
 
 def test_fine_experts_want_more_of_the_wires_than_wide_ones():
     fine, wide = (experts.expert_values("GB200 NVL72", model, precision="fp8") for model in ("DeepSeek-V3", "Mixtral 8x7B"))
-    ratio = experts.hiding_bandwidth_inside(fine) / experts.hiding_bandwidth_inside(wide)
+    # On as many chips as divide the experts of both.
+    ratio = experts.hiding_bandwidth_inside(fine, devices=8) / experts.hiding_bandwidth_inside(wide, devices=8)
     assert ratio == pytest.approx(shapes.shape("Mixtral 8x7B").expert_dim / shapes.shape("DeepSeek-V3").expert_dim)
     # At the fp8 peak even NVLink does not hide DeepSeek-V3's all-to-all behind its routed experts alone.
     assert experts.hiding_bandwidth_inside(fine) > fine["scale_up_bandwidth"] > experts.hiding_bandwidth_inside(wide)

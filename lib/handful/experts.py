@@ -41,6 +41,8 @@ _tokens = B * new / n       # of one chip, in a step
 _there_and_back = d * (w_out + w_back)  # bytes of one copy
 _V3 = "DeepSeek-AI 2024, DeepSeek-V3 Technical Report"
 _UNIFORM = "every expert is as likely as any other"
+_WHOLE = "experts are placed whole, and the chip that holds most sets the pace"
+E_n = q.experts_per_device.symbol
 
 # Where the experts lie --------------------------------------------------------------------------------------
 
@@ -156,12 +158,13 @@ crossing_slowdown = Formula(
 # What hides it ----------------------------------------------------------------------------------------------
 
 expert_weight_time = Formula(
-    q.expert_weight_time, w * E * N_1 * q.expert_coverage.symbol / (n * BW), using=(expert_coverage,),
-    source="derived", meaning="time to read the experts of one layer that the batch wakes")
+    q.expert_weight_time, w * E_n * N_1 * q.expert_coverage.symbol / BW, using=(experts_per_device, expert_coverage),
+    source="derived", meaning="time to read the experts of one layer that the batch wakes, on the fullest chip",
+    conventions=(_WHOLE,))
 
 expert_compute_time = Formula(
-    q.expert_compute_time, c * new * B * k * N_1 / (n * F), source="derived",
-    meaning="time of two FLOPs for each weight, expert and token")
+    q.expert_compute_time, c * new * B * k * N_1 * E_n / (E * F), using=(experts_per_device,), source="derived",
+    meaning="time of two FLOPs for each weight, expert and token, on the fullest chip", conventions=(_WHOLE, _UNIFORM))
 
 expert_layer_time = Formula(
     q.expert_layer_time, Max(q.expert_weight_time.symbol, q.expert_compute_time.symbol),
@@ -169,32 +172,35 @@ expert_layer_time = Formula(
     meaning="the slower of reading the experts and computing with them",
     conventions=("routed experts only", "dense peak, perfect balance: a floor"))
 
-_read_all = Formula(q.expert_weight_time, w * E * N_1 / (n * BW), register=False, source="derived",
-                    meaning="time to read all experts of one layer")
+_read_all = Formula(q.expert_weight_time, w * E_n * N_1 / BW, register=False, source="derived",
+                    meaning="time to read all experts of one layer, on the fullest chip")
+_compute = Formula(q.expert_compute_time, c * new * B * k * N_1 * E_n / (E * F), register=False, source="derived",
+                   meaning="the experts' arithmetic on the fullest chip")
 
 _ALONE = "hidden by the routed experts alone; attention and shared experts of a second half-batch hide more"
 
 hiding_batch = Formula(
-    q.hiding_batch, w * E * N_1 * BW_out / (new * q.copies_leaving.symbol * _there_and_back * BW),
-    using=(copies_leaving,), source="derived",
+    q.hiding_batch, w * E_n * n * N_1 * BW_out / (new * q.copies_leaving.symbol * _there_and_back * BW),
+    using=(copies_leaving, experts_per_device), source="derived",
     meaning="batch, over all chips, up to which crossing takes no longer than reading the experts",
-    conventions=(_ALONE, "every expert is read", "one copy an expert", "infinite where nothing leaves"),
+    conventions=(_ALONE, "every expert is read", "one copy an expert", "infinite where nothing leaves", _WHOLE),
     derivation=lambda: _derive_hiding_batch())
 
 hiding_bandwidth = Formula(
-    q.hiding_bandwidth, q.copies_leaving.symbol * _there_and_back * F / (c * k * N_1),
-    using=(copies_leaving,), source="derived",
+    q.hiding_bandwidth, q.copies_leaving.symbol * _there_and_back * F * E / (c * k * N_1 * E_n * n),
+    using=(copies_leaving, experts_per_device), source="derived",
     meaning="scale-out bandwidth from which crossing takes no longer than the experts' arithmetic",
     conventions=(_ALONE, "one copy an expert"), derivation=lambda: _derive_hiding_bandwidth())
 
 hiding_bandwidth_once = Formula(
-    q.hiding_bandwidth, q.copies_leaving.symbol * _there_and_back * F / (c * k * N_1),
-    using=(copies_leaving_once,), name="hiding_bandwidth_once", source="derived",
+    q.hiding_bandwidth, q.copies_leaving.symbol * _there_and_back * F * E / (c * k * N_1 * E_n * n),
+    using=(copies_leaving_once, experts_per_device), name="hiding_bandwidth_once", source="derived",
     meaning="the same where each domain gets a token once",
     conventions=(_ALONE, "one copy a domain"))
 
 hiding_bandwidth_inside = Formula(
-    q.hiding_bandwidth, q.copies_inside.symbol * _there_and_back * F / (c * k * N_1), using=(copies_inside,),
+    q.hiding_bandwidth, q.copies_inside.symbol * _there_and_back * F * E / (c * k * N_1 * E_n * n),
+    using=(copies_inside, experts_per_device),
     name="hiding_bandwidth_inside", source="derived",
     meaning="scale-up bandwidth from which the traffic inside takes no longer than the experts' arithmetic",
     conventions=(_ALONE, "one copy an expert"))
@@ -350,14 +356,14 @@ def _derive_active_experts() -> Derivation:
 def _derive_hiding_batch() -> Derivation:
     d_ = Derivation("The batch up to which reading the experts hides the crossing")
     d_.equate(scale_out_time, _read_all, "crossing takes as long as reading the experts: at which batch?")
-    d_.solve("batch", "the chips cancel: more of them read less each, and send less each")
+    d_.solve("batch", "where the experts divide evenly, chips times experts a chip are all experts, whatever the chips")
     d_.substitute(copies_leaving, "one copy an expert, of which a share leaves")
     return d_
 
 
 def _derive_hiding_bandwidth() -> Derivation:
     d_ = Derivation("The bandwidth from which arithmetic hides the crossing")
-    d_.equate(scale_out_time, expert_compute_time, "crossing takes as long as computing: on which network?")
+    d_.equate(scale_out_time, _compute, "crossing takes as long as computing: on which network?")
     d_.solve("scale_out_bandwidth", "the batch cancels: no batch hides what this bandwidth does not")
     d_.substitute(copies_leaving, "the number of active experts cancels too; the width of an expert does not")
     return d_

@@ -8,13 +8,13 @@ there are.
 >>> node = expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
 >>> node |= {"device_batch": 88, "kv_bytes_per_token": 70272}         # the load that DeepSeek describes
 >>> [f"{expert_weight_time_at_load(node, devices=n) * 1e6:.0f} µs" for n in (8, 144)]      # to read its experts
-['421 µs', '23 µs']
+['421 µs', '26 µs']
 >>> 16 < fewest_devices(node) < 144                                   # its service has 144, over 18 nodes
 True
 """
 from __future__ import annotations
 
-from sympy import Eq, Max, Min
+from sympy import Eq, Max, Min, ceiling
 
 from . import experts
 from . import quantities as q
@@ -32,6 +32,7 @@ from .latency import expert_coverage
         q.scale_up_bandwidth, q.scale_out_bandwidth, q.expert_parameters, q.total_parameters,
         q.routed_parameters, q.weight_memory_share, q.context, q.kv_bytes_per_token, q.kv_window_bytes,
         q.kernel_overhead, q.domain_limit, q.domains_reached, q.expert_layers))
+E_n = q.experts_per_device.symbol
 
 _PER_CHIP = "the batch is given per chip: chips that join bring their own sequences"
 _LIMIT = ("one copy a rack, handed on inside it",
@@ -144,13 +145,19 @@ scale_out_time_once_of_racks = Formula(
     using=(copies_leaving_once_of_racks,), source=f"{_V3}, section 3.2.2",
     meaning="time between racks when each rack gets a token once", conventions=(*_LIMIT, "latency left out"))
 
+experts_per_device_of_racks = Formula(
+    q.experts_per_device, ceiling(E / (R * n_up)), name="experts_per_device_of_racks", source="33:37",
+    meaning="experts on the chip that holds most, over all chips of the racks", conventions=(experts._WHOLE,))
+
 expert_weight_time_of_racks = Formula(
-    q.expert_weight_time, w * E * N_1 * coverage / (R * n_up * BW), name="expert_weight_time_of_racks",
-    using=(expert_coverage,), source="derived", meaning="time to read the experts that the batch wakes")
+    q.expert_weight_time, w * E_n * N_1 * coverage / BW, name="expert_weight_time_of_racks",
+    using=(experts_per_device_of_racks, expert_coverage), source="derived",
+    meaning="time to read the experts that the batch wakes, on the fullest chip", conventions=(experts._WHOLE,))
 
 expert_compute_time_of_racks = Formula(
-    q.expert_compute_time, c * new * B * k * N_1 / (R * n_up * F), name="expert_compute_time_of_racks",
-    source="derived", meaning="time of the experts' arithmetic")
+    q.expert_compute_time, c * new * B * k * N_1 * E_n / (E * F), name="expert_compute_time_of_racks",
+    using=(experts_per_device_of_racks,), source="derived", meaning="time of the experts' arithmetic on the fullest chip",
+    conventions=(experts._WHOLE,))
 
 expert_layer_time_of_racks = Formula(
     q.expert_layer_time, Max(q.expert_weight_time.symbol, q.expert_compute_time.symbol),
@@ -159,14 +166,14 @@ expert_layer_time_of_racks = Formula(
     conventions=("routed experts only", "dense peak, perfect balance: a floor"))
 
 hiding_batch_of_racks = Formula(
-    q.hiding_batch, w * E * N_1 * BW_out / (new * k * phi * _bytes * BW), name="hiding_batch_of_racks",
-    using=(fraction_leaving_of_racks,), source="derived",
+    q.hiding_batch, w * E_n * R * n_up * N_1 * BW_out / (new * k * phi * _bytes * BW), name="hiding_batch_of_racks",
+    using=(fraction_leaving_of_racks, experts_per_device_of_racks), source="derived",
     meaning="batch, over all racks, up to which crossing takes no longer than reading the experts",
     conventions=("one copy an expert", "every expert is read", "hidden by the routed experts alone"))
 
 hiding_batch_once_of_racks = Formula(
-    q.hiding_batch, w * E * N_1 * BW_out / (new * k_out * _bytes * BW), name="hiding_batch_once_of_racks",
-    using=(copies_leaving_once_of_racks,), source="derived", meaning="the same when each rack gets a token once",
+    q.hiding_batch, w * E_n * R * n_up * N_1 * BW_out / (new * k_out * _bytes * BW), name="hiding_batch_once_of_racks",
+    using=(copies_leaving_once_of_racks, experts_per_device_of_racks), source="derived", meaning="the same when each rack gets a token once",
     conventions=(*_LIMIT, "every expert is read", "hidden by the routed experts alone"))
 
 # Time, at a load per chip -----------------------------------------------------------------------------------
@@ -177,14 +184,16 @@ expert_coverage_at_load = Formula(
     conventions=("every expert is as likely as any other", _PER_CHIP))
 
 expert_weight_time_at_load = Formula(
-    q.expert_weight_time, w * E * N_1 * coverage / (n * BW), name="expert_weight_time_at_load",
-    using=(expert_coverage_at_load,), source="derived",
-    meaning="time to read the experts that a chip keeps: the more chips, the fewer each keeps",
-    conventions=(_PER_CHIP,))
+    q.expert_weight_time, w * E_n * N_1 * coverage / BW, name="expert_weight_time_at_load",
+    using=(experts.experts_per_device, expert_coverage_at_load), source="derived",
+    meaning="time to read the experts that the fullest chip keeps: the more chips, the fewer each keeps",
+    conventions=(_PER_CHIP, experts._WHOLE))
 
 expert_compute_time_at_load = Formula(
-    q.expert_compute_time, c * new * B_n * k * N_1 / F, name="expert_compute_time_at_load", source="derived",
-    meaning="time of the experts' arithmetic for the tokens of one chip: chips cancel", conventions=(_PER_CHIP,))
+    q.expert_compute_time, c * new * B_n * n * k * N_1 * E_n / (E * F), name="expert_compute_time_at_load",
+    using=(experts.experts_per_device,), source="derived",
+    meaning="time of the experts' arithmetic on the fullest chip: chips cancel where the experts divide evenly",
+    conventions=(_PER_CHIP, experts._WHOLE))
 
 dispatch_time = Formula(
     q.dispatch_time, new * B_n * k_out * d * w_out / BW_out + fixed, using=(experts.copies_leaving,),
