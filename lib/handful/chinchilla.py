@@ -1,9 +1,11 @@
 """How large and how long, for the FLOPs at hand: the Chinchilla law, by two fits (the lecture, 91:17).
 
-ℓ(N, D) = ℓ∞ + A / N^α + A_D / D^β.  Hoffmann et al. 2022 fitted it; Besiroglu et al. 2024 read the same points off
-the paper's figure, fitted again and found other numbers.  Both fits live in ``facts`` (scaling_laws); ``law`` reads
-them.  The second team reports that the first numbers describe their own runs badly; the two part further where a
-budget is large, and the rule of 20 tokens for each parameter is the second one's.
+Hoffmann et al. 2022 answer in three ways.  Approach 1 takes the lowest loss over many training curves, approach 2 the
+best size at each of nine budgets; both come to about 20 tokens for each parameter, and the rule of 20 is theirs.
+Approach 3 fits ℓ(N, D) = ℓ∞ + A / N^α + A_D / D^β to all runs, and as published it calls for far more tokens where the
+budget is large.  Besiroglu et al. 2024 read the runs off the paper's figure and fitted approach 3 again: the published
+numbers describe those runs badly, and the refit agrees with the rule.  Both fits live in ``facts`` (scaling_laws), and
+``law`` reads them.
 
 >>> budget = dict(training_flops=5.76e23)                          # Gopher's, as in the paper
 >>> [round(optimal_tokens_per_parameter(law(name), **budget), 1) for name in ("hoffmann", "besiroglu")]
@@ -90,6 +92,26 @@ def law(fit: str = "besiroglu") -> dict[str, float]:
     if fit not in _FITS:
         raise ValueError(f"There is no fit {fit!r}; there are hoffmann and besiroglu.")
     return {name: get("scaling_laws", f"{_FITS[fit]}_{letter}")["value"] for name, letter in _LETTERS.items()}
+
+
+def published_optima() -> list[dict[str, float]]:
+    """Return what Hoffmann et al. print as compute-optimal, from their tables 3 and A3.
+
+    Each is a dict of approach (1, 2 or 3), active_parameters, pretraining_tokens.
+
+    >>> [round(row["pretraining_tokens"] / row["active_parameters"], 1) for row in published_optima()
+    ...  if row["active_parameters"] == 1e12]
+    [21.2, 26.5, 94.1]
+    """
+    from .facts import load
+
+    found = []
+    for row in load("scaling_laws"):
+        if row.name.startswith("hoffmann_approach_"):
+            approach, size = row.name.removeprefix("hoffmann_approach_").split("_")
+            found.append({"approach": int(approach), "active_parameters": float(size),
+                          "pretraining_tokens": row["value"]})
+    return found
 
 
 def least_lifetime(loss: float, served_tokens: float, *, fit: str = "besiroglu", rl_tokens: float = 0,
