@@ -133,7 +133,7 @@ combined_factor = Formula(
 
 overtraining = Formula(
     q.overtraining_multiple, D_pre / (tau * N), name="overtraining", source="91:17",
-    meaning="pre-training tokens over those that training alone would call for",
+    meaning="pre-training tokens over the rule of so many tokens for each parameter",
     conventions=("the rule of 20 tokens for each parameter, unless told otherwise",))
 
 overtraining_from_traffic = Formula(
@@ -185,18 +185,21 @@ def hundredfold(service_throughput: float = 50e6, service_life: float = 60 * 864
 
 
 def published_traffic() -> list[tuple[str, float, float]]:
-    """Google's token counts: label ("2025-07"), seconds since January 2024, tokens a second over a month of 30 days.
+    """Return Google's token counts: label ("2025-07"), seconds since January 2024, tokens a second over that month.
 
     They count all products, and tokens read as well as written.
 
     >>> [(label, round(rate / 1e6)) for label, _, rate in published_traffic()][-2:]
-    [('2025-10', 502), ('2026-05', 1235)]
+    [('2025-10', 485), ('2026-05', 1195)]
     """
+    from calendar import monthrange
+
     from .facts import load
 
     rows = [(row.name[-4:], row["value"]) for row in load("scaling_laws") if row.name.startswith("google_tokens_")]
     months = [(int(stamp[:2]) - 24) * 12 + int(stamp[2:]) - 1 for stamp, _ in rows]
-    return [(f"20{stamp[:2]}-{stamp[2:]}", month * 365.25 / 12 * 86400, value / (30 * 86400))
+    return [(f"20{stamp[:2]}-{stamp[2:]}", month * 365.25 / 12 * 86400,
+             value / (monthrange(2000 + int(stamp[:2]), int(stamp[2:]))[1] * 86400))
             for (stamp, value), month in zip(rows, months)]
 
 
