@@ -32,9 +32,11 @@ def test_a_published_run_of_deepseek_v3():
     assert seconds / 3600 == pytest.approx(hours)
     days = o.training_time(training_flops=flops, peak_flops=989e12, model_flops_utilisation=mfu, devices=2048) / 86400
     assert days == pytest.approx(54.2, rel=0.01)      # "less than two months" on 2,048 chips, says the report
-    dollars = o.training_cost(training_flops=flops, peak_flops=989e12, model_flops_utilisation=mfu,
-                              device_price=2 / 3600)
-    assert dollars == pytest.approx(5.328e6, rel=1e-3)  # the report's table at $2 an hour
+
+
+def test_a_published_budget_of_llama_3():
+    """Llama 3.1 405B: 15.6 trillion tokens and 3.8e25 FLOPs, as its report says."""
+    assert o.training_flops(active_parameters=405e9, pretraining_tokens=15.6e12) == pytest.approx(3.8e25, rel=0.005)
 
 
 def test_attention_adds_what_the_appendix_of_palm_adds():
