@@ -5,16 +5,19 @@ point of the law, a per cent less size costs ``exchange_rate`` per cent more tok
 then falls with size as the power exchange_rate − 1, serving rises as the power 1, and `overtraining.cost_ratio`
 says what follows: where the life costs least, decoding's bill is exchange_rate − 1 times pre-training's.
 
-So the split of the bills fixes how far a model is trained beyond the compute-optimal length, and the other way
-round.  The loss, the budget and the two coefficients of the law drop out; its two exponents stay.
+So the split of the bills fixes how far a model is trained, and the other way round.  Size and tokens over those of the
+compute-optimal model with the same loss need the split and the law's two exponents only.  Tokens over twenty for each
+parameter, which is what this book calls over-training, need the law's coefficients and the model's size as well.
 
 >>> from handful.chinchilla import law
->>> [round(float(best_overtraining(law(fit), decode_bill_ratio=2))) for fit in ("hoffmann", "besiroglu")]
-[37, 21]
->>> round(lifetime_share(law(), decode_bill_ratio=2), 2)       # where three bills are equal, over half is saved
-0.45
+>>> known = dict(decode_bill_ratio=2, active_parameters=100e9, tokens_per_parameter=20)      # three equal bills
+>>> [round(best_overtraining(law(fit), **known)) for fit in ("hoffmann", "besiroglu")]
+[166, 18]
+>>> [round(lifetime_share(law(fit), decode_bill_ratio=2), 2) for fit in ("hoffmann", "besiroglu")]
+[0.38, 0.45]
 
-`decode_bill_ratio` counts all decoding: what users read, and what reinforcement learning generates.
+`decode_bill_ratio` counts whatever grows in proportion to the size and not with the training: what users read, and all
+of reinforcement learning, which generates and learns from a number of tokens of its own.
 """
 from __future__ import annotations
 
@@ -25,11 +28,11 @@ from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
 
-(N, D, D_inf, u, v, h, eta, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
+(N, D, D_inf, u, v, h, eta, tau, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
     quantity.symbol for quantity in (
         q.active_parameters, q.pretraining_tokens, q.inference_tokens, q.one_token, q.one_parameter, q.training_passes,
-        q.decode_efficiency, q.size_coefficient, q.data_coefficient, q.size_exponent, q.data_exponent,
-        q.loss_floor, q.decode_bill_ratio, q.exchange_rate, q.size_share, q.token_multiple,
+        q.decode_efficiency, q.tokens_per_parameter, q.size_coefficient, q.data_coefficient, q.size_exponent,
+        q.data_exponent, q.loss_floor, q.decode_bill_ratio, q.exchange_rate, q.size_share, q.token_multiple,
         q.compute_optimal_parameters, q.compute_optimal_tokens))
 
 _SOURCE = "derived from the law of Hoffmann et al. 2022; the question is that of Sardana et al. 2024"
@@ -63,15 +66,21 @@ best_token_multiple = Formula(
     q.token_multiple, ((alpha + (1 + r) * beta) / (alpha + beta))**(1 / beta), name="best_token_multiple",
     source=_SOURCE, conventions=_HELD, meaning="best tokens over the compute-optimal tokens for the same loss")
 
-best_overtraining = Formula(
-    q.overtraining_multiple, q.token_multiple.symbol / q.size_share.symbol,
-    using=(best_token_multiple, best_size_share), name="best_overtraining", source=_SOURCE, conventions=_HELD,
-    meaning="tokens for each parameter, over those of the compute-optimal model with the same loss")
-
 lifetime_share = Formula(
     q.lifetime_share, x * delta * (1 + r) / (1 + r * delta), using=(best_size_share, best_token_multiple),
     source=_SOURCE, conventions=_HELD,
     meaning="cost of the best life, over that of the compute-optimal model with the same loss and the same traffic")
+
+# As a function of the split and the size ---------------------------------------------------------------------------
+
+best_tokens_at_size = Formula(
+    q.pretraining_tokens, u * ((1 + r) * beta * A_d / (alpha * A) * (N / v)**alpha)**(1 / beta),
+    name="best_tokens_at_size", source=_SOURCE, conventions=_HELD,
+    meaning="tokens of pre-training for which a model of this size has the cheapest life at this split of its bills")
+
+best_overtraining = Formula(
+    q.overtraining_multiple, D / (tau * N), using=(best_tokens_at_size,), name="best_overtraining", source=_SOURCE,
+    conventions=_HELD, meaning="the same over the rule of so many tokens for each parameter")
 
 # In tokens and parameters: a compute-optimal size stands for the loss ----------------------------------------------
 
@@ -104,7 +113,7 @@ best_tokens_per_parameter = Formula(
 
 def best_run(active_parameters: float, served_tokens: float, *, fit: str = "besiroglu",
              decode_efficiency: float = 1) -> dict[str, float]:
-    """How long to train a model of a given size that will decode so many tokens.
+    """Return how long to train a model of a given size that will decode so many tokens.
 
     Parameters
     ----------
@@ -138,21 +147,116 @@ def best_run(active_parameters: float, served_tokens: float, *, fit: str = "besi
             "decode_bill_ratio": bill_ratio_at_optimum(known, pretraining_tokens=tokens)}
 
 
-def runs_table(active_parameters: float = 100e9, served: tuple[float, ...] = (200e12, 100e12, 50e12),
+def split_excess(chosen_ratio: float, best_ratio: float, *, fit: str = "besiroglu") -> float:
+    """Return what a split of the bills costs above the cheapest life with the same loss and the same decoding.
+
+    Parameters
+    ----------
+    chosen_ratio : float
+        Decoding's bill over pre-training's as somebody sets it, above 0: 1 makes the two equal, 2 makes three equal
+        bills of pre-training, reinforcement learning and serving.
+    best_ratio : float
+        The same where the life is cheapest, above 0; see `bill_ratio_at_optimum`.
+    fit : str
+        "hoffmann" or "besiroglu", as in `handful.chinchilla.law`.
+
+    Returns
+    -------
+    float, a share: 0.1 for ten per cent more; infinite where no size reaches the loss with so few tokens.
+
+    Raises
+    ------
+    ValueError
+        Where a ratio is not above 0, or the fit is unknown.
+
+    >>> split_excess(2, 2)
+    0.0
+    >>> [round(split_excess(chosen, 4.59), 2) for chosen in (1, 2, 3)]
+    [0.34, 0.09, 0.02]
+    """
+    known = chinchilla.law(fit)
+    if not (chosen_ratio > 0 and best_ratio > 0):
+        raise ValueError(f"Ratios of bills must be above 0; got {chosen_ratio} and {best_ratio}.")
+    if chosen_ratio == best_ratio:
+        return 0.0
+    size, tokens = (formula(known, decode_bill_ratio=best_ratio) for formula in (best_size_share, best_token_multiple))
+    # The same decoding, so the bill for tokens is to be its share of another size; the loss then gives that size.
+    other_tokens = tokens * best_ratio / chosen_ratio
+    exponents = known["size_exponent"] / known["data_exponent"]
+    left = 1 + exponents * (1 - other_tokens**-known["data_exponent"])
+    if left <= 0:
+        return float("inf")
+    other_size = left**(-1 / known["size_exponent"])
+    return other_size * other_tokens * (1 + chosen_ratio) / (size * tokens * (1 + best_ratio)) - 1
+
+
+_FIT_NAMES = {"hoffmann": "as published", "besiroglu": "refitted"}
+
+
+def splits_table(active_parameters: float = 100e9,
+                 pretraining_tokens: float = 200e12) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows for a page: what three rules for the split would cost a model of this size and training.
+
+    By each fit, the model is taken to be the cheapest for its life, which fixes the best split.
+
+    >>> splits_table()[1][0]
+    ['as published', '× 1.6', '4\xa0%', '1\xa0%', '8\xa0%']
+    """
+    rows = []
+    for fit, name in _FIT_NAMES.items():
+        best = bill_ratio_at_optimum(chinchilla.law(fit), active_parameters=active_parameters,
+                                     pretraining_tokens=pretraining_tokens)
+        costs = [split_excess(chosen, best, fit=fit) for chosen in (1, 2, 3)]
+        rows.append([name, f"× {best:.1f}"] + [f"{100 * cost:.0f}\xa0%" for cost in costs])
+    return ["Law", "Decoding over pre-training at the least cost", "Two equal bills cost more", "Three equal bills",
+            "25, 25 and 50"], rows
+
+
+def runs_table(active_parameters: float = 100e9, served: tuple[float, ...] = (200e12, 100e12),
                decode_efficiency: float = 0.3) -> tuple[list[str], list[list[str]]]:
-    """`best_run` by both fits, for several amounts of tokens to decode: head and rows of text for a page."""
+    """Return head and rows for a page: `best_run` by both fits, with and without reinforcement learning.
+
+    Where it is counted, its bill is that of serving, as in the lecture's three equal bills.
+
+    >>> runs_table()[1][0]                                              # doctest: +NORMALIZE_WHITESPACE
+    ['200\xa0trillion tokens', 'as much as serving', '250\xa0trillion tokens', '× 126',
+     '120\xa0trillion tokens', '× 61']
+    """
     from .units import format_value
 
-    fits = {"hoffmann": "first paper", "besiroglu": "replication"}
-    head = ["Tokens to decode"] + [f"{what}, {name}" for name in fits.values() for what in ("Tokens to train on", "over the rule of 20")]
+    head = ["Tokens served", "Bill of reinforcement learning"] + [
+        f"{what}, {name}" for name in _FIT_NAMES.values() for what in ("Tokens to train on", "over the rule of 20")]
     rows = []
     for tokens in served:
-        row = [format_value(tokens, "token")]
-        for fit in fits:
-            run = best_run(active_parameters, tokens, fit=fit, decode_efficiency=decode_efficiency)
-            row += [format_value(run["pretraining_tokens"], "token", 2), "× " + format_value(run["tokens_per_parameter"] / 20, "1", 2)]
-        rows.append(row)
+        for bills, label in ((2, "as much as serving"), (1, "none")):
+            row = [format_value(tokens, "token"), label]
+            for fit in _FIT_NAMES:
+                run = best_run(active_parameters, bills * tokens, fit=fit, decode_efficiency=decode_efficiency)
+                row += [format_value(run["pretraining_tokens"], "token", 2),
+                        f"× {run['tokens_per_parameter'] / 20:.0f}"]
+            rows.append(row)
     return head, rows
+
+
+def approaches_table() -> tuple[list[str], list[list[str]]]:
+    """Return head and rows for a page: tokens for each parameter by Hoffmann's three approaches, and refitted.
+
+    The three are `chinchilla.published_optima`; the last column is `matching_tokens` by the refit.
+
+    >>> approaches_table()[1][-1]
+    ['1\xa0trillion', '21', '26', '94', '16']
+    """
+    from .units import format_value
+
+    published: dict[float, list[float]] = {}
+    for row in sorted(chinchilla.published_optima(), key=lambda row: row["approach"]):
+        published.setdefault(row["active_parameters"], []).append(row["pretraining_tokens"])
+    refit = chinchilla.law("besiroglu")
+    rows = []
+    for size, tokens in published.items():
+        tokens.append(matching_tokens(refit, compute_optimal_parameters=size))
+        rows.append([format_value(size, "1")] + [f"{count / size:.0f}" for count in tokens])
+    return ["Compute-optimal size", "Approach 1", "Approach 2", "Approach 3", "Refit of approach 3"], rows
 
 
 # Derivations -------------------------------------------------------------------------------------------------------

@@ -187,7 +187,7 @@ tokens_per_parameter = quantity("tokens_per_parameter", r"\tau", _token / _param
                                 "pre-training tokens for each parameter")
 traffic_doubling = quantity("traffic_doubling", r"T_{2}", _time, "s", "time in which a service's traffic doubles")
 overtraining_multiple = quantity("overtraining_multiple", r"\Omega", NONE, "1",
-                                 "pre-training tokens over those that training alone would call for")
+                                 "pre-training tokens over the rule of so many tokens for each parameter")
 guesses = quantity("guesses", r"n_{\mathrm{guess}}", NONE, "1", "independent guesses that multiply")
 guess_factor = quantity("guess_factor", r"f_{\mathrm{guess}}", NONE, "1",
                         "factor within which, nine times in ten, a guess is right", least=1)

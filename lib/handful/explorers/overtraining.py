@@ -12,7 +12,7 @@ from ..page.explorer import Control, Curve, Explorer, Mark, Points, Preset, Read
 from ..page.scenes.distribution import factor, uncertain
 
 _LAWS = {fit: chinchilla.law(fit) for fit in ("besiroglu", "hoffmann")}
-_NAMES = {"besiroglu": "Replication's fit", "hoffmann": "First paper's fit"}
+_NAMES = {"besiroglu": "Refit", "hoffmann": "Fit as published"}
 _DAY = 86400.0
 # Read in a model card or a report, and far enough apart to be told from each other on a phone.
 _SHOWN = ("Qwen3 30B-A3B", "Qwen3 235B-A22B", "Llama 4 Scout", "Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B",
@@ -26,7 +26,7 @@ def _level(quantity, label: str, value: float | None = None) -> Mark:
 
 
 def _by_both(formula, **more) -> list[Curve]:
-    """The formula by either fit of the Chinchilla law; the replication's is drawn strong."""
+    """The formula by either fit of the Chinchilla law; the refit is drawn strong."""
     return [Curve(formula, _NAMES[fit], role="total" if fit == "besiroglu" else "part", given=_LAWS[fit], id=fit, **more)
             for fit in _LAWS]
 
@@ -37,6 +37,13 @@ def _log(name: str, label: str, value: float, low: float, high: float) -> Contro
 
 def _efficiency(value: float = 0.3) -> Control:
     return Control(FloatSlider(value=value, min=0.05, max=1, step=0.01), "decode_efficiency", "Decoding's use of a chip over training's")
+
+
+def _first_approaches() -> Points:
+    """What Hoffmann et al. print by their approaches 1 and 2: FLOPs of training against tokens for each parameter."""
+    return Points("approaches 1, 2", [
+        (overtraining.training_flops(row), row["pretraining_tokens"] / row["active_parameters"])
+        for row in chinchilla.published_optima() if row["approach"] < 3])
 
 
 def _budgets() -> Points:
@@ -82,7 +89,8 @@ sum_of_costs = Explorer(
               Readout(overtraining.equal_split_excess, "Making them equal costs this much more")],
     presets=[
         Preset("x and 1/x", {"rising_exponent": 1, "falling_exponent": 1}, "minima tend to be where the terms are equal", "1:20:00"),
-        Preset("Serving against a loss", {"rising_exponent": 1, "falling_exponent": 0.35}, "the same holds for power laws", "1:21:00"),
+        Preset("A slow fall", {"rising_exponent": 1, "falling_exponent": 0.35}, "the same holds for power laws",
+               "1:21:00"),
         Preset("A steep fall", {"rising_exponent": 1, "falling_exponent": 4}, "", ""),
     ],
     caption="Both costs are powers of what is traded. Where one is steeper, the sum is least where that one is the smaller.")
@@ -93,29 +101,29 @@ rule_of_twenty = Explorer(
     y=Scale("Tokens for each parameter", min=3, max=2e4),
     curves=[*_by_both(chinchilla.optimal_tokens_per_parameter)],
     given=_LAWS["besiroglu"], marks=[_level(q.tokens_per_parameter, "Chinchilla's rule", 20)],
-    points=[_budgets()],
-    readouts=[Readout(chinchilla.compute_optimal_parameters, "Best size, replication's fit", given=_LAWS["besiroglu"]),
-              Readout(chinchilla.compute_optimal_parameters, "Best size, first paper's fit", given=_LAWS["hoffmann"])],
+    points=[_budgets(), _first_approaches()],
+    readouts=[Readout(chinchilla.compute_optimal_parameters, "Best size, refit", given=_LAWS["besiroglu"]),
+              Readout(chinchilla.compute_optimal_parameters, "Best size, fit as published", given=_LAWS["hoffmann"])],
     presets=[
         Preset("Gopher's budget", {"training_flops": 5.76e23}, "Chinchilla calls for 20 times as many tokens as parameters", "1:31:17"),
         Preset("DeepSeek-V3's", {"training_flops": 3.29e24}),
         Preset("The lecture's run", {"training_flops": 1.2e26}, "100 billion active, 200 trillion tokens", "1:31:17"),
     ],
-    caption="Lines: what training alone calls for, by two fits to the same measurements. Rings: what was published of real "
-            "models, by their active parameters.")
+    caption="Lines: what training alone calls for by approach 3, as published and refitted. Rings: the same paper's "
+            "approaches 1 and 2, and real models by their active parameters.")
 
 isoflop = Explorer(
     "isoflop", "One budget, every size",
     x=Sweep("active_parameters", 2e8, 1e13, at=70e9, title="Size"),
     y=Scale("Loss above the floor, nats per token", min=0.1, max=1),
     curves=[*_by_both(chinchilla.reducible_at_budget)],
-    marks=[Mark(chinchilla.compute_optimal_parameters, "replication", given=_LAWS["besiroglu"]),
-           Mark(chinchilla.compute_optimal_parameters, "first paper", given=_LAWS["hoffmann"])],
+    marks=[Mark(chinchilla.compute_optimal_parameters, "refit", given=_LAWS["besiroglu"]),
+           Mark(chinchilla.compute_optimal_parameters, "published", given=_LAWS["hoffmann"])],
     given=_LAWS["besiroglu"],
     controls=[_log("training_flops", "FLOPs of pre-training", 5.76e23, 20, 27)],
     readouts=[Readout(chinchilla.tokens_at_budget, "Tokens that the budget leaves for this size"),
-              Readout(chinchilla.loss_at_budget, "Loss with its floor, replication", given=_LAWS["besiroglu"]),
-              Readout(chinchilla.loss_at_budget, "Loss with its floor, first paper", given=_LAWS["hoffmann"])],
+              Readout(chinchilla.loss_at_budget, "Loss with its floor, refit", given=_LAWS["besiroglu"]),
+              Readout(chinchilla.loss_at_budget, "Loss with its floor, fit as published", given=_LAWS["hoffmann"])],
     presets=[
         Preset("Gopher, 280 billion", {"training_flops": 5.76e23, "active_parameters": 280e9}),
         Preset("Chinchilla, 70 billion", {"training_flops": 5.76e23, "active_parameters": 70e9},
@@ -125,25 +133,37 @@ isoflop = Explorer(
     caption="More size leaves fewer tokens. The fits put the floor at different heights. The bottom is flat: within a factor of two either way of the best size, the loss "
             "moves by little, and that is what over-training uses.")
 
+def _for_a_hundred(fit: str) -> float:
+    """The split for which the lecture's model, 100 billion active and 200 trillion tokens, has the cheapest life."""
+    best = lifetime.bill_ratio_at_optimum(_LAWS[fit], active_parameters=100e9, pretraining_tokens=200e12)
+    return float(f"{best:.3g}")
+
+
 split_of_bills = Explorer(
-    "split-of-bills", "The split of the bills decides the over-training",
+    "split-of-bills", "Over-training follows from the split of the bills",
     x=Sweep("decode_bill_ratio", 0.01, 10, at=2, title="Decoding's bill over pre-training's"),
-    y=Scale("Over-training: times the optimum", min=1, max=1e4),
-    curves=[*_by_both(lifetime.best_overtraining)], given=_LAWS["besiroglu"],
-    readouts=[Readout(lifetime.best_size_share, "Size, over the compute-optimal one"),
-              Readout(lifetime.best_token_multiple, "Tokens, over the compute-optimal ones"),
-              Readout(lifetime.lifetime_share, "Cost of the life, beside the compute-optimal model's")],
+    y=Scale("Tokens, over 20 for each parameter", min=0.5, max=1e4),
+    curves=[*_by_both(lifetime.best_overtraining)], given=_LAWS["besiroglu"] | {"tokens_per_parameter": 20},
+    marks=[_level(q.overtraining_multiple, "the lecture", 100)],
+    controls=[_log("active_parameters", "Active parameters", 1e11, 9, 13)],
+    readouts=[Readout(lifetime.best_size_share, "Size over the compute-optimal one, refit"),
+              Readout(lifetime.lifetime_share, "Cost of the life beside the compute-optimal model's, refit"),
+              Readout(lifetime.lifetime_share, "The same, fit as published", given=_LAWS["hoffmann"])],
     presets=[
         Preset("Two equal bills", {"decode_bill_ratio": 1}, "let training cost what inference does", "1:20:00"),
         Preset("Three equal bills", {"decode_bill_ratio": 2}, "a third each", "1:23:48"),
         Preset("25, 25, 50", {"decode_bill_ratio": 3}, "25, 25 and 50 is as plausible", "1:23:48"),
-        Preset("100 times over", {"decode_bill_ratio": 4.3}, "100 times beyond Chinchilla", "1:31:17"),
+        Preset("100 times, by the refit", {"decode_bill_ratio": _for_a_hundred("besiroglu")},
+               "100 times beyond Chinchilla", "1:31:17"),
+        Preset("100 times, as published", {"decode_bill_ratio": _for_a_hundred("hoffmann")},
+               "100 times beyond Chinchilla", "1:31:17"),
     ],
-    caption="The cheapest life with a given loss, by either fit: neither the loss nor the budget matters, only the two "
-            "exponents and how the bills are split. The numbers below are the replication's.")
+    caption="How long a model of this size is trained where its life is the cheapest, by either fit. Everything that "
+            "grows with the size alone counts as decoding: serving, and all of reinforcement learning.")
 
-# The lecture's model, as the cheapest life for its own traffic: what compute-optimal model would be as good?
-_GUESS = lifetime.best_run(100e9, 200e12, decode_efficiency=0.3)["decode_bill_ratio"]
+# The lecture's model, as the cheapest life for its traffic and as large a bill of reinforcement learning: what
+# compute-optimal model would be as good?
+_GUESS = lifetime.best_run(100e9, 2 * 200e12, decode_efficiency=0.3)["decode_bill_ratio"]
 _AS_GOOD = 100e9 / lifetime.best_size_share(_LAWS["besiroglu"], decode_bill_ratio=_GUESS)
 
 best_size = Explorer(
@@ -152,8 +172,8 @@ best_size = Explorer(
     y=Scale("Best size"), across=(lifetime.best_served, Scale("Tokens decoded over a life")),
     curves=[Curve(lifetime.best_size, "same loss throughout", role="total")],
     marks=[_level(q.compute_optimal_parameters, "compute-optimal")],
-    controls=[Control(Dropdown(options=[("the first paper", "hoffmann"), ("the replication", "besiroglu")], value="hoffmann"), "fit",
-                      "Fitted by", rows=_LAWS),
+    controls=[Control(Dropdown(options=[("as published", "hoffmann"), ("refitted", "besiroglu")], value="hoffmann"),
+                      "fit", "Law", rows=_LAWS),
               _log("compute_optimal_parameters", "Compute-optimal size to match", 13e9, 9, 13), _efficiency(1)],
     readouts=[Readout(lifetime.matching_loss, "Loss, nats per token"),
               Readout(lifetime.best_tokens, "Tokens of pre-training"),
@@ -164,12 +184,12 @@ best_size = Explorer(
                                        "decode_bill_ratio": 0.515}),
         Preset("Decoding at its price", {"fit": "hoffmann", "compute_optimal_parameters": 13e9, "decode_efficiency": 0.3,
                                     "decode_bill_ratio": 0.98}, "decoding uses a chip about 30 % as well", "1:25:28"),
-        Preset("The lecture's size and traffic", {
+        Preset("The lecture's size and traffic, with learning", {
             "fit": "besiroglu", "compute_optimal_parameters": float(f"{_AS_GOOD:.3g}"), "decode_efficiency": 0.3,
             "decode_bill_ratio": float(f"{_GUESS:.3g}")}, "about 200 trillion tokens in two months", "1:29:45"),
     ],
     caption="Every point of the line reaches the same loss. To the right more tokens are decoded, so a smaller model, trained "
-            "for longer, is cheaper.")
+            "for longer, is cheaper. A bill of reinforcement learning counts as so many decoded tokens.")
 
 lifetime_tokens = Explorer(
     "lifetime-tokens", "What a model serves before it is replaced",

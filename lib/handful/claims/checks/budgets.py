@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import sympy
 
-from ... import ciphers, facts, latency, memory_wall, overtraining, passes, prices, reversible, reversible_networks, tiers
+from ... import (chinchilla, ciphers, facts, latency, lifetime, memory_wall, overtraining, passes, prices, reversible,
+                 reversible_networks, tiers)
 from ...formula import fill_constants
 from ...scenario import values
 from .algebra import Findings, free_of, same, symbol
@@ -11,19 +12,17 @@ from .algebra import Findings, free_of, same, symbol
 # Over-training ----------------------------------------------------------------------------------------------
 
 def least_sum_has_equal_terms() -> Findings:
-    """the ratio of two terms where their sum is least: 1, within a tenth"""
+    """two costs at their least sum, and a model's bills for training and decoding, by two fits of the Chinchilla law"""
     x = sympy.Symbol("x", real=True)
     least = sympy.solve(sympy.diff(sympy.exp(x) + sympy.exp(-x), x), x)
-    fits = {name: {key: facts.get("scaling_laws", f"{name}_{key}")["value"] for key in ("alpha", "beta")}
-            for name in ("hoffmann", "epoch")}
-
-    def equal(rising: float, falling: float) -> bool:
-        return abs(overtraining.cost_ratio(rising_exponent=rising, falling_exponent=falling) - 1) < 0.1
-
-    # At fixed compute the data term rises as a power beta of the size, and the size term falls as a power alpha.
-    return {"x + 1/x": equal(1, 1), "e^x + e^-x": least == [0],
-            "a scaling law, exponents of 2022": equal(fits["hoffmann"]["beta"], fits["hoffmann"]["alpha"]),
-            "a scaling law, refitted in 2024": equal(fits["epoch"]["beta"], fits["epoch"]["alpha"])}
+    found = {"x + 1/x: equal": overtraining.cost_ratio(rising_exponent=1, falling_exponent=1) == 1,
+             "e^x + e^-x: equal": least == [0]}
+    # The lecture's model, taken to be the cheapest for its life: 100 billion active, 200 trillion tokens.
+    for fit, year in (("hoffmann", "the fit of 2022"), ("besiroglu", "the refit of 2024")):
+        best = lifetime.bill_ratio_at_optimum(chinchilla.law(fit), active_parameters=100e9, pretraining_tokens=200e12)
+        found[f"{year}: the cheapest life has equal bills, within a tenth"] = abs(best - 1) < 0.1
+        found[f"{year}: equal bills cost at most a tenth more"] = lifetime.split_excess(1, best, fit=fit) < 0.1
+    return found
 
 
 def three_bills() -> Findings:
