@@ -1,6 +1,7 @@
 """Best size under service: against minimisation by numbers, and against published examples."""
 import math
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -260,10 +261,13 @@ def test_what_the_assignment_says_of_its_students_companies():
             left = loss - law["loss_floor"] - law["data_coefficient"] / (factor * tokens)**law["data_exponent"]
             other = (law["size_coefficient"] / left)**(1 / law["size_exponent"])
             doubled.append(other * (3 * factor * tokens + decoded / eta) / (size * (3 * tokens + decoded / eta)) - 1)
-    assert 0.85 < min(splits) < 1 and 5 < max(splits) < 6            # "just under one to more than five"
-    assert 0.36 < max(equal) < 0.41                                   # "up to two fifths"
-    assert 0 < min(doubled) and max(doubled) < 1 / 6                  # "at most a sixth more"
-    assert 1.4 < min(forecast) and max(forecast) < 1.65               # "about one and a half times"
+    said = {"from just under one to more than five": 0.85 < min(splits) < 1 and 5 < max(splits) < 6,
+            "up to two fifths more than the cheapest": 0.36 < max(equal) < 0.41,
+            "costs at most a sixth more": 0 < min(doubled) and max(doubled) < 1 / 6,
+            "calls for about one and a half times the training": 1.4 < min(forecast) and max(forecast) < 1.65}
+    text = (Path(__file__).parents[1] / "exercises" / "assignments" / "overtraining.md").read_text("utf-8")
+    for words, holds in said.items():
+        assert words in text and holds, words
 
 
 def test_bad_input():
