@@ -24,9 +24,9 @@ def pytest_collection_modifyitems(items):
 @cache
 def no_browser() -> str:
     """Return why no page can be opened on this machine; nothing where it can."""
-    from handful.page.bootstrap import find_browser
+    from handful.page.bootstrap import driver, find_browser
 
-    return "" if find_browser() else "no Chromium or Chrome on this machine; `make browser` says how to get one"
+    return driver() if find_browser() else "no Chromium or Chrome on this machine; `make browser` says how to get one"
 
 
 @cache

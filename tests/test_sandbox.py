@@ -138,6 +138,7 @@ def test_the_walls_hold_in_a_user_namespace(name, outside, monkeypatch):
     held({**one, "says": "" if name == "root_again" else one.get("says", "")}, outcome, outside, before, name)
 
 
+@pytest.mark.sandbox
 @pytest.mark.skipif(os.geteuid() != 0, reason="without control groups, processes are counted for the user as a whole, and this one has others")
 @pytest.mark.parametrize("name", WITHOUT_GROUPS)
 def test_the_walls_hold_without_control_groups(name, outside, monkeypatch):

@@ -226,6 +226,17 @@ def find_browser() -> str | None:
     return found or (str(MAC_BROWSER) if MAC_BROWSER.exists() else None)
 
 
+def driver() -> str:
+    """Return what keeps Playwright, which drives the browser, from running its own Node; nothing where it runs or is not here."""
+    for node in VENV.glob("lib/python*/site-packages/playwright/driver/node"):
+        answer = subprocess.run([str(node), "--version"], capture_output=True, text=True)
+        if answer.returncode:
+            library = re.search(r"(lib[\w.+-]+\.so[.\d]*)", answer.stderr)
+            return (f"What drives the browser needs {library[1]}, which is not on this machine (Debian, Ubuntu: sudo apt-get install "
+                    f"{re.sub(r'[.]so[.]?', '', library[1])})." if library else f"What drives the browser does not start: {answer.stderr.strip()[-200:]}")
+    return ""
+
+
 def browser() -> str:
     """Find a Chromium, or install Debian's where this user may; returns what to do where there is none."""
     if find_browser():
@@ -283,6 +294,9 @@ def everything(wanted: str) -> None:
     for step in steps:
         step.result()
     npm_packages()  # a machine without Node takes it from the Python packages, which are here now
+    if needs and find_browser() and (trouble := driver()):
+        distribution_package("a library of the browser's driver", ("libatomic1",))
+        lacking += [trouble] if driver() else []
     if lacking and (wanted == "browser" or os.environ.get("CI")):  # nobody reads what a machine left out
         raise Stopped("\n".join(lacking))
     for sentence in lacking:
