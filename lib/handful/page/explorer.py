@@ -350,8 +350,12 @@ class Explorer:
                 rows.append(cells + [""] * i + [format_value(y, self.y_unit)] + [""] * (len(self.points) - 1 - i))
         return head + [group.label for group in self.points], rows
 
-    def figure(self, width: float = 7.2, height: float = 4.2, **state):
-        """A matplotlib Figure in the book's colours."""
+    def figure(self, width: float = 7.2, height: float = 4.2, /, **state):
+        """Return a matplotlib Figure in the book's colours.
+
+        Width and height are in inches and come by place, since a control may be named `width`; `state` sets the
+        controls and the cursor, each within its range.  Raises ExplorerError for a value that no control allows.
+        """
         from .figure import draw
 
         return draw(self, self.state(**state), width, height)

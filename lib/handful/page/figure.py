@@ -5,9 +5,11 @@ that follows the page's light or dark theme: explorer.css repaints the colours b
 """
 from __future__ import annotations
 
+import html
 import io
 import math
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..units import axis_hint, format_tick, format_value, tick_step
@@ -15,12 +17,17 @@ from . import scenes
 from .scenes import shapes
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from matplotlib.figure import Figure
+
     from .explorer import Explorer
 
 # Dark enough for text on white; told apart by readers who do not see red and green (after Okabe and Ito).
 PALETTE = ("#0068a8", "#b04456", "#0a401e", "#943b71", "#6b4d06", "#393b9a", "#627013", "#842946")
 DASHES = ((), (7, 3), (2, 2), (10, 3, 2, 3), (5, 2, 1, 2, 1, 2), (12, 4), (4, 4), (1, 3))
 INK, SOFT, GRID = "#1f2328", "#57606a", "#dfe3e8"
+PLAIN = {"text.parse_math": False}  # "$2 to $3" is words, not a formula between dollar signs
 
 
 def ticks(low: float, high: float, log: bool, most: int = 6) -> list[float]:
@@ -70,7 +77,15 @@ def quiet_axes(figure, place: tuple[float, float, float, float], size: float = 9
     return axes
 
 
-def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float):
+def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float) -> Figure:
+    """Return the explorer's Figure at a full state; width and height in inches, a scene's height its own."""
+    import matplotlib
+
+    with matplotlib.rc_context(PLAIN):
+        return _draw(explorer, state, width, height)
+
+
+def _draw(explorer: Explorer, state: dict[str, Any], width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     if explorer.kind in scenes.KINDS and hasattr(scene := scenes.find(explorer.kind), "picture"):
@@ -195,40 +210,82 @@ def _wrap(label: str, width: int = 22) -> str:
 
 
 _FONT = re.compile(r"(?:^|;)\s*font:\s*(?:[a-z0-9]+ )*?([\d.]+)px[^;]*")
+# Attributes that hold places and lengths; every other attribute and all text stay as they were written.
+_LENGTHS = frozenset(("d", "x", "y", "width", "height", "viewBox", "transform", "stroke-width", "stroke-dasharray"))
 
 
 def inline_svg(explorer: Explorer) -> str:
-    """The explorer's figure as an SVG element."""
+    """Return the explorer's figure as an SVG element."""
     return as_svg(explorer.figure, explorer.name)
 
 
-def as_svg(figure, name: str) -> str:
-    """The figure that `figure()` draws as an SVG element: presentation attributes only, ids of its own, numbers to one decimal."""
+def as_svg(figure: Callable[[], Figure], name: str) -> str:
+    """Return the figure that `figure()` draws as an SVG element: presentation attributes only, ids of its own.
+
+    Places and lengths, in points of 1/72 inch, are rounded to one decimal; text is what the figure says, to the letter.
+
+    Parameters
+    ----------
+    figure : function
+        Takes nothing and returns a matplotlib Figure.
+    name : str
+        Begins each id of the element, since several figures share a page; letters, digits and hyphens.
+
+    >>> from matplotlib.figure import Figure
+    >>> def note():
+    ...     made = Figure(figsize=(1, 1))
+    ...     _ = made.text(1 / 3, 0.5, "0.125 < $0.25 or $0.5")
+    ...     return made
+    >>> svg = as_svg(note, "note")
+    >>> svg[svg.index(' x="'):svg.index("</text>")]
+    ' x="24" y="36" transform="rotate(-0 24 36)">0.125 &lt; $0.25 or $0.5'
+    """
+    from xml.etree import ElementTree
+
     import matplotlib
 
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "path.simplify": True}):
-        out = io.StringIO()
-        figure().savefig(out, format="svg", transparent=True,
-                                  metadata={k: None for k in ("Date", "Creator", "Format", "Type")})
-    text = out.getvalue()[out.getvalue().index("<svg"):]
-    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.S)
-    text = re.sub(r' style="([^"]*)"', lambda m: _attributes(m[1]), text)
-    # Only ids that are referred to; prefixed, since several figures share a page.
-    wanted = set(re.findall(r"(?:#)([\w-]+)(?=[\")])", text))
-    text = re.sub(r' id="([^"]*)"', lambda m: f' id="{name}-{m[1]}"' if m[1] in wanted else "", text)
-    text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", text)
-    text = re.sub(r"-?\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), text)
-    head = re.search(r'viewBox="[^"]*"', text)[0]
-    text = re.sub(r"<svg[^>]*>", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" {head} aria-hidden="true">', text, count=1)
-    return re.sub(r"\s*\n\s*", " ", text).strip().replace("> <", "><")
+    with matplotlib.rc_context(PLAIN | {"svg.fonttype": "none", "svg.hashsalt": name, "path.simplify": True}):
+        out = io.BytesIO()
+        figure().savefig(out, format="svg", transparent=True)
+    root = ElementTree.fromstring(out.getvalue())
+    for node in root.iter():
+        node.attrib = {key: value for pair in node.attrib.items() for key, value in _attributes(*pair)}
+    # Only ids that are referred to.
+    values = (value for node in root.iter() for value in node.attrib.values())
+    return _markup(root, name, {found[1] for value in values if (found := re.fullmatch(r"(?:url\()?#([\w-]+)\)?", value))})
 
 
-def _attributes(style: str) -> str:
-    """A style attribute's declarations as presentation attributes, which no policy forbids."""
-    size = _FONT.search(style)  # `font` is shorthand, which no attribute takes; the page's own family will do
-    style = _FONT.sub("", style)
-    style = re.sub(r"font-family:[^;]*;?", "", style)
-    pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
-    if size:
-        pairs.append(["font-size", size[1]])
-    return "".join(f' {name.strip()}="{value.strip()}"' for name, value in pairs)
+def _attributes(key: str, value: str) -> list[tuple[str, str]]:
+    """An attribute as pages write it; a style attribute as presentation attributes, which no policy forbids."""
+    if key == "style":
+        size = _FONT.search(value)  # `font` is shorthand, which no attribute takes; the page's own family will do
+        pairs = [part.split(":", 1) for part in _FONT.sub("", value).split(";") if ":" in part]
+        found = [(name.strip(), words.strip()) for name, words in pairs if name.strip() != "font-family"]
+        return [pair for one in found + ([("font-size", f"{size[1]}px")] if size else []) for pair in _attributes(*one)]
+    key = key.replace("{http://www.w3.org/1999/xlink}", "xlink:")
+    if key in _LENGTHS:
+        value = re.sub(r"-?\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), " ".join(value.split()))
+    return [(key, value)]
+
+
+def _markup(node: Element, name: str, used: set[str]) -> str:
+    """A node and what it holds as markup of a page."""
+    tag = node.tag.rpartition("}")[2]
+    if tag in ("metadata", "style") or tag == "defs" and all(child.tag.endswith("}style") for child in node):
+        return ""
+    if tag == "svg":
+        head = f'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{node.get("viewBox")}" aria-hidden="true"'
+        return f"<svg {head}>{''.join(_markup(child, name, used) for child in node)}</svg>"
+    written = ""
+    for key, value in node.attrib.items():
+        if key == "id":
+            if value not in used:
+                continue
+            value = f"{name}-{value}"
+        elif key == "xlink:href" or value.startswith("url(#"):
+            value = value.replace("#", f"#{name}-", 1)
+        written += f' {key}="{html.escape(value)}"'
+    # Between other tags there is nothing but indentation.
+    inside = html.escape(node.text or "", quote=False) if tag in ("text", "tspan") else ""
+    inside += "".join(_markup(child, name, used) for child in node)
+    return f"<{tag}{written}>{inside}</{tag}>" if inside else f"<{tag}{written}/>"

@@ -75,7 +75,7 @@ def draw(title: str, line: str, above: str, explorer):
         words = [*words[:3], words[3] + " …"] if len(words) > 4 else words
         card.text(60 / width, 56 / height, "\n".join(words), color=SOFT, fontsize=17, va="bottom", linespacing=1.1)
         if explorer is not None:
-            figure = explorer.figure(width=5.1, height=4.1)
+            figure = explorer.figure(5.1, 4.1)
             figure.set(dpi=124, facecolor=PAPER)
             for axes in figure.axes:
                 axes.set_facecolor("none")

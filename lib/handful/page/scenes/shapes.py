@@ -71,7 +71,7 @@ def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
             xs, ys = zip(*shape["p"]) if shape["p"] else ((), ())
             axes.plot(xs, ys, color=colour, alpha=alpha, linewidth=shape["w"] * per_pixel, **style)
         else:
-            axes.text(shape["x"], shape["y"], shape["s"].replace("$", r"\$"), color=colour, alpha=alpha, zorder=order,
+            axes.text(shape["x"], shape["y"], shape["s"], color=colour, alpha=alpha, zorder=order,
                       ha={"start": "left", "middle": "center", "end": "right"}[shape["a"]], va="baseline",
                       fontsize=(11 if "small" in manners else SIZE) * per_pixel,
                       fontweight="bold" if "strong" in manners else "normal")

@@ -1,0 +1,243 @@
+"""Every label of every still picture, read back from its SVG: it says what the explorer says, where it should."""
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from functools import cache
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import pytest
+from bs4 import BeautifulSoup
+from matplotlib.figure import Figure
+
+from handful import latency
+from handful.page import figure, scenes, social
+from handful.page.explorer import Curve, Explorer
+from handful.quantities import find
+from handful.units import MINUS, NBSP, UNITS, axis_hint, format_tick, format_value
+
+EXPLORERS = social.explorers()
+PLOTS = sorted(name for name, explorer in EXPLORERS.items() if not explorer.scene)
+PICTURES = sorted(name for name, explorer in EXPLORERS.items()
+                  if explorer.scene and hasattr(scenes.find(explorer.kind), "picture"))
+# What the letters behind a number multiply it by; on an axis of bytes "M" begins "MB".
+LETTERS = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "bn": 1e9,
+           "T": 1e12, "tn": 1e12, "P": 1e15, "qn": 1e15}
+TIMES = {"min": 60, "h": 3600, "days": 86_400}
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+
+
+class Label(NamedTuple):
+    text: str
+    x: float  # in points from the left
+    y: float  # in points from the top
+    anchor: str
+
+
+def labels(svg: str) -> list[Label]:
+    """Texts of an SVG element in their order."""
+    root = ElementTree.fromstring(svg)
+    assert not [node for node in root.iter() if node.tag.endswith("tspan")]  # no label was taken for a formula
+    found = []
+    for node in root.iter():
+        if node.tag.endswith("text"):
+            # The lines of a text of several are moved to their places.
+            moved = re.fullmatch(r"translate\((\S+) (\S+)\)", node.get("transform", ""))
+            x, y = (moved[1], moved[2]) if moved else (node.get("x"), node.get("y"))
+            found.append(Label(node.text, float(x), float(y), node.get("text-anchor", "start")))
+    return found
+
+
+@cache
+def still(name: str) -> Figure:
+    return EXPLORERS[name].figure()
+
+
+@cache
+def drawn(name: str) -> list[Label]:
+    """Labels of an explorer's still picture, from the markup that pages get."""
+    return labels(figure.as_svg(lambda: still(name), name))
+
+
+def said(text: str, unit: str) -> float:
+    """The value that a tick's text says, in SI units, read without the package: "10 ms" → 0.01, "1 k" → 1000."""
+    form = UNITS[unit]
+    sign = -1 if text.startswith(MINUS) else 1
+    number, _, letters = text.removeprefix(MINUS).removeprefix("$").partition(NBSP)
+    if "10" in text and (power := re.search("10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)$", text)):
+        mantissa = 1.0 if "×" not in text else float(number)
+        return sign * mantissa * 10.0 ** int(power[1].translate(RAISED)) / form.factor
+    value = sign * float(number.replace(",", ""))
+    if unit == "s" and letters in TIMES:
+        return value * TIMES[letters]
+    assert number == "0" or form.kind != "si" or form.hint or letters.endswith(form.one), text
+    carried = form.one if form.kind == "si" and not form.hint else ""
+    return value * LETTERS[letters.removesuffix(carried)] / form.factor
+
+
+def spots(axes, name: str) -> tuple[list[Label], list[Label]]:
+    """Labels of the two axes, by where they stand: below and beside the plot."""
+    wide, high = axes.figure.get_size_inches() * 72
+    left, bottom = axes.get_position().x0 * wide, (1 - axes.get_position().y0) * high
+    across = [label for label in drawn(name) if bottom + 5 < label.y < bottom + 20 and label.anchor == "middle"]
+    return across, [label for label in drawn(name) if label.anchor == "end" and left - 10 < label.x < left]
+
+
+@pytest.mark.parametrize("name", [*PLOTS, "train"])
+def test_ticks_say_the_values_at_which_they_stand(name):
+    explorer = EXPLORERS[name]
+    axes = still(name).axes[0]
+    wide, high = axes.figure.get_size_inches() * 72
+    units = ("s", None)
+    if not explorer.scene:
+        x = explorer.across[1].unit or explorer.across[0].gives.unit if explorer.across else find(explorer.x.name).unit
+        units = x, explorer.y_unit
+    for axis, found, unit, vertical in zip((axes.xaxis, axes.yaxis), spots(axes, name), units, (0, 1)):
+        if unit is None:
+            assert not found
+            continue
+        low, high_end = sorted(axis.get_view_interval())
+        at = [value for value in axis.get_majorticklocs() if low * 0.999 <= value <= high_end * 1.001]
+        assert [label.text for label in found] == [format_tick(value, unit) for value in at]
+        assert len({label.text for label in found}) == len(found) >= 2  # no two alike
+        assert any(said(label.text, unit) for label in found)  # not all of them zeros
+        for label in found:
+            value = said(label.text, unit)
+            point = (axes.get_xlim()[0], value) if vertical else (value, axes.get_ylim()[0])
+            place = axes.transData.transform(point) * 72 / axes.figure.dpi
+            stands = high - label.y + 3.4 if vertical else label.x  # letters stand on a line below their middle
+            assert stands == pytest.approx(float(place[vertical]), abs=0.4), (label, value)
+
+
+def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
+    """What a plot says beside its ticks: all that must be there, and names of dots, which may go where they crowd."""
+    v = explorer.values()
+    if explorer.across:
+        scale = explorer.across[1]
+        across = scale.title + axis_hint(scale.unit or explorer.across[0].gives.unit)
+    else:
+        across = explorer.x.title + axis_hint(find(explorer.x.name).unit)
+    must = Counter([across, explorer.y.title + axis_hint(explorer.y_unit)])
+    for curve in explorer.curves:
+        if curve.id in v["curves"]:
+            must.update(textwrap.wrap(curve.label, 22))
+    for group in explorer.points:
+        must.update(textwrap.wrap(f"○ {group.label}", 22))
+        must.update(point[2] for point in group.at if len(point) > 2)
+    for mark in explorer.marks:
+        low, high = axes.get_xlim() if mark.axis == "x" else axes.get_ylim()
+        if low <= v["marks"][mark.label] <= high:
+            must[f"{mark.label} {format_value(v['marks'][mark.label], mark.formula.gives.unit)}"] += 1
+    return must, Counter(list(v["dots"]))
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_plot_says_its_titles_names_and_rules(name):
+    axes = still(name).axes[0]
+    ticks = Counter(label.text for found in spots(axes, name) for label in found)
+    must, may = names(EXPLORERS[name], axes)
+    found = Counter(label.text for label in drawn(name)) - ticks
+    assert not must - found and not found - must - may
+    if may:
+        assert next(iter(may)) in found or len(found & may) >= len(may) / 2
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_no_preset_makes_ticks_alike(name):
+    explorer = EXPLORERS[name]
+    for preset in explorer.presets:
+        axes = explorer.figure(**preset.set).axes[0]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            told = [text.get_text() for value, text in zip(axis.get_majorticklocs(), axis.get_ticklabels())
+                    if low * 0.999 <= value <= high * 1.001]
+            assert len(set(told)) == len(told) >= 2, (preset.label, told)
+            assert any(re.search("[1-9]", text) for text in told), (preset.label, told)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_scene_says_what_its_shapes_say_where_they_stand(name):
+    explorer = EXPLORERS[name]
+    tall, shapes = scenes.find(explorer.kind).picture(explorer.values(), 720)
+    words = [shape for shape in shapes if shape["t"] == "text" and shape["s"].strip()]
+    found = drawn(name)
+    assert [label.text for label in found] == [shape["s"] for shape in words]
+    scale = still(name).get_figwidth() * 72 / 720
+    for label, shape in zip(found, words):
+        assert (label.x, label.y) == pytest.approx((shape["x"] * scale, shape["y"] * scale), abs=0.06)
+        assert label.anchor == shape["a"]
+    # Numbers that stand in a row or a column under or beside the drawing are an axis.
+    small = [shape for shape in words if {"soft", "small"} <= set(shape["c"].split())]
+    number = re.compile(rf"[{MINUS}$]*[\d.,]+({NBSP}?[a-zµ]+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?", re.I)
+    for along in ("x", "y"):
+        for line in {shape[along] for shape in small}:
+            ticks = [shape["s"] for shape in small if shape[along] == line and number.fullmatch(shape["s"])]
+            assert len(set(ticks)) == len(ticks), ticks
+            assert len(ticks) < 2 or any(re.search("[1-9]", text) for text in ticks)
+
+
+def test_words_and_table_beside_a_figure_are_the_explorers_own():
+    explorer = EXPLORERS["cost-against-batch"]
+    page = BeautifulSoup(explorer.html(), "html.parser")
+    head, rows = explorer.table()
+    assert page.select_one(".explorer-static")["aria-label"] == explorer.alt_text()
+    assert page.select_one(".explorer-words").text == explorer.alt_text()
+    assert [[cell.text for cell in row.find_all(["th", "td"])] for row in page.select("tr")] == [head, *rows]
+    assert "$0.033 per million" in " ".join(text.text for text in page.select("svg text"))
+
+
+def test_the_train_says_its_titles_and_colours():
+    axes = still("train").axes[0]
+    ticks = Counter(label.text for found in spots(axes, "train") for label in found)
+    titles = ["Time", "Requests, in order of arrival", "waiting", "riding"]
+    assert Counter(label.text for label in drawn("train")) - ticks == Counter(titles)
+
+
+@pytest.mark.parametrize("name", sorted(EXPLORERS))
+def test_no_label_shows_how_a_computer_writes_numbers(name):
+    for label in drawn(name):
+        assert not re.search(r"\d[eE][-+]?\d|(?<![\w-])-\d|\^|\bnan\b|\binf\b|\bNone\b|\\", label.text), label
+
+
+def test_months_keep_their_names():
+    explorer = EXPLORERS["published-traffic"]
+    months = [label.text for label in drawn("published-traffic") if re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", label.text)]
+    assert sorted(months) == sorted(point[2] for point in explorer.points[0].at) and len(months) == 5
+
+
+WORDS = ["0.125", "GPT-4.125 & 3.14159 < 2.71828", f"{MINUS}0.25", "1.5\u00a0×\u00a010⁻¹²", "10²⁴", "2024-05",
+         "$0.01 to $1.25", r"\$2.125", "url(#p1.25) #m2.125", "a  b", "“1.005”", '"0.333"', "x_1^2.75"]
+
+
+def words_in_a_figure() -> Figure:
+    made = Figure(figsize=(4, 3))
+    axes = made.add_axes((0.1, 0.1, 0.8, 0.8))
+    axes.plot([0, 1 / 3, 1], [0, 1 / 7, 1], alpha=0.14)
+    axes.set_xticks([0, 0.125, 0.25], ["0", "0.125", "$0.25"])
+    for i, word in enumerate(WORDS):
+        made.text(0.1, 0.05 + 0.07 * i, word)
+    made.text(0.5, 0.5, "first 0.125\nsecond 0.375")
+    return made
+
+
+def test_text_is_kept_to_the_letter_and_places_are_short():
+    svg = figure.as_svg(words_in_a_figure, "words")
+    found = [label.text for label in labels(svg)]
+    assert not Counter([*WORDS, "0.125", "$0.25", "first 0.125", "second 0.375"]) - Counter(found)
+    for place in re.findall(r' (?:d|x|y|width|height|viewBox|transform)="([^"]*)"', svg):
+        assert not re.search(r"\.\d{2}", place), place
+    assert ' stroke-opacity="0.14"' in svg  # is no place
+    tags = re.sub(r">[^<]*<", "><", svg)
+    used = set(re.findall(r'(?:xlink:href="|url\()#([\w-]+)(?=[")])', tags))
+    made = set(re.findall(r' id="([^"]*)"', tags))
+    assert used == made and all(one.startswith("words-") for one in made)
+    assert "style" not in tags
+
+
+def test_a_figure_that_is_shown_elsewhere_has_no_formulas_either():
+    cost = EXPLORERS["cost-against-batch"]
+    made = Explorer("two-prices", "Two prices", cost.x, cost.y, curves=[Curve(latency.cost_per_token, "from $1 to $2")])
+    texts = [text for text in made.figure().axes[0].texts if "$1" in text.get_text()]
+    assert texts and not any(text.get_parse_math() for text in texts)
