@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful.units import NBSP, UNITS, axis_hint, format_tick, format_value
+from handful.units import NBSP, UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 
 
 @pytest.mark.parametrize(("value", "unit", "text"), [
@@ -35,7 +35,8 @@ def test_unknown_unit_lists_what_there_is():
 
 @pytest.mark.parametrize(("value", "unit", "text"), [
     (1e-3, "s", "1 ms"), (1000, "sequence", "1 k"), (1e6, "token", "1 M"), (1e9, "parameter", "1 bn"), (1e15, "FLOP/s", "1 P"),
-    (2e-7, "$/token", "$0.20"), (1e-5, "$/token", "$10"), (0, "s", "0"),
+    (2e-7, "$/token", "$0.20"), (1e-5, "$/token", "$10"), (0, "s", "0"), (1e-9, "1", "10⁻⁹"),
+    (3e-9, "1", "3 × 10⁻⁹"), (-1e-12, "$/token", "−$10⁻⁶"), (-0.25, "1", "−0.25"),
 ])
 def test_ticks(value, unit, text):
     assert format_tick(value, unit).replace(NBSP, " ") == text
@@ -45,6 +46,17 @@ def test_what_ticks_leave_out_the_title_says():
     for unit, form in UNITS.items():
         assert bool(axis_hint(unit)) == bool(form.hint)
     assert axis_hint("sequence") == " (sequences)"
+    assert axis_title("Parameters", "parameter") == "Parameters"
+    assert axis_title("Tokens a second", "token/s") == "Tokens a second (tokens/s)"
+
+
+def test_round_times_are_whole_in_their_unit_and_evenly_far_apart():
+    for fine, least, most in ((False, 6, 12), (True, 2, 4)):
+        times = round_times(1e-12, 1e10, fine)
+        assert all(least <= later / time <= most for time, later in zip(times, times[1:]))
+        numbers = {format_value(time, "s").split(NBSP)[0].replace(",", "") for time in times}
+        assert {number.strip("0") for number in numbers} <= {"1", "2", "3", "5", "8", "24"}, numbers
+    assert round_times(0.5, 200_000) == [1, 10, 100, 600, 7200, 86_400]
 
 
 @given(st.floats(min_value=1e-11, max_value=1e25), st.sampled_from(sorted(set(UNITS) - {"s"})))

@@ -164,12 +164,12 @@ def _money(size: float, digits: int) -> str:
 
 
 def format_tick(value: float, unit: str) -> str:
-    """An axis label: as short as it can be; what it leaves out, `axis_hint` puts into the title.
+    """Return an axis label, as short as it can be; what it leaves out, `axis_title` puts into the title.
 
     >>> [format_tick(v, "sequence") for v in (1, 64, 1000, 65000)], format_tick(0.01, "s"), format_tick(1e-7, "$/token")
     (['1', '64', '1\\xa0k', '65\\xa0k'], '10\\xa0ms', '$0.10')
-    >>> format_tick(1e24, "FLOP"), format_value(3.29e24, "FLOP")
-    ('10²⁴', '3.29\\xa0×\\xa010²⁴\\xa0FLOP')
+    >>> format_tick(1e24, "FLOP"), format_tick(1e-9, "1"), format_value(3.29e24, "FLOP")
+    ('10²⁴', '10⁻⁹', '3.29\\xa0×\\xa010²⁴\\xa0FLOP')
     """
     form = _find(unit)
     sign, size = (MINUS if value < 0 else ""), abs(float(value)) * form.factor
@@ -183,7 +183,7 @@ def format_tick(value: float, unit: str) -> str:
     if form.kind == "si" and exponent > form.high + 2:
         return sign + _power(figures, exponent).removeprefix(f"1{NBSP}×{NBSP}")
     if exponent < -4:
-        text = _power(figures, exponent)
+        text = _power(figures, exponent).removeprefix(f"1{NBSP}×{NBSP}")
     else:
         text = _place(figures, exponent - step)
         if form.kind == "money" and len(text.partition(".")[2]) == 1:
@@ -201,7 +201,33 @@ def tick_step(unit: str, high: float) -> float:
     return 86_400 if unit == "s" and high >= 10 * 86_400 else 1
 
 
+def round_times(low: float, high: float, fine: bool = False) -> list[float]:
+    """Return the round times within [low, high], in seconds: decades of seconds, 10 min, 2 h, then decades of days.
+
+    The steps are tenfold, nearly; `fine` adds a time between each two.
+
+    >>> [format_value(t, "s") for t in round_times(1, 1e6)]
+    ['1\\xa0s', '10\\xa0s', '100\\xa0s', '10\\xa0min', '2\\xa0h', '24\\xa0h', '10\\xa0days']
+    >>> [format_value(t, "s") for t in round_times(60, 86400, fine=True)]
+    ['100\\xa0s', '5\\xa0min', '10\\xa0min', '30\\xa0min', '2\\xa0h', '8\\xa0h', '24\\xa0h']
+    """
+    found = [float(f"1e{e}") for e in range(-12, 3)] + [600.0, 7200.0] + [86_400.0 * 10**e for e in range(6)]
+    if fine:
+        found += [float(f"3e{e}") for e in range(-12, 2)] + [300.0, 1800.0, 28_800.0]
+        found += [259_200.0 * 10**e for e in range(6)]
+    return [time for time in sorted(found) if low <= time <= high]
+
+
 def axis_hint(unit: str) -> str:
     """What an axis title says of the unit: " (sequences)", or nothing where the tick labels carry it."""
     hint = _find(unit).hint
     return f" ({hint})" if hint else ""
+
+
+def axis_title(title: str, unit: str) -> str:
+    """Return an axis title with its unit, unless the tick labels or a word of the title say it.
+
+    >>> axis_title("Batch", "sequence"), axis_title("Time", "s"), axis_title("Tokens served", "token")
+    ('Batch (sequences)', 'Time', 'Tokens served')
+    """
+    return title if _find(unit).hint in title.lower().split() else title + axis_hint(unit)

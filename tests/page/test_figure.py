@@ -16,7 +16,7 @@ from handful import latency
 from handful.page import figure, scenes, social
 from handful.page.explorer import Curve, Explorer
 from handful.quantities import find
-from handful.units import MINUS, NBSP, UNITS, axis_hint, format_tick, format_value
+from handful.units import MINUS, NBSP, UNITS, axis_title, format_tick, format_value
 
 EXPLORERS = social.explorers()
 PLOTS = sorted(name for name, explorer in EXPLORERS.items() if not explorer.scene)
@@ -116,10 +116,10 @@ def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
     v = explorer.values()
     if explorer.across:
         scale = explorer.across[1]
-        across = scale.title + axis_hint(scale.unit or explorer.across[0].gives.unit)
+        across = axis_title(scale.title, scale.unit or explorer.across[0].gives.unit)
     else:
-        across = explorer.x.title + axis_hint(find(explorer.x.name).unit)
-    must = Counter([across, explorer.y.title + axis_hint(explorer.y_unit)])
+        across = axis_title(explorer.x.title, find(explorer.x.name).unit)
+    must = Counter([across, axis_title(explorer.y.title, explorer.y_unit)])
     for curve in explorer.curves:
         if curve.id in v["curves"]:
             must.update(textwrap.wrap(curve.label, 22))

@@ -16,7 +16,7 @@ from handful.sparsity import coefficients
 from handful.formula import registry
 from handful.page.describe import describe
 from handful.quantities import PARTS, table
-from handful.units import UNITS, format_tick, format_value
+from handful.units import UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 
 pytestmark = pytest.mark.browser
 PAGE = Path(handful.page.__file__).parent
@@ -117,10 +117,17 @@ def test_numbers_read_the_same(modules):
               unit, rng.choice((2, 3, 4, 6))) for unit in UNITS for i in range(200)]
     found = modules.evaluate("""async (cases) => { const { formatValue, formatTick, axisHint } = await import("/units.js");
         return cases.map(([value, unit, digits]) => [formatValue(value, unit, digits), formatTick(value, unit), axisHint(unit)]); }""", cases)
-    from handful.units import axis_hint
     wrong = [(case, ours, theirs) for case, theirs in zip(cases, found)
              if (ours := [format_value(*case), format_tick(*case[:2]), axis_hint(case[1])]) != theirs]
     assert wrong == []
+
+
+def test_axes_are_titled_and_round_their_times_the_same(modules):
+    titles = [(title, unit) for title in ("Time", "Parameters", "Tokens  served", "Share (of all)", "Batch") for unit in UNITS]
+    spans = [(10.0 ** low, 10.0 ** high, fine) for low in range(-12, 9, 2) for high in range(low + 1, 10, 3) for fine in (False, True)]
+    found = modules.evaluate("""async ([titles, spans]) => { const { axisTitle, roundTimes } = await import("/units.js");
+        return [titles.map((one) => axisTitle(...one)), spans.map((one) => roundTimes(...one))]; }""", [titles, spans])
+    assert found == [[axis_title(*one) for one in titles], [round_times(*one) for one in spans]]
 
 
 def test_curves_are_described_the_same(modules):

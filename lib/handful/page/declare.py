@@ -13,7 +13,7 @@ from typing import Any
 
 from ..formula import Formula
 from ..quantities import find
-from ..units import tick_step
+from ..units import round_times
 
 CHOICES = ("hardware", "model", "precision")
 
@@ -65,13 +65,13 @@ class Sweep:
         return self.low * (self.high / self.low) ** t if self.log else self.low + (self.high - self.low) * t
 
     def stops(self) -> list[float]:
-        """A handful of round values for the data table: 1, 3, 10, 30, … or even steps."""
+        """Return a handful of round values for the data table: 1, 3, 10, 30, …, round times, or even steps."""
         if not self.log:
             return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
-        exponents, unit = range(-30, 31), tick_step(find(self.name).unit, self.high)
         for steps in ((1, 3), (1,)):
-            found = [unit * float(f"{m}e{e}") for e in exponents for m in steps
-                     if self.low <= unit * float(f"{m}e{e}") <= self.high]
+            found = [x for e in range(-30, 31) for m in steps if self.low <= (x := float(f"{m}e{e}")) <= self.high]
+            if find(self.name).unit == "s":
+                found = round_times(self.low, self.high, fine=len(steps) > 1)
             if len(found) <= 10:
                 break
         if len(found) < 4:

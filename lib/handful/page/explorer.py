@@ -29,7 +29,7 @@ from typing import Any
 
 from ..formula import Formula
 from ..quantities import find, table
-from ..units import UNITS, axis_hint, format_value
+from ..units import UNITS, format_value
 from . import scenes
 from .declare import (CHOICES, Control, Curve, Dots, ExplorerError, Mark, Points, Preset, Readout, Scale, Sweep)
 from .describe import describe, plain
@@ -405,7 +405,3 @@ def lower(text: str) -> str:
 
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def y_title(explorer: Explorer) -> str:
-    return explorer.y.title + axis_hint(explorer.y_unit)

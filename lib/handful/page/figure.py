@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..units import axis_hint, format_tick, format_value, tick_step
+from ..units import axis_title, format_tick, format_value, round_times, tick_step
 from . import scenes
 from .scenes import shapes
 
@@ -30,8 +30,21 @@ INK, SOFT, GRID = "#1f2328", "#57606a", "#dfe3e8"
 PLAIN = {"text.parse_math": False}  # "$2 to $3" is words, not a formula between dollar signs
 
 
-def ticks(low: float, high: float, log: bool, most: int = 6) -> list[float]:
-    """Few round values within [low, high]."""
+def ticks(low: float, high: float, log: bool, unit: str = "1", most: int = 6) -> list[float]:
+    """Return few round values within [low, high], in base units; times in minutes, hours and days where long.
+
+    >>> ticks(0, 1, False), ticks(1, 1e4, True), ticks(30, 28800, True, "s")
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 10.0, 100.0, 1000.0, 10000.0], [100.0, 600.0, 7200.0])
+    """
+    if log and unit == "s" and high >= 120:
+        found = round_times(low, high)
+        found = found if len(found) >= 3 else round_times(low, high, fine=True)
+        return found[::math.ceil(len(found) / most)]
+    step = tick_step(unit, high)
+    return [step * value for value in _round_values(low / step, high / step, log, most)]
+
+
+def _round_values(low: float, high: float, log: bool, most: int) -> list[float]:
     if not log:
         raw = (high - low) / most
         step = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1
@@ -127,13 +140,12 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     axes.set(xscale="log" if x_log else "linear", yscale="log" if explorer.y.log else "linear",
              xlim=ends, ylim=(low, high))
     for axis, lo, hi, log, unit in ((axes.xaxis, *ends, x_log, x_unit), (axes.yaxis, low, high, explorer.y.log, explorer.y_unit)):
-        step = tick_step(unit, hi)
-        at = [step * t for t in ticks(lo / step, hi / step, log)]
+        at = ticks(lo, hi, log, unit)
         axis.set_ticks(at, [format_tick(t, unit) for t in at])
         axis.set_ticks([], minor=True)
     # As in the browser: what the height means stands above it, to be read without turning the head.
-    axes.set_xlabel(x_title + axis_hint(x_unit), color=INK, fontsize=9.5, loc="right")
-    axes.annotate(explorer.y.title + axis_hint(explorer.y_unit), (0, 1), xycoords=("figure fraction", "axes fraction"),
+    axes.set_xlabel(axis_title(x_title, x_unit), color=INK, fontsize=9.5, loc="right")
+    axes.annotate(axis_title(explorer.y.title, explorer.y_unit), (0, 1), xycoords=("figure fraction", "axes fraction"),
                   xytext=(0, 9), textcoords="offset points", color=INK, fontsize=9.5)
     base = np.zeros(explorer.x.points)
     labels: list[tuple[float, str, str]] = []

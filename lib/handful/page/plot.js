@@ -4,7 +4,7 @@ import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
 import { Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
-import { axisHint, formatTick, tickStep } from "./units.js";
+import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
 
 export const FONT_SIZE = 14;
 let serial = 0;
@@ -22,8 +22,14 @@ export function tickValues(low, high, log, most) {
   return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
 }
 
-// In days where the axis counts days, though its values are seconds.
-function unitTicks({ domain: [low, high], log, unit }, most) {
+// In minutes, hours and days where the axis counts them, though its values are seconds.
+export function unitTicks({ domain: [low, high], log, unit }, most) {
+  if (log && unit === "s" && high >= 120) {
+    let found = roundTimes(low, high);
+    if (found.length < 3) found = roundTimes(low, high, true);
+    const skip = Math.ceil(found.length / Math.max(2, most));
+    return found.filter((_, i) => i % skip === 0);
+  }
   const step = tickStep(unit, high);
   return tickValues(low / step, high / step, log, most).map((value) => value * step);
 }
@@ -214,8 +220,8 @@ export class Plot {
     }
     this.pools.y.done();
     put(this.frameLine, "d", `M${left},${top}V${bottom}H${right}`);
-    put(this.yTitle, "x", 0); put(this.yTitle, "y", 14); put(this.yTitle, "text", y.title + axisHint(y.unit));
-    put(this.xTitle, "x", right); put(this.xTitle, "y", this.height - 8); put(this.xTitle, "text", x.title + axisHint(x.unit));
+    put(this.yTitle, "x", 0); put(this.yTitle, "y", 14); put(this.yTitle, "text", axisTitle(y.title, y.unit));
+    put(this.xTitle, "x", right); put(this.xTitle, "y", this.height - 8); put(this.xTitle, "text", axisTitle(x.title, x.unit));
     for (const [node, grow] of [[this.clipBox, 2], [this.surface, 0]]) {
       put(node, "x", left); put(node, "y", top - grow); put(node, "width", right - left + grow); put(node, "height", bottom - top + 2 * grow);
     }

@@ -63,6 +63,7 @@ function place(figures, exponent, decimals = 0) {
 }
 
 const power = (figures, exponent) => `${place(figures, 0)}${NBSP}×${NBSP}10${[...String(exponent)].map((c) => RAISED[c]).join("")}`;
+const decade = (figures, exponent) => power(figures, exponent).replace(/^1\u00a0×\u00a0/, "");
 const thirds = (exponent) => Math.floor(exponent / 3) * 3;
 
 export function formatValue(value, name, digits = 3) {
@@ -125,10 +126,9 @@ export function formatTick(value, name) {
   const step = exponent < 18 ? Math.max(thirds(exponent), lowest) : 15;
   let text, word = "";
   if (form.kind === "si" && exponent > form.high + 2) {
-    const long = power(figures, exponent), one = `1${NBSP}×${NBSP}`;
-    return sign + (long.startsWith(one) ? long.slice(one.length) : long);
+    return sign + decade(figures, exponent);
   }
-  if (exponent < -4) text = power(figures, exponent);
+  if (exponent < -4) text = decade(figures, exponent);
   else {
     text = place(figures, exponent - step);
     if (isMoney && (text.split(".")[1] || "").length === 1) text += "0";
@@ -140,7 +140,17 @@ export function formatTick(value, name) {
 // What round values of an axis are multiples of: a day where it counts days, else 1.
 export const tickStep = (name, high) => (name === "s" && high >= 864000 ? 86400 : 1);
 
+const powers = (mantissa, from, to) => Array.from({ length: to - from }, (_, i) => Number(`${mantissa}e${from + i}`));
+const TIMES = [...powers(1, -12, 3), 600, 7200, ...powers(864, 2, 8)];
+const FINE_TIMES = [...TIMES, ...powers(3, -12, 2), 300, 1800, 28800, ...powers(2592, 2, 8)].sort((a, b) => a - b);
+
+// The round times from low to high, in seconds: decades of seconds, 10 min, 2 h, then decades of days.
+export const roundTimes = (low, high, fine = false) => (fine ? FINE_TIMES : TIMES).filter((time) => low <= time && time <= high);
+
 export function axisHint(name) {
   const { hint } = find(name);
   return hint ? ` (${hint})` : "";
 }
+
+// A title with its unit, unless the tick labels or a word of the title say it.
+export const axisTitle = (title, name) => (title.toLowerCase().split(/\s+/).includes(find(name).hint) ? title : title + axisHint(name));

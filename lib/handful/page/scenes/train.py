@@ -63,7 +63,7 @@ def draw(axes, v: dict[str, Any]) -> None:
     for k in range(1, 12):
         axes.axvline(k * t, color=SOFT, linewidth=0.8, dashes=(3, 3))
     axes.set(xlim=(0, late + 2 * t), ylim=(len(seen), -1))
-    at = ticks(0, late + 2 * t, False)
+    at = ticks(0, late + 2 * t, False, "s")
     axes.set_xticks(at, [format_tick(x, "s") for x in at])
     axes.set_yticks([])
     axes.grid(False)
