@@ -1,6 +1,7 @@
 """Every label of every still picture, read back from its SVG: it says what the explorer says, where it should."""
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections import Counter
@@ -10,10 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
 
 from handful import latency
-from handful.page import figure, scenes, social
+from handful.page import bootstrap, figure, scenes, social
 from handful.page.explorer import Curve, Explorer
 from handful.quantities import find
 from handful.units import MINUS, NBSP, UNITS, axis_title, format_tick, format_value
@@ -34,6 +36,23 @@ class Label(NamedTuple):
     x: float  # in points from the left
     y: float  # in points from the top
     anchor: str
+    size: float
+    bold: bool
+
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom in the font of the pages."""
+        widths = advances("700" if self.bold else "400")
+        wide = self.size * sum(widths.get(letter, 0.6) for letter in self.text)
+        left = self.x - wide * {"start": 0, "middle": 0.5, "end": 1}[self.anchor]
+        return left, self.y - 0.7 * self.size, left + wide, self.y + 0.15 * self.size
+
+
+@cache
+def advances(weight: str) -> dict[str, float]:
+    """Widths of the letters of the pages' font, of its size, as the font itself tells them."""
+    files = bootstrap.ROOT / "node_modules/@fontsource/source-sans-3/files"
+    font = TTFont(files / f"source-sans-3-latin-{weight}-normal.woff")
+    return {chr(code): font["hmtx"][name][0] / font["head"].unitsPerEm for code, name in font.getBestCmap().items()}
 
 
 def labels(svg: str) -> list[Label]:
@@ -46,7 +65,8 @@ def labels(svg: str) -> list[Label]:
             # The lines of a text of several are moved to their places.
             moved = re.fullmatch(r"translate\((\S+) (\S+)\)", node.get("transform", ""))
             x, y = (moved[1], moved[2]) if moved else (node.get("x"), node.get("y"))
-            found.append(Label(node.text, float(x), float(y), node.get("text-anchor", "start")))
+            size, bold = node.get("font-size").removesuffix("px"), node.get("font-weight") == "700"
+            found.append(Label(node.text, float(x), float(y), node.get("text-anchor", "start"), float(size), bold))
     return found
 
 
@@ -199,6 +219,33 @@ def test_the_train_says_its_titles_and_colours():
 def test_no_label_shows_how_a_computer_writes_numbers(name):
     for label in drawn(name):
         assert not re.search(r"\d[eE][-+]?\d|(?<![\w-])-\d|\^|\bnan\b|\binf\b|\bNone\b|\\", label.text), label
+
+
+@pytest.mark.parametrize("name", sorted(EXPLORERS))
+def test_no_label_stands_on_another_or_leaves_the_picture(name):
+    boxes = [(label, label.box()) for label in drawn(name)]
+    wide, high = still(name).get_size_inches() * 72
+    for label, (left, top, right, bottom) in boxes:
+        if label.text != "Requests, in order of arrival":  # is turned
+            assert left >= -1 and top >= -1 and right <= wide + 1 and bottom <= high + 1, label
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]), (one, other)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_no_curve_runs_through_the_words_of_a_rule_or_dot(name):
+    explorer, axes = EXPLORERS[name], still(name).axes[0]
+    high = axes.figure.get_figheight() * 72
+    rings = [point[2] for group in explorer.points for point in group.at if len(point) > 2]
+    named = (*(mark.label for mark in explorer.marks), *rings, *explorer.values()["dots"])
+    curves = [axes.transData.transform(line.get_xydata()) * 72 / axes.figure.dpi for line in axes.lines
+              if len(line.get_xydata()) == explorer.x.points]
+    assert len(curves) == len(explorer.values()["curves"])
+    for label in drawn(name):
+        if label.text.startswith(named):
+            left, top, right, bottom = label.box()
+            for x, y in (curve.T for curve in curves):
+                assert not ((x > left) & (x < right) & (high - y > top) & (high - y < bottom)).any(), label
 
 
 def test_months_keep_their_names():

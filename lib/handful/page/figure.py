@@ -9,11 +9,12 @@ import html
 import io
 import math
 import re
+import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..units import axis_title, format_tick, format_value, round_times, tick_step
-from . import scenes
+from . import labels, scenes
 from .scenes import shapes
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     axes.annotate(axis_title(explorer.y.title, explorer.y_unit), (0, 1), xycoords=("figure fraction", "axes fraction"),
                   xytext=(0, 9), textcoords="offset points", color=INK, fontsize=9.5)
     base = np.zeros(explorer.x.points)
-    labels: list[tuple[float, str, str]] = []
+    lines, names = [], []
     for i, curve in enumerate(explorer.curves):
         if curve not in shown:
             continue
@@ -161,64 +162,86 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
             axes.fill_between(xs, ys * curve.band[0], ys * curve.band[1], color=colour, alpha=0.14, linewidth=0)
         axes.plot(xs, ys, color=colour, linewidth=2.6 if curve.role == "total" else 1.5,
                   dashes=DASHES[i % len(DASHES)] or (None, None))
+        lines.append(_points(axes, xs, ys))
         inside = np.flatnonzero(np.isfinite(ys) & (ys >= low) & (ys <= high) & (xs >= ends[0]) & (xs <= ends[1]))
         if inside.size:
-            labels.append((float(axes.transAxes.inverted().transform(axes.transData.transform(
-                (xs[inside[-1]], ys[inside[-1]])))[1]), curve.label, colour))
-    upright = 0  # marks whose words stand one below the other at the top
+            names.append((_points(axes, xs[inside[-1:]], ys[inside[-1:]])[1][0], curve.label, colour))
+    frame = tuple(axes.get_window_extent().extents * 72 / axes.figure.dpi)
+    taken = []
+    for px, py in [*v["dots"].values(), *(point[:2] for group in explorer.points for point in group.at)]:
+        (x,), (y,) = _points(axes, np.array([px]), np.array([py]))
+        taken.append((x - 3, y - 3, x + 3, y + 3))
+    _rules(axes, explorer, v["marks"], frame, taken, lines)
+    _dots(axes, explorer, v["dots"], frame, taken, lines)
+    for i, group in enumerate(explorer.points, len(explorer.curves)):
+        names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
+    wrapped = [textwrap.wrap(label, 22) for _, label, _ in names]
+    heights = [10.2 * len(rows) + 3.5 for rows in wrapped]
+    # None of them beside the labels of the axis below.
+    middles = [max(y, frame[1] + tall / 2 - 2) for (y, _, _), tall in zip(names, heights)]
+    middles = labels.spread(middles, heights, frame[3] + 7)
+    for y, rows, (_, _, colour) in zip(middles, wrapped, names):
+        axes.annotate("\n".join(rows), (frame[2] + 5.4, y), xycoords="figure points", color=colour, fontsize=9,
+                      va="center", linespacing=0.95, fontweight="bold")
+
+
+def _points(axes, xs, ys):
+    """A line of the plot in points of the figure, without what is not finite."""
+    import numpy as np
+
+    kept = np.isfinite(xs) & np.isfinite(ys)
+    return tuple(axes.transData.transform(np.column_stack([xs[kept], ys[kept]])).T * 72 / axes.figure.dpi)
+
+
+def _write(axes, place: labels.Place, text: str, size: float, colour: str) -> None:
+    axes.annotate(text, (place.x, place.y), xycoords="figure points", ha=place.align, color=colour, fontsize=size)
+
+
+def _rules(axes, explorer: Explorer, values: dict[str, float], frame: labels.Box, taken: list, lines: list) -> None:
+    """Rules with their words, which become `taken`; the rules become `lines`."""
+    import numpy as np
+
+    found = []
     for mark in explorer.marks:
-        value = v["marks"][mark.label]
-        if math.isfinite(value):
-            line, span = (axes.axvline, axes.axvspan) if mark.axis == "x" else (axes.axhline, axes.axhspan)
-            line(value, color=SOFT, linewidth=1, dashes=(3, 3))
-            if mark.band:
-                span(value * mark.band[0], value * mark.band[1], color=SOFT, alpha=0.12, linewidth=0)
-            text = f"{mark.label} {format_value(value, mark.formula.gives.unit)}"
-            if mark.axis == "x" and ends[0] <= value <= ends[1]:
-                left = math.log(value / ends[0]) / math.log(ends[1] / ends[0]) if x_log else (value - ends[0]) / (ends[1] - ends[0])
-                side = ("left", 4) if left < 0.6 else ("right", -4)
-                axes.annotate(text, (value, 1), xycoords=("data", "axes fraction"), xytext=(side[1], -3 - 11 * upright),
-                              textcoords="offset points", va="top", ha=side[0], color=SOFT, fontsize=8.5)
-                upright += 1
-            elif mark.axis == "y":
-                axes.annotate(text, (1, value), xycoords=("axes fraction", "data"), xytext=(-4, 3), ha="right",
-                              textcoords="offset points", color=SOFT, fontsize=8.5)
-    named: list[tuple[float, float]] = []
-    for label, (px, py) in v["dots"].items():
+        value, upright = values[mark.label], mark.axis == "x"
+        if not math.isfinite(value):
+            continue
+        line, span = (axes.axvline, axes.axvspan) if upright else (axes.axhline, axes.axhspan)
+        line(value, color=SOFT, linewidth=1, dashes=(3, 3))
+        if mark.band:
+            span(value * mark.band[0], value * mark.band[1], color=SOFT, alpha=0.12, linewidth=0)
+        low, high = axes.get_xlim() if upright else axes.get_ylim()
+        if low <= value <= high:
+            at = np.full(100, value)
+            along = np.linspace(*(frame[1::2] if upright else frame[::2]), 100)
+            other = np.full(100, (axes.get_ylim() if upright else axes.get_xlim())[0])
+            place = _points(axes, at, other)[0] if upright else _points(axes, other, at)[1]
+            lines.append((place, along) if upright else (along, place))
+            found.append((f"{mark.label} {format_value(value, mark.formula.gives.unit)}", place[0], upright))
+    for text, at, upright in found:
+        places = labels.along_a_rule(at, upright, 8.5, frame)
+        place = labels.choose(places, text, 8.5, frame, taken, lines) or places[0]
+        taken.append(place.box(text, 8.5))
+        _write(axes, place, text, 8.5, SOFT)
+
+
+def _dots(axes, explorer: Explorer, dots: dict[str, tuple], frame: labels.Box, taken: list, lines: list) -> None:
+    """Dots and rings with their names; where they crowd, some keep theirs and the others are in the table."""
+    import numpy as np
+
+    named = [(px, py, label, 8, INK) for label, (px, py) in dots.items()]
+    for px, py in dots.values():
         axes.plot([px], [py], "o", color=INK, markersize=4.5)
-        x, y = axes.transData.transform((px, py))
-        # Where points crowd, the first keeps its name and the others are in the table.
-        if not any(abs(x - a) < 6 * len(label) and abs(y - b) < 13 for a, b in named):
-            axes.annotate(label, (px, py), xytext=(5, 4), textcoords="offset points", color=INK, fontsize=8)
-            named.append((x, y))
     for i, group in enumerate(explorer.points, len(explorer.curves)):
         colour = PALETTE[i % len(PALETTE)]
         axes.plot([p[0] for p in group.at], [p[1] for p in group.at], "o", color=colour, markersize=4, fillstyle="none")
-        for px, py, *name in group.at:
-            axes.annotate("".join(name), (px, py), xytext=(5, 4), textcoords="offset points", color=colour, fontsize=7.5)
-        labels.append((0.0, f"○ {group.label}", colour))
-    for place, (_, label, colour) in zip(spread([y for y, _, _ in labels], 0.058), labels):
-        axes.text(1.015, place, _wrap(label), transform=axes.transAxes, color=colour, fontsize=9, va="center",
-                  linespacing=0.95, fontweight="bold")
-
-
-def spread(places: list[float], gap: float) -> list[float]:
-    """Move labels apart, downwards and then up, so that no two are nearer than `gap`."""
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    out, floor = list(places), -1e9
-    for i in order:
-        out[i] = floor = max(out[i], floor + gap)
-    ceiling = 1.0
-    for i in reversed(order):
-        out[i] = min(out[i], ceiling)
-        ceiling = out[i] - gap
-    return out
-
-
-def _wrap(label: str, width: int = 22) -> str:
-    import textwrap
-
-    return "\n".join(textwrap.wrap(label, width))
+        named += [(px, py, name[0], 7.5, colour) for px, py, *name in group.at if name]
+    for px, py, label, size, colour in named:
+        (x,), (y,) = _points(axes, np.array([px]), np.array([py]))
+        place = labels.choose(labels.by_a_dot(x, y, size), label, size, frame, taken, lines)
+        if place is not None:
+            taken.append(place.box(label, size))
+            _write(axes, place, label, size, colour)
 
 
 _FONT = re.compile(r"(?:^|;)\s*font:\s*(?:[a-z0-9]+ )*?([\d.]+)px[^;]*")
@@ -263,8 +286,8 @@ def as_svg(figure: Callable[[], Figure], name: str) -> str:
     for node in root.iter():
         node.attrib = {key: value for pair in node.attrib.items() for key, value in _attributes(*pair)}
     # Only ids that are referred to.
-    values = (value for node in root.iter() for value in node.attrib.values())
-    return _markup(root, name, {found[1] for value in values if (found := re.fullmatch(r"(?:url\()?#([\w-]+)\)?", value))})
+    linked = (re.fullmatch(r"(?:url\()?#([\w-]+)\)?", value) for node in root.iter() for value in node.attrib.values())
+    return _markup(root, name, {link[1] for link in linked if link})
 
 
 def _attributes(key: str, value: str) -> list[tuple[str, str]]:
