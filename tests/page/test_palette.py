@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handful.page import figure
+from handful.page import figure, social
 
 SHEET = Path(figure.__file__).with_name("palette.css").read_text("utf-8")
 LIGHT, DARK = ([re.search(rf"--ex-{i}: (#\w{{6}})", part)[1] for i in range(8)] for part in SHEET.split('html[data-theme="dark"]'))
@@ -72,6 +72,21 @@ def test_still_pictures_have_the_same_colours_and_each_its_dashes():
     assert len(set(figure.DASHES)) == len(LIGHT)
     sheet = Path(figure.__file__).with_name("explorer.css").read_text("utf-8")
     for i, colour in enumerate(LIGHT):
-        assert f'[stroke="{colour}"] {{ stroke: var(--ex-{i}); }}' in sheet
+        for kind in ("stroke", "fill"):
+            assert f'.explorer-static [{kind}="{colour}"] {{ {kind}: var(--ex-{i}); }}' in sheet
     dashes = re.findall(r"\.ex-curve\.ex-c(\d) \{ stroke-dasharray: ([\d. ]+);", sheet)
     assert len({pattern for _, pattern in dashes}) == len(dashes) == 7  # the first is drawn through
+
+
+def test_every_colour_of_still_pictures_turns_with_the_theme():
+    drawn = [figure.inline_svg(social.explorers()[name]) for name in ("avalanche-with-depth", "schedules", "racks", "wall")]
+    used = {found for svg in drawn for found in re.findall(r'(fill|stroke)="(#\w{6})"', svg)}
+    used |= {(kind, colour) for kind in ("fill", "stroke") for colour in (*figure.PALETTE, figure.INK, figure.SOFT)}
+    book = Path(figure.__file__).parent
+    for sheet in (book / "explorer.css", book / "bound/reader.css"):
+        rule = r'\.explorer-static \[(fill|stroke)="(#\w{6})"\] \{ \1: (\S+); \}'
+        turned = re.findall(rule, sheet.read_text("utf-8"))
+        assert {(kind, colour) for kind, colour, _ in turned} >= used, sheet.name
+        assert not {colour for _, colour, _ in turned} - {colour for _, colour in used}, sheet.name
+    # On a dark page of an e-reader the names are as easy to read as on the site's.
+    assert all(contrast(new, SCHEMES["dark"][1]) >= 4.5 for _, colour, new in turned if colour in LIGHT)
