@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
+import subprocess
 import textwrap
 from collections import Counter
 from functools import cache
@@ -16,6 +18,7 @@ from matplotlib.figure import Figure
 
 from handful import latency
 from handful.page import bootstrap, figure, scenes, social
+from handful.page import labels as places
 from handful.page.explorer import Curve, Explorer
 from handful.quantities import find
 from handful.units import MINUS, NBSP, UNITS, axis_title, format_tick, format_value
@@ -246,6 +249,25 @@ def test_no_curve_runs_through_the_words_of_a_rule_or_dot(name):
             left, top, right, bottom = label.box()
             for x, y in (curve.T for curve in curves):
                 assert not ((x > left) & (x < right) & (high - y > top) & (high - y < bottom)).any(), label
+
+
+def test_axes_of_time_are_ticked_as_in_the_browser():
+    spans = [(1e-2, 1e8), (1e-3, 1e4), (30, 28_800), (86_400, 86_400_000), (1e-5, 1), (200, 2000)]
+    source = f"""import {{ unitTicks }} from "./lib/handful/page/plot.js";
+        const made = {json.dumps(spans)}.map((domain) => unitTicks({{ domain, log: true, unit: "s" }}, 6));
+        console.log(JSON.stringify(made));"""
+    done = subprocess.run([*bootstrap.node_command(), "--input-type=module", "--eval", source], cwd=bootstrap.ROOT,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == [figure.ticks(low, high, True, "s") for low, high in spans]
+    assert [format_tick(time, "s") for time in figure.ticks(1e-2, 1e8, True, "s")] == [
+        f"10{NBSP}ms", f"1{NBSP}s", f"100{NBSP}s", f"2{NBSP}h", f"10{NBSP}days", f"1,000{NBSP}days"]
+
+
+def test_widths_are_those_of_the_font():
+    words = {label.text: label for name in PLOTS for label in drawn(name) if not label.bold and len(label.text) > 4}
+    off = {text: places.width(text, label.size) / (label.box()[2] - label.box()[0]) for text, label in words.items()}
+    assert len(off) > 100 and 0.85 <= min(off.values()) and max(off.values()) <= 1.2, off
 
 
 def test_months_keep_their_names():
