@@ -100,7 +100,7 @@ rule_of_twenty = Explorer(
     x=Sweep("training_flops", 1e20, 1e27, at=5.76e23, title="FLOPs of pre-training"),
     y=Scale("Tokens for each parameter", min=3, max=2e4),
     curves=[*_by_both(chinchilla.optimal_tokens_per_parameter)],
-    given=_LAWS["besiroglu"], marks=[_level(q.tokens_per_parameter, "Chinchilla's rule", 20)],
+    given=_LAWS["besiroglu"], marks=[_level(q.tokens_per_parameter, "rule", 20)],
     points=[_budgets(), _first_approaches()],
     readouts=[Readout(chinchilla.compute_optimal_parameters, "Best size, refit", given=_LAWS["besiroglu"]),
               Readout(chinchilla.compute_optimal_parameters, "Best size, fit as published", given=_LAWS["hoffmann"])],
