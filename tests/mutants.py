@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
 MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "lifetime", "pipelining", "racks", "stages",
-           "experts", "prices", "passes", "bills", "tiers", "memory_wall", "reversible", "nudges", "ciphers", "validation")
+           "experts", "prices", "passes", "bills", "tiers", "memory_wall", "reversible", "nudges", "ciphers", "queueing", "validation")
 # Nobody reads what a failed test says, and what test files themselves would do as doctests is nothing.
 QUICK = ["-q", "--tb=no", "--assert=plain", "-p", "no:unraisableexception", "-p", "no:threadexception",
          "-o", "addopts=--import-mode=importlib --strict-markers"]

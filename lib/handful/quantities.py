@@ -151,8 +151,17 @@ effective_parameters = quantity("effective_parameters", r"N_{\mathrm{effective}}
 # The train: batches that leave on a schedule
 section("Batches that leave on a schedule")
 batch_interval = quantity("batch_interval", "T", _time, "s", "time between two departures")
-mean_delay = quantity("mean_delay", r"\bar{D}", _time, "s", "mean wait plus ride")
-worst_delay = quantity("worst_delay", r"D_{\max}", _time, "s", "longest wait plus ride when every train has a free seat")
+mean_delay = quantity("mean_delay", r"\bar{D}", _time, "s", "mean time to a first token: wait plus ride")
+worst_delay = quantity("worst_delay", r"D_{\max}", _time, "s", "longest time to a first token when the next train has a free seat")
+seats = quantity("seats", r"n_{\mathrm{seats}}", NONE, "1", "sequences that a train can carry", least=1)
+load = quantity("load", r"\rho_{\mathrm{seats}}", NONE, "%", "seats that are wanted on average, over those that there are",
+                upper=1)
+answer_tokens = quantity("answer_tokens", r"L_{\mathrm{answer}}", _token / _sequence, "token",
+                         "tokens of an answer, on average: for so many departures it keeps its seat")
+seat_margin = quantity("seat_margin", r"z_{\mathrm{seats}}", NONE, "1",
+                       "seats beyond the mean that is wanted, in standard deviations of what is wanted", zero=True)
+seat_wait = quantity("seat_wait", r"t_{\mathrm{seat}}", _time, "s",
+                     "mean wait for a seat of those who find none free", zero=True)
 
 # A model's life: training, reinforcement learning, inference, and the laws that set them against each other
 section("A model's life: training, learning, serving")
