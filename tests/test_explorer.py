@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
 
-from handful import balance, latency
+from handful import balance, latency, queueing
 from handful.page import widget
 from handful.page.describe import describe
 from handful.page.explorer import (Control, Curve, Dots, Explorer, ExplorerError, Mark, Points, Preset, Readout, Scale,
@@ -188,19 +188,21 @@ def test_stack_and_parametric():
 
 
 def test_train():
-    def delays(load):
-        return train.values(load=load)
-
     train = Explorer("train", "Train", kind="train", controls=[Control(FloatSlider(value=0.5, min=0.1, max=1), "load"),
-                                                               Control(IntSlider(value=8, min=1, max=64), "seats")])
-    calm, busy = delays(0.1), delays(0.95)
-    assert calm["worst"] <= 2 * calm["interval"]
-    assert busy["worst"] > 2 * busy["interval"]
-    # No train takes more than its seats, and none leaves before its passengers come.
-    for v in (calm, busy):
+                                                               Control(IntSlider(value=8, min=1, max=64), "seats"),
+                                                               Control(IntSlider(value=20, min=1, max=64), "answer_tokens")])
+    calm, busy, short = train.values(load=0.1, seats=40), train.values(load=0.9), train.values(load=0.9, answer_tokens=1)
+    assert calm["worst"] <= 2 * calm["interval"] and calm["missed"] < 1e-4
+    assert busy["worst"] > 2 * busy["interval"] and busy["missed"] > 0.3
+    # A seat that is held for longer is missed more often, at the same load: Erlang's formula says 0.70 of M/M/8.
+    assert short["missed"] < busy["missed"] < queueing.erlang_c(8, 7.2)
+    for v in (busy, short):
+        # Nobody leaves before coming, and no train carries more than its seats, those who sat at the start included.
         trains = np.round(np.array(v["departures"]) / v["interval"]).astype(int)
-        assert np.bincount(trains).max() <= 8
         assert np.all(np.array(v["departures"]) >= np.array(v["arrivals"]) - 1e-12)
+        ends = np.concatenate([trains + v["lengths"], v["aboard"]])
+        riding = np.cumsum(np.bincount(trains, minlength=ends.max() + 1) - np.bincount(ends, minlength=ends.max() + 1))
+        assert (len(v["aboard"]) + riding).max() == 8
     with pytest.raises(ExplorerError, match="did you mean seats"):
         Explorer("train", "Train", kind="train", controls=[Control(IntSlider(), "seat")])
 
