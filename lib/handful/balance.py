@@ -125,11 +125,13 @@ drain_time = Formula(
 mean_delay = Formula(
     q.mean_delay, Rational(3, 2) * T, source="22:30",
     meaning="mean wait for the next departure plus the ride of one interval",
-    conventions=("arrivals at any moment alike: the wait averages half an interval", "a free seat in every train"))
+    conventions=("to the first token: later ones come an interval apart",
+                 "arrivals at any moment alike: the wait averages half an interval", "a free seat in the next train"))
 
 worst_delay = Formula(
     q.worst_delay, 2 * T, source="22:30", meaning="just missed one departure, then the ride of one interval",
-    conventions=("a free seat in every train: not so when seats run out",))
+    conventions=("to the first token: later ones come an interval apart",
+                 "a free seat in the next train: not so when every seat is held by an answer that goes on"))
 
 scheduled_throughput = Formula(
     q.throughput, new * B / T, name="scheduled_throughput", source="26:40",
