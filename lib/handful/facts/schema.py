@@ -149,6 +149,13 @@ TABLES: dict[str, dict[str, str]] = {
         count: isl_tokens! osl_tokens! concurrency! tp! pp! attention_dp! moe_tp! moe_ep! chips!
         positive: ttft_ms! tpot_ms!
         text: measured_date! source!"""),
+    "measured_runs": _columns("""
+        text: name! publisher! model! shape! chip! engine! precision!
+        count: chips! copies!
+        flag: prompts_apart! attention_apart!
+        count: isl_tokens! osl_tokens! concurrency!
+        positive: ttft_ms! tpot_ms!
+        text: measured_date source!"""),
     "scaling_laws": _columns("""
         text: name! topic! fact
         number: value value_low value_high
