@@ -271,3 +271,58 @@ def test_ring_all_reduce_moves_what_the_algorithm_moves():
 def test_bad_input():
     with pytest.raises(QuantityError, match="network_efficiency must be at most 1"):
         validation.served_step_time(validation.cases()[0].known | OFF | {"network_efficiency": 1.5})
+
+
+# Where a fit ends ---------------------------------------------------------------------------------------------------
+
+def test_a_fit_reaches_as_far_as_its_rows():
+    for model, chip in validation.fitted():
+        ends, rows = validation.reach(model, chip), fitted(model, chip)
+        for name in ("devices", "batch", "context", "prompt_per_answer"):
+            assert ends[name] == (min(case.known[name] for case in rows), max(case.known[name] for case in rows))
+        for case in rows:
+            assert validation.outside(model, chip, **{name: case.known[name] for name in ends}) == ""
+
+
+def test_a_prediction_is_that_of_the_fit():
+    case = next(case for case in fitted("DeepSeek-V3", "B200 SXM")
+                if not case.known["drafts"] and case.precision == "fp4" and case.sharing == "sliced")
+    asked = {name: case.known[name] for name in ("devices", "batch", "context", "prompt_per_answer")}
+    found = validation.predict("DeepSeek-V3", "B200 SXM", "fp4", **asked)
+    assert found == pytest.approx(case.predicted(validation.terms("DeepSeek-V3", "B200 SXM")))
+
+
+AT = {"devices": 8, "batch": 64, "context": 1536, "prompt_per_answer": 1}
+
+
+@pytest.mark.parametrize("change, sentence", [
+    ({"devices": 16}, "holds for 4 to 8 chips; got 16."),
+    ({"devices": 64, "batch": 2048}, "holds for 4 to 8 chips and 4 to 256 sequences; got 64 and 2,048."),
+    ({"context": 32768}, "holds for 1,536 to 8,704 tokens of context; got 32,768."),
+    ({"prompt_per_answer": 0}, "holds for 0.125 to 8 prompt tokens for each answer token; got 0."),
+    ({"batch": 1}, "holds for 4 to 256 sequences; got 1."),
+    ({"sharing": "whole"}, "share the work like this: attention apart, experts whole, sliced; got whole.")])
+def test_beyond_its_rows_a_fit_declines_in_one_sentence(change, sentence):
+    assert validation.predict("DeepSeek-V3", "B200 SXM", "fp8", **AT) > 0
+    with pytest.raises(validation.OutsideFit) as caught:
+        validation.predict("DeepSeek-V3", "B200 SXM", "fp8", **AT | change)
+    said = str(caught.value)
+    assert said.startswith("The fit of DeepSeek-V3 on B200 SXM holds for") and said.endswith(sentence)
+
+
+def test_without_a_fit_it_says_which_there_are():
+    said = "There is no fit of DeepSeek-V3 on MI300X; there are fits of DeepSeek-V3 on B200 SXM, "
+    with pytest.raises(validation.OutsideFit, match=said):
+        validation.predict("DeepSeek-V3", "MI300X", "fp8", **AT)
+
+
+def test_larger_groups_are_slower_than_a_fit_would_say():
+    """Why it declines: runs on 16 and 32 chips, which no fit has seen, take up to nearly twice as long."""
+    found = validation.beyond()
+    ratios = [ratio for _, ratio in found]
+    assert Counter(devices for devices, _ in found) == {16: 11, 32: 40}
+    assert 0.95 < min(ratios) and 1.7 < max(ratios) < 1.9
+    assert sum(ratio > 1 for ratio in ratios) > 0.95 * len(ratios) and statistics.median(ratios) > 1.15
+    for row in load("measured_runs"):
+        if row["shape"] == "DeepSeek-V3" and row["chips"] > 8:
+            assert validation.outside("DeepSeek-V3", "B200 SXM", devices=row["chips"])

@@ -14,6 +14,9 @@ Experts that lie whole on different chips need no term while attention is shared
 and the all-reduce adds up what the experts say.  Tried and left out, since no band narrowed: a latent cache that
 is copied on all chips that share its heads, uneven loads of experts, wider weights outside the experts.
 
+A fit holds where it was made: ``reach`` gives the chips, sequences, contexts and prompts of its rows, and ``predict``
+refuses to go beyond them.
+
 >>> off = dict(memory_efficiency=1, compute_efficiency=1, network_efficiency=1, layer_overhead=0)
 >>> case = cases()[0]
 >>> alone = case.known | {"devices": 1}
@@ -80,6 +83,7 @@ kept_share = Formula(
 TERMS = ("memory_efficiency", "compute_efficiency", "network_efficiency", "layer_overhead", "acceptance")
 FEWEST = 30  # rows for a fit
 _CHIPS = {"h100_sxm": "H100 SXM", "h200_sxm": "H200 SXM", "b200_sxm": "B200 SXM", "gb200": "GB200 NVL72"}
+_ALIKE = {"GB200 NVL72": "B200 SXM", "GB300 NVL72": "B200 SXM", "H100 SXM": "H200 SXM"}
 # R1 is V3 trained further: the same shape.
 _MODELS = {"Llama-3.1-70B": "Llama 3.1 70B", "gpt-oss-120b": "gpt-oss-120b", "DeepSeek-R1": "DeepSeek-V3",
            "MiniMax-M2.5": "MiniMax-M2.5"}
@@ -116,9 +120,14 @@ class Case:
 
     def predicted(self, terms: dict[str, float]) -> float:
         """Seconds per token of a sequence, with the numbers of a fit."""
-        known = _working(self.known | terms)
-        step = served_step_time_apart if self.sharing == "attention apart" else served_step_time
-        return step(known) / (known["kept_share"] * known["tokens_per_step"])
+        return _seconds(self.known | terms, self.sharing)
+
+
+def _seconds(known: dict, sharing: str) -> float:
+    """Seconds per token of a sequence, from values of symbols, a fit's terms among them."""
+    known = _working(known)
+    step = served_step_time_apart if sharing == "attention apart" else served_step_time
+    return step(known) / (known["kept_share"] * known["tokens_per_step"])
 
 
 def _working(known: dict) -> dict:
@@ -231,6 +240,134 @@ def _fit(rows: list[Case]) -> dict[str, float]:
     best = minimize_scalar(lambda acceptance: _fit_at(rows, acceptance)[0], bounds=(0, 0.99), method="bounded",
                            options={"xatol": 1e-3}).x
     return _fit_at(rows, float(best))[1]
+
+
+class OutsideFit(ValueError):
+    """A model on a chip that has no fit, or a machine or load beyond the rows that the fit was made from."""
+
+
+_NOUNS = {"devices": "chips", "batch": "sequences", "context": "tokens of context",
+          "prompt_per_answer": "prompt tokens for each answer token"}
+
+
+@cache
+def reach(model: str, chip: str) -> dict[str, tuple[float, float]]:
+    """Return the least and the most of what a fit has seen: `devices`, `batch`, `context` and `prompt_per_answer`.
+
+    Raises `OutsideFit` where there is no fit.
+
+    >>> reach("DeepSeek-V3", "B200 SXM")["devices"]
+    (4, 8)
+    >>> reach("Qwen3 32B", "B200 SXM")
+    Traceback (most recent call last):
+    ...
+    handful.validation.OutsideFit: There is no fit of Qwen3 32B on B200 SXM; there are fits of DeepSeek-V3 on ...
+    """
+    if (model, chip) not in fitted():
+        raise OutsideFit(f"There is no fit of {model} on {chip}; there are fits of "
+                         f"{', '.join(f'{a} on {b}' for a, b in fitted())}.")
+    rows = rows_of(model, chip)
+    return {name: (min(case.known[name] for case in rows), max(case.known[name] for case in rows)) for name in _NOUNS}
+
+
+def outside(model: str, chip: str, **asked: float) -> str:
+    """Return a sentence if a fit was made from no such machines or loads, else "".
+
+    `asked` holds values of `devices`, `batch`, `context` or `prompt_per_answer`.  Raises `OutsideFit` where there is
+    no fit.
+
+    >>> outside("DeepSeek-V3", "B200 SXM", devices=32, batch=64)
+    'The fit of DeepSeek-V3 on B200 SXM holds for 4 to 8 chips; got 32.'
+    >>> outside("DeepSeek-V3", "B200 SXM", devices=8)
+    ''
+    """
+    ends = reach(model, chip)
+    beyond = [(name, value) for name, value in asked.items() if not ends[name][0] <= value <= ends[name][1]]
+    if not beyond:
+        return ""
+    holds = " and ".join(f"{ends[name][0]:,g} to {ends[name][1]:,g} {_NOUNS[name]}" for name, _ in beyond)
+    return f"The fit of {model} on {chip} holds for {holds}; got {' and '.join(f'{value:,g}' for _, value in beyond)}."
+
+
+def predict(model: str, chip: str, precision: str, *, devices: int, batch: float, context: float,
+            prompt_per_answer: float, sharing: str = "sliced") -> float:
+    """Return the seconds per token of each sequence on a server of a fitted kind, without guessed tokens.
+
+    Parameters
+    ----------
+    model, chip, precision : str
+        Names of the scenario's rows.
+    devices, batch, context, prompt_per_answer : float
+        Chips, sequences at once, mean tokens of context, and tokens of prompt for each token of an answer.
+    sharing : str
+        How the chips share the work: "sliced", "experts whole" or "attention apart", as in ``Case``.
+
+    Raises
+    ------
+    OutsideFit
+        No such fit, a value beyond ``reach``, or a way to share the work that the fit has not seen.
+
+    >>> at = dict(batch=64, context=1536, prompt_per_answer=1)
+    >>> round(predict("Llama 3.1 70B", "H100 SXM", "fp8", devices=8, **at) * 1e3)
+    15
+    >>> predict("Llama 3.1 70B", "H100 SXM", "fp8", devices=16, **at)
+    Traceback (most recent call last):
+    ...
+    handful.validation.OutsideFit: The fit of Llama 3.1 70B on H100 SXM holds for 2 to 8 chips; got 16.
+    """
+    load = {"devices": devices, "batch": batch, "context": context, "prompt_per_answer": prompt_per_answer}
+    refused = outside(model, chip, **load)
+    ways = sorted({case.sharing for case in rows_of(model, chip)})
+    if not refused and sharing not in ways:
+        refused = (f"The fit of {model} on {chip} holds for servers that share the work like this: {', '.join(ways)}; "
+                   f"got {sharing}.")
+    if refused:
+        raise OutsideFit(refused)
+    known = scenario.values(hardware=chip, model=model, precision=precision, context=context, batch=batch,
+                            devices=devices, **({"bytes_per_parameter": _FOUR_BIT} if precision == "fp4" else {}))
+    return _seconds(known | {"prompt_per_answer": prompt_per_answer, "drafts": 0} | terms(model, chip), sharing)
+
+
+def run_values(row: facts.Row) -> dict:
+    """Return values of symbols for a row of ``measured_runs``: those of one copy of the model.
+
+    Of a request's time, `ttft_ms` is waiting and reading the prompt; for the rest it decodes.  So at any time the same
+    share of the requests decode together.  A request alone shares its steps with no prompt.
+
+    >>> row = facts.load("measured_runs").get("kimik2_5_gb200_trtllm_fp4_disagg_1024x1024_c4_cfg759")
+    >>> known = run_values(row)
+    >>> known["devices"], round(known["batch"], 2), known["prompt_per_answer"]   # four requests at four copies
+    (8, 0.97, 0)
+    """
+    answering = row["osl_tokens"] * row["tpot_ms"]
+    no_prompts = row["prompts_apart"] or row["concurrency"] == 1
+    return scenario.values(
+        hardware=row["chip"], model=row["shape"], precision=row["precision"], devices=row["chips"],
+        context=row["isl_tokens"] + row["osl_tokens"] / 2,
+        batch=row["concurrency"] / row["copies"] * answering / (answering + row["ttft_ms"])) | {
+        "prompt_per_answer": 0 if no_prompts else row["isl_tokens"] / row["osl_tokens"]}
+
+
+def beyond() -> list[tuple[int, float]]:
+    """Return what a fit would say of larger machines, had it not refused: chips, and measured over predicted.
+
+    The rows are those of ``measured_runs`` whose model was fitted, on more chips than the fit has seen.  Where the
+    chip has no fit, that of the chip with the same arithmetic stands in: a B200's for racks, an H200's for the H100.
+
+    >>> found = beyond()
+    >>> len(found) > 40 and min(devices for devices, _ in found) > 8
+    True
+    """
+    found = []
+    for row in facts.load("measured_runs"):
+        pair = row["shape"], _ALIKE.get(row["chip"], row["chip"])
+        if pair not in fitted() or row["chips"] <= reach(*pair)["devices"][1]:
+            continue
+        four = {"bytes_per_parameter": _FOUR_BIT} if row["precision"] == "fp4" else {}
+        predicted = _seconds(run_values(row) | four | {"drafts": 0} | terms(*pair),
+                             "attention apart" if row["attention_apart"] else "experts whole")
+        found.append((row["chips"], row["tpot_ms"] / 1e3 / predicted))
+    return found
 
 
 @cache

@@ -1,6 +1,7 @@
 """Explorers of the page on theory against measurement."""
 from __future__ import annotations
 
+import math
 from functools import cache
 
 from ipywidgets import Dropdown, FloatLogSlider
@@ -44,11 +45,14 @@ predicted_and_measured = Explorer(
 _DENSE = ("Llama 3.1 70B", "H100 SXM")
 _HERE = {"model": _DENSE[0], "hardware": _DENSE[1], "precision": "fp8"}
 _SERVED = {name: value for name, value in validation.terms(*_DENSE).items() if name != "acceptance"} | {"kept_share": 1, "reduce_bytes": 2}
+_REACH = validation.reach(*_DENSE)
+_FEW, _MANY, _SHORT, _LONG = (int(end) for name in ("batch", "context") for end in _REACH[name])
 _ROWS = sorted({(c.batch, c.measured) for c in validation.rows_of(*_DENSE)
                 if c.devices == 8 and c.precision == "fp8" and abs(c.known["prompt_per_answer"] - 1) < 0.01})
 
 what_a_server_adds = Explorer(
-    "what-a-server-adds", "What a server adds to the floor", x=Sweep("batch", 1, 1024, at=64), y=Scale("Time of a step", "s"),
+    "what-a-server-adds", "What a server adds to the floor",
+    x=Sweep("batch", _FEW, _MANY, at=_MANY), y=Scale("Time of a step", "s"),
     curves=[
         Curve(validation.served_step_time, "Served step", role="total", given=_SERVED, scenario=_HERE),
         Curve(latency.step_time_mixed, "Floor, with prompts", role="reference", scenario=_HERE),
@@ -57,9 +61,13 @@ what_a_server_adds = Explorer(
         Curve(validation.overhead_time, "Cost of each layer", given={"layer_overhead": _SERVED["layer_overhead"]}, scenario=_HERE),
     ],
     given={"prompt_per_answer": 1},
-    controls=[Control(FloatLogSlider(value=1536, min=2.5, max=5, step=0.05), "context", "Context of every sequence")],
-    presets=[Preset("As measured", {"context": 1536, "batch": 64}), Preset("One user", {"context": 1536, "batch": 1}),
-             Preset("Long conversations", {"context": 32768, "batch": 64})],
+    controls=[Control(FloatLogSlider(value=_SHORT, min=math.floor(math.log10(_SHORT) * 1e4) / 1e4,
+                                     max=math.ceil(math.log10(_LONG) * 1e4) / 1e4, step=0.01),
+                      "context", "Context of every sequence")],
+    presets=[Preset("As measured", {"context": _SHORT, "batch": _MANY}),
+             Preset("Few users", {"context": _SHORT, "batch": _FEW}),
+             Preset("Long conversations", {"context": _LONG, "batch": _MANY})],
     points=[Points("measured", _ROWS)],
     caption="Llama 3.1 70B in fp8 on eight H100, whatever the bar above says, since that is what was measured: "
-            "a prompt token for each answer token, 1,536 tokens of context.")
+            f"a prompt token for each answer token, {_SHORT:,} tokens of context. "
+            f"The plot ends where the fit does: {_FEW} to {_MANY} sequences, {_SHORT:,} to {_LONG:,} tokens.")

@@ -68,15 +68,13 @@ class Sweep:
         """Return a handful of round values for the data table: 1, 3, 10, 30, …, round times, or even steps."""
         if not self.log:
             return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
-        for steps in ((1, 3), (1,)):
-            found = [x for e in range(-30, 31) for m in steps if self.low <= (x := float(f"{m}e{e}")) <= self.high]
-            if find(self.name).unit == "s":
-                found = round_times(self.low, self.high, fine=len(steps) > 1)
-            if len(found) <= 10:
-                break
-        if len(found) < 4:
-            found = [self.low * (self.high / self.low) ** (i / 5) for i in range(6)]
-        return found
+        seconds = find(self.name).unit == "s"
+        for steps in ((1, 3), (1,), (1, 2, 5)):
+            found = (round_times(self.low, self.high, fine=len(steps) > 1) if seconds else
+                     [x for e in range(-30, 31) for m in steps if self.low <= (x := float(f"{m}e{e}")) <= self.high])
+            if 4 <= len(found) <= 10:
+                return found
+        return [self.low * (self.high / self.low) ** (i / 5) for i in range(6)]
 
 
 @dataclass(frozen=True)
