@@ -103,10 +103,24 @@ def test_arithmetic_of_latent_attention_keeps_pace_for_longer():
     assert estimate("H200 SXM", "DeepSeek-V3", "fp8", context=128_000)["balance_batch_with_attention_sequences"] is not None
 
 
-def test_the_band_is_the_measured_one():
-    one = estimate()
+@pytest.mark.parametrize("chip, model, devices, name", [
+    ("H200 SXM", "Llama 3.1 70B", 1, "dense, 1 chip"), ("H100 SXM", "Llama 3.1 8B", 8, "dense, 2–8 chips"),
+    ("B200 SXM", "gpt-oss-120b", 1, "experts, 1 chip"), ("H200 SXM", "DeepSeek-V3", 8, "experts, 2–8 chips"),
+    ("GB200 NVL72", "DeepSeek-V3", 72, "experts, over 8 chips")])
+def test_the_band_is_that_of_the_scenarios_class(chip, model, devices, name):
+    one, band = estimate(chip, model, devices=devices), measured.band(devices, model=model)
     found = one["measured_low_s"], one["measured_high_s"]
-    assert [time / one["step_time_s"] for time in found] == pytest.approx(list(measured.band()))
+    assert [time / one["step_time_s"] for time in found] == pytest.approx([band.low, band.high])
+    assert (one["measured_class"], one["measured_runs"]) == (name, band.count)
+
+
+def test_a_scenario_without_a_band_says_so_in_words():
+    one = estimate("GB200 NVL72", "Llama 3.1 70B")
+    assert [one[key] for key in ("measured_low_s", "measured_high_s", "measured_runs")] == [None, None, 0]
+    lines = {line.key: line for line in one.results}
+    assert lines["measured_class"].remark == (
+        "no measured band for a dense model on more than 8 chips: 0 runs are published, and a band takes 30")
+    assert lines["measured_low_s"].text == lines["measured_high_s"].text == "no band"
 
 
 def test_a_step_below_the_floor_says_why():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
 
-from handful import balance, latency, queueing
+from handful import balance, latency, measured, queueing
 from handful.page import widget
 from handful.page.describe import describe
 from handful.page.explorer import (Control, Curve, Dots, Explorer, ExplorerError, Mark, Points, Preset, Readout, Scale,
@@ -68,6 +68,11 @@ def test_refused(changes, sentence):
     (lambda: Scale("t", min=2, max=1), "must rise; got 2 to 1"),
     (lambda: Curve(latency.step_time, "a", "main"), "total, part or reference; got 'main'"),
     (lambda: Curve(latency.step_time, "a", band=(2, 1)), "two rising factors above 0"),
+    (lambda: Curve(latency.step_time, "a", band=(1, 2), bands=measured.page_bands()),
+     "one band or a band for each class, not both"),
+    (lambda: Curve(latency.kv_time, "a", bands=measured.page_bands()), "use devices and experts; it lacks experts"),
+    (lambda: Curve(latency.step_time, "a", bands=measured.page_bands()[:5]),
+     "must end, for dense models and for experts, with one for any"),
     (lambda: Curve(latency.step_time, "a", scenario={"chip": "H100 SXM"}), "may pin hardware, model, precision or context; got 'chip'"),
     (lambda: Preset("p", {"context": 1}, time="around 3"), "written 11:48 or 1:05:00"),
     (lambda: Preset("p", {}), "sets nothing"),
@@ -303,3 +308,18 @@ def test_mimebundle(monkeypatch):
     assert "application/vnd.jupyter.widget-view+json" in bundle and bundle["text/html"].startswith("<figure")
     monkeypatch.setenv("HANDFUL_STATIC", "1")
     assert set(explorer._repr_mimebundle_()) == {"text/html", "text/plain"}
+
+
+@pytest.mark.parametrize("chip, model, name", [
+    ("H100 SXM", "Llama 3.1 70B", "dense, 2–8 chips"), ("H200 SXM", "DeepSeek-V3", "experts, 2–8 chips"),
+    ("GB200 NVL72", "DeepSeek-V3", "experts, over 8 chips"), ("GB200 NVL72", "Llama 3.1 70B", "dense, over 8 chips")])
+def test_a_curve_shows_the_band_of_the_scenarios_class_or_says_that_there_is_none(chip, model, name):
+    explorer = Explorer("banded", "Banded", Sweep("batch", 1, 1024, at=64), Scale("Time"), curves=[
+        Curve(latency.step_time, "step", "total", bands=measured.page_bands(), band_label="measured steps lie")])
+    kind = next(kind for kind in measured.CLASSES if kind.name == name)
+    (band, of), made = explorer.values(hardware=chip, model=model)["bands"]["step"], measured._band_of(kind)
+    assert band == (made and (made.low, made.high)) and of == measured.said(kind)
+    said = explorer.alt_text(hardware=chip, model=model)
+    assert kind.text in said and ("Measured steps lie" if made else "No measured band for a dense model") in said
+    drawn = explorer.figure(hardware=chip, model=model).axes[0].collections
+    assert len(drawn) == (1 if made else 0)

@@ -19,6 +19,7 @@ from .units import format_value
 __all__ = ["BATCH", "Estimate", "Line", "estimate"]
 
 BATCH = 64  # the batch that a roofline's slider starts at
+_ENDS = ("measured_low_s", "  steps, from"), ("measured_high_s", "    to")
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,6 @@ def _step(times: dict, known: dict) -> tuple[Line, ...]:
     step, memory, compute = times["step_time"], times["memory_time"], times["compute_time"]
     floor = latency.latency_floor(known)
     asleep = "; this batch wakes too few experts to want them all" if floor > step else ""
-    low, high = measured.band()
     return (
         Line("step_time_s", "One decode step", step, "s", "the slower of reading and computing"),
         Line("memory_time_s", "  reading", memory, "s"),
@@ -133,11 +133,28 @@ def _step(times: dict, known: dict) -> tuple[Line, ...]:
         Line("bound_factor", "  by a factor of", max(memory, compute) / min(memory, compute), "1"),
         Line("latency_floor_s", "Latency floor", floor, "s", f"all weights read once{asleep}"),
         Line("drain_time_s", "Drain time", balance.drain_time(known), "s", "the whole memory read once"),
-        Line("measured_low_s", "Measured steps, from", step * low, "s", f"{low:g} times the step above"),
-        Line("measured_high_s", "  to", step * high, "s", f"{high:g} times"),
+        *_measured(step, known),
         Line("user_tokens_per_s", "Tokens for each user", latency.tokens_per_user(known), "token/s"),
         Line("all_tokens_per_s", "Tokens in all", latency.throughput(known), "token/s"),
     )
+
+
+def _measured(step: float, known: dict) -> tuple[Line, ...]:
+    """Where measured steps of the scenario's class lie, or why that cannot be said."""
+    kind = measured.class_of(known["devices"], known["experts"])
+    band = measured.band(known["devices"], experts=known["experts"])
+    if band is None:
+        rows = len(measured.ratios(kind))
+        return (Line("measured_class", "Measured class", kind.name, remark=measured.said(kind)),
+                Line("measured_runs", "  runs", rows, shown=f"{rows:,}"),
+                *(Line(key, label, None, "s", shown="no band") for key, label in _ENDS))
+    fewest, most = (format_value(max(end, 1), "1") for end in band.batches)
+    return (Line("measured_class", "Measured class", kind.name,
+                 remark=f"{', '.join(band.models)} on {', '.join(band.chips)}"),
+            Line("measured_runs", "  runs", band.count, shown=f"{band.count:,}",
+                 remark=f"with {fewest} to {most} sequences at once"),
+            *(Line(key, label, step * end, "s", f"{end:g} times the step above")
+              for (key, label), end in zip(_ENDS, (band.low, band.high))))
 
 
 def _cost(times: dict, known: dict) -> tuple[Line, ...]:
@@ -199,5 +216,6 @@ def _conventions() -> tuple[str, ...]:
             (latency.step_time, latency.cost_per_token, balance.balance_batch, latency.batch_that_fits)]
     cache = ", ".join(f"{form['kv_bytes_per_element']} in {form['name']}" for form in scenario.PRECISIONS)
     return (*said, f"Caches: bytes an element, {cache}.",
-            "Measured steps: the central 90 % of measured over predicted, for "
-            f"{measured.MODEL} on single chips under load and on nodes by their kernels.")
+            "Measured steps: the central 90 % of published runs of the same class (dense or experts, and how many "
+            "chips share the model) over what this computes for each; none is shown for fewer than "
+            f"{measured.FEWEST} runs.")

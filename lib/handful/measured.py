@@ -1,83 +1,226 @@
-"""How far measured steps lie above the first-principles floor.
+"""How far measured steps lie above the first-principles floor, class by class.
 
-Two sets of measurements: steps put together from measured kernels (``measured_steps``), compared with ``step_time``;
-and whole servers under load (``measured_silicon``), whose time per token holds prompt work too, compared with
-``step_time_mixed``.  Only rows with enough configuration to predict are compared: one dense model, its precision, its
-chips, its load.  Convention: the cache in one byte per element at fp8 and fp4.
+Every row is one published measurement over the floor for the same model, chips, precision and load:
 
->>> low, high = band()
->>> 1 < low < 1.5 < 2 < high < 2.6      # always slower than the floor, never by much more than two
+- decode steps put together from measured kernels (``measured_steps``), over ``step_time``;
+- whole servers under load (``measured_silicon``, ``measured_runs``), whose time per token holds work on prompts too,
+  over ``step_time_mixed``, in which nothing overlaps; where no prompt shares the step, over ``step_time``;
+- decoding deployments in published reports (``measured_serving``) that state their batch, over ``step_time``.
+
+What a step adds to its floor depends most on whether the model has experts and on how far the work is shared.  So a
+band is made for each class of both, from no less than ``FEWEST`` rows; a class with fewer has none.
+
+Conventions: a band is the central 90 % (5th to 95th percentile, straight lines between neighbours), rounded outward
+to one decimal.  Caches have the bytes that the row states, else one byte an element at fp8 and fp4.  Fp4 weights
+count half a byte, as in every scenario.  Servers that guess tokens ahead are left out, since their steps give several.
+
+>>> dense, experts = band(8), band(72, experts=256)
+>>> dense.name, experts.name
+('dense, 2–8 chips', 'experts, over 8 chips')
+>>> 1 < dense.low < 2 < experts.low < dense.high < experts.high      # never faster than the floor
+True
+>>> band(72, model="Llama 3.1 70B") is None                          # nobody has published enough of these
 True
 """
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from . import facts, latency, scenario
+from . import facts, latency, scenario, shapes, validation
 from .units import format_value
 
-MODEL = "Llama 3.1 70B"
-_CHIPS = {"h100_sxm": "H100 SXM", "h200_sxm": "H200 SXM", "b200_sxm": "B200 SXM"}
+__all__ = ["CLASSES", "FEWEST", "MODEL", "NODE", "SHARE", "Band", "Class", "Ratio", "band", "class_of", "classes_table",
+           "figure", "left_out", "page_bands", "ratios", "said", "within", "within_others"]
+
+MODEL = "Llama 3.1 70B"  # of the figure
+NODE = 8  # chips of a node; a step on more leaves the node, or takes a rack
+FEWEST = 30  # rows of a band, as of a fit (``validation.FEWEST``)
+SHARE = 0.9
+# The H800 is an H100 with slower links, which no floor here counts.
+_CHIPS = {"H800": "H100 SXM", "H100": "H100 SXM", "H200": "H200 SXM", "GB200 NVL72": "GB200 NVL72"}
+_SHAPES = {"DeepSeek-V3/R1": "DeepSeek-V3"}
+_SERVICES = ("offline", "server", "interactive", "mixed", "both")  # phases of MLPerf's rows and their like
+
+
+@dataclass(frozen=True)
+class Class:
+    """A kind of model on up to `most` chips, more than any class before it allows."""
+
+    experts: bool
+    most: float
+    name: str
+    text: str
+
+
+CLASSES = (
+    Class(False, 1, "dense, 1 chip", "a dense model on one chip"),
+    Class(False, NODE, f"dense, 2–{NODE} chips", f"a dense model on 2 to {NODE} chips"),
+    Class(False, math.inf, f"dense, over {NODE} chips", f"a dense model on more than {NODE} chips"),
+    Class(True, 1, "experts, 1 chip", "a mixture of experts on one chip"),
+    Class(True, NODE, f"experts, 2–{NODE} chips", f"a mixture of experts on 2 to {NODE} chips"),
+    Class(True, math.inf, f"experts, over {NODE} chips", f"a mixture of experts on more than {NODE} chips"),
+)
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """One measurement beside its prediction; `ratio` is measured over predicted."""
+    """One measurement beside its prediction, in seconds; `ratio` is measured over predicted.
 
+    `devices` are the chips that share one copy of the model, `batch` the sequences that they decode at once.
+    """
+
+    name: str
+    publisher: str
+    model: str
     chip: str
     precision: str
     devices: int
-    batch: int
+    experts: int
+    batch: float
     measured: float
     predicted: float
-    kind: str
 
     @property
     def ratio(self) -> float:
         return self.measured / self.predicted
 
+    @property
+    def source(self) -> str:
+        """What was measured together: one publisher's runs of one model on one chip."""
+        return f"{self.publisher}: {self.model} on {self.chip}"
 
-@cache
-def kernels() -> tuple[Ratio, ...]:
-    """Decode steps from measured kernels against the roofline, tensor parallel over a node.
+    @property
+    def kind(self) -> Class:
+        return class_of(self.devices, self.experts)
 
-    >>> all(1.8 < r.ratio < 2.2 for r in kernels())
-    True
+
+@dataclass(frozen=True)
+class Band:
+    """Factors above the floor between which the central 90 % of a class's rows lie, and what they are rows of.
+
+    `count` rows made it and `inside` of them, nine tenths, lie in it; `batches` are the fewest and the most sequences
+    at once among them.
     """
+
+    kind: Class
+    count: int
+    inside: int
+    low: float
+    high: float
+    models: tuple[str, ...]
+    chips: tuple[str, ...]
+    batches: tuple[float, float]
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
+
+
+def class_of(devices: float, experts: float = 1) -> Class:
+    """Return the class of a model with `experts` routed experts (1 if dense) on `devices` chips, both above 0.
+
+    >>> class_of(1).name, class_of(8, experts=128).name, class_of(9, experts=128).name
+    ('dense, 1 chip', 'experts, 2–8 chips', 'experts, over 8 chips')
+    """
+    return next(kind for kind in CLASSES if kind.experts == (experts > 1) and devices <= kind.most)
+
+
+def _kernels() -> list[Ratio]:
+    """Decode steps from measured kernels, tensor parallel over a node."""
     found = []
     for row in facts.load("measured_steps"):
         known = scenario.values(hardware=row["chip"], model=row["model"], precision=row["precision"],
-                                context=row["context"], devices=row["devices"])
-        predicted = latency.step_time(known, batch=row["batch"])
-        found.append(Ratio(row["chip"], row["precision"], row["devices"], row["batch"], row["measured_step_s"],
-                           predicted, "kernels"))
-    return tuple(found)
+                                context=row["context"], devices=row["devices"], batch=row["batch"])
+        found.append(Ratio(row.name, "kernels", row["model"], row["chip"], row["precision"], row["devices"],
+                           known["experts"], row["batch"], row["measured_step_s"], latency.step_time(known)))
+    return found
+
+
+def _silicon(left: dict[str, int]) -> list[Ratio]:
+    """Servers of the table whose runs ``validation`` fits; a request's context is its prompt and half its answer."""
+    found = []
+    for case in validation.cases():
+        why_not = case.why_not or ("tokens are guessed ahead, so a step gives several" if case.known["drafts"] else "")
+        if why_not:
+            _count(left, why_not)
+            continue
+        known = dict(case.known)
+        if case.precision == "fp4":
+            known["bytes_per_parameter"] = 0.5
+        found.append(Ratio(case.name, "InferenceX", case.model, case.chip, case.precision, case.devices,
+                           known["experts"], case.batch, case.measured, latency.step_time_mixed(known)))
+    return found
+
+
+def _runs() -> list[Ratio]:
+    found = []
+    for row in facts.load("measured_runs"):
+        known = validation.run_values(row)
+        floor = latency.step_time_mixed if known["prompt_per_answer"] else latency.step_time
+        found.append(Ratio(row.name, row["publisher"], row["shape"], row["chip"], row["precision"], row["chips"],
+                           known["experts"], known["batch"], row["tpot_ms"] / 1e3, floor(known)))
+    return found
+
+
+def _reports(left: dict[str, int]) -> list[Ratio]:
+    """Deployments that decode, report tokens a second and chip, and say how many sequences share a chip."""
+    found = []
+    for row in facts.load("measured_serving"):
+        each, unit = ((row["batch"] or "").split(" ", 1) + [""])[:2]
+        why_not = ("no decode step alone" if row["phase"] not in ("decode", *_SERVICES) else
+                   "no batch is stated" if unit != "per GPU" else
+                   "tokens are guessed ahead, so a step gives several" if "MTP" in row["parallelism"] else "")
+        if why_not:
+            _count(left, why_not)
+            continue
+        chip, model = _CHIPS[row["system"].split(" node")[0]], _SHAPES.get(row["model"], row["model"])
+        precision = "fp4" if "fp4" in row["weights_dtype"] else row["weights_dtype"]
+        prompt, answer = float(row["input_tokens"] or 0), float(row["output_or_context_tokens"] or 0)
+        known = scenario.values(hardware=chip, model=model, precision=precision, devices=row["chips"],
+                                batch=float(each) * row["chips"], context=prompt + answer / 2 if prompt else answer)
+        if (row["kv_or_attention_dtype"] or "").startswith("bf16"):
+            known["kv_bytes_per_token"] *= 2
+        found.append(Ratio(row.name, row.source, model, chip, precision, row["chips"], known["experts"], known["batch"],
+                           float(each) / row["tokens_per_s_per_chip"], latency.step_time(known)))
+    return found
+
+
+def _count(counts: dict[str, int], key: str) -> None:
+    counts[key] = counts.get(key, 0) + 1
 
 
 @cache
-def servers() -> tuple[Ratio, ...]:
-    """Servers of the dense 70B model under steady load against ``step_time_mixed``, every number of chips.
+def _read() -> tuple[tuple[Ratio, ...], dict[str, int]]:
+    left: dict[str, int] = {}
+    return (*_kernels(), *_silicon(left), *_runs(), *_reports(left)), left
 
-    A request's context grows from its prompt to prompt plus answer, so the mean of both stands for it; with every
-    answer of `osl` tokens comes a prompt of `isl`.
+
+def ratios(kind: Class | None = None) -> tuple[Ratio, ...]:
+    """Return every usable measurement, or those of one class.
+
+    >>> all(row.ratio > 1 for row in ratios())
+    True
     """
-    found = []
-    for row in facts.load("measured_silicon"):
-        if not row["model"].endswith("Llama-3.1-70B") or row["chips"] != row["tp"]:
-            continue
-        known = scenario.values(hardware=_CHIPS[row["system"]], model=MODEL, precision=row["precision"],
-                                context=row["isl_tokens"] + row["osl_tokens"] / 2, devices=row["chips"])
-        predicted = latency.step_time_mixed(known, batch=row["concurrency"],
-                                            prompt_per_answer=row["isl_tokens"] / row["osl_tokens"])
-        found.append(Ratio(_CHIPS[row["system"]], row["precision"], row["chips"], row["concurrency"],
-                           row["tpot_ms"] / 1e3, predicted, "servers"))
-    return tuple(found)
+    rows = _read()[0]
+    return rows if kind is None else tuple(row for row in rows if row.kind == kind)
 
 
-def within(rows, share: float = 0.9) -> tuple[float, float]:
-    """The central `share` of the ratios, as (low, high)."""
-    ordered = sorted(r.ratio for r in rows)
+def left_out() -> dict[str, int]:
+    """Return how many rows of the tables no band counts, by the reason.
+
+    >>> tables = ("measured_steps", "measured_silicon", "measured_runs", "measured_serving")
+    >>> len(ratios()) + sum(left_out().values()) == sum(len(facts.load(table)) for table in tables)
+    True
+    """
+    return dict(_read()[1])
+
+
+def within(rows: Iterable[Ratio], share: float = SHARE) -> tuple[float, float]:
+    """Return the ends (low, high) of the central `share`, between 0 and 1, of the ratios of one row or more."""
+    ordered = sorted(row.ratio for row in rows)
 
     def at(quantile: float) -> float:  # as NumPy's default does it, without waiting for NumPy
         place = quantile * (len(ordered) - 1)
@@ -87,36 +230,101 @@ def within(rows, share: float = 0.9) -> tuple[float, float]:
     return at((1 - share) / 2), at((1 + share) / 2)
 
 
-@cache
-def band() -> tuple[float, float]:
-    """The band that explorers shade: the central 90 % over single chips under load and nodes by their kernels.
-
-    To one decimal, outward.  Servers on several chips are left out: collectives and launches, which the floor does
-    not hold, dominate there (see ``table``).
-    """
-    import math
-
-    low, high = within([*kernels(), *(r for r in servers() if r.devices == 1)])
+def _outward(rows: Iterable[Ratio]) -> tuple[float, float]:
+    low, high = within(rows)
     return math.floor(low * 10) / 10, math.ceil(high * 10) / 10
 
 
-def table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows: chip, precision, chips, measurements, and the central 90 % of measured ÷ predicted."""
-    groups: dict[tuple, list[Ratio]] = {}
-    for r in (*kernels(), *servers()):
-        groups.setdefault((r.kind, r.chip, r.precision, r.devices), []).append(r)
-    head = ["What", "Chip", "Precision", "Chips", "Measurements", "Measured ÷ predicted"]
+@cache
+def _band_of(kind: Class) -> Band | None:
+    rows = ratios(kind)
+    if len(rows) < FEWEST:
+        return None
+    low, high = _outward(rows)
+    batches = [row.batch for row in rows]
+    return Band(kind, len(rows), sum(low <= row.ratio <= high for row in rows), low, high,
+                tuple(sorted({row.model for row in rows})), tuple(sorted({row.chip for row in rows})),
+                (min(batches), max(batches)))
+
+
+def band(devices: float, *, experts: float | None = None, model: str | shapes.Shape | None = None) -> Band | None:
+    """Return the band of the class of a scenario, or None where fewer than ``FEWEST`` rows were published for it.
+
+    Parameters
+    ----------
+    devices : float
+        Chips that share one copy of the model, above 0.
+    experts : float, optional
+        Routed experts of the model, 1 if it is dense; a dense model where neither this nor a model is given.
+    model : str or Shape, optional
+        In place of `experts`: a name of the scenario's models, or a shape of your own.
+
+    Raises
+    ------
+    ScenarioError
+        An unknown model.
+
+    >>> band(1, model="gpt-oss-120b") == band(1, experts=128)
+    True
+    """
+    if model is not None:
+        experts = scenario.values(model=model)["experts"]
+    return _band_of(class_of(devices, 1 if experts is None else experts))
+
+
+def said(kind: Class) -> str:
+    """Return in words which measurements the band of a class holds, or why it has none.
+
+    >>> said(class_of(72))
+    'no measured band for a dense model on more than 8 chips: 0 runs are published, and a band takes 30'
+    """
+    found = _band_of(kind)
+    if found is None:
+        return (f"no measured band for {kind.text}: {len(ratios(kind))} runs are published, and a band takes {FEWEST}")
+    makers = sorted({facts.get("accelerators", chip)["vendor"] for chip in found.chips})
+    return f"nine tenths of {found.count} published runs of {kind.text} (chips of {' and '.join(makers)})"
+
+
+def page_bands() -> list[dict]:
+    """Return the bands as an explorer's curve takes them (``Curve.bands``), class by class."""
+    found = []
+    for kind in CLASSES:
+        made = _band_of(kind)
+        found.append({"when": {"experts": kind.experts, "most": None if kind.most == math.inf else kind.most},
+                      "band": (made.low, made.high) if made else None, "text": said(kind)})
+    return found
+
+
+def within_others(kind: Class) -> dict[str, tuple[int, int]]:
+    """Return for each source of a class how many of its rows lie in the band of all others, and how many it has.
+
+    A source is one publisher's runs of one model on one chip (``Ratio.source``).  A class of one source gives nothing.
+    """
+    rows, found = ratios(kind), {}
+    for source in sorted({row.source for row in rows}):
+        others = [row for row in rows if row.source != source]
+        if not others:
+            return {}
+        low, high = _outward(others)
+        mine = [row for row in rows if row.source == source]
+        found[source] = sum(low <= row.ratio <= high for row in mine), len(mine)
+    return found
+
+
+def classes_table() -> tuple[list[str], list[list[str]]]:
+    """Return head and rows, a row a class: its runs, what they ran, its band, and how it does on sources left out."""
     rows = []
-    for (kind, chip, precision, devices), members in sorted(groups.items()):
-        low, high = within(members)
-        rows.append([{"kernels": "decode step from kernels", "servers": "server under load"}[kind], chip, precision,
-                     str(devices), str(len(members)),
-                     f"{format_value(low, '1', 2)} to {format_value(high, '1', 2)}"])
-    return head, rows
+    for kind in CLASSES:
+        made, others = _band_of(kind), within_others(kind)
+        held = sum(inside for inside, _ in others.values()), sum(count for _, count in others.values())
+        cells = ("", f"no band: fewer than {FEWEST}", "") if made is None else (
+            ", ".join(made.models), f"{made.low:g} to {made.high:g}", format_value(held[0] / held[1], "%", 2))
+        rows.append([kind.name[:1].upper() + kind.name[1:], str(len(ratios(kind))), *cells])
+    return ["Class", "Runs", "Models", "Measured ÷ floor", "Left out, and yet in the others' band"], rows
 
 
 def figure():
-    """Measured ÷ predicted against batch: a panel each for one chip and for a node, as a matplotlib Figure."""
+    """Draw measured ÷ predicted of one dense model against batch, as a Figure: a panel for one chip, one for a node."""
     from matplotlib.figure import Figure
 
     drawn = Figure(figsize=(7.2, 4.2), layout="constrained")
@@ -126,13 +334,14 @@ def figure():
     for axes, devices, title in ((left, 1, "One chip"), (right, 8, "Eight chips, tensor parallel")):
         for chip, colour in colours.items():
             for precision, mark in marks.items():
-                rows = [r for r in (*kernels(), *servers())
-                        if (r.chip, r.precision, r.devices) == (chip, precision, devices)]
+                wanted = MODEL, chip, precision, devices
+                rows = [r for r in ratios() if (r.model, r.chip, r.precision, r.devices) == wanted]
                 if rows:
-                    kind = ", kernels" if rows[0].kind == "kernels" else ""
+                    kind = ", kernels" if rows[0].publisher == "kernels" else ""
                     axes.plot([r.batch for r in rows], [r.ratio for r in rows], mark, color=colour, alpha=0.75,
                               markersize=5, label=f"{chip}, {precision}{kind}")
-        axes.axhspan(*band(), color="#888888", alpha=0.15, linewidth=0)
+        made = band(devices)
+        axes.axhspan(made.low, made.high, color="#888888", alpha=0.15, linewidth=0)
         axes.axhline(1, color="#888888", linewidth=1)
         axes.set(xscale="log", yscale="log", xlabel="Sequences at once", title=title)
         axes.grid(alpha=0.2)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from handful import balance, latency
+from handful import balance, latency, measured
 from handful.page import build
 from handful.page.explorer import Control, Curve, Dots, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
@@ -27,6 +27,10 @@ def declared() -> dict[str, Explorer]:
                  marks=[Mark(balance.balance_batch, "balance")], readouts=[latency.throughput],
                  presets=[Preset("Slopes match", {"context": 1e5, "batch": 2000}, "a claim", "11:48"),
                           Preset("On an H100", {"hardware": "H100 SXM"})]),
+        Explorer("banded", "A band for each class", batch, Scale("Time per step"),
+                 curves=[Curve(latency.step_time, "step", "total", bands=measured.page_bands(), band_label="measured steps lie")],
+                 presets=[Preset("A node", {"hardware": "H100 SXM", "model": "Llama 3.1 70B"}),
+                          Preset("No band", {"hardware": "GB200 NVL72", "model": "Llama 3.1 8B"})]),
         Explorer("cost", "Cost of a token", batch, Scale("Cost", log=False, min=0), stack=True, controls=[context()],
                  curves=[Curve(latency.weight_cost, "weights"), Curve(latency.kv_cost, "cache")]),
         Explorer("frontier", "Fast and slow", batch, Scale("Cost of a token"), controls=[context(), Control(Checkbox(value=True), "h100")],
@@ -118,6 +122,17 @@ def test_words_are_those_of_python(demo, explorers):
     page = demo()
     for name, explorer in explorers.items():
         assert flat(words(page, name)) == flat(explorer.alt_text()), name
+
+
+def test_a_band_is_that_of_the_class_and_where_there_is_none_the_page_says_so(demo, explorers):
+    page, explorer = demo(), explorers["banded"]
+    for preset, shaded in ((explorer.presets[0], 1), (explorer.presets[1], 0)):
+        page.locator("#explorer-banded").get_by_role("button", name=preset.label).click()
+        assert soon(page, lambda: flat(words(page, "banded")) == flat(explorer.alt_text(**preset.set)))
+        assert soon(page, lambda: page.locator("#explorer-banded .ex-svg .ex-band:visible").count() == shaded)
+        note = page.locator("#explorer-banded .ex-values .ex-note").first.inner_text()
+        none = "no measured band for a dense model on more than 8 chips"
+        assert note.startswith("measured steps lie") if shaded else note == none
 
 
 def test_tables_are_those_of_python(demo, explorers):

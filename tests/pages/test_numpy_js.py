@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import handful.page
-from handful import scenario
+from handful import latency, measured, scenario
 from handful.ask import registry as every_formula
 from handful.sparsity import coefficients
 from handful.formula import registry
+from handful.page.declare import Curve
 from handful.page.describe import describe
+from handful.page.spec import spec_bands
 from handful.quantities import PARTS, table
 from handful.units import UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 
@@ -28,7 +30,7 @@ every_formula()  # imports every module, so that the registry is full
 def modules(module_server, shared):
     """A page under the strict policy that can import the modules as they are, unbundled."""
     folder, address = module_server
-    for name in ("tree.js", "units.js", "describe.js"):
+    for name in ("tree.js", "units.js", "describe.js", "bands.js"):
         shutil.copy(PAGE / name, folder / name)
     (folder / "index.html").write_text("<!doctype html><title>modules</title>", "utf-8")
     tab = shared()
@@ -148,3 +150,19 @@ def test_curves_are_described_the_same(modules):
     wrong = [(ours, theirs) for (xs, ys, *rest), theirs in zip(cases, found)
              if (ours := describe(xs, [math.inf if y is None else y for y in ys], *rest)) != theirs]
     assert wrong == []
+
+
+def test_bands_are_those_of_python(modules):
+    """Every chip and model of the book, and one chip more or fewer than each class ends with."""
+    curve = Curve(latency.step_time, "step", bands=measured.page_bands())
+    rows = scenario.page_rows()
+    cases = [{"devices": devices, "experts": model["values"]["experts"]} for model in rows["model"]
+             for devices in sorted({1, 2, 7.5, 8, 9} | {chip["values"]["devices"] for chip in rows["hardware"]})]
+    found = modules.evaluate("""async ([bands, cases]) => { const { bandAt } = await import("/bands.js");
+        return cases.map((values) => { const { band, of } = bandAt({ bands }, values); return [band ?? null, of]; }); }""",
+                             [spec_bands(curve), cases])
+    ours = [[band and list(band), of] for band, of in map(curve.band_at, cases)]
+    assert found == ours and {of for _, of in ours} == {row["text"] for row in curve.bands}
+    for case, (band, _) in zip(cases, ours):
+        made = measured.band(case["devices"], experts=case["experts"])
+        assert band == (made and [made.low, made.high])

@@ -21,7 +21,7 @@ latency_against_batch = Explorer(
         Curve(latency.compute_time, "Compute"),
         Curve(latency.fixed_time, "Latency of the layers"),
         Curve(latency.step_time, "Step without latency", role="reference", id="roofline",
-              band=measured.band(), band_label="where measured steps lie"),
+              bands=measured.page_bands(), band_label="where measured steps lie"),
         Curve(latency.step_time_kv_apart, "Step, caches read apart", role="reference", id="apart"),
     ],
     marks=[Mark(latency.latency_floor, "all weights read once", axis="y")],
@@ -36,7 +36,8 @@ latency_against_batch = Explorer(
         Preset("Context 200k", {"context": 200e3, "batch": 2000}, "and here are the 200k", "11:48"),
     ],
     caption="The step is the slower of reading (weights, then caches) and computing, and then the latency of its layers, "
-            "which no batch shortens. The shaded band is where measured steps of busy machines lie above the roofline.")
+            "which no batch shortens. The shaded band is where measured steps of such models on so many chips lie above the "
+            "roofline, if enough were published.")
 
 cost_against_batch = Explorer(
     "cost-against-batch", "What one token costs, in three parts",

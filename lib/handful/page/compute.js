@@ -1,4 +1,5 @@
 // The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that follow from them.
+import { bandAt } from "./bands.js";
 import { capital, describe, lower, plain } from "./describe.js";
 import { called, lacks, rows, store, supplied } from "./scenario.js";
 import { compile, compileSweep } from "./tree.js";
@@ -131,7 +132,7 @@ export class Model extends Values {
         const xs = same ? curve.xs : !curve.across ? this.grid : values === shared && common ? common : curve.across(values, this.grid);
         if (values === shared) common = xs;
         Object.assign(curve, { xs, ys });
-        out.curves.push({ curve, xs, ys, y: curve.at(values), x: this.across ? this.across(values) : cursor });
+        out.curves.push({ curve, xs, ys, y: curve.at(values), x: this.across ? this.across(values) : cursor, ...bandAt(curve, values) });
       } catch (error) {
         out.problem ||= error.message.includes("'device_price'") ? "No price is known for this chip, so its costs are left blank." : error.message;
       }
@@ -163,7 +164,9 @@ export class Model extends Values {
       const [least, most] = [Math.min, Math.max].map((end) => formatValue(end(...at.map((p) => p[1])), spec.y.unit));
       return ` ${capital(label)}: ${at.length} points from ${least} to ${most}.`;
     });
-    return `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ${values}.${groups.join("")}`;
+    const bands = shown.filter((c) => c.of).map(({ curve, y, band, of }) =>
+      ` ${capital(band ? `${curve.band_label} ${band.map((end) => formatValue(y * end, spec.y.unit, 2)).join(" to ")}: ${of}` : of)}.`);
+    return `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ${values}.${bands.join("")}${groups.join("")}`;
   }
 
   // Head and rows of the data table.

@@ -100,8 +100,10 @@ class Curve:
     """A formula drawn over the sweep.
 
     role: "total" (drawn strong), "part", "reference" (dashed grey).  band: factors (low, high) that shade what lies
-    between low and high times the curve.  given: symbols held at a value; scenario: a hardware, model or precision of
-    its own, so that one plot can hold a curve a chip.
+    between low and high times the curve.  bands: in its place, a band for each class of scenarios, as
+    ``measured.page_bands`` gives them; the first holds whose `when` fits the values of experts and devices, its `text`
+    says of what, and where its band is None the text says that there is none.  given: symbols held at a value;
+    scenario: a hardware, model or precision of its own, so that one plot can hold a curve a chip.
     """
 
     formula: Formula
@@ -109,6 +111,7 @@ class Curve:
     role: str = "part"
     band: tuple[float, float] | None = None
     band_label: str = ""
+    bands: Sequence[Mapping[str, Any]] = ()
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     id: str | None = None
@@ -118,9 +121,27 @@ class Curve:
             raise ExplorerError(f"The role of “{self.label}” must be total, part or reference; got {self.role!r}.")
         if self.band is not None and not 0 < self.band[0] < self.band[1]:
             raise ExplorerError(f"The band of “{self.label}” must be two rising factors above 0; got {self.band}.")
+        if self.bands and self.band is not None:
+            raise ExplorerError(f"“{self.label}” takes one band or a band for each class, not both.")
+        missing = {"devices", "experts"} - {q.name for q in self.formula.inputs}
+        if self.bands and missing:
+            raise ExplorerError(f"“{self.label}” has a band for each class of scenarios, so its formula must use "
+                                f"devices and experts; it lacks {' and '.join(sorted(missing))}.")
+        any_number = {row["when"]["experts"] for row in self.bands if row["when"]["most"] is None}
+        if self.bands and any_number != {True, False}:
+            raise ExplorerError(f"The bands of “{self.label}” must end, for dense models and for experts, with one for "
+                                "any number of chips (most: None).")
         if self.id is None:
             object.__setattr__(self, "id", re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-"))
         check_given(self.label, self.given, self.scenario)
+
+    def band_at(self, known: Mapping[str, float]) -> tuple[tuple[float, float] | None, str]:
+        """The band that holds for values of symbols, or None, and what it is of or why there is none; as compute.js."""
+        for row in self.bands:
+            most = row["when"]["most"]
+            if row["when"]["experts"] == (known["experts"] > 1) and (most is None or known["devices"] <= most):
+                return row["band"], row["text"]
+        return self.band, ""
 
 
 @dataclass(frozen=True)

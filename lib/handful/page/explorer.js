@@ -240,7 +240,8 @@ class Explorer {
     }
     const series = this.series(result);
     const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);
-    const y = this.axis("y", extent([...series.map((s) => s.ys), result.dots.map((d) => d.y)], leading, spec.y.log, spec.y.min, spec.y.max), spec.y);
+    const tops = series.filter((s) => s.band).map((s) => s.ys.map((y) => y * s.band[1]));
+    const y = this.axis("y", extent([...series.map((s) => s.ys), ...tops, result.dots.map((d) => d.y)], leading, spec.y.log, spec.y.min, spec.y.max), spec.y);
     const across = spec.across;
     const x = across ? this.axis("x", extent([...series.map((s) => s.xs), result.dots.map((d) => d.x)], [], across.log, across.min, across.max), across)
       : { domain: [spec.x.min, spec.x.max], settled: true };
@@ -266,7 +267,7 @@ class Explorer {
     const stacked = this.spec.stack ? result.curves.filter((c) => c.curve.role === "part") : [];
     let base = null, foot = 0;
     return result.curves.map((c) => {
-      const entry = { id: c.curve.id, label: c.curve.label, index: c.curve.index, role: c.curve.role, xs: c.xs, ys: c.ys, band: c.curve.band, cursor: [c.x, c.y] };
+      const entry = { id: c.curve.id, label: c.curve.label, index: c.curve.index, role: c.curve.role, xs: c.xs, ys: c.ys, band: c.band, cursor: [c.x, c.y] };
       if (!stacked.includes(c)) return entry;
       entry.base = base || new Float64Array(c.ys.length);
       entry.ys = base = c.ys.map((y, i) => y + entry.base[i]);
@@ -293,9 +294,9 @@ class Explorer {
   writeValues(result) {
     const { y } = this.spec;
     const live = new Set();
-    for (const { curve, y: value } of result.curves) {
-      const band = curve.band ? `${curve.band_label || "measured"} ${formatValue(value * curve.band[0], y.unit, 2)} to ${formatValue(value * curve.band[1], y.unit, 2)}` : "";
-      live.add(this.writeValue({ key: curve.id, label: curve.label, text: formatValue(value, y.unit), note: band, swatch: `ex-c${curve.index} ex-${curve.role}` }));
+    for (const { curve, y: value, band, of } of result.curves) {
+      const note = band ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ${formatValue(value * band[1], y.unit, 2)}` : of.split(":")[0];
+      live.add(this.writeValue({ key: curve.id, label: curve.label, text: formatValue(value, y.unit), note, swatch: `ex-c${curve.index} ex-${curve.role}` }));
     }
     for (const { label, at, index } of this.groups) live.add(this.writeValue({ key: `g-${label}`, label, text: `${at.length} points`, swatch: `ex-c${index % 8}`, ring: true }));
     for (const { readout, value } of result.readouts) live.add(this.writeValue({ key: `r-${readout.label}`, label: readout.label, text: formatValue(value, readout.unit, readout.digits) }));

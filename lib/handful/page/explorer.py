@@ -239,7 +239,8 @@ class Explorer:
         """All that the plot shows, as arrays.
 
         Returns a dict: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at" (id →
-        value at the cursor), "marks" (label → value), "readouts" (label → value), "dots" (label → (x, y)).
+        value at the cursor), "bands" (id → factors or None, and words), "marks" (label → value), "readouts" (label →
+        value), "dots" (label → (x, y)).
         """
         if self.scene:
             return scenes.find(self.kind).run(self, self.state(**state))
@@ -247,13 +248,15 @@ class Explorer:
 
         full = self.state(**state)
         xs, cursor = self.x.grid(), full[self.x.name]
-        out: dict[str, Any] = {"x": xs, "curves": {}, "across": {}, "at": {}, "marks": {}, "readouts": {}, "dots": {}}
+        out: dict[str, Any] = {"x": xs} | {
+            key: {} for key in ("curves", "across", "at", "bands", "marks", "readouts", "dots")}
         for curve in self.curves:
             if full.get(curve.id) is False:
                 continue
             known = self.known(full, curve.given, curve.scenario)
             out["curves"][curve.id] = np.broadcast_to(curve.formula(known | {self.x.name: xs}), xs.shape).astype(float)
             out["at"][curve.id] = float(curve.formula(known | {self.x.name: cursor}))
+            out["bands"][curve.id] = curve.band_at(known)
             if self.across:
                 out["across"][curve.id] = np.broadcast_to(
                     self.across[0](known | {self.x.name: xs}), xs.shape).astype(float)
@@ -318,6 +321,11 @@ class Explorer:
             text = f"{capital(lead.label)} {describe(v['x'], v['curves'][lead.id], name, unit, self.y_unit, self.x.log)}."
         values = "; ".join(f"{c.label} {format_value(v['at'][c.id], self.y_unit)}" for c in shown)
         text = f"{text} At {name} {plain(full[self.x.name], unit, 4)}: {values}."
+        for curve in shown:
+            (band, of), value = v["bands"][curve.id], v["at"][curve.id]
+            if of:
+                ends = " to ".join(format_value(value * end, self.y_unit, 2) for end in band or ())
+                text += f" {capital(f'{curve.band_label} {ends}: {of}' if band else of)}."
         for group in self.points:
             ends = [format_value(end(p[1] for p in group.at), self.y_unit) for end in (min, max)]
             text += f" {capital(group.label)}: {len(group.at)} points from {ends[0]} to {ends[1]}."

@@ -134,7 +134,8 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     parts = [c for c in shown if c.role == "part"] if explorer.stack else []
     total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.x.points))
     spots = [p[1] for p in v["dots"].values()] + [p[1] for group in explorer.points for p in group.at]
-    everything = np.concatenate([v["curves"][c.id] for c in shown] + [total[total > 0]] + [spots])
+    tops = [v["curves"][c.id] * v["bands"][c.id][0][1] for c in shown if v["bands"][c.id][0]]
+    everything = np.concatenate([v["curves"][c.id] for c in shown] + tops + [total[total > 0]] + [spots])
     lead = [v["curves"][c.id] for c in shown if c.role != "part"]
     lead = np.concatenate(lead) if lead else np.array([])
     low, high = extent(everything, explorer.y.log, explorer.y.min, explorer.y.max, lead[np.isfinite(lead) & (lead > 0)])
@@ -158,8 +159,8 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         if curve in parts:
             axes.fill_between(xs, base, base + ys, color=colour, alpha=0.22, linewidth=0)
             ys = base = base + ys
-        if curve.band:
-            axes.fill_between(xs, ys * curve.band[0], ys * curve.band[1], color=colour, alpha=0.14, linewidth=0)
+        if band := v["bands"][curve.id][0]:
+            axes.fill_between(xs, ys * band[0], ys * band[1], color=colour, alpha=0.14, linewidth=0)
         axes.plot(xs, ys, color=colour, linewidth=2.6 if curve.role == "total" else 1.5,
                   dashes=DASHES[i % len(DASHES)] or (None, None))
         lines.append(_points(axes, xs, ys))

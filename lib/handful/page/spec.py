@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..quantities import find, table
 from . import scenes
-from .declare import Control
+from .declare import Control, Curve
 
 if TYPE_CHECKING:
     from .explorer import Explorer
@@ -38,7 +38,8 @@ def spec(explorer: Explorer) -> dict[str, Any]:
                              "min": scale.min, "max": scale.max, "tree": formula.tree()}
         out["curves"] = [
             trimmed({"id": c.id, "label": c.label, "role": c.role, "tree": c.formula.tree(), "band": c.band,
-                     "band_label": c.band_label, "given": dict(c.given), "scenario": dict(c.scenario)}) for c in e.curves]
+                     "band_label": c.band_label, "bands": spec_bands(c),
+                     "given": dict(c.given), "scenario": dict(c.scenario)}) for c in e.curves]
         out["marks"] = [
             trimmed({"axis": m.axis, "label": m.label, "tree": m.formula.tree(), "unit": m.formula.gives.unit,
                      "band": m.band, "given": dict(m.given), "scenario": dict(m.scenario)}) for m in e.marks]
@@ -56,6 +57,11 @@ def spec(explorer: Explorer) -> dict[str, Any]:
                                "time": p.time, "seconds": p.seconds}) for p in e.presets]
     out["stack"] = e.stack
     return out
+
+
+def spec_bands(c: Curve) -> list[dict[str, Any]]:
+    """The bands of a curve's classes; what is None is left out."""
+    return [trimmed({**row, "when": trimmed(row["when"])}) for row in c.bands]
 
 
 def control(c: Control, e: Explorer) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def no_step_beats_the_larger_time() -> Findings:
                for at in (values(model=model, context=context) for model in ("DeepSeek-V3", "Llama 3.1 70B")
                           for context in (512, 8192, 100_000)) for batch in (1, 64, 4096))
     return {"reading caches apart is never faster": sure,
-            "no measured step is faster": all(row.ratio >= 1 for row in (*measured.kernels(), *measured.servers()))}
+            "no measured step is faster": all(row.ratio >= 1 for row in measured.ratios())}
 
 
 def compute_time_is_batch_times_active() -> Findings:
