@@ -2,7 +2,7 @@
 
 A chapter says beside a sentence when it is true; the page shows it then, and the tests ask for every chip, model,
 precision and context of the facts.  Both sides are a formula as `handful.ask` reads it, a value of the scenario, or a
-number; several comparisons are joined by ``and``, and ``not`` in front turns the whole round.
+number, times a factor where need be (``2 * step_time batch=64``); several comparisons are joined by ``and``, and ``not`` in front turns the whole round.
 
 >>> short = Condition("context > balance_context_with_attention")
 >>> short.holds(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
@@ -45,6 +45,8 @@ class Side:
     given: dict = field(init=False, default_factory=dict)
     chosen: dict = field(init=False, default_factory=dict)
     number: float | None = field(init=False, default=None)
+    factor: float = field(init=False, default=1.0)
+    name: str = field(init=False, default="")
 
     def __post_init__(self):
         def put(**values):
@@ -56,7 +58,14 @@ class Side:
             return
         except ValueError:
             pass
-        name, given, _ = parse_live(self.text)
+        factor, times, rest = self.text.partition("*")
+        if times:
+            try:
+                put(factor=float(factor))
+            except ValueError:
+                raise AskError(f"{factor.strip()!r} in {self.text!r} is no number; write 2 * step_time batch=1.") from None
+        name, given, _ = parse_live(rest.strip() if times else self.text)
+        put(name=name)
         put(chosen={key: value for key, value in given.items() if key in CHOICES},
             given={key: value for key, value in given.items() if key not in CHOICES})
         if name in registry():
@@ -75,7 +84,7 @@ class Side:
         if self.number is not None:
             return ()
         if self.formula is None:
-            return (self.text.split()[0],)
+            return (self.name,)
         return tuple(q.name for q in self.formula.inputs if q.default is None and q.name not in self.given)
 
     def value(self, known: Mapping):
@@ -84,16 +93,17 @@ class Side:
             return self.number
         if any(known.get(name) is None for name in self.needs):
             return None
-        return known[self.needs[0]] if self.formula is None else self.formula({**known, **self.given})
+        return self.factor * (known[self.name] if self.formula is None else self.formula({**known, **self.given}))
 
     def page(self) -> float | dict:
         """The same for the page: a number, or the tree with what is set and what has a default."""
         if self.number is not None:
             return self.number
-        if self.formula is None:
-            return {"tree": self.needs[0], "set": {**self.chosen, **self.given}}
-        rest = {q.name: q.default for q in self.formula.inputs if q.default is not None and q.name not in self.given}
-        return {"tree": self.formula.tree(), "set": {**self.chosen, **self.given}, "values": rest}
+        tree, rest = self.name, {}
+        if self.formula is not None:
+            tree = self.formula.tree()
+            rest = {"values": {q.name: q.default for q in self.formula.inputs if q.default is not None and q.name not in self.given}}
+        return {"tree": tree if self.factor == 1 else ["*", self.factor, tree], "set": {**self.chosen, **self.given}, **rest}
 
 
 class Condition:
