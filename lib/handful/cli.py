@@ -329,7 +329,8 @@ def _claims(options) -> None:
     values = [(value.label, value.text, "agrees" if value.agrees else "differs") for value in claim.values]
     findings = [(finding.label, "agrees" if finding.agrees else "differs") for finding in claim.findings]
     _columns([*said, *values] if values else findings)
-    _listed(f"{claim.verdict.capitalize()}, {BASES[claim.basis]}", [claim.reason, f"{claim.source}: {claim.link}"])
+    more = [f"{words}: {text}" for words, text in (("Depends on", claim.depends), ("Against it", claim.contrary), ("A slip", claim.slip)) if text]
+    _listed(f"{claim.verdict.capitalize()}, {BASES[claim.basis]}", [claim.reason, *more, f"{claim.source}: {claim.link}"])
 
 
 def _measure(options) -> None:

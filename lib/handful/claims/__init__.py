@@ -1,13 +1,19 @@
 """The ledger: every claim of the lecture with its time, its recomputation, a verdict and a source.
 
 A TOML file a chapter beside this module, ``SEGMENT-CHAPTER.toml``, holds the rows; `load` reads, recomputes and judges.
-A row says what was said (`spoken`, in `unit`) and asks for the same number under each admissible convention (`values`,
-in the grammar of `handful.ask`); the verdict follows by `judge` and is typed nowhere.  A claim without a number names a
-function of `checks` that tests it, or, where no test is possible, says so.
+A row says who said it and when: to the second, or about.  It holds what was said (`spoken`, in `unit`) and asks for the
+same number under each admissible convention (`values`, in the grammar of `handful.ask`); the verdict follows by `judge`.
+A claim without a number names a function of `checks` that tests it.  Where only a document can decide, the authors do,
+and the page says so.
+
+What a claim asks of its values is part of it: a claim of something that *can* be (`of = "some"`) holds where one case
+does, a claim about *most* where more than half do, and one that gives a bound (`at_least = true`) wherever it is exceeded.
+Where some values agree and others do not, the row says what it `depends` on; only a named contrary source or measurement
+(`contrary`) makes it contested.  What a speaker took back or plainly misspoke is a `slip`.
 
 >>> claim = find("balance-is-300")
->>> claim.time, claim.who, claim.chapter
-('18:20', 'Pope', 'balance-batch')
+>>> claim.who, claim.chapter, claim.of
+('Pope', 'balance-batch', 'most')
 >>> [value.label for value in claim.values if value.agrees][:1]
 ['H100, fp8']
 """
@@ -36,17 +42,23 @@ CHAPTERS = {"latency-and-cost": "Latency and cost", "balance-batch": "The balanc
             "why-pipelining-is-not-wise": "Why pipelining is not wise", "over-training": "Over-training",
             "reading-api-prices": "Reading API prices", "memory-tiers": "Memory tiers",
             "ciphers-and-networks": "Ciphers and networks"}
-SPEAKERS = ("Pope", "Patel")
-VERDICTS = {"holds": "every admissible reading agrees",
+# The lecturer; the host; the host with the lecturer's assent; nobody in the lecture, but a summary of it.
+SPEAKERS = ("Pope", "Patel", "Patel, Pope agreeing", "a later summary")
+VERDICTS = {"holds": "the admissible readings agree, as many of them as the claim speaks of",
             "order of magnitude": "no reading agrees, but none is further off than three times",
-            "contested": "some readings agree and others do not, or they lie far off on both sides",
+            "depends": "some readings agree and others do not; the entry says on what it depends",
+            "contested": "a named source or measurement says otherwise",
+            "true when said": "it has changed since",
+            "slip of the tongue": "corrected by the speaker, or plainly meant otherwise",
             "wrong": "no reading agrees",
             "not checkable": "nothing that can be looked up or computed decides it"}
 ORDER = 3.0     # what "order of magnitude" allows, as a factor
+# How many of its values a claim speaks of.
+QUANTIFIERS = {"all": all, "most": lambda agree: sum(agree) > len(agree) / 2, "some": any}
 # How a verdict was reached.
-BASES = {"values": "recomputed", "check": "tested", "verdict": "judged from the source"}
+BASES = {"values": "recomputed", "check": "tested", "verdict": "judged by the authors from the source"}
 KEYS = {"id", "time", "who", "statement", "reason", "source", "link"}
-MAY = {"spoken", "said", "unit", "within", "values", "check", "verdict"}
+MAY = {"spoken", "said", "unit", "within", "values", "check", "verdict", "of", "at_least", "depends", "contrary", "slip"}
 
 
 class ClaimsError(AskError):
@@ -96,20 +108,30 @@ class Claim:
     check: str = ""
     tested: str = ""
     findings: tuple[Finding, ...] = ()
+    of: str = "all"
+    at_least: bool = False
+    depends: str = ""
+    contrary: str = ""
+    slip: str = ""
+
+    @property
+    def about(self) -> bool:
+        """Whether its time is known to some fifteen seconds only."""
+        return self.time.startswith("about ")
 
     @property
     def seconds(self) -> int:
-        """Its second in the lecture."""
-        return lecture_seconds(self.time)
+        """Its second in the lecture, or about."""
+        return lecture_seconds(self.time.removeprefix("about "))
 
     @property
     def address(self) -> str:
         """The lecture at that second."""
-        return lecture_address(self.time)
+        return lecture_address(self.time.removeprefix("about "))
 
 
-def judge(values, spoken: tuple[float, float], within: float) -> str:
-    """The verdict on a spoken interval from what the admissible conventions give.
+def judge(values, spoken: tuple[float, float], within: float, of: str = "all", at_least: bool = False) -> str:
+    """Return the verdict on a spoken interval from what the admissible conventions give; "mixed" where it depends.
 
     Parameters
     ----------
@@ -119,29 +141,35 @@ def judge(values, spoken: tuple[float, float], within: float) -> str:
         What was said: twice the same number, or a range, which holds where it covers.
     within : float
         Tolerance as a factor, 1 or above.
+    of : str
+        How many of the values the claim speaks of: all, most (more than half), or some (one will do).
+    at_least : bool
+        Whether a value beyond what was said agrees as well.
 
     Examples
     --------
     >>> judge([295, 281], (300, 300), 1.25)
     'holds'
-    >>> judge([295, 153], (300, 300), 1.25)
-    'contested'
+    >>> judge([295, 153], (300, 300), 1.25), judge([295, 281, 153], (300, 300), 1.25, of="most")
+    ('mixed', 'holds')
     >>> judge([550], (300, 300), 1.25), judge([950], (300, 300), 1.25), judge([90, 950], (300, 300), 1.25)
-    ('order of magnitude', 'wrong', 'contested')
+    ('order of magnitude', 'wrong', 'mixed')
+    >>> judge([130, 8700], (1000, 1000), 1, of="some", at_least=True)
+    'holds'
     """
-    agree = [_near(value, spoken, within) for value in values]
-    if all(agree):
+    agree = [_near(value, spoken, within, at_least) for value in values]
+    if QUANTIFIERS[of](agree):
         return "holds"
     if any(agree):
-        return "contested"
-    if all(_near(value, spoken, ORDER) for value in values):
+        return "mixed"
+    if all(_near(value, spoken, ORDER, at_least) for value in values):
         return "order of magnitude"
-    return "contested" if min(values) < spoken[0] and max(values) > spoken[1] else "wrong"
+    return "mixed" if min(values) < spoken[0] and max(values) > spoken[1] else "wrong"
 
 
-def _near(value: float, spoken: tuple[float, float], factor: float) -> bool:
+def _near(value: float, spoken: tuple[float, float], factor: float, at_least: bool = False) -> bool:
     # The last bit of a product should not decide.
-    return spoken[0] / factor * (1 - 1e-9) <= value <= spoken[1] * factor * (1 + 1e-9)
+    return spoken[0] / factor * (1 - 1e-9) <= value and (at_least or value <= spoken[1] * factor * (1 + 1e-9))
 
 
 def find(name: str) -> Claim:
@@ -206,7 +234,7 @@ def _claim(row: dict, file: str, segment: int, chapter: str) -> Claim:
         stop("link", f"must be an address that starts with https://, or {chapter}.html for what the book derives; "
              f"got {row['link']!r}")
     try:
-        lecture_seconds(row["time"])
+        lecture_seconds(row["time"].removeprefix("about "))
     except AskError as error:
         stop("time", str(error).rstrip("."))
     ways = [key for key in ("values", "check", "verdict") if key in row]
@@ -216,14 +244,38 @@ def _claim(row: dict, file: str, segment: int, chapter: str) -> Claim:
     if ("values" in row) != ("spoken" in row):
         stop("spoken", "what was said and the values that it is held against come together")
     common = {"segment": segment, "chapter": chapter, "basis": ways[0], **{key: row[key].strip() for key in KEYS}}
+    for key in ("depends", "contrary", "slip"):
+        if key in row and (not isinstance(row[key], str) or not row[key].strip()):
+            stop(key, f"must be a text; got {row[key]!r}")
+    if row.get("of", "all") not in QUANTIFIERS:
+        stop("of", f"must be one of {', '.join(QUANTIFIERS)}; got {row['of']!r}")
+    if not isinstance(row.get("at_least", False), bool) or ("at_least" in row and "spoken" not in row):
+        stop("at_least", f"must be true or false, and stand beside what was spoken; got {row['at_least']!r}")
     if "verdict" in row:
         if row["verdict"] not in VERDICTS:
             stop("verdict", f"must be one of {', '.join(VERDICTS)}; got {row['verdict']!r}")
         more = {"verdict": row["verdict"]}
     else:
         more = _checked(row, stop) if "check" in row else _recomputed(row, stop)
+    more["verdict"] = _settled(row, more["verdict"], stop)
+    common |= {key: row[key] for key in ("of", "at_least", "depends", "contrary", "slip") if key in row}
     common["reason"] = _filled(common["reason"], {value.label: value.text for value in more.get("values", ())}, stop)
     return Claim(**common, **more)
+
+
+def _settled(row: dict, found: str, stop) -> str:
+    """Return the verdict that is shown: what was found, with what the row says of it, and no more than that."""
+    for key, wanted in (("depends", ("mixed", "depends")), ("contrary", ("mixed", "contested")),
+                        ("slip", ("wrong", "mixed", "order of magnitude", "slip of the tongue"))):
+        if key in row and found not in wanted:
+            stop(key, f"has nothing to explain, since the verdict is {found!r}")
+    if "slip" in row:
+        return "slip of the tongue"
+    if found == "mixed" and ("depends" in row) == ("contrary" in row):
+        stop("depends", "some values agree and others do not: say on what it depends, or name the contrary source as contrary")
+    if found in ("depends", "contested", "slip of the tongue") and {"depends": "depends", "contested": "contrary"}.get(found, "slip") not in row:
+        stop("verdict", f"{found!r} needs its reason: depends, contrary or slip")
+    return ("contested" if "contrary" in row else "depends") if found == "mixed" else found
 
 
 def _filled(reason: str, known: dict[str, str], stop) -> str:
@@ -248,7 +300,7 @@ def _checked(row: dict, stop) -> dict:
     test = TESTS[row["check"]]
     findings = tuple(Finding(label, bool(agrees)) for label, agrees in test().items())
     agree = [finding.agrees for finding in findings]
-    verdict = "holds" if all(agree) else "contested" if any(agree) else "wrong"
+    verdict = "holds" if QUANTIFIERS[row.get("of", "all")](agree) else "mixed" if any(agree) else "wrong"
     return {"check": row["check"], "tested": test.__doc__.strip().partition("\n")[0], "findings": findings,
             "verdict": verdict}
 
@@ -285,7 +337,8 @@ def _recomputed(row: dict, stop) -> dict:
         if not isinstance(asked, str):
             stop(f"values {label!r}", f"must be a request for a formula, a fact or arithmetic; got {asked!r}")
         value, verified = number(f"values {label!r}", asked)
-        values.append(Value(label, asked, value, format_value(value, unit), verified, _near(value, (low, high), within)))
+        values.append(Value(label, asked, value, format_value(value, unit), verified,
+                            _near(value, (low, high), within, row.get("at_least", False))))
     text = row.get("said") or " to ".join(dict.fromkeys(format_value(part, unit, 4) for part in (low, high)))
     return {"spoken": (low, high), "spoken_text": text, "unit": unit, "within": float(within), "values": tuple(values),
-            "verdict": judge([value.value for value in values], (low, high), within)}
+            "verdict": judge([value.value for value in values], (low, high), within, row.get("of", "all"), row.get("at_least", False))}

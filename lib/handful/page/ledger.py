@@ -13,7 +13,8 @@ from pathlib import Path
 from ..claims import BASES, CHAPTERS, SEGMENTS, VERDICTS, Claim, load
 
 # What stands before a verdict, for those who do not see its colour.
-MARKS = {"holds": "✓", "order of magnitude": "≈", "contested": "±", "wrong": "✗", "not checkable": "?"}
+MARKS = {"holds": "✓", "order of magnitude": "≈", "depends": "↔", "contested": "±", "true when said": "◷",
+         "slip of the tongue": "~", "wrong": "✗", "not checkable": "?"}
 FILES = ("claims.json", "claims.csv")
 
 
@@ -79,10 +80,17 @@ def _entry(claim: Claim) -> str:
             f'<span class="verdict verdict-{slug(claim.verdict)}">{badge(claim.verdict)}</span> '
             f'<a class="entry-id" href="#claim-{claim.id}">{claim.id}</a></p>'
             f'<p class="entry-said">{e(claim.statement)}</p>{_found(claim)}'
-            f'<p class="entry-why">{e(claim.reason)}</p>'
+            f'<p class="entry-why">{e(claim.reason)}{_more(claim)}</p>'
             f'<p class="entry-source">{BASES[claim.basis].capitalize()}. Source: '
             f'<a href="{e(claim.link)}">{e(claim.source)}</a>. '
             f'Chapter: <a href="{claim.chapter}.html">{e(CHAPTERS[claim.chapter])}</a>.</p></li>')
+
+
+def _more(claim: Claim) -> str:
+    """What a verdict rests on besides the values: what it depends on, who says otherwise, what was corrected."""
+    said = (("depends", "It depends on "), ("contrary", "Against it: "), ("slip", "A slip: "))
+    return "".join(f' <span class="entry-{key}">{words}{html.escape(getattr(claim, key).rstrip("."))}.</span>'
+                   for key, words in said if getattr(claim, key))
 
 
 def _found(claim: Claim) -> str:
@@ -90,6 +98,7 @@ def _found(claim: Claim) -> str:
     e = html.escape
     if claim.values:
         tolerance = f"a factor of {claim.within:g} is allowed" if claim.within > 1 else "no tolerance"
+        tolerance += {"most": "; said of most", "some": "; said to be possible"}.get(claim.of, "") + ("; or beyond it" if claim.at_least else "")
         head = f"Said: <strong>{e(claim.spoken_text)}</strong> ({tolerance}). Recomputed:"
         rows = [(value.label, value.text + ("" if value.verified else " (unverified)"), value.agrees)
                 for value in claim.values]
@@ -117,6 +126,7 @@ def as_object(claim: Claim) -> dict:
                    "within": claim.within} if claim.spoken else None,
         "recomputed": [{"convention": value.label, "request": value.request, "value": value.value,
                         "verified": value.verified, "agrees": value.agrees} for value in claim.values],
+        "of": claim.of, "depends": claim.depends or None, "contrary": claim.contrary or None, "slip": claim.slip or None,
         "tested": claim.tested or None,
         "found": [{"case": finding.label, "agrees": finding.agrees} for finding in claim.findings],
         "verdict": claim.verdict, "basis": BASES[claim.basis], "reason": claim.reason,
