@@ -9,7 +9,7 @@ Two ways to cross are in use, and both are here by name.  One copy an expert, ea
 inside it (``all_to_all_time_once``): what kernels for training and prompts do, with a router that keeps a
 token to few domains.
 
->>> placement(experts=256, devices=72)                            # the lecture's example (33:37)
+>>> placement(experts=256, devices=72)                            # the lecture's example (34:18)
 Placement(used=64, each=4, idle=8)
 >>> v3 = dict(experts=256, active_experts=8, d_model=7168, dispatch_bytes=1, combine_bytes=2)
 >>> f"{all_to_all_bytes(v3):,.0f}"                                # bytes that a token moves in one layer
@@ -47,11 +47,11 @@ E_n = q.experts_per_device.symbol
 # Where the experts lie --------------------------------------------------------------------------------------
 
 experts_per_device = Formula(
-    q.experts_per_device, ceiling(E / n), source="33:37", meaning="experts on the chip that holds most",
+    q.experts_per_device, ceiling(E / n), source="34:18", meaning="experts on the chip that holds most",
     conventions=("the slowest chip sets the pace, so the fullest one counts",))
 
 devices_in_use = Formula(
-    q.devices_in_use, ceiling(E / q.experts_per_device.symbol), using=(experts_per_device,), source="33:37",
+    q.devices_in_use, ceiling(E / q.experts_per_device.symbol), using=(experts_per_device,), source="34:18",
     meaning="chips that suffice without giving any of them more experts")
 
 tokens_per_expert = Formula(
@@ -79,7 +79,7 @@ domains_reached = Formula(
 # What travels -----------------------------------------------------------------------------------------------
 
 all_to_all_bytes = Formula(
-    q.all_to_all_bytes, k * _there_and_back, source=f"34:00; {_V3}",
+    q.all_to_all_bytes, k * _there_and_back, source=f"34:51; {_V3}",
     meaning="one copy of the activation to each expert, and one answer back from each",
     conventions=("out (dispatch) and back (combine) may differ in precision: DeepSeek sends fp8, gets bf16",
                  "scales and indices left out: about 3 % for fp8 in blocks of 128"))
@@ -102,13 +102,13 @@ copies_leaving_once = Formula(
 # How long it takes ------------------------------------------------------------------------------------------
 
 bandwidth_ratio = Formula(
-    q.bandwidth_ratio, BW_up / BW_out, source="38:33; contested",
+    q.bandwidth_ratio, BW_up / BW_out, source="38:47; depends on the port",
     meaning="how much faster the fabric inside a domain is than the network between domains",
     conventions=("one direction, per chip", "the lecture says 8; chips differ: see generations()"))
 
 scale_up_time = Formula(
     q.scale_up_time, _tokens * q.copies_inside.symbol * _there_and_back / BW_up, using=(copies_inside,),
-    source="38:33", meaning="time for the copies that stay in the domain",
+    source="38:35", meaning="time for the copies that stay in the domain",
     conventions=("a switch: any pair of chips at full rate, which a torus does not give", "latency left out"))
 
 scale_out_time = Formula(
@@ -208,13 +208,13 @@ hiding_bandwidth_inside = Formula(
 # What fits --------------------------------------------------------------------------------------------------
 
 largest_model = Formula(
-    q.total_parameters, mu * n_up * C / w, name="largest_model", source="46:54",
+    q.total_parameters, mu * n_up * C / w, name="largest_model", source="46:52",
     meaning="weights that one domain holds beside its caches",
     conventions=("weights take a stated share of memory",))
 
 most_experts = Formula(
     q.experts, Max(0, mu * n_up * C / w - (N_total - N_routed)) / (layers * N_1), name="most_experts",
-    source="46:54", meaning="experts a layer that one domain holds when the rest of the model stays as it is",
+    source="46:52", meaning="experts a layer that one domain holds when the rest of the model stays as it is",
     conventions=("weights take a stated share of memory", "0 where the rest alone does not fit"))
 
 # Uneven loads -----------------------------------------------------------------------------------------------

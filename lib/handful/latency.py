@@ -209,7 +209,7 @@ attention_context = Formula(
 weight_memory = Formula(q.weight_memory, w * N_total, source="definition", meaning="bytes that all weights take")
 
 batch_that_fits = Formula(
-    q.batch_that_fits, Max(0, n * q.memory_capacity.symbol - w * N_total) / (L * b + b0), source="1:05:00",
+    q.batch_that_fits, Max(0, n * q.memory_capacity.symbol - w * N_total) / (L * b + b0), source="1:06:26",
     meaning="sequences whose caches fit beside the weights",
     conventions=("no memory kept back for activations or fragmentation", "the context is above zero"))
 

@@ -60,19 +60,19 @@ fewest_layers_of_chip = Formula(
 # Latency ---------------------------------------------------------------------------------------------------------
 
 hop_time = Formula(
-    q.hop_time, wire + new * B_m * width * w_a / (n_s * out), source="derived; 75:03",
+    q.hop_time, wire + new * B_m * width * w_a / (n_s * out), source="derived; 1:15:20",
     meaning="an empty message, and the activations of a micro-batch behind it",
     conventions=("every chip of a stage sends its share through a port of its own",))
 
 
 token_latency = Formula(
-    q.token_latency, t + P * hop, source="60:58; hops from 75:03",
+    q.token_latency, t + P * hop, source="1:00:49; hops from 1:15:20",
     meaning="one token after another through all stages: the work is the same, hops are added",
     conventions=("a token comes back to the first stage before the next one starts",
                  "each stage has as many chips as the whole model had: its share of the step is 1/P"))
 
 stage_utilisation = Formula(
-    q.stage_utilisation, Min(1, m * t_s / (P * (t_s + hop))), source="derived; 57:00",
+    q.stage_utilisation, Min(1, m * t_s / (P * (t_s + hop))), source="derived; 57:34",
     meaning="share of the time in which a stage works, with m micro-batches going round in decoding",
     conventions=("each micro-batch goes from the last stage to the first for its next token", "equal stages"))
 
@@ -165,11 +165,11 @@ best_micro_batches = Formula(
 # Memory ----------------------------------------------------------------------------------------------------------
 
 device_memory_of_batch = Formula(
-    q.device_memory, (w * N + B * L * b) / (n_s * P), name="device_memory_of_batch", source="1:05:00",
+    q.device_memory, (w * N + B * L * b) / (n_s * P), name="device_memory_of_batch", source="1:06:26",
     meaning="weights and caches over all chips of all stages")
 
 device_memory = Formula(
-    q.device_memory, w * N / (n_s * P) + B_m * L * b / n_s, source="1:11:44",
+    q.device_memory, w * N / (n_s * P) + B_m * L * b / n_s, source="1:11:12",
     meaning="the same with a micro-batch in every stage: stages cancel in the caches",
     conventions=("as many micro-batches in flight as stages: fewer would leave stages idle",),
     derivation=lambda: _derive_cancellation())

@@ -76,10 +76,10 @@ crossing_slowdown_once = Formula(
                  "the one in n copies that stay on their chip neglected"))
 
 domain_memory = Formula(
-    q.domain_memory, n_up * C, source="45:28", meaning="chips of a domain, times the memory of each")
+    q.domain_memory, n_up * C, source="45:44", meaning="chips of a domain, times the memory of each")
 
 domains_to_hold = Formula(
-    q.scale_up_domains, Max(1, w * N_total / (mu * n_up * C)), name="domains_to_hold", source="46:54",
+    q.scale_up_domains, Max(1, w * N_total / (mu * n_up * C)), name="domains_to_hold", source="46:52",
     meaning="domains that the weights fill, when they may take a stated share of the memory",
     conventions=("not rounded up: what is left of the last one holds caches",))
 
@@ -133,7 +133,7 @@ _tokens = B * new / (R * n_up)  # of one chip
 
 one_fabric_time = Formula(
     q.scale_up_time, _tokens * k * (1 - o / (R * n_up)) * _bytes / BW_up, name="one_fabric_time",
-    source="38:33", meaning="time if one fabric joined the chips of all racks", conventions=("latency left out",))
+    source="38:47", meaning="time if one fabric joined the chips of all racks", conventions=("latency left out",))
 
 scale_out_time_of_racks = Formula(
     q.scale_out_time, _tokens * k * phi * _bytes / BW_out, name="scale_out_time_of_racks",
@@ -207,7 +207,7 @@ combine_time = Formula(
 
 scale_up_time_at_load = Formula(
     q.scale_up_time, new * B_n * k_in * _bytes / BW_up, using=(experts.copies_inside,),
-    name="scale_up_time_at_load", source="38:33", meaning="time on the fabric for the tokens of one chip",
+    name="scale_up_time_at_load", source="38:47", meaning="time on the fabric for the tokens of one chip",
     conventions=("latency left out", _PER_CHIP))
 
 scale_out_time_at_load = Formula(
@@ -246,7 +246,7 @@ copied_weights = Formula(
     conventions=("data-parallel attention, as in DeepSeek's service of 2025; tensor parallelism would share it",))
 
 resident_caches = Formula(
-    q.resident_caches, B_n * (L * b + b_0), source="1:05:00",
+    q.resident_caches, B_n * (L * b + b_0), source="1:06:26",
     meaning="caches of a chip's own sequences", conventions=("attention is not shared among chips",))
 
 device_memory_at_load = Formula(

@@ -33,23 +33,23 @@ _FULL = "as many micro-batches in flight as stages: fewer would leave stages idl
 # Memory ----------------------------------------------------------------------------------------------------------
 
 weights_on_device = Formula(
-    q.device_memory, w * N / (n * P), name="weights_on_device", source="1:05:00",
+    q.device_memory, w * N / (n * P), name="weights_on_device", source="1:06:26",
     meaning="weights that one chip holds", conventions=(_STAGE, "one copy of every weight"))
 
 caches_on_device = Formula(
-    q.device_memory, B_m * (L * b + b0) / n, name="caches_on_device", source="1:11:44",
+    q.device_memory, B_m * (L * b + b0) / n, name="caches_on_device", source="1:11:12",
     meaning="caches that one chip holds: no stages in it", conventions=(_STAGE, _FULL))
 
 device_memory_of_stage = Formula(
-    q.device_memory, w * N / (n * P) + B_m * (L * b + b0) / n, name="device_memory_of_stage", source="1:11:44",
+    q.device_memory, w * N / (n * P) + B_m * (L * b + b0) / n, name="device_memory_of_stage", source="1:11:12",
     meaning="weights and caches on one chip", conventions=(_STAGE, _FULL))
 
 memory_used = Formula(
-    q.memory_used, device_memory_of_stage.expression / C, source="1:02:05",
+    q.memory_used, device_memory_of_stage.expression / C, source="1:02:22",
     meaning="share of a chip's memory that weights and caches take; above 1 they do not fit", conventions=(_STAGE, _FULL))
 
 equal_stages = Formula(
-    q.equal_stages, w * N / (B_m * (L * b + b0)), source="1:11:44",
+    q.equal_stages, w * N / (B_m * (L * b + b0)), source="1:11:12",
     meaning="stages from which a chip holds more bytes of caches than of weights", conventions=(_STAGE, _FULL),
     derivation=lambda: _derive_equal_stages())
 
@@ -64,17 +64,17 @@ context_of_many_stages = Formula(
 # A domain, as memory and as bandwidth ----------------------------------------------------------------------------
 
 domain_capacity = Formula(
-    q.domain_capacity, n * C, source="45:28; 61:33", meaning="all memory of one scale-up domain")
+    q.domain_capacity, n * C, source="45:44", meaning="all memory of one scale-up domain")
 
 domain_bandwidth = Formula(
-    q.domain_bandwidth, n * BW, source="1:17:50", meaning="what a step reads with: every chip of the domain at once")
+    q.domain_bandwidth, n * BW, source="1:17:34", meaning="what a step reads with: every chip of the domain at once")
 
 bandwidth_at_drain = Formula(
     q.domain_bandwidth, q.domain_capacity.symbol / q.drain_time.symbol, name="bandwidth_at_drain", source="23:36",
     meaning="bandwidth that reads a given capacity in a given time")
 
 bandwidth_needed = Formula(
-    q.domain_bandwidth, w * N / q.latency_floor.symbol, name="bandwidth_needed", source="10:40; 1:17:50",
+    q.domain_bandwidth, w * N / q.latency_floor.symbol, name="bandwidth_needed", source="10:40; 1:17:34",
     meaning="bandwidth that one domain needs to read all weights in a wanted time",
     conventions=("all weights are read",))
 
@@ -82,11 +82,11 @@ bandwidth_needed = Formula(
 
 token_latency_of_stages = Formula(
     q.token_latency, q.step_time.symbol + P * hop, using=(step_time,), name="token_latency_of_stages",
-    source="60:58; hops from 75:03", meaning="P racks in a pipeline: each reads a P-th of the weights, one after another",
+    source="1:00:49; hops from 1:15:20", meaning="P racks in a pipeline: each reads a P-th of the weights, one after another",
     conventions=(_STAGE, "`batch` is one micro-batch"))
 
 token_latency_of_one_domain = Formula(
-    q.token_latency, q.step_time.symbol / P, using=(step_time,), name="token_latency_of_one_domain", source="1:17:50",
+    q.token_latency, q.step_time.symbol / P, using=(step_time,), name="token_latency_of_one_domain", source="1:17:34",
     meaning="P racks as one scale-up domain: all of them read at once",
     conventions=("no time for communication", "`batch` is one micro-batch"))
 

@@ -55,7 +55,7 @@ balance_against_sparsity = Explorer(
     presets=[
         Preset("32 of 256", {"sparsity": 8}, "DeepSeek activates 32 of 256 experts", "19:21"),
         Preset("By parameters", {"sparsity": 671 / 37}, "37 billion active of 700 billion", "4:40"),
-        Preset("8 of 256", {"sparsity": 32}, "a router picks perhaps one expert in 32", "32:34"),
+        Preset("8 of 256", {"sparsity": 32}, "a router picks perhaps one expert in 32", "32:41"),
     ],
     caption="300 is a band, not a line: the shaded strip holds every chip sold since 2020, at each of its precisions.")
 

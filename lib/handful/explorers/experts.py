@@ -70,8 +70,8 @@ racks_scene = Explorer(
         Control(IntSlider(value=5, min=1, max=40), "which", "Which token"),
         Control(IntSlider(value=128, min=1, max=512), "device_batch", "Sequences on each chip")],
     presets=[
-        Preset("One rack", {"scale_up_domains": 1, "machine": "gb200-400", "way": "each"}, "any chip talks to any other: a perfect fit", "35:45"),
-        Preset("Two racks", {"scale_up_domains": 2, "machine": "gb200-400", "way": "each"}, "half of the tokens want to leave the rack", "39:39"),
+        Preset("One rack", {"scale_up_domains": 1, "machine": "gb200-400", "way": "each"}, "any chip talks to any other: a perfect fit", "35:46"),
+        Preset("Two racks", {"scale_up_domains": 2, "machine": "gb200-400", "way": "each"}, "half of the tokens want to leave the rack", "40:03"),
         Preset("Two racks, one copy a rack", {"scale_up_domains": 2, "machine": "gb200-400", "way": "once"}, "", ""),
         Preset("DeepSeek's eight nodes", {"scale_up_domains": 8, "machine": "h100", "way": "limited"}, "", ""),
     ],
@@ -92,7 +92,7 @@ placement_scene = Explorer(
         Control(Dropdown(options=[("none", "none"), ("32 second copies, placed by load", "spare")], value="none"), "spare", "Spare experts"),
         Control(IntSlider(value=1, min=1, max=40), "seed", "Another draw")],
     presets=[
-        Preset("Four experts a chip", {"batch": 1024, "devices": 64, "skew": 0, "spare": "none"}, "64 of the 72 chips, four experts on each", "33:37"),
+        Preset("Four experts a chip", {"batch": 1024, "devices": 64, "skew": 0, "spare": "none"}, "64 of the 72 chips, four experts on each", "34:18"),
         Preset("A larger batch", {"batch": 8192, "devices": 64, "skew": 0, "spare": "none"}, "", ""),
         Preset("A router with favourites", {"batch": 8192, "devices": 64, "skew": 0.4, "spare": "none"}, "", ""),
         Preset("And spare experts", {"batch": 8192, "devices": 64, "skew": 0.4, "spare": "spare"}, "", ""),
@@ -121,11 +121,11 @@ copies_that_cross = Explorer(
               Readout(experts.domains_reached, "Of these a token reaches")],
     presets=[
         Preset("Two racks", {"devices": 144, "domain_devices": 72, "active_experts": 8},
-               "half of the tokens want to leave the rack", "39:39"),
+               "half of the tokens want to leave the rack", "40:03"),
         Preset("One rack", {"devices": 72, "domain_devices": 72, "active_experts": 8},
-               "the all-to-all fits the fabric of one rack", "35:45"),
+               "the all-to-all fits the fabric of one rack", "35:46"),
         Preset("DeepSeek's 320 chips", {"devices": 320, "domain_devices": 8, "active_experts": 8},
-               "one rack bounds an expert layer", "36:20"),
+               "one rack bounds an expert layer", "36:30"),
     ],
     caption="Every expert is as likely as any other. A domain is a node of eight or a rack. One copy an expert is the "
             "lecture's picture; one copy a rack is handed on inside it.")
@@ -146,10 +146,10 @@ crossing_against_ratio = Explorer(
         Control(IntSlider(value=8, min=1, max=32), "active_experts", "Experts of a token")],
     readouts=[Readout(racks.fraction_leaving_of_racks, "Share of the copies that leave")],
     presets=[
-        Preset("The lecture's 8", {"bandwidth_ratio": 8, "scale_up_domains": 2}, "scale-out is about eight times slower", "38:33"),
+        Preset("The lecture's 8", {"bandwidth_ratio": 8, "scale_up_domains": 2}, "scale-out is about eight times slower", "38:47"),
         Preset("Two H100 nodes", {"bandwidth_ratio": _ratio("H100 SXM"), "scale_up_domains": 2}, "", ""),
         Preset("Two GB200 racks, 400 Gb/s", {"bandwidth_ratio": _ratio("GB200 NVL72", "InfiniBand NDR"), "scale_up_domains": 2},
-               "a substantial bottleneck", "36:20"),
+               "a substantial bottleneck", "36:24"),
         Preset("40 nodes, four for a token", {"bandwidth_ratio": _ratio("H100 SXM"), "scale_up_domains": 40, "domain_limit": 4}, "", ""),
     ],
     caption="Fabric and network work at once; the slower one sets the pace. Dots are chips with the ports that they are "
@@ -174,7 +174,7 @@ hiding_against_batch = Explorer(
               Readout(racks.hiding_batch_once_of_racks, "Hidden up to, one copy a rack")],
     presets=[
         Preset("Two GB200 racks, 800 Gb/s", {**_GB200, "scale_up_domains": 2, "scale_out_bandwidth": _PORTS["800"], "batch": 1024},
-               "the slow network becomes the bottleneck of the all-to-all", "39:39"),
+               "the slow network becomes the bottleneck of the all-to-all", "40:07"),
         Preset("Two GB200 racks, 400 Gb/s", {**_GB200, "scale_up_domains": 2, "scale_out_bandwidth": _PORTS["400"], "batch": 1024}, "", ""),
         Preset("Two H100 nodes", {**_H100, "scale_up_domains": 2, "scale_out_bandwidth": _PORTS["400"], "batch": 1024}, "", ""),
         Preset("40 H100 nodes", {**_H100, "scale_up_domains": 40, "scale_out_bandwidth": _PORTS["400"], "batch": 8192}, "", ""),
@@ -205,7 +205,7 @@ wide_against_chips = Explorer(
               Control(IntSlider(value=128, min=1, max=512), "device_batch", "Sequences on each chip")],
     readouts=[Readout(experts.fraction_leaving, "Share of the copies that leave")],
     presets=[
-        Preset("One rack of GB200", {"machine": "gb200", "devices": 72, "device_batch": 128}, "64 of the 72 chips, four experts on each", "33:37"),
+        Preset("One rack of GB200", {"machine": "gb200", "devices": 72, "device_batch": 128}, "64 of the 72 chips, four experts on each", "34:18"),
         Preset("18 nodes, as served", {"machine": "h100", "devices": 144, "device_batch": 88}, "", ""),
         Preset("40 nodes, as reported", {"machine": "h100", "devices": 320, "device_batch": 25}, "", ""),
     ],
@@ -234,7 +234,7 @@ memory_against_chips = Explorer(
         Preset("18 nodes, as served", {"machine": "h100", "devices": 144, "device_batch": 88, "context": 4989}, "", ""),
         Preset("Two nodes", {"machine": "h100", "devices": 16, "device_batch": 88, "context": 4989}, "", ""),
         Preset("One rack of GB200", {"machine": "gb200", "devices": 72, "device_batch": 256, "context": 4989},
-               "a rack holds a large model and the caches of its users", "45:28"),
+               "a rack holds a large model and the caches of its users", "45:44"),
     ],
     caption="DeepSeek-V3 in fp8. Attention and the shared expert stand whole on every chip, as in the service that DeepSeek "
             "describes. Only the routed experts thin out as chips join, and what they free holds caches.")
@@ -271,9 +271,9 @@ memory_of_domains = Explorer(
     points=[Points("domains as built", [(g.devices, g.memory, g.name.replace(" NVL72", "").replace(" SXM", ""))
                                         for g in experts.generations() if g.name in _SHOWN])],
     presets=[
-        Preset("Eight Hoppers", {**_H100, "domain_devices": 8}, "eight Hoppers have 640 GB", "45:28"),
-        Preset("A rack of Blackwell", {**_GB200, "domain_devices": 72}, "10 to 20 TB, enough for 5 trillion parameters and caches", "45:28"),
-        Preset("Twice the rack", {**_GB200, "domain_devices": 144}, "from 64 to 500 there is at least a genuine fourfold increase", "41:15"),
+        Preset("Eight Hoppers", {**_H100, "domain_devices": 8}, "eight Hoppers have 640 GB", "45:30"),
+        Preset("A rack of Blackwell", {**_GB200, "domain_devices": 72}, "10 to 20 TB, enough for 5 trillion parameters and caches", "45:44"),
+        Preset("Twice the rack", {**_GB200, "domain_devices": 144}, "from 64 to 500 there is at least a genuine fourfold increase", "41:27"),
     ],
     caption="A model lies in one domain if its line is below the domain's point, with room to spare for caches. "
             "The domains of TPUs are tori of thousands of chips, in which distant pairs share their links.")

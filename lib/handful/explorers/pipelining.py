@@ -27,8 +27,8 @@ transfer_ratio = Explorer(
     readouts=[Readout(pipelining.fewest_layers_of_chip, "Layers on a stage that suffice"),
               Readout(experts.bandwidth_ratio, "Scale-up over scale-out")],
     presets=[
-        Preset("k = 32", {"active_experts": 32, "layers_per_stage": 1}, "k is 32 or 16 for DeepSeek", "51:18"),
-        Preset("k = 8, one layer", {"active_experts": 8, "layers_per_stage": 1}, "or 8 by itself", "51:18"),
+        Preset("k = 32", {"active_experts": 32, "layers_per_stage": 1}, "maybe 32 or 16 experts for DeepSeek", "51:40"),
+        Preset("k = 8, one layer", {"active_experts": 8, "layers_per_stage": 1}, "it could be 8 by itself", "52:53"),
         Preset("A dense model", {"active_experts": 1, "layers_per_stage": 8}),
     ],
     caption="Above 1, the copies that go to experts keep the fabric busy for longer than the hand-over keeps the network busy, "
@@ -50,10 +50,10 @@ schedules = Explorer(
                 "schedule", "Schedule"),
         _STAGES, Control(IntSlider(value=8, min=1, max=24), "micro_batches", "Micro-batches"), _BACKWARD, _WEIGHTS],
     presets=[
-        Preset("One micro-batch", {"schedule": "gpipe", "micro_batches": 1}, "with four racks and one batch, three quarters idle", "57:00"),
-        Preset("Forward, then backward", {"schedule": "gpipe", "micro_batches": 8}, "forward, a hard stop, backward: a bubble", "58:00"),
-        Preset("1F1B", {"schedule": "1f1b", "micro_batches": 8}, "a remedy: one forward, one backward", "58:00"),
-        Preset("Zero bubble", {"schedule": "zero_bubble", "micro_batches": 8}, "a remedy: zero bubble", "58:00"),
+        Preset("One micro-batch", {"schedule": "gpipe", "micro_batches": 1}, "with four racks and one batch, three quarters idle", "57:34"),
+        Preset("Forward, then backward", {"schedule": "gpipe", "micro_batches": 8}, "forward, a hard stop, backward: a bubble", "59:24"),
+        Preset("1F1B", {"schedule": "1f1b", "micro_batches": 8}, "a remedy: one forward, one backward", "1:00:31"),
+        Preset("Zero bubble", {"schedule": "zero_bubble", "micro_batches": 8}, "a remedy: zero bubble", "1:00:31"),
         Preset("DualPipe off its formula", {"schedule": "dual_pipe", "micro_batches": 12, "pipeline_stages": 6, "backward_time": 2.6}),
     ],
     caption="Numbers are micro-batches, the bare floor of a row is waiting. Pale bars belong to a device's second piece of the model, "
@@ -66,8 +66,8 @@ laps = Explorer(
     controls=[_STAGES, Control(IntSlider(value=1, min=1, max=12), "micro_batches", "Micro-batches in flight"),
               Control(FloatSlider(value=0, min=0, max=1, step=0.05), "hop_time", "Hop, in work of one stage", unit="1")],
     presets=[
-        Preset("One inference", {"pipeline_stages": 4, "micro_batches": 1, "hop_time": 0}, "four racks, one inference: three quarters idle", "57:00"),
-        Preset("As many as stages", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0}, "fill the gap at once: no bubble in inference", "57:00"),
+        Preset("One inference", {"pipeline_stages": 4, "micro_batches": 1, "hop_time": 0}, "four racks, one inference: three quarters idle", "57:34"),
+        Preset("As many as stages", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0}, "fill the gap at once: no bubble in inference", "57:40"),
         Preset("A hop that shows", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0.25}),
         Preset("One more hides it", {"pipeline_stages": 4, "micro_batches": 5, "hop_time": 0.25}),
     ],
@@ -88,7 +88,7 @@ bubble_share = Explorer(
     controls=[Control(IntSlider(value=8, min=2, max=32), "pipeline_stages", "Stages"), _BACKWARD, _WEIGHTS],
     readouts=[Readout(pipelining.bubble_of_ideal, "GPipe and 1F1B, of the work")],
     presets=[
-        Preset("As many as stages", {"pipeline_stages": 8, "micro_batches": 8}, "smaller batches always converge better, and run worse", "58:00"),
+        Preset("As many as stages", {"pipeline_stages": 8, "micro_batches": 8}, "smaller batches always converge better, and run worse", "59:45"),
         Preset("DeepSeek-V3's 16 stages", {"pipeline_stages": 16, "micro_batches": 120}),
         Preset("Three equal passes", {"pipeline_stages": 8, "micro_batches": 32, "backward_time": 2, "weight_gradient_time": 1}),
     ],
@@ -105,8 +105,8 @@ best_micro_batches = Explorer(
               Control(FloatLogSlider(value=5e-3, min=-5, max=-1, step=0.05), "micro_batch_overhead", "Cost of each micro-batch")],
     readouts=[Readout(pipelining.best_micro_batches, "Soonest with so many"), Readout(pipelining.bubble_of_ideal, "Bubble over the work")],
     presets=[
-        Preset("Coarse", {"micro_batches": 4}, "the bubble is the price of few micro-batches", "58:00"),
-        Preset("Fine", {"micro_batches": 400}, "smaller batches always converge better, and run worse", "58:00"),
+        Preset("Coarse", {"micro_batches": 4}),
+        Preset("Fine", {"micro_batches": 400}, "smaller batches always converge better, and run worse", "59:45"),
         Preset("Four times the work", {"stage_work_time": 4, "micro_batches": 75}),
     ],
     caption="Left of the mark stages wait, right of it each micro-batch costs more than it saves.")

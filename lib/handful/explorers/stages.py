@@ -17,9 +17,9 @@ memory_against_stages = Explorer(
     readouts=[Readout(stages.device_memory_of_stage, "Both"), Readout(stages.memory_used, "Share of the chip's memory"),
               Readout(stages.equal_stages, "Caches outweigh weights from this many stages on")],
     presets=[
-        Preset("Four stages", {"pipeline_stages": 4, "micro_batch": 2000}, "micro-batches of about 2,000, four of them, four stages", "1:08:36"),
-        Preset("Two stages", {"pipeline_stages": 2, "micro_batch": 2000}, "even two stages leave the caches dominant", "1:11:44"),
-        Preset("One stage", {"pipeline_stages": 1, "micro_batch": 2000}, "weights and caches over the chips", "1:05:00"),
+        Preset("Four stages", {"pipeline_stages": 4, "micro_batch": 2000}, "as many micro-batches as pipeline stages: four", "1:09:51"),
+        Preset("Two stages", {"pipeline_stages": 2, "micro_batch": 2000}, "even two stages are often enough for caches to dominate", "1:11:40"),
+        Preset("One stage", {"pipeline_stages": 1, "micro_batch": 2000}, "weights and caches over the chips", "1:06:26"),
         Preset("A long context", {"pipeline_stages": 8, "micro_batch": 500, "context": 100e3}),
     ],
     caption="Each stage has a rack or node to itself, and as many micro-batches are in flight as there are stages. "
@@ -33,7 +33,7 @@ room_for_context = Explorer(
     controls=[_MICRO_BATCH],
     presets=[
         Preset("One rack", {"pipeline_stages": 1, "micro_batch": 2000}),
-        Preset("Eight racks", {"pipeline_stages": 8, "micro_batch": 2000}, "eight racks, and less memory would do", "1:02:05"),
+        Preset("Eight racks", {"pipeline_stages": 8, "micro_batch": 2000}, "eight racks, and less memory would do", "1:02:22"),
         Preset("A trillion weights on eight H100", {"pipeline_stages": 2, "micro_batch": 64, "hardware": "H100 SXM", "model": "Kimi K2"}),
     ],
     caption="The first doubling frees half of what the weights took; after that there is little left to free.")
@@ -50,9 +50,9 @@ latency_against_stages = Explorer(
               Control(FloatLogSlider(value=2000, min=0, max=4, step=0.02), "batch", "Micro-batch")],
     readouts=[latency.step_time],
     presets=[
-        Preset("A few milliseconds", {"hop_time": 3e-3, "pipeline_stages": 4}, "a hop takes a few milliseconds, perhaps ten times off", "1:15:03"),
+        Preset("A few milliseconds", {"hop_time": 3e-3, "pipeline_stages": 4}, "a hop takes a few milliseconds, perhaps ten times off", "1:15:20"),
         Preset("As measured", {"hop_time": 3.7e-6, "pipeline_stages": 4}),
-        Preset("Neutral", {"hop_time": 1e-6, "pipeline_stages": 4}, "pipelining is neutral for latency", "1:00:58"),
+        Preset("Neutral", {"hop_time": 1e-6, "pipeline_stages": 4}, "pipelining is neutral for latency", "1:00:49"),
     ],
     caption="A pipeline of racks reads no faster than one rack: at any moment one of them reads for you. "
             "A larger scale-up domain reads with all its chips at once, if communication allows.")
@@ -69,8 +69,8 @@ capacity_and_bandwidth = Explorer(
     readouts=[Readout(stages.domain_capacity, "Your domain holds"), Readout(stages.domain_bandwidth, "Your domain reads"),
               Readout(latency.full_weight_time, "It reads your model's weights in")],
     presets=[
-        Preset("2 ms a token", {"latency_floor": 2e-3}, "scale-up matters for bandwidth, not for capacity", "1:18:31"),
-        Preset("20 ms a token", {"latency_floor": 2e-2}, "20 to 30 ms a token", "1:15:03"),
+        Preset("2 ms a token", {"latency_floor": 2e-3}, "scale-up matters for bandwidth, not for capacity", "1:18:16"),
+        Preset("20 ms a token", {"latency_floor": 2e-2}, "a train that leaves every 20 ms", "1:09:22"),
         Preset("A dense 405B", {"latency_floor": 2e-3, "model": "Llama 3.1 405B"}),
     ],
     caption="Each dot is a node of eight or a rack of 72. Right of the upright line the model fits; above the level line it is read in "
