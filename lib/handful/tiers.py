@@ -1,4 +1,4 @@
-"""Compute it again, hold it, or fetch it: where a context waits for its next use (the lecture, from 1:54:00).
+"""Compute it again, hold it, or fetch it: where a context waits for its next use (the lecture, from 1:49:26).
 
 Three prices compete for a token of context: computing its cache again, keeping it in some tier of memory
 until it is wanted, and reading it back.  From them follow the hold times at which tiers take over from each
@@ -52,7 +52,7 @@ class TierError(ValueError):
 # Three prices of a token ------------------------------------------------------------------------------------
 
 rematerialise_cost = Formula(
-    q.rematerialise_cost, p * c * N_active / (MFU * F), source="1:54:00",
+    q.rematerialise_cost, p * c * N_active / (MFU * F), source="1:50:54",
     meaning="rent of a chip for as long as the token's prefill takes",
     conventions=("prefill is bound by arithmetic", "attention over the context left out"))
 
@@ -67,43 +67,43 @@ tier_price = Formula(
     meaning="purchase, spread evenly over its life",
     conventions=("the medium alone: no server, network, power or second copy", "no interest"))
 
-byte_hold_price = Formula(q.byte_hold_price, p_tier / C_tier, source="1:54:00",
+byte_hold_price = Formula(q.byte_hold_price, p_tier / C_tier, source="1:57:38",
                           meaning="price of a device over its bytes", conventions=("the tier is full",))
 
-hold_rate = Formula(q.hold_rate, b * p_tier / C_tier, source="1:54:00",
+hold_rate = Formula(q.hold_rate, b * p_tier / C_tier, source="1:57:38",
                     meaning="a token's share of a tier's capacity, times the tier's price",
                     conventions=("the tier is full",))
 
 hold_rate_in_memory = Formula(
-    q.hold_rate, b * p / C, name="hold_rate_in_memory", source="1:54:00",
+    q.hold_rate, b * p / C, name="hold_rate_in_memory", source="1:56:02",
     meaning="the same for a chip's own memory: it costs what the chip costs",
     conventions=("a full memory is what limits the chip, so that its whole price is the memory's",))
 
-hold_cost = Formula(q.hold_cost, b * p_tier * T / C_tier, source="1:54:00",
+hold_cost = Formula(q.hold_cost, b * p_tier * T / C_tier, source="1:59:12",
                     meaning="hold rate times hold time",
                     conventions=("the tier is full", "one use at the end of the hold time"))
 
 waiting_price = Formula(
-    q.waiting_price, p_tier + idle * k_wait * p, source="1:54:00; derived",
+    q.waiting_price, p_tier + idle * k_wait * p, source="1:57:53; derived",
     meaning="the device that is read, and the chips that have nothing else to do meanwhile",
     conventions=("idle share 0: reading is hidden behind other work; 1: the chips wait",))
 
 retrieve_cost = Formula(
-    q.retrieve_cost, b * p_wait / BW_tier, source="1:54:00",
+    q.retrieve_cost, b * p_wait / BW_tier, source="1:57:53",
     meaning="time to read a token back, times the price of what is busy or idle in that time",
     conventions=("sequential reading at the full rate",
                  "nothing for a chip's own memory: it is there already"))
 
 kept_cost = Formula(
     q.hold_cost, b * (p_buy * T / T_wear + (p_buy * C_tier / T_wear + idle * k_wait * p) / BW_tier),
-    name="kept_cost", source="1:54:00; derived",
+    name="kept_cost", source="1:57:38; derived",
     meaning="a token kept in a tier for the hold time, then read back: a rent that grows, and a fare",
     conventions=("the tier is full", "the medium alone: no server, network, power or second copy",
                  "idle share 0: reading is hidden behind other work; 1: the chips wait"),
     derivation=lambda: _derive_kept())
 
 kept_cost_in_memory = Formula(
-    q.hold_cost, b * p * T / C, name="kept_cost_in_memory", source="1:54:00",
+    q.hold_cost, b * p * T / C, name="kept_cost_in_memory", source="1:56:02",
     meaning="a token kept in the chip's own memory: no fare, and the rent of the chip",
     conventions=("a full memory is what limits the chip, so that its whole price is the memory's",))
 
@@ -118,37 +118,37 @@ break_even_bandwidth = Formula(
 
 break_even_time = Formula(
     q.break_even_time, q.retrieve_cost_added.symbol / q.hold_rate_saved.symbol,
-    source="1:54:00; Gray and Putzolu 1987, the five-minute rule",
+    source="1:50:11; Gray and Putzolu 1987, the five-minute rule",
     meaning="hold time at which a near place, dear to keep, costs as much as a far one, dear to fetch from",
     conventions=("one use at the end of the hold time", "computing again: a far place that is free to keep"),
     derivation=lambda: _derive_break_even())
 
 matched_hold_time = Formula(
-    q.hold_time, C_tier / BW_tier * p_wait / p_tier, name="matched_hold_time", source="2:01:11; derived",
+    q.hold_time, C_tier / BW_tier * p_wait / p_tier, name="matched_hold_time", source="2:00:37; derived",
     meaning="hold time at which keeping in a tier costs as much as reading back from it",
     derivation=lambda: _derive_drain())
 
 drained_hold_time = Formula(
-    q.hold_time, C_tier / BW_tier, name="drained_hold_time", source="2:01:11",
+    q.hold_time, C_tier / BW_tier, name="drained_hold_time", source="2:00:37",
     meaning="the same where the device that is read is all that is busy: the tier's drain time",
     conventions=("idle share 0: with chips waiting the time is longer by their price over the device's",),
     derivation=lambda: _derive_drain())
 
 drained_capacity = Formula(
-    q.tier_capacity, BW_tier * T, name="drained_capacity", source="2:01:11",
+    q.tier_capacity, BW_tier * T, name="drained_capacity", source="2:01:02",
     meaning="capacity that a device of this bandwidth reads once through in the hold time")
 
-held_share = Formula(q.held_share, B * L * b / (n * C_tier), source="2:02:15",
+held_share = Formula(q.held_share, B * L * b / (n * C_tier), source="2:02:20",
                      meaning="share of a tier's devices that these contexts fill",
                      conventions=("devices counts those of the tier",))
 
-retrieve_time = Formula(q.retrieve_time, B * L * b / (n * BW_tier), source="2:02:15",
+retrieve_time = Formula(q.retrieve_time, B * L * b / (n * BW_tier), source="2:02:47",
                         meaning="time to read these contexts back, over all devices of the tier",
                         conventions=("devices counts those of the tier",))
 
 retrieve_time_rule = Formula(
     q.retrieve_time, T * q.held_share.symbol, using=(held_share,), name="retrieve_time_rule",
-    source="2:02:15",
+    source="2:02:55",
     meaning="retrieve time is hold time × share of capacity, in a tier that is drained in the hold time",
     conventions=("the tier was chosen so that its drain time is the hold time",),
     derivation=lambda: _derive_retrieve_rule())
@@ -288,7 +288,7 @@ def drain_table() -> tuple[list[str], list[list[str]]]:
     """Head and rows of text: `drains`, as a page shows it; what was not found in a source says so.
 
     >>> [row[1] for row in drain_table()[1] if "Nearline" in row[2]]
-    ['14\xa0h', '30\xa0h']
+    ['14\xa0h', '23\xa0h', '30\xa0h']
     """
     rows = []
     for row in drains():
@@ -343,7 +343,7 @@ def _crossing(near: dict, far: dict) -> float:
 # Derivations ------------------------------------------------------------------------------------------------
 
 def _place(name: str, expression) -> Formula:
-    return Formula(q.hold_cost, expression, register=False, name=name, source="1:54:00",
+    return Formula(q.hold_cost, expression, register=False, name=name, source="1:57:38",
                    meaning="keeping, then fetching")
 
 
