@@ -5,7 +5,7 @@ package computes: formulas are compared as SymPy expressions, processes are simu
 """
 from __future__ import annotations
 
-from . import budgets, racks, serving, stages
+from . import budgets, networks, racks, serving, stages
 
-TESTS = {name: test for room in (serving, racks, stages, budgets) for name, test in vars(room).items()
+TESTS = {name: test for room in (serving, racks, stages, budgets, networks) for name, test in vars(room).items()
          if getattr(test, "__module__", "") == room.__name__ and not name.startswith("_")}

@@ -1,12 +1,11 @@
-"""Claims about what training, tokens and memory cost, and about ciphers: segments 5 to 7."""
+"""Claims about what training, tokens and memory cost: segments 5 and 6."""
 from __future__ import annotations
 
 import sympy
 
-from ... import (chinchilla, ciphers, facts, latency, lifetime, memory_wall, overtraining, passes, prices, reversible,
-                 reversible_networks, tiers)
+from ... import balance, chinchilla, facts, latency, lifetime, memory_wall, overtraining, passes, prices, tiers
 from ...formula import fill_constants
-from ...scenario import values
+from ...scenario import page_rows, values
 from .algebra import Findings, free_of, same, symbol
 
 # Over-training ----------------------------------------------------------------------------------------------
@@ -43,21 +42,39 @@ def fewer_tokens_of_learning() -> Findings:
 # Prices and tiers -------------------------------------------------------------------------------------------
 
 def arithmetic_is_flat_in_the_context() -> Findings:
-    """arithmetic a token at 200,000 tokens over that of the weights, and what reading depends on"""
-    def flat(model: str) -> bool:
+    """what both depend on, and attention at 200,000 tokens: very mild, a tenth of the weights' arithmetic at most"""
+    def mild(model: str) -> bool:
         at = values(model=model, context=200_000)
         return latency.attention_time(at, batch=1) / latency.compute_time(at, batch=1) < 0.1
 
     reading = sympy.diff(latency.kv_time.expanded, symbol("context"), 2)
     return {"reading is a constant and a line": reading == 0,
             "arithmetic without attention is flat": free_of(latency.compute_time, "context"),
-            "with attention: Llama 3.1 70B": flat("Llama 3.1 70B"), "with attention: DeepSeek-V3": flat("DeepSeek-V3")}
+            **{f"attention is very mild: {model}": mild(model)
+               for model in ("Gemma 3 27B", "Llama 3.1 70B", "DeepSeek-V3")}}
 
 
 def two_prices_cover_the_cost() -> Findings:
-    """cost over price where the cost is flat to 200,000 tokens, then linear, and the price rises once by half"""
-    return {f"{context:,} tokens": prices.cost_over_price(context=context, price_threshold=200_000, surcharge=1.5) <= 1.0001
-            for context in (250_000, 300_000, 500_000, 1_000_000)}
+    """cost of an answer's token, flat to the step of Gemini 3.1 Pro and then linear, over its price in two tiers"""
+    row = facts.get("prices", "gemini-3.1-pro-preview")
+    step = row["long_context_threshold_tokens"]
+    rise = row["long_context_output_usd_per_mtok"] / row["output_usd_per_mtok"]
+
+    def covered(context: float, margin: float = 1) -> bool:
+        return prices.cost_over_price(context=context, price_threshold=step, surcharge=rise) <= margin * 1.0001
+
+    return {"short prompts sold at cost: 300,000 tokens": covered(300_000),
+            "short prompts sold at cost: 1,000,000 tokens": covered(1e6),
+            "short prompts sold at four times their cost: 1,000,000 tokens": covered(1e6, 4)}
+
+
+def steps_stay_with_the_model() -> Findings:
+    """price lists that rose at 200,000 tokens in 2026: whether the step stayed for as long as the model did"""
+    lists = {"Gemini 3.1 Pro": "gemini-3.1-pro-preview", "Claude Opus 4.6": "claude-opus-4-6",
+             "Claude Sonnet 4.6": "claude-sonnet-4-6"}
+    rows = {words: facts.get("prices", name) for words, name in lists.items()}
+    return {words: row["long_context_threshold_tokens"] == 200_000 and "tier" not in (row["price_history"] or "")
+            for words, row in rows.items()}
 
 
 def selection_divides_the_reading() -> Findings:
@@ -71,12 +88,130 @@ def selection_divides_the_reading() -> Findings:
             "with the keys that they are chosen by": abs(indexed / share - 1) < 0.1}
 
 
+def prices_lie_near_costs() -> Findings:
+    """a seller's income over its cost, and one open model's prices at two hosts: a factor of two at most"""
+    hosts = [facts.get("prices", f"{host} gpt-oss-120b") for host in ("baseten", "cerebras")]
+
+    def near(column: str) -> bool:
+        low, high = sorted(host[column] for host in hosts)
+        return high / low <= 2
+
+    return {"DeepSeek-R1, income at list prices over cost": facts.get("scaling_laws", "deepseek_income")["value"] <= 2,
+            "gpt-oss-120b, prompts at two hosts": near("input_usd_per_mtok"),
+            "gpt-oss-120b, answers at two hosts": near("output_usd_per_mtok")}
+
+
 def a_pass_shares_the_reading() -> Findings:
     """time a token of a pass of p tokens: the part of the weights and caches, and the part of the arithmetic"""
     at = values("H100 SXM", "Llama 3.1 70B", "fp8", 8192)
     one, ten, many, more = (passes.pass_token_time(at, batch=1, pass_length=p) for p in (1, 10, 1e5, 1e6))
     return {"short passes: the time falls as 1/p": abs(one / ten - 10) < 1e-6,
             "long passes: it is flat": abs(many / more - 1) < 1e-6}
+
+
+def prefill_computes_and_decode_reads() -> Findings:
+    """the slower of reading and arithmetic: DeepSeek-V3 in fp8 on GB200, 1,000 tokens of context"""
+    at = values(context=1000)
+
+    def reads(batch: float, pass_length: float) -> bool:
+        known = {**at, "batch": batch, "pass_length": pass_length}
+        return passes.pass_memory_time(known) > passes.pass_compute_time(known)
+
+    return {"decode, batch 256, waits for reading": reads(256, 1),
+            "decode, batch 16,384, waits for reading": reads(16_384, 1),
+            "prefill, a prompt of 8,192 tokens, waits for arithmetic": not reads(1, 8192),
+            "prefill, a prompt of 1,000 tokens, waits for arithmetic": not reads(1, 1000)}
+
+
+def attention_rises_slower_than_reading() -> Findings:
+    """slope of attention's arithmetic over that of reading the cache, in time: a tenth at most; B200 in fp8"""
+    names = [row["name"] for row in page_rows()["model"]]
+    slopes = [latency.attention_time(at, batch=1) / latency.kv_time(at, batch=1, kv_window_bytes=0)
+              for at in (values("B200 SXM", name, "fp8", 100_000) for name in names)]
+    small = sum(slope <= 0.1 for slope in slopes)
+    return {f"almost always: {small} of {len(names)} published shapes": small >= 0.8 * len(names)}
+
+
+# Memory tiers -----------------------------------------------------------------------------------------------
+
+# Lists of the months before the lecture: the largest sellers.
+_LISTS = {"Claude Opus 4.6": "claude-opus-4-6", "GPT-5.4": "gpt-5.4", "Gemini 3.1 Pro": "gemini-3.1-pro-preview",
+          "Grok 4": "grok-4-0709"}
+
+
+def writing_costs_more() -> Findings:
+    """whether all lists of spring 2026 that sell hits for less ask more for writing to the cache"""
+    rows = [facts.get("prices", name) for name in _LISTS.values()]
+    charging = [row for row in rows
+                if (row["cache_write_5m_or_default_usd_per_mtok"] or 0) > row["input_usd_per_mtok"]]
+    return {f"all of them: {len(charging)} of {len(rows)} do": len(charging) == len(rows)}
+
+
+def memory_limits_long_contexts() -> Findings:
+    """a million tokens in fp8: reading the cache takes longer than all arithmetic, attention's included"""
+    def waits(chip: str, model: str) -> bool:
+        at = values(chip, model, "fp8", 1e6)
+        return latency.kv_time(at, batch=1) > latency.compute_time(at, batch=1) + latency.attention_time(at, batch=1)
+
+    chips = {"GB200": "GB200 NVL72", "H200": "H200 SXM"}
+    return {f"{model} on {chip}": waits(name, model) for chip, name in chips.items()
+            for model in ("Llama 3.1 70B", "DeepSeek-V3")}
+
+
+def a_month_wants_other_memory() -> Findings:
+    """100 million tokens in fp8 on a rack of GB200: the room for one cache, and the price of reading it"""
+    dearest = facts.get("prices", "claude-opus-4-6")["output_usd_per_mtok"] / 1e6
+    found = {}
+    for model in ("Llama 3.1 70B", "DeepSeek-V3"):
+        at = values(model=model, context=1e8)
+        found[f"{model}: more than fits beside the weights"] = memory_wall.context_that_fits(at, batch=1) < 1e8
+        costly = latency.kv_cost(at) > dearest
+        found[f"{model}: costs more to read than an answer of Claude Opus 4.6 sells for"] = costly
+    return found
+
+
+def windows_shot_up() -> Findings:
+    """windows on the price lists of GPT-4 and of the models after it"""
+    names = ("gpt-4", "gpt-4-turbo", "claude-3-opus-latest")
+    window = {name: facts.get("prices", name)["context_window_tokens"] for name in names}
+    return {"GPT-4: about 8,000": abs(window["gpt-4"] / 8000 - 1) < 0.05,
+            **{f"{words}: 100,000 to 200,000": 100_000 <= window[name] <= 200_000
+               for words, name in (("GPT-4 Turbo", "gpt-4-turbo"), ("Claude 3 Opus", "claude-3-opus-latest"))}}
+
+
+def costs_balance_at_200k() -> Findings:
+    """where reading takes as long as all arithmetic (fp8 on GB200), and lists that ask more beyond 200,000 tokens"""
+    def balanced(model: str) -> bool:
+        return 100_000 <= balance.balance_context_with_attention(values(model=model)) <= 200_000
+
+    asks = {words: bool(facts.get("prices", name)["long_context_threshold_tokens"]) for words, name in _LISTS.items()}
+    return {**{f"balance between 100,000 and 200,000: {model}": balanced(model)
+               for model in ("Llama 3.1 405B", "DeepSeek-V3")},
+            **{f"costs more beyond: {words}": asks[words]
+               for words in ("Gemini 3.1 Pro", "GPT-5.4", "Claude Opus 4.6")}}
+
+
+def sparser_attention_errs_more() -> Findings:
+    """simulated: how far attention's output moves if only the strongest of 4,096 random tokens are kept"""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    keys, held = rng.standard_normal((2, 4096, 64))
+    scores = 3 * rng.standard_normal((64, 64)) @ keys.T / 8
+
+    def output(scores):
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return shares / shares.sum(axis=1, keepdims=True) @ held
+
+    whole = output(scores)
+    errors = []
+    for kept in (2048, 512, 128, 32, 8, 1):
+        least = -np.sort(-scores, axis=1)[:, kept - 1:kept]
+        moved = output(np.where(scores >= least, scores, -np.inf)) - whole
+        errors.append(float(np.sqrt((moved**2).sum() / (whole**2).sum())))
+    return {"the fewer are kept, the further": errors == sorted(errors),
+            "half of them: less than a hundredth": errors[0] < 0.01,
+            "one of them: further than the output is long": errors[-1] > 1}
 
 
 def three_ways_to_have_a_cache() -> Findings:
@@ -88,8 +223,42 @@ def three_ways_to_have_a_cache() -> Findings:
                 same(tiers.retrieve_cost, symbol("kv_bytes_per_token") / symbol("tier_bandwidth") * symbol("waiting_price"))}
 
 
+def keeping_falls_as_fetching_rises() -> Findings:
+    """DeepSeek-V3 in fp8 on GB200: memory, host memory, fast flash, disk and computing again, by the fare"""
+    found = {}
+    for words, idle in (("chips wait", 1), ("reading is hidden", 0)):
+        ways = tiers.offers(idle_share=idle)
+        chosen = [next(way for way in ways if way["tier"].startswith(tier))
+                  for tier in ("chip memory", "DDR5 host", "NVMe", "Nearline", "compute again")]
+        by_fetching = sorted(chosen, key=lambda way: way["retrieve_usd_per_token"])
+        keeping = [way["hold_usd_per_token_s"] for way in by_fetching]
+        found[f"{words}: keeping falls as fetching rises"] = keeping == sorted(keeping, reverse=True)
+    return found
+
+
+def cheapest_ways_are_host_and_flash() -> Findings:
+    """the cheapest way to have a cache again, DeepSeek-V3 in fp8 on GB200, storage at the middle of its prices"""
+    found = {}
+    for words, idle in (("chips wait", 1), ("reading is hidden", 0)):
+        for time, seconds, tier in (("five minutes", 300, "DDR5"), ("an hour", 3600, "NVMe")):
+            place = {"DDR5": "host memory", "NVMe": "flash"}[tier]
+            found[f"{time}, {words}: {place}"] = tiers.best_tier(seconds, idle_share=idle)["tier"].startswith(tier)
+    return found
+
+
+def cheapest_tier_drains_in_the_hold_time() -> Findings:
+    """drain time of the cheapest way to have a cache, against the time it is kept for, within a factor of two"""
+    drain = {row["name"]: row["drain_time_s"] for row in tiers.drains()}
+    found = {}
+    for words, idle in (("chips wait", 1), ("reading is hidden", 0)):
+        for time, seconds in (("five minutes", 300), ("an hour", 3600)):
+            name = tiers.best_tier(seconds, idle_share=idle)["name"]
+            found[f"{time}, {words}"] = 0.5 <= drain[name] / seconds <= 2
+    return found
+
+
 def times_suggest_devices() -> Findings:
-    """how long a cache is kept against the drain time of devices, within a factor of two"""
+    """how long a cache is kept against the drain time of a device, within a factor of two"""
     def near(seconds: float, tier: str) -> bool:
         row = facts.get("memory_tiers", tier)
         drain = tiers.drained_hold_time(tier_capacity=row["capacity_bytes"],
@@ -99,8 +268,8 @@ def times_suggest_devices() -> Findings:
     disk = next(row.name for row in facts.load("memory_tiers") if row["tier"] == "Nearline HDD" and row.verified)
     cluster = next(row.name for row in facts.load("memory_tiers") if row["tier"] == "NVMe flash cluster")
     small = next(row.name for row in facts.load("memory_tiers") if row.name.startswith("Micron 9650 Pro 7.68"))
-    return {"five minutes: a small fast flash drive": near(300, small), "one hour: a disk": near(3600, disk),
-            "one hour: a measured flash cluster": near(3600, cluster)}
+    return {"five minutes: a small fast flash drive": near(300, small), "an hour: a disk": near(3600, disk),
+            "an hour: no flash comes as near as a disk": not near(3600, cluster)}
 
 
 def fetching_is_a_share_of_holding() -> Findings:
@@ -108,99 +277,3 @@ def fetching_is_a_share_of_holding() -> Findings:
     drain = tiers.drained_hold_time.expanded
     ruled = tiers.retrieve_time_rule.expanded.subs(symbol("hold_time"), drain)
     return {"fetch time = hold time × share": sympy.simplify(ruled - tiers.retrieve_time.expanded) == 0}
-
-
-# Ciphers and networks ---------------------------------------------------------------------------------------
-
-def every_input_reaches_every_output() -> Findings:
-    """simulated: which outputs a change of one input reaches in the end"""
-    import numpy as np
-
-    flips = ciphers.avalanche(rounds=12, samples=300)
-    net = reversible_networks.network("transformer", depth=2, width=8, seed=1)
-    x1, x2 = np.random.default_rng(0).standard_normal((2, 4, 8))
-    nudged = x1.copy()
-    nudged[0, 0] += 1e-3
-    moved = [np.abs(a - b) for a, b in zip(reversible_networks.forward(net, x1, x2),
-                                           reversible_networks.forward(net, nudged, x2))]
-    return {"a cipher: every bit": bool((flips[-1] > 0.3).all()),
-            "a transformer: every later token, every channel": all(bool((m > 0).all()) for m in moved)}
-
-
-def differences_are_derivatives() -> Findings:
-    """the difference of a linear and of a curved map over GF(2), at every point"""
-    def swap(x: int) -> int:
-        return (x >> 2 | x << 2) & 15
-
-    def count(f) -> int:
-        return len({ciphers.derivative(f, x, 1) for x in range(16)})
-
-    return {"constant for a linear map": count(swap) == 1,
-            "not for an S-box": count(ciphers.PRESENT_SBOX.__getitem__) > 1}
-
-
-def ciphers_make_differences_large() -> Findings:
-    """simulated: share of the bits that one flipped bit flips"""
-    mean = ciphers.avalanche(rounds=12, samples=300).mean(axis=(1, 2))
-    return {"half of all bits after twelve rounds": abs(float(mean[-1]) - 0.5) < 0.01,
-            "from one bit": float(mean[0]) < 0.05}
-
-
-def residuals_keep_changes_small() -> Findings:
-    """simulated: a relative change of a millionth after 64 random layers"""
-    def grown(kept: bool) -> float:
-        return float(reversible_networks.nudge_growth(64, residual=kept, normalised=kept, samples=8)[-1])
-
-    return {"with residuals and LayerNorm it stays below a thousandth": grown(True) < 1e-3,
-            "without either it becomes as large as the activations": grown(False) > 1}
-
-
-def feistel_runs_backwards() -> Findings:
-    """encrypting and decrypting with random functions that have no inverse of their own"""
-    import numpy as np
-
-    rng = np.random.default_rng(3)
-    x, y = (rng.integers(0, 1 << 16, 1000, dtype=np.uint16) for _ in range(2))
-    functions = ciphers.random_functions(8)
-    again = reversible.decrypt(*reversible.encrypt(x, y, functions), functions)
-    net = reversible_networks.network("transformer", depth=4, width=16, seed=1)
-    a, b = rng.standard_normal((2, 8, 16))
-    return {"words of 16 bits, exactly": bool((again[0] == x).all() and (again[1] == y).all()),
-            "floating point, up to rounding": reversible_networks.rebuild_error(net, a, b) < 1e-10}
-
-
-def residual_from_two_back() -> Findings:
-    """a Feistel round written out: the new half in terms of the two before it"""
-    x, y = sympy.symbols("x y")
-    f, g = sympy.Function("f"), sympy.Function("g")
-    one_back, two_back = reversible.encrypt(x, y, [f], reversible.REALS)
-    new, _ = reversible.encrypt(one_back, two_back, [g], reversible.REALS)
-    return {"new = two back + g(one back)": sympy.expand(new - two_back - g(one_back)) == 0}
-
-
-def stored_activations_grow() -> Findings:
-    """activations kept for the backward pass, by depth and beside the weights of Llama 3.1 70B in bf16"""
-    stored = reversible.activation_memory_stored.expanded
-    shape = facts.get("models", "Llama 3.1 70B")
-    layer = reversible.layer_activation_bytes(d_model=shape["d_model"], sequence_tokens=8192,
-                                              attention_heads=shape["n_heads"], bytes_per_score=0)
-    kept = reversible.activation_memory_stored(layers=shape["n_layers"], sequence_tokens=8192, micro_batch=16,
-                                               layer_activation_bytes=layer)
-    return {"linear in the layers": not sympy.simplify(stored / symbol("layers")).has(symbol("layers")),
-            "more than the weights: 16 sequences of 8,192 tokens": kept > 2 * shape["total_params_reported"]}
-
-
-def reversibility_frees_activations() -> Findings:
-    """activations kept where each layer is rebuilt on the way back, and the arithmetic that this costs"""
-    extra = fill_constants(reversible.training_flops_reversible.expanded / overtraining.training_flops.expanded)
-    return {"the depth is gone": free_of(reversible.activation_memory_reversible, "layers"),
-            "for a third more arithmetic": sympy.simplify(extra) == sympy.Rational(4, 3)}
-
-
-def caches_pay_more_than_activations() -> Findings:
-    """time to compute again over time to read back: a token's cache, beside its activations in training"""
-    at = values("H100 SXM", "Llama 3.1 70B", "bf16", 8192)
-    layer = reversible.layer_activation_bytes(d_model=8192, sequence_tokens=8192, attention_heads=64, bytes_per_score=0)
-    cache = reversible.cache_advantage(at)
-    activations = reversible.activation_advantage(at, layer_activation_bytes=layer, layers=80)
-    return {"keeping a cache pays": cache > 1, "more than keeping activations": cache > activations}
