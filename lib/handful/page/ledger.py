@@ -66,7 +66,7 @@ def segment(number: int) -> Part:
     """The claims of one segment of the lecture.
 
     >>> segment(7).text.count("<li ")
-    12
+    16
     """
     entries = "".join(_entry(claim) for claim in load() if claim.segment == number)
     return Part(f'<ol class="ledger" data-segment="{number}" data-title="{html.escape(SEGMENTS[number])}">{entries}</ol>')
