@@ -25,7 +25,7 @@ from .units import format_value
 # Long contexts ----------------------------------------------------------------------------------------------
 
 listed_growth = Formula(
-    q.price_ratio, 1 + (rho_L - 1) * Min(1, floor(L / L0)), name="listed_growth", source="1:34:00",
+    q.price_ratio, 1 + (rho_L - 1) * Min(1, floor(L / L0)), name="listed_growth", source="1:35:30",
     meaning="what a list charges for a token, over what it charges below its threshold",
     conventions=("two steps: the surcharge holds for every token of a prompt that reaches the threshold",))
 

@@ -1,4 +1,4 @@
-"""Ciphers make small differences large: avalanche, differentials, distinguishers (the lecture, from 2:04:02).
+"""Ciphers make small differences large: avalanche, differentials, distinguishers (the lecture, from 2:03:56).
 
 The toy cipher is a Feistel network of our own on 32 bits: its round function adds a key to 16 bits, puts
 each four of them through the S-box of PRESENT (Bogdanov et al. 2007), and spreads the four bits over the

@@ -1,4 +1,4 @@
-"""How long one decode step takes, and what a token of it costs (the lecture from 0:00 to 16:00, and 1:51:00).
+"""How long one decode step takes, and what a token of it costs (the lecture from 0:00 to 16:00, and 1:52:15).
 
 A decode step gives every sequence of the batch one more token.  It reads the weights once for all of them, reads
 each sequence's own key-value cache, and does two FLOPs per active weight and token.
@@ -38,7 +38,7 @@ compute_time = Formula(
     conventions=("dense peak at the precision of the arithmetic", "attention over the context left out"))
 
 attention_time = Formula(
-    q.attention_time, a * new * B * L / (n * F), source="derived; contested at 1:51:00",
+    q.attention_time, a * new * B * L / (n * F), source="derived; contested at 1:52:15",
     meaning="scores and weighted sums over the context: the arithmetic that compute time leaves out",
     conventions=("4 FLOPs per head dimension and pair of tokens", "full-attention layers only"))
 
@@ -200,7 +200,7 @@ fast_mode_price = Formula(
                  "all weights read at every step; the context is above zero"))
 
 attention_context = Formula(
-    q.attention_context, c * N_active / a, source="derived; contested at 1:51:00",
+    q.attention_context, c * N_active / a, source="derived; contested at 1:52:15",
     meaning="context at which attention over it costs as many FLOPs per token as the weights do",
     derivation=lambda: _derive_attention_context())
 

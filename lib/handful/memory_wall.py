@@ -1,4 +1,4 @@
-"""The memory wall: what a step reads of its cache, and how long a context can grow (the lecture, 1:52:07).
+"""The memory wall: what a step reads of its cache, and how long a context can grow (the lecture, 1:52:52).
 
 A step reads its weights once for all sequences, and a cache for each of them.  Beyond one context the caches
 are most of what is read; at another they fill the memory.  Kinds of attention differ in how the reading
@@ -43,11 +43,11 @@ class ReadingError(ValueError):
 
 wall_context = Formula(
     q.wall_context, Max(0, w * q.fetched_parameters.symbol / B - b0) / b, using=(fetched_parameters,),
-    source="1:52:07; derived", meaning="context at which a step reads as much cache as weights",
+    source="1:52:52; derived", meaning="context at which a step reads as much cache as weights",
     conventions=("every sequence has this context",))
 
 context_that_fits = Formula(
-    q.context_that_fits, Max(0, (n * C - w * N_total) / B - b0) / b, source="1:52:07; derived",
+    q.context_that_fits, Max(0, (n * C - w * N_total) / B - b0) / b, source="1:52:52; derived",
     meaning="context at which the caches of the batch fill the memory that the weights leave",
     conventions=("no memory kept back for activations or fragmentation",))
 
@@ -78,12 +78,12 @@ kv_stored = Formula(
     source="derived", meaning="what has to be kept: of chosen tokens all, since any may be chosen next")
 
 readable = Formula(
-    q.kv_bytes_read, Max(0, n * BW * t - w * N_total) / B, name="readable", source="1:52:07; derived",
+    q.kv_bytes_read, Max(0, n * BW * t - w * N_total) / B, name="readable", source="1:52:52; derived",
     meaning="cache that each sequence of a batch can have read in a step of this time, weights read first",
     conventions=("all weights read", "nothing else is read meanwhile"))
 
 cache_room = Formula(
-    q.kv_bytes_stored, Max(0, n * C - w * N_total) / B, name="cache_room", source="1:52:07; derived",
+    q.kv_bytes_stored, Max(0, n * C - w * N_total) / B, name="cache_room", source="1:52:52; derived",
     meaning="room for each sequence of a batch beside the weights",
     conventions=("no memory kept back for activations or fragmentation",))
 

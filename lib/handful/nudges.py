@@ -1,4 +1,4 @@
-"""How far a small change of the input is carried: by depth, and by whoever chooses it (the lecture, 126:21, 127:20).
+"""How far a small change of the input is carried: by depth, and by whoever chooses it (the lecture, 2:06:04, 2:07:39).
 
 Two numbers of a random branch decide it: its power v (mean square of what it puts out for an input of mean
 square one) and its slope χ (by how much it enlarges the mean square of a small change).  LayerNorm makes every
@@ -50,7 +50,7 @@ nudge_with_layer_norm = Formula(
 
 nudge_with_both = Formula(
     q.nudge_size, eps * (1 + 2 * v * _depth / (2 + chi)) ** ((chi / v - 1) / 2), name="nudge_with_both",
-    source="126:21; derived; polynomial growth in residual networks: Yang and Schoenholz 2017, arXiv 1712.08969",
+    source="2:06:04; derived; polynomial growth in residual networks: Yang and Schoenholz 2017, arXiv 1712.08969",
     meaning="each layer adds to a stream that has grown: a power of the depth",
     conventions=(*_SMALL, "the product of the layers' factors, to within a hundredth for gains up to 3"))
 

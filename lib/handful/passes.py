@@ -1,4 +1,4 @@
-"""From prefill to decode: what a pass costs each of its tokens (the lecture, 1:43:00), and what long prompts add.
+"""From prefill to decode: what a pass costs each of its tokens (the lecture, 1:42:05), and what long prompts add.
 
 A pass takes `pass_length` tokens of each sequence through the model at once.  Reading is shared by them,
 arithmetic is not: a short pass waits for memory, a long one for its multipliers.  A pass of one token is
@@ -25,16 +25,16 @@ from .formula import Formula
 
 pass_memory_time = Formula(
     q.token_time, (w * N_total + B * (L * b + b0)) / (n * BW * B * length), name="pass_memory_time",
-    source="1:43:00", meaning="reading, shared by the tokens of the pass",
+    source="1:46:12", meaning="reading, shared by the tokens of the pass",
     conventions=("a pass of one token is decode, a long one is prefill", "all weights read"))
 
 pass_compute_time = Formula(
-    q.token_time, c * N_active / (n * F), name="pass_compute_time", source="1:43:00",
+    q.token_time, c * N_active / (n * F), name="pass_compute_time", source="1:46:55",
     meaning="arithmetic, the same for every token", conventions=("attention's arithmetic left out",))
 
 pass_token_time = Formula(
     q.token_time, Max(pass_memory_time.expression, pass_compute_time.expression),
-    name="pass_token_time", source="1:43:00",
+    name="pass_token_time", source="1:46:12",
     meaning="time of a pass for each of its tokens: reading is shared by them, arithmetic is not",
     conventions=("a pass of one token is decode, a long one is prefill",
                  "all weights read; attention's arithmetic left out"),
@@ -49,7 +49,7 @@ balance_pass = Formula(
 
 prompt_growth = Formula(
     q.price_ratio, 1 + a * L * Rational(1, 2) / (c * N_active), name="prompt_growth",
-    source="derived; contested at 1:51:00",
+    source="derived; contested at 1:52:15",
     meaning="arithmetic of a prompt's token over that of a short prompt's: attention grows with the prompt",
     conventions=("a token of a prompt attends, on average, to half of it", "full-attention layers only",
                  "prefill is bound by arithmetic"))

@@ -1,4 +1,4 @@
-"""What price lists would say of costs, and why to doubt it (the lecture, 1:32:56 to 1:52:00).
+"""What price lists would say of costs, and why to doubt it (the lecture, 1:33:03 to 1:52:15).
 
 A seller's prices are read as if they were costs: where long contexts become dearer, the cache is as slow to
 read as the arithmetic is to do, which gives its bytes per token; where answers cost more than prompts,
@@ -47,7 +47,7 @@ _GUESSES = ("active parameters, chip and precision are assumptions: no price lis
 # Where long contexts become dearer --------------------------------------------------------------------------
 
 implied_kv_bytes = Formula(
-    q.kv_bytes_per_token, c * new * N_active * BW / (F * L), name="implied_kv_bytes", source="1:36:00",
+    q.kv_bytes_per_token, c * new * N_active * BW / (F * L), name="implied_kv_bytes", source="1:36:29",
     meaning="bytes of cache per token, if reading the cache takes as long as the arithmetic at this context",
     conventions=("FLOP counts a multiply-add as two; the peak is that of the arithmetic's precision",
                  "weights and attention's own arithmetic left out", *_GUESSES),
@@ -55,7 +55,7 @@ implied_kv_bytes = Formula(
 
 implied_kv_bytes_rule = Formula(
     q.kv_bytes_per_token, w * new * N_active / (M * L), name="implied_kv_bytes_rule",
-    source="1:36:00; contested",
+    source="1:37:36; contested",
     meaning="the same from a chip's balance, which counts bytes per weight: left out, they are a factor",
     conventions=("balance is multiplies × bytes per weight ÷ bandwidth",
                  "about 300 only where weights are as wide as the arithmetic",
@@ -64,7 +64,7 @@ implied_kv_bytes_rule = Formula(
 
 implied_kv_bytes_with_attention = Formula(
     q.kv_bytes_per_token, new * (c * N_active / L + a) * BW / F, name="implied_kv_bytes_with_attention",
-    source="derived; contested at 1:51:00",
+    source="derived; contested at 1:52:15",
     meaning="the same where attention's arithmetic counts too: it grows with the context as reading does",
     conventions=("full-attention layers only", *_GUESSES),
     derivation=lambda: _derive_kv_bytes_with_attention())
@@ -76,13 +76,13 @@ implied_kv_bytes_with_weights = Formula(
     conventions=("0 below the balance batch, where memory is the limit at any context", *_GUESSES))
 
 cost_growth = Formula(
-    q.cost_growth, Max(1, L / L0), source="1:34:00",
+    q.cost_growth, Max(1, L / L0), source="1:35:09",
     meaning="cost of a token over its cost where it begins to rise: flat, then linear",
     conventions=("the threshold of the price is taken for that of the cost", "large batch: weights left out"),
     derivation=lambda: _derive_cost_growth())
 
 cost_over_price = Formula(
-    q.cost_over_price, q.cost_growth.symbol / rho_L, using=(cost_growth,), source="1:34:00; derived",
+    q.cost_over_price, q.cost_growth.symbol / rho_L, using=(cost_growth,), source="1:35:18; derived",
     meaning="how far a price in two steps falls behind a cost that rises linearly",
     conventions=("above 1 the seller would earn less on the longest contexts than at the threshold",
                  *_GUESSES))
@@ -95,20 +95,20 @@ surcharge_context = Formula(
 
 output_over_input = Formula(
     q.output_over_input, Max(1, F * (w * N_total + B * (L * b + b0)) / (c * new * B * N_active * BW)),
-    source="1:43:00",
+    source="1:47:56",
     meaning="memory over compute time in decode: what an answer's token costs more than a prompt's",
     conventions=("prefill is bound by arithmetic", "arithmetic runs at the same rate in prefill and decode",
                  "all weights read", *_GUESSES))
 
 implied_batch = Formula(
     q.batch, w * N_total / Max(0, rho_out * c * new * N_active * BW / F - (L * b + b0)), name="implied_batch",
-    source="1:43:00; derived", meaning="batch at which an answer's token costs so much more than a prompt's",
+    source="1:47:56; derived", meaning="batch at which an answer's token costs so much more than a prompt's",
     conventions=("infinite where reading the cache explains the whole ratio",
                  "speculated tokens, spare chips and margins left out", *_GUESSES),
     derivation=lambda: _derive_batch())
 
 implied_batch_of_weights = Formula(
-    q.batch, q.balance_batch.symbol / rho_out, name="implied_batch_of_weights", source="1:43:00; derived",
+    q.batch, q.balance_batch.symbol / rho_out, name="implied_batch_of_weights", source="1:47:56; derived",
     meaning="the same with weights alone: a fraction of the balance batch",
     conventions=("caches left out", *_GUESSES))
 
@@ -390,7 +390,7 @@ def _derive_cost_growth() -> Derivation:
 def _derive_batch() -> Derivation:
     d = Derivation("The batch behind a ratio of prices")
     d.equate(_side(q.memory_time, full_weight_time.expression + kv_time.expression, "5:20"),
-             _side(q.memory_time, rho_out * compute_time.expression, "1:43:00"),
+             _side(q.memory_time, rho_out * compute_time.expression, "1:47:56"),
              "reading takes as many times longer than arithmetic as answers cost more than prompts")
     d.solve("batch", "the chips cancel")
     d.claim(Eq(B, w * N_total / (rho_out * c * new * N_active * BW / F - (L * b + b0))),

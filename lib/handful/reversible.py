@@ -1,4 +1,4 @@
-"""Undoing a step whatever it does, and what that is worth: compute for memory (the lecture, from 2:04:02).
+"""Undoing a step whatever it does, and what that is worth: compute for memory (the lecture, from 2:09:22).
 
 A Feistel round takes (x, y) to (x, y + f(x)).  Taking f(x) away again undoes it, and f itself is never
 inverted: any f will do, as long as it gives the same answer twice.  Rounds with the halves exchanged
@@ -66,7 +66,7 @@ def modulo(bits: int) -> Group:
 
 
 def feistel_round(x, y, f: Callable, group: Group = XOR) -> tuple:
-    """(x, y) to (x, y + f(x)); scalars or arrays, added as `group` says.  Source: 129:00; Feistel 1973."""
+    """(x, y) to (x, y + f(x)); scalars or arrays, added as `group` says.  Source: 2:09:22; Feistel 1973."""
     return x, group.add(y, f(x))
 
 
@@ -113,13 +113,13 @@ layer_activation_bytes = Formula(
                  "fused attention computes the scores again: then 0 bytes a score"))
 
 activation_memory_stored = Formula(
-    q.activation_memory, B * L * layers * w_layer, name="activation_memory_stored", source="132:10",
+    q.activation_memory, B * L * layers * w_layer, name="activation_memory_stored", source="2:12:19",
     meaning="every layer's activations wait for the backward pass: linear in depth",
     conventions=("one micro-batch in flight, on one stage",))
 
 activation_memory_reversible = Formula(
     q.activation_memory, B * L * (2 * w_number * d_model + one * w_layer),
-    name="activation_memory_reversible", source="132:10; Gomez et al. 2017, arXiv 1707.04585",
+    name="activation_memory_reversible", source="2:12:46; Gomez et al. 2017, arXiv 1707.04585",
     meaning="the last pair of streams and the one layer at work: the depth is gone",
     conventions=("every layer reversible: one that shrinks its input has to be stored",))
 
@@ -144,7 +144,7 @@ saving_by_checkpoints, saving_by_reversing = (
         ("saving_by_reversing", activation_memory_reversible, "by keeping only the last pair of streams")))
 
 training_flops_reversible = Formula(
-    q.training_flops, (h + 1) * c * N * D, name="training_flops_reversible", source="132:10; derived",
+    q.training_flops, (h + 1) * c * N * D, name="training_flops_reversible", source="2:12:46; derived",
     meaning="6 FLOPs for each weight and token, and 2 to rebuild the activations",
     conventions=("rebuilding and the backward pass share one forward pass",
                  "attention over the context left out"))
@@ -152,25 +152,25 @@ training_flops_reversible = Formula(
 # The one trade: bytes kept against FLOPs done again ---------------------------------------------------------
 
 cache_recompute_intensity = Formula(
-    q.recompute_intensity, c * N / b, name="cache_recompute_intensity", source="133:00; derived",
+    q.recompute_intensity, c * N / b, name="cache_recompute_intensity", source="2:13:20; derived",
     meaning="FLOPs that each byte of key-value cache saves whenever it is read",
     conventions=("written once, read at every step: the write is left out",
                  "attention over the context left out"))
 
 activation_recompute_intensity = Formula(
     q.recompute_intensity, c * N / (2 * layers * w_layer), name="activation_recompute_intensity",
-    source="133:00; derived", meaning="FLOPs that each byte of activations saves: written once, read once",
+    source="2:13:12; derived", meaning="FLOPs that each byte of activations saves: written once, read once",
     conventions=("one forward pass saved", "attention over the context left out"))
 
 cache_advantage = Formula(
     q.keeping_advantage, q.recompute_intensity.symbol / q.ridge_intensity.symbol, name="cache_advantage",
-    using=(cache_recompute_intensity, ridge_intensity), source="133:00; derived",
+    using=(cache_recompute_intensity, ridge_intensity), source="2:13:25; derived",
     meaning="time to compute a token's cache again over the time to read it",
     conventions=("the break-even is at 1: a byte saves as many FLOPs as the chip does in reading it",))
 
 activation_advantage = Formula(
     q.keeping_advantage, q.recompute_intensity.symbol / q.ridge_intensity.symbol, name="activation_advantage",
-    using=(activation_recompute_intensity, ridge_intensity), source="133:00; derived",
+    using=(activation_recompute_intensity, ridge_intensity), source="2:13:12; derived",
     meaning="time to compute a token's activations again over the time to write and read them",
     conventions=("they have to fit: times say nothing of capacity",))
 
@@ -194,7 +194,7 @@ activation_breakeven_hold_of_shape = Formula(
 
 activation_advantage_of_shape = Formula(
     q.keeping_advantage, activation_recompute_intensity.expression / q.ridge_intensity.symbol,
-    name="activation_advantage_of_shape", using=(layer_activation_bytes, ridge_intensity), source="133:00; derived",
+    name="activation_advantage_of_shape", using=(layer_activation_bytes, ridge_intensity), source="2:13:12; derived",
     meaning="time to compute a token's activations again over the time to write and read them",
     conventions=activation_advantage.conventions)
 

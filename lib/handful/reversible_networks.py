@@ -1,4 +1,4 @@
-"""Reversible networks in NumPy: activations rebuilt on the way back, not kept (the lecture, 130:06, 132:10).
+"""Reversible networks in NumPy: activations rebuilt on the way back, not kept (the lecture, 2:10:25, 2:12:46).
 
 A RevNet block, y1 = x1 + F(x2) and y2 = x2 + G(y1), is two Feistel rounds with real numbers, so that its
 inverse is a decryption.  The paper of 2017 (Gomez et al., arXiv 1707.04585) is about residual networks for

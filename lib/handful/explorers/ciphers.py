@@ -30,11 +30,11 @@ feistel = Explorer(
     ],
     presets=[
         Preset("One bit, six rounds", {"rounds": 6, "flip": 20, "f": "sboxes", "back": False},
-               "ciphers make small differences of the input large", "2:06:21"),
+               "ciphers make small differences of the input large", "2:06:58"),
         Preset("There and back", {"rounds": 6, "flip": 20, "f": "sboxes", "back": True},
-               "the inverse is y = z − f(x)", "2:09:00"),
+               "the inverse is y = z − f(x)", "2:09:49"),
         Preset("An f with no inverse", {"rounds": 6, "flip": 20, "f": "square", "back": True},
-               "f itself need not be invertible", "2:09:00"),
+               "f itself need not be invertible", "2:08:51"),
         Preset("No S-boxes", {"rounds": 8, "flip": 20, "f": "spread", "back": False}, "", ""),
         Preset("The key alone", {"rounds": 12, "flip": 20, "f": "constant", "back": True}, "", ""),
     ],
@@ -58,7 +58,7 @@ differences = Explorer(
     ],
     presets=[
         Preset("An S-box in use", {"box": "present", "difference": 1},
-               "differential cryptanalysis is the derivative of a cipher", "2:06:21"),
+               "differential cryptanalysis is the derivative of a cipher", "2:06:27"),
         Preset("A linear map", {"box": "linear", "difference": 1}, "", ""),
         Preset("Chosen at random", {"box": "random", "difference": 1}, "", ""),
         Preset("Addition with carries", {"box": "plus", "difference": 8}, "", ""),
@@ -104,8 +104,8 @@ avalanche_with_depth = Explorer(
         Control(Checkbox(value=True), "theory", "Show theory"),
     ],
     presets=[
-        Preset("Six rounds", {"depth": 6, "gain": "2"}, "ciphers make small differences of the input large", "2:06:21"),
-        Preset("64 layers", {"depth": 64, "gain": "2"}, "residuals and LayerNorm keep derivatives tame", "2:06:21"),
+        Preset("Six rounds", {"depth": 6, "gain": "2"}, "ciphers make small differences of the input large", "2:06:58"),
+        Preset("64 layers", {"depth": 64, "gain": "2"}, "residuals and LayerNorm keep derivatives tame", "2:06:04"),
         Preset("Small weights", {"depth": 64, "gain": "1"}, "", ""),
         Preset("Larger weights", {"depth": 24, "gain": "3"}, "", ""),
     ],
@@ -132,7 +132,7 @@ power_or_exponential = Explorer(
                       rows={gain: _law(float(gain)) for gain in ("1.2", "1.5", "2", "3")})],
     presets=[
         Preset("A deep language model", {"layers": 100, "gain": "2"},
-                "residuals and LayerNorm keep derivatives tame", "2:06:21"),
+                "residuals and LayerNorm keep derivatives tame", "2:06:04"),
         Preset("Gentle weights", {"layers": 100, "gain": "1.2"}, "", ""),
         Preset("A thousand layers", {"layers": 1000, "gain": "2"}, "", ""),
     ],
@@ -151,7 +151,7 @@ chosen_signs = Explorer(
     readouts=[Readout(nudges.adversarial_advantage, "Chosen over drawn")],
     presets=[
         Preset("A photograph", {"input_numbers": 150528, "nudge": 0.007},
-                "adversarial examples are an unwanted avalanche", "2:07:20"),
+                "adversarial attacks show the avalanche property, undesired", "2:07:39"),
         Preset("A written digit", {"input_numbers": 784, "nudge": 0.1}, "", ""),
         Preset("A small picture", {"input_numbers": 3072, "nudge": 0.03}, "", ""),
     ],
@@ -181,7 +181,7 @@ activations_against_depth = Explorer(
     ],
     presets=[
         Preset("A 70B model", {"layers": 80, "sequence_tokens": 8192, "bytes_per_score": 0},
-               "activations grow linearly in layers and can be the largest footprint of training", "2:12:10"),
+               "activations grow linearly in layers and can be the largest footprint of training", "2:12:19"),
         Preset("Scores kept too", {"layers": 80, "sequence_tokens": 8192, "bytes_per_score": 5}, "", ""),
         Preset("A long sequence", {"layers": 126, "sequence_tokens": 131072, "width": "Llama 3.1 405B",
                                    "bytes_per_score": 0}, "", ""),
@@ -218,7 +218,7 @@ drift_against_depth = Explorer(
                       rows={name: {"unit_roundoff": 2.0**-bits} for name, bits in _BITS.items()})],
     presets=[
         Preset("Single precision", {"format": "single", "feistel_rounds": 128},
-                "the inverse is y = z − f(x)", "2:09:00"),
+                "the inverse is y = z − f(x)", "2:09:49"),
         Preset("bf16", {"format": "bf16", "feistel_rounds": 128}, "", ""),
         Preset("Double precision", {"format": "double", "feistel_rounds": 128}, "", ""),
     ],
@@ -245,8 +245,8 @@ hold_or_compute = Explorer(
     presets=[
         Preset("As in the table", {"hold_time": 1, "model": "Llama 3.1 70B", "hardware": "H100 SXM",
                                    "precision": "bf16"}, "", ""),
-        Preset("Serving", {"hold_time": 0.02, "model": "Llama 3.1 70B"}, "memory for compute usually pays", "2:13:00"),
-        Preset("A training step", {"hold_time": 2, "model": "Llama 3.1 70B"}, "compute for memory", "2:13:00"),
+        Preset("Serving", {"hold_time": 0.02, "model": "Llama 3.1 70B"}, "memory for compute is generally profitable", "2:13:25"),
+        Preset("A training step", {"hold_time": 2, "model": "Llama 3.1 70B"}, "compute for memory", "2:13:12"),
         Preset("Between two questions", {"hold_time": 60, "model": "Llama 3.1 70B"}, "", ""),
     ],
     caption="Rent of a chip's memory while something waits in it, against rent of its arithmetic while it works. "

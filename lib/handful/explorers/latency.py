@@ -91,10 +91,10 @@ attention_against_context = Explorer(
     controls=[Control(IntSlider(value=1024, min=1, max=8192), "batch", "Batch")],
     readouts=[latency.attention_context, balance.balance_context_with_attention],
     presets=[
-        Preset("200k tokens", {"context": 200e3}, "compute is drawn flat in the context", "1:35:00"),
+        Preset("200k tokens", {"context": 200e3}, "compute is drawn flat in the context", "1:34:28"),
         Preset("A dense 70B model", {"context": 53e3, "model": "Llama 3.1 70B", "hardware": "H100 SXM", "precision": "bf16"},
-               "attention's slope is negligible until millions of tokens", "1:51:00"),
-        Preset("A million tokens", {"context": 1e6}, "nobody goes beyond a million", "1:52:07"),
+               "attention is noticed in the millions of tokens", "1:52:15"),
+        Preset("A million tokens", {"context": 1e6}, "Patel: no company goes beyond a million", "1:52:22"),
     ],
     caption="The lecture leaves attention's arithmetic out. Where its line meets that of the weights, leaving it out "
             "is wrong by a factor of two in the arithmetic.")

@@ -57,7 +57,7 @@ price_to_cache = Explorer(
     presets=[
         Preset("The lecture's inference", {"price_list": "gemini-3.1-pro-preview", "active_parameters": 1e11,
                                            "hardware": "B200 SXM", "precision": "fp8"},
-               "a hundred billion active, 200 thousand tokens: almost 2 kB", "1:36:00"),
+               "a hundred billion active, 200 thousand tokens: almost 2 kB", "1:38:22"),
         Preset("The same in fp4", {"price_list": "gemini-3.1-pro-preview", "active_parameters": 1e11,
                                    "hardware": "B200 SXM", "precision": "fp4"}, "", ""),
         Preset("A list at 100,000", {"price_list": "claude-haiku-5-5", "active_parameters": 1e10}, "", ""),
@@ -80,9 +80,9 @@ price_and_cost = Explorer(
               Readout(bills.mean_cost_growth, "Cost on average, from the threshold to here")],
     presets=[
         Preset("The lecture's example", {"price_list": "gemini-3.1-pro-preview/answers", "context": 1e6},
-               "50 % dearer above 200 thousand tokens, which covers the kink", "1:34:00"),
+               "two tiers, so that any context is profitable", "1:35:18"),
         Preset("The same list's prompts", {"price_list": "gemini-3.1-pro-preview/prompts", "context": 1e6},
-               "50 % dearer above 200 thousand tokens", "1:32:56"),
+               "Patel: 50 % more above 200 thousand tokens", "1:33:03"),
         Preset("A list that fits", {"price_list": "minimax-m3/answers", "context": 1e6}, "", ""),
         Preset("Five-fold at 100,000", {"price_list": "claude-haiku-5-5/answers", "context": 1e6}, "", ""),
     ],
@@ -105,9 +105,9 @@ prompt_growth = Explorer(
     marks=[Mark(latency.attention_context, "attention = weights", given=_DENSE_100B)],
     presets=[
         Preset("Gemini's prompts", {"price_list": "gemini-3.1-pro-preview/prompts", "context": 2e5},
-               "compute is flat in the context", "1:34:00"),
+               "compute is flat in the context", "1:34:28"),
         Preset("A million tokens", {"price_list": "gemini-3.1-pro-preview/prompts", "context": 1e6},
-               "attention's slope is negligible until millions of tokens", "1:51:00"),
+               "attention is noticed in the millions of tokens", "1:52:15"),
     ],
     caption="Arithmetic only, with attention counted: a token of a prompt attends to half of it on average. "
             "Full attention in every layer; windows and chosen tokens bend these lines down.")
@@ -127,9 +127,9 @@ prefill_to_decode = Explorer(
     readouts=[Readout(prices.output_over_input, "Decode over prefill"),
               Readout(passes.balance_pass, "Pass that balances")],
     presets=[
-        Preset("Decode", {"pass_length": 1, "batch": 1024}, "decode is a pass of one token", "1:43:00"),
+        Preset("Decode", {"pass_length": 1, "batch": 1024}, "decode is a pass of one token", "1:42:10"),
         Preset("Four drafted tokens", {"pass_length": 4, "batch": 1024}, "", ""),
-        Preset("Prefill", {"pass_length": 8192, "batch": 1}, "prefill is a long pass: arithmetic is all that counts", "1:43:00"),
+        Preset("Prefill", {"pass_length": 8192, "batch": 1}, "prefill is a pass of many tokens", "1:42:10"),
         Preset("Decode at the balance", {"pass_length": 1, "batch": 8192, "context": 1000}, "", ""),
     ],
     caption="The left end is decode, the right end prefill. The ratio of the two levels is what an answer's token "
@@ -154,7 +154,7 @@ ratio_to_batch = Explorer(
               Readout(balance.balance_context, "Caches take as long as arithmetic at")],
     presets=[
         Preset("Five, as the lecture takes it", {"output_over_input": _RATIOS["claude-opus-5"], "context": 1000},
-               "so memory over compute is about five in decode", "1:43:00"),
+               "Patel: so memory over compute is five in decode", "1:47:56"),
         Preset("Eight: GPT-5", {"output_over_input": _RATIOS["gpt-5"], "context": 1000}, "", ""),
         Preset("Two: GPT-4", {"output_over_input": _RATIOS["gpt-4"], "context": 1000}, "", ""),
         Preset("Five, from a long context", {"output_over_input": 5, "context": 12000}, "", ""),

@@ -104,11 +104,11 @@ hold_or_recompute = Explorer(
                 "storage_lifetime", "A device is paid off in"),
     ],
     presets=[
-        Preset("Five minutes", {"hold_time": 300, "idle_share": 1.0}, "five minutes and an hour suggest flash and disk", "2:01:11"),
-        Preset("One hour", {"hold_time": 3600, "idle_share": 1.0}, "five minutes and an hour suggest flash and disk", "2:01:11"),
+        Preset("Five minutes", {"hold_time": 300, "idle_share": 1.0}, "five minutes and an hour might identify flash and disk", "2:01:52"),
+        Preset("One hour", {"hold_time": 3600, "idle_share": 1.0}, "five minutes and an hour might identify flash and disk", "2:01:52"),
         Preset("Reading hidden behind other work", {"hold_time": 3600, "idle_share": 0.0},
-               "a tier's hold time is the time in which it is drained", "2:01:11"),
-        Preset("A month", {"hold_time": 2_592_000, "idle_share": 1.0}, "three ways: compute, hold, retrieve", "1:54:00"),
+               "the time held is probably the drain time of the tier", "2:00:37"),
+        Preset("A month", {"hold_time": 2_592_000, "idle_share": 1.0}, "three ways: compute, hold, retrieve", "1:56:32"),
     ],
     caption="A line's flat part is its fare: what reading back costs. Its slope is its rent. The lowest line wins. "
             "Storage is its medium alone; chip memory is rented with its chip.")
@@ -140,10 +140,10 @@ device_map = Explorer(
     controls=[Control(FloatLogSlider(value=60, min=-2, max=6, step=0.02), "hold_time", "Hold time")],
     readouts=[Readout(tiers.drained_capacity, "Drained in that time at this bandwidth")],
     presets=[
-        Preset("Chip memory", {"hold_time": 0.02}, "HBM is drained in 20 ms", "2:01:11"),
-        Preset("Host memory", {"hold_time": 5}, "DDR in one to ten seconds", "2:01:11"),
-        Preset("Flash, as spoken", {"hold_time": 60}, "flash in about a minute", "2:01:11"),
-        Preset("Disk, as spoken", {"hold_time": 3600}, "disk in about an hour", "2:01:11"),
+        Preset("Chip memory", {"hold_time": 0.02}, "HBM is drained in 20 ms", "2:01:17"),
+        Preset("Host memory", {"hold_time": 5}, "DDR in one to ten seconds", "2:01:34"),
+        Preset("Flash, as spoken", {"hold_time": 60}, "flash in about a minute", "2:01:42"),
+        Preset("Disk, as spoken", {"hold_time": 3600}, "disk in about an hour", "2:01:46"),
     ],
     caption="A line joins devices that are read once through in the same time. Devices on a line suit that hold time "
             "if nothing but the device is busy while it is read. The disk is drawn at the ceiling of its interface.")
@@ -172,7 +172,7 @@ reads_against_context = Explorer(
     presets=[
         Preset("Where choosing is nearly free", {"context": 4096}, "a square root on the cache's term", "12:20"),
         Preset("Where it is linear again", {"context": 1048576}, "a square root on the cache's term", "12:20"),
-        Preset("A million tokens", {"context": 1e6, "batch": 64}, "nobody goes beyond a million", "1:52:07"),
+        Preset("A million tokens", {"context": 1e6, "batch": 64}, "Patel: no company goes beyond a million", "1:52:22"),
         Preset("A month of an employee", {"context": 1e8, "batch": 1}, "a hundred million tokens", "1:53:09"),
     ],
     caption=_WHO + "Choosing tokens takes most of the reading away, and leaves a small key of "
@@ -186,7 +186,7 @@ kept_against_context = Explorer(
     marks=[Mark(memory_wall.cache_room, "your machine has room for", axis="y")],
     controls=[Control(IntSlider(value=64, min=1, max=4096), "batch", "Batch")],
     presets=[
-        Preset("A million tokens", {"context": 1e6, "batch": 64}, "the limit is bandwidth and capacity", "1:52:07"),
+        Preset("A million tokens", {"context": 1e6, "batch": 64}, "the limit is bandwidth and capacity", "1:52:52"),
         Preset("A month of an employee", {"context": 1e8, "batch": 1}, "a hundred million tokens", "1:53:09"),
     ],
     caption="Every chosen token may be another one next time, so all are kept: the lines of DeepSeek-V3 and V3.2 "
@@ -201,8 +201,8 @@ wall = Explorer(
     ],
     marks=[Mark(balance.balance_context, "caches take as long as arithmetic", axis="y")],
     presets=[
-        Preset("A full machine", {"batch": 2000}, "the limit is memory bandwidth and capacity", "1:52:07"),
-        Preset("Sixty-four at a time", {"batch": 64}, "nobody goes beyond a million", "1:52:07"),
+        Preset("A full machine", {"batch": 2000}, "the limit is memory bandwidth and capacity", "1:52:52"),
+        Preset("Sixty-four at a time", {"batch": 64}, "Patel: no company goes beyond a million", "1:52:22"),
         Preset("A dense 70B on eight H100", {"batch": 64, "model": "Llama 3.1 70B", "hardware": "H100 SXM",
                                              "precision": "fp8"}, "", ""),
     ],
