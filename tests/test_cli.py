@@ -145,7 +145,7 @@ def test_formulas_are_listed_with_their_meanings(run):
 
 def test_a_formula_is_shown_with_its_derivation(run):
     _, out, _ = run("formula", "cost_floor")
-    for said in ("  cost_floor = max(compute_cost, kv_cost)", "the lecture at 15:00", "t=900s", "[exact]"):
+    for said in ("  cost_floor = max(compute_cost, kv_cost)", "the lecture at 15:11", "t=911s", "[exact]"):
         assert said in out
     assert re.search(r"^  memory_bandwidth +B/s +rate at which one chip reads its memory$", out, re.M)
     steps = registry()["cost_floor"].derivation.steps

@@ -33,7 +33,7 @@ from .formula import Formula
 # Times -----------------------------------------------------------------------------------------------------------
 
 compute_time = Formula(
-    q.compute_time, c * new * B * N_active / (n * F), source="3:20",
+    q.compute_time, c * new * B * N_active / (n * F), source="3:28",
     meaning="two FLOPs for each active weight and token, at the peak rate of all chips",
     conventions=("dense peak at the precision of the arithmetic", "attention over the context left out"))
 
@@ -56,26 +56,26 @@ weight_time = Formula(
     meaning="time to read the weights that the batch needs, once", derivation=lambda: _derive_weight_time())
 
 full_weight_time = Formula(
-    q.weight_time, w * N_total / (n * BW), name="full_weight_time", source="5:20",
+    q.weight_time, w * N_total / (n * BW), name="full_weight_time", source="5:09",
     meaning="time to read all weights once: exact for a dense model, the large-batch limit for experts",
     conventions=("all weights are read, whatever the batch",))
 
 kv_time = Formula(
-    q.kv_time, B * (L * b + b0) / (n * BW), source="5:20",
+    q.kv_time, B * (L * b + b0) / (n * BW), source="5:09",
     meaning="time to read the key-value cache of every sequence",
     conventions=("every sequence has the same context", "windowed layers hold a full window"))
 
 memory_time = Formula(
-    q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(weight_time, kv_time), source="5:20",
+    q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(weight_time, kv_time), source="5:09",
     meaning="time to read weights and caches, one after the other over the same wires")
 
 _lecture_memory_time = Formula(
     q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(full_weight_time, kv_time), register=False,
-    name="memory_time_lecture", source="5:20", meaning="time to read all weights and the caches")
+    name="memory_time_lecture", source="5:09", meaning="time to read all weights and the caches")
 
 step_time = Formula(
     q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol), using=(memory_time, compute_time),
-    source="2:07", meaning="the slower of reading and computing",
+    source="2:50", meaning="the slower of reading and computing",
     conventions=("reading and arithmetic overlap perfectly: max(weights + KV, compute)",
                  "peak rates, no communication, no launch overhead: a floor that measured steps lie above"))
 
@@ -118,7 +118,7 @@ step_time_mixed = Formula(
     conventions=("prompts arrive at the rate at which answers leave", "nothing overlaps: memory + compute"))
 
 latency_floor = Formula(
-    q.latency_floor, w * N_total / (n * BW), source="10:40",
+    q.latency_floor, w * N_total / (n * BW), source="10:13",
     meaning="no step that needs all weights is shorter than one reading of them",
     conventions=("all weights are read: a small batch leaves experts asleep and can be faster",
                  "more chips lower it, until communication takes over"),
@@ -143,48 +143,48 @@ tokens_per_user = Formula(q.tokens_per_user, new / q.step_time.symbol, using=(st
 _cost = n * p / (new * B)
 
 fastest_stream = Formula(
-    q.tokens_per_user, new / q.latency_floor.symbol, using=(latency_floor,), name="fastest_stream", source="10:40",
+    q.tokens_per_user, new / q.latency_floor.symbol, using=(latency_floor,), name="fastest_stream", source="10:13",
     meaning="how fast an answer streams when a step is nothing but one reading of the weights",
     conventions=("no tokens speculated", "all weights are read"))
 
 cost_per_token = Formula(
-    q.cost_per_token, _cost * q.step_time.symbol, using=(step_time,), source="13:20",
+    q.cost_per_token, _cost * q.step_time.symbol, using=(step_time,), source="13:12",
     meaning="rent of all chips for one step, shared by the tokens that the step makes",
     conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"),
     derivation=lambda: _derive_cost())
 
 cost_per_token_with_latency = Formula(
     q.cost_per_token, _cost * q.step_time.symbol, using=(step_time_with_latency,), name="cost_per_token_with_latency",
-    source="13:20; derived", meaning="the same, with the latency of every layer in the step",
+    source="13:12; derived", meaning="the same, with the latency of every layer in the step",
     conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"))
 
-compute_cost = Formula(q.compute_cost, _cost * q.compute_time.symbol, using=(compute_time,), source="14:00",
+compute_cost = Formula(q.compute_cost, _cost * q.compute_time.symbol, using=(compute_time,), source="13:44",
                        meaning="a token's own arithmetic: the batch cancels")
 
-weight_cost = Formula(q.weight_cost, _cost * q.weight_time.symbol, using=(weight_time,), source="14:00",
+weight_cost = Formula(q.weight_cost, _cost * q.weight_time.symbol, using=(weight_time,), source="14:10",
                       meaning="a share in reading the weights: falls as the batch grows")
 
 latency_cost = Formula(q.latency_cost, _cost * q.fixed_time.symbol, using=(fixed_time,), source="derived",
                        meaning="a share in the latency of the layers: falls as the batch grows")
 
-kv_cost = Formula(q.kv_cost, _cost * q.kv_time.symbol, using=(kv_time,), source="14:00",
+kv_cost = Formula(q.kv_cost, _cost * q.kv_time.symbol, using=(kv_time,), source="13:52",
                   meaning="reading a token's own cache: the batch cancels")
 
 cost_floor = Formula(
-    q.cost_floor, Max(q.compute_cost.symbol, q.kv_cost.symbol), using=(compute_cost, kv_cost), source="15:00",
+    q.cost_floor, Max(q.compute_cost.symbol, q.kv_cost.symbol), using=(compute_cost, kv_cost), source="15:11",
     meaning="what is left when the weights are shared by infinitely many: the floor of any slow mode",
     conventions=("the model's own cost; off-peak value of idle chips is outside it",),
     derivation=lambda: _derive_cost_floor())
 
 unbatched_penalty = Formula(
     q.price_ratio, q.cost_per_token.symbol / q.cost_floor.symbol, using=(cost_per_token_with_latency, cost_floor),
-    name="unbatched_penalty", source="4:09; derived",
+    name="unbatched_penalty", source="4:23; derived",
     meaning="cost of a token at this batch over the cost when the batch is as large as can be; give batch=1 for a lonely user",
     conventions=("the latency of layers counted", "the same chips for both"))
 
 slow_mode_price = Formula(
     q.price_ratio, q.cost_floor.symbol / q.cost_per_token.symbol, using=(cost_floor, cost_per_token),
-    name="slow_mode_price", source="15:39",
+    name="slow_mode_price", source="15:31",
     meaning="the cheapest that patience can buy, as a fraction of the cost at this batch")
 
 _s = q.speedup.symbol
@@ -193,7 +193,7 @@ _batch_when_fast = Min((_fast * n * BW - w * N_total) / (L * b + b0), _fast * n 
 
 fast_mode_price = Formula(
     q.price_ratio, B / (_s * Max(0, _batch_when_fast)), using=(step_time_lecture,), name="fast_mode_price",
-    source="1:05; derived",
+    source="1:19; derived",
     meaning="how much dearer a token becomes when the same chips stream it s times faster with a smaller batch",
     conventions=("same chips, same model, no speculation: only the batch shrinks",
                  "infinite where the step would be shorter than reading the weights",
@@ -240,7 +240,7 @@ def _derive_latency_floor() -> Derivation:
 def _derive_cost() -> Derivation:
     d = Derivation("From a step to the cost of a token, where memory is the limit")
     d.start(Formula(q.cost_per_token, _cost * q.memory_time.symbol, register=False, meaning="rent over tokens",
-                    source="13:20", using=(_lecture_memory_time,)), "rent of the chips for one step ÷ tokens made")
+                    source="13:12", using=(_lecture_memory_time,)), "rent of the chips for one step ÷ tokens made")
     d.substitute(_lecture_memory_time, "the step reads weights and caches")
     d.substitute(full_weight_time, "weights: the same for any batch")
     d.substitute(kv_time, "caches: proportional to the batch")

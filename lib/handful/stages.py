@@ -70,11 +70,11 @@ domain_bandwidth = Formula(
     q.domain_bandwidth, n * BW, source="1:17:34", meaning="what a step reads with: every chip of the domain at once")
 
 bandwidth_at_drain = Formula(
-    q.domain_bandwidth, q.domain_capacity.symbol / q.drain_time.symbol, name="bandwidth_at_drain", source="23:36",
+    q.domain_bandwidth, q.domain_capacity.symbol / q.drain_time.symbol, name="bandwidth_at_drain", source="24:01",
     meaning="bandwidth that reads a given capacity in a given time")
 
 bandwidth_needed = Formula(
-    q.domain_bandwidth, w * N / q.latency_floor.symbol, name="bandwidth_needed", source="10:40; 1:17:34",
+    q.domain_bandwidth, w * N / q.latency_floor.symbol, name="bandwidth_needed", source="10:13; 1:17:34",
     meaning="bandwidth that one domain needs to read all weights in a wanted time",
     conventions=("all weights are read",))
 

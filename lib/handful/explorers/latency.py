@@ -29,11 +29,11 @@ latency_against_batch = Explorer(
     readouts=[latency.tokens_per_user_with_latency,
               Readout(latency.expert_coverage, "Share of the experts awake")],
     presets=[
-        Preset("One user alone", {"batch": 1}, "without batching, the economics can be a thousand times worse", "4:09"),
-        Preset("2,000 sequences", {"batch": 2000}, "about 2,000 sequences fill the machine", "20:27"),
+        Preset("One user alone", {"batch": 1}, "without batching, the economics can be a thousand times worse", "4:23"),
+        Preset("2,000 sequences", {"batch": 2000}, "it is 2,000 unique sequences, one more token for each", "20:30"),
         Preset("Context 100k", {"context": 100e3, "batch": 2000},
-               "where the slopes match at 100k, going to 200k halves the use of the arithmetic", "11:48"),
-        Preset("Context 200k", {"context": 200e3, "batch": 2000}, "and here are the 200k", "11:48"),
+               "where the slopes match at 100k, going to 200k halves the use of the arithmetic", "11:52"),
+        Preset("Context 200k", {"context": 200e3, "batch": 2000}, "and here are the 200k", "11:52"),
     ],
     caption="The step is the slower of reading (weights, then caches) and computing, and then the latency of its layers, "
             "which no batch shortens. The shaded band is where measured steps of such models on so many chips lie above the "
@@ -53,9 +53,9 @@ cost_against_batch = Explorer(
     controls=[_context()],
     readouts=[Readout(latency.slow_mode_price, "The floor, as a share of this cost")],
     presets=[
-        Preset("Alone", {"batch": 1}, "without batching, the economics can be a thousand times worse", "4:09"),
-        Preset("A full machine", {"batch": 4096}, "two parts are constants, the weights' share is a hyperbola", "14:00"),
-        Preset("Endless patience", {"batch": 65536}, "a slow mode saves little: the rest is paid per sequence", "15:39"),
+        Preset("Alone", {"batch": 1}, "without batching, the economics can be a thousand times worse", "4:23"),
+        Preset("A full machine", {"batch": 4096}, "two parts are constants, the weights' share is a hyperbola", "13:44"),
+        Preset("Endless patience", {"batch": 65536}, "a slow mode saves little: the rest is paid per sequence", "15:31"),
     ],
     caption="What is shared falls with the batch: reading the weights, and waiting for the layers. Reading and computing overlap, "
             "so the cost is the larger of the two, and the latency.")
@@ -73,7 +73,7 @@ fast_and_slow = Explorer(
     presets=[
         Preset("2.5 times faster", {"speedup": 2.5, "batch": 5000}, "six times the price for 2.5 times the speed", "1:05"),
         Preset("From a larger batch", {"speedup": 2.5, "batch": 16384}, "the main effect is the batch", "1:40"),
-        Preset("Slow mode", {"batch": 65536}, "slow mode saves little", "15:39"),
+        Preset("Slow mode", {"batch": 65536}, "slow mode saves little", "15:31"),
     ],
     caption="Each point is a batch. To the right answers stream faster and cost more; no choice of batch leaves the line.")
 
