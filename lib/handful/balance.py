@@ -46,50 +46,50 @@ ridge_flops = Formula(
 
 # Balance ---------------------------------------------------------------------------------------------------------
 
-sparsity = Formula(q.sparsity, N_total / N_active, source="19:21", meaning="total over active parameters",
+sparsity = Formula(q.sparsity, N_total / N_active, source="19:16", meaning="total over active parameters",
                    conventions=("by parameters: shared experts, attention and embeddings count too",))
 
 sparsity_of_experts = Formula(
-    q.sparsity, E / k, name="sparsity_of_experts", source="19:21",
+    q.sparsity, E / k, name="sparsity_of_experts", source="19:16",
     meaning="routed experts over those that a token uses", conventions=("routed experts only",))
 
 machine_balance = Formula(
-    q.machine_balance, F * w / (c * BW), source="18:20",
+    q.machine_balance, F * w / (c * BW), source="18:25",
     meaning="tokens per weight read at which arithmetic keeps up with memory: the lecture's 300",
     conventions=("multiplies × bytes per weight ÷ bandwidth, not FLOPs per byte",
                  "independent of precision only where weights and arithmetic share it"))
 
 balance_batch_rule = Formula(
-    q.balance_batch, M * S / new, name="balance_batch_rule", source="19:21",
+    q.balance_batch, M * S / new, name="balance_batch_rule", source="19:05",
     meaning="machine balance times sparsity", conventions=("weights only: caches left out",))
 
 balance_batch_by_parameters = Formula(
-    q.balance_batch, M * S / new, name="balance_batch_by_parameters", using=(sparsity,), source="4:40; derived",
+    q.balance_batch, M * S / new, name="balance_batch_by_parameters", using=(sparsity,), source="4:44; derived",
     meaning="a given balance times total over active parameters", conventions=("weights only: caches left out",))
 
 balance_batch_by_experts = Formula(
-    q.balance_batch, M * S / new, name="balance_batch_by_experts", using=(sparsity_of_experts,), source="19:21",
+    q.balance_batch, M * S / new, name="balance_batch_by_experts", using=(sparsity_of_experts,), source="19:05",
     meaning="a given balance times routed experts over those that a token uses",
     conventions=("routed experts only", "caches left out"))
 
 balance_batch_of_chip = Formula(
     q.balance_batch, q.machine_balance.symbol * S / new, using=(machine_balance,), name="balance_batch_of_chip",
-    source="19:21", meaning="a chip's balance times sparsity", conventions=("weights only: caches left out",))
+    source="19:05", meaning="a chip's balance times sparsity", conventions=("weights only: caches left out",))
 
 balance_batch = Formula(
     q.balance_batch, q.machine_balance.symbol * q.sparsity.symbol / new, using=(machine_balance, sparsity),
-    source="17:30", meaning="batch at which arithmetic takes as long as reading the weights",
+    source="17:33", meaning="batch at which arithmetic takes as long as reading the weights",
     conventions=("caches left out", "all weights are read"), derivation=lambda: _derive_balance())
 
 balance_batch_experts = Formula(
     q.balance_batch, q.machine_balance.symbol * q.sparsity.symbol / new, name="balance_batch_experts",
-    using=(machine_balance, sparsity_of_experts), source="19:21",
+    using=(machine_balance, sparsity_of_experts), source="19:05",
     meaning="batch at which the routed experts' arithmetic takes as long as reading them",
     conventions=("routed experts only", "caches left out"))
 
 balance_batch_with_kv = Formula(
     q.balance_batch, w * N_total / Max(0, c * new * N_active * BW / F - (L * b + b0)), name="balance_batch_with_kv",
-    source="20:10; derived", meaning="batch at which arithmetic takes as long as reading weights and caches",
+    source="19:57; derived", meaning="batch at which arithmetic takes as long as reading weights and caches",
     conventions=("infinite where the caches alone take longer than the arithmetic",
                  "attention's arithmetic left out: see balance_batch_with_attention"),
     derivation=lambda: _derive_balance_with_kv())
@@ -119,7 +119,7 @@ balance_context_with_attention = Formula(
 # The clock that memory sets --------------------------------------------------------------------------------------
 
 drain_time = Formula(
-    q.drain_time, C / BW, source="23:36", meaning="time to read the whole memory once",
+    q.drain_time, C / BW, source="24:01", meaning="time to read the whole memory once",
     conventions=("an upper design target for a step, not a floor: the floor is reading the weights once",))
 
 mean_delay = Formula(
@@ -134,11 +134,11 @@ worst_delay = Formula(
                  "a free seat in the next train: not so when every seat is held by an answer that goes on"))
 
 scheduled_throughput = Formula(
-    q.throughput, new * B / T, name="scheduled_throughput", source="26:40",
+    q.throughput, new * B / T, name="scheduled_throughput", source="26:58",
     meaning="tokens a second of a full batch that leaves every interval")
 
 share_of_service = Formula(
-    q.share_of_service, q.throughput.symbol / q.service_throughput.symbol, source="27:11",
+    q.share_of_service, q.throughput.symbol / q.service_throughput.symbol, source="27:37",
     meaning="share of a whole service that one such system carries")
 
 
@@ -156,7 +156,7 @@ def _derive_balance() -> Derivation:
 def _derive_balance_with_kv() -> Derivation:
     d = Derivation("The balance batch when the caches are read too")
     memory = Formula(q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(full_weight_time, kv_time),
-                     register=False, name="memory", meaning="weights and caches", source="20:10")
+                     register=False, name="memory", meaning="weights and caches", source="19:57")
     d.equate(memory, compute_time, "reading weights and caches takes as long as computing")
     d.substitute(full_weight_time, "all weights, once")
     d.substitute(kv_time, "each sequence's cache")
@@ -177,7 +177,7 @@ def _derive_balance_context() -> Derivation:
 def _derive_balance_with_attention() -> Derivation:
     d = Derivation("The balance batch when attention's arithmetic counts too")
     memory = Formula(q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(full_weight_time, kv_time),
-                     register=False, name="memory", meaning="weights and caches", source="20:10")
+                     register=False, name="memory", meaning="weights and caches", source="19:57")
     work = Formula(q.compute_time, compute_time.expression + attention_time.expression, register=False, name="work",
                    meaning="the weights' arithmetic and attention's", source="derived")
     d.equate(memory, work, "reading weights and caches takes as long as all arithmetic")

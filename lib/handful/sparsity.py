@@ -1,4 +1,4 @@
-"""What sparsity buys in quality: the scaling law of routed networks (the lecture, 28:46 to 31:30).
+"""What sparsity buys in quality: the scaling law of routed networks (the lecture, 28:50 to 31:30).
 
 Clark et al. 2022 fit the validation loss of networks with E experts grown from a dense one of N parameters:
 log ℓ = α log N + β log Ê + κ log N log Ê + δ, where Ê bends E at both ends.  Logarithms are to base 10.  The

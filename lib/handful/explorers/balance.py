@@ -33,9 +33,9 @@ roofline = Explorer(
     readouts=[Readout(balance.arithmetic_intensity, "Your step does"), balance.ridge_intensity,
               Readout(balance.machine_balance, "The same ridge, in tokens per weight read")],
     presets=[
-        Preset("One sequence", {"batch": 1}, "the weights are fetched whatever the batch", "5:20"),
-        Preset("Hundreds of sequences", {"batch": 300}, "a dimensionless 300 on most GPUs", "18:20"),
-        Preset("Thousands", {"batch": 5000}, "in practice two to three times the balance", "19:55"),
+        Preset("One sequence", {"batch": 1}, "all parameters are fetched, not just the active ones", "5:09"),
+        Preset("Hundreds of sequences", {"batch": 300}, "somewhere around 300 on most GPUs", "18:25"),
+        Preset("Thousands", {"batch": 5000}, "people take maybe double or triple the balance", "19:31"),
     ],
     caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic. "
             "Each dot is the ridge of one chip at the precision chosen above.")
@@ -53,8 +53,8 @@ balance_against_sparsity = Explorer(
     marks=[Mark(balance.sparsity, "your model, by parameters"), Mark(balance.sparsity_of_experts, "its routed experts")],
     readouts=[balance.machine_balance],
     presets=[
-        Preset("32 of 256", {"sparsity": 8}, "DeepSeek activates 32 of 256 experts", "19:21"),
-        Preset("By parameters", {"sparsity": 671 / 37}, "37 billion active of 700 billion", "4:40"),
+        Preset("32 of 256", {"sparsity": 8}, "DeepSeek activates 32 of 256 experts", "19:16"),
+        Preset("By parameters", {"sparsity": 671 / 37}, "37 billion active of 700 billion", "4:44"),
         Preset("8 of 256", {"sparsity": 32}, "a router picks perhaps one expert in 32", "32:41"),
     ],
     caption="300 is a band, not a line: the shaded strip holds every chip sold since 2020, at each of its precisions.")
@@ -71,7 +71,7 @@ balance_against_context = Explorer(
     marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond")],
     readouts=[balance.balance_context_with_attention],
     presets=[
-        Preset("Short prompts", {"context": 500}, "with caches counted, the best batch rises", "20:10"),
+        Preset("Short prompts", {"context": 500}, "with caches counted, the best batch grows", "19:57"),
         Preset("A dense model", {"context": 2000, "model": "Llama 3.1 70B", "precision": "fp8"}, "", ""),
         Preset("A windowed model", {"context": 2000, "model": "gpt-oss-120b", "precision": "fp8"}, "", ""),
     ],
@@ -115,7 +115,7 @@ quality_against_experts = Explorer(
     readouts=[Readout(sparsity.routed_loss, "Validation loss, nats per token")],
     presets=[
         Preset("64 experts on 370M", {"experts": 64, "dense_parameters": 370e6},
-               "64 experts at 370 million active match a dense 1.3 billion", "29:49"),
+               "64 experts at 370 million active match a dense 1.3 billion", "29:43"),
         Preset("512 experts", {"experts": 512, "dense_parameters": 370e6}, "", ""),
         Preset("A larger model", {"experts": 64, "dense_parameters": 1.2e9}, "", ""),
     ],
