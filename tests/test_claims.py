@@ -16,7 +16,7 @@ from handful.page.build import chapters
 
 BOOK = bootstrap.ROOT / "book"
 # Claims in each segment of the lecture, counted when it was read; fewer would mean that a row was lost.
-COUNTS = {1: 41, 2: 33, 3: 27, 4: 29, 5: 16, 6: 38, 7: 16}
+COUNTS = {1: 56, 2: 33, 3: 27, 4: 29, 5: 16, 6: 38, 7: 16}
 
 
 def test_no_claim_of_the_lecture_is_lost():
@@ -34,13 +34,15 @@ def test_every_claim_has_what_a_reader_needs(claim):
         assert text.endswith((".", ")")) and "{" not in text and "\u2014" not in text
     assert bool(claim.values) == bool(claim.spoken) and not (claim.values and claim.findings)
     if claim.values:
-        assert claim.verdict == judge([value.value for value in claim.values], claim.spoken, claim.within)
+        found = judge([value.value for value in claim.values], claim.spoken, claim.within, claim.of, claim.at_least)
+        assert claim.verdict == "slip of the tongue" if claim.slip else claim.verdict in (
+            {"mixed": ("contested" if claim.contrary else "depends",)}.get(found, (found,)))
         assert len({value.label for value in claim.values}) == len(claim.values)
 
 
 def test_typed_verdicts_say_no_more_than_a_source_can():
     typed = [claim for claim in load() if claim.basis == "verdict"]
-    assert {claim.verdict for claim in typed} <= {"holds", "contested", "not checkable"}
+    assert {claim.verdict for claim in typed} <= {"holds", "contested", "depends", "true when said", "slip of the tongue", "not checkable"}
     assert len(typed) < len(load()) / 5
     # What is called true or disputed on the word of a source names one that is not the lecture itself.
     ours = [claim for claim in typed if "xmkSf5IS" in claim.link or not claim.link.startswith("https:")]
@@ -72,13 +74,13 @@ def test_every_test_is_used_and_says_what_it_does():
     ("sixty-four-for-four", "wrong"),               # Clark et al.: 7.5e9 stored for 370e6 active
     ("sparse-attention-square-root", "wrong"),
     ("flash-drains-in-a-minute", "depends"),        # a terabyte in a minute, the drives of servers in minutes to hours
-    ("balance-is-300", "contested"), ("drain-is-20-ms", "contested"), ("gemini-50-percent-dearer", "depends"),
-    ("all-weights-whatever-the-batch", "contested"), ("bytes-per-token-1667", "depends"),
+    ("balance-is-300", "holds"), ("drain-is-20-ms", "holds"), ("all-weights-whatever-the-batch", "depends"),
+    ("gemini-50-percent-dearer", "depends"), ("bytes-per-token-1667", "depends"),
     ("one-rack-bounds-an-expert-layer", "contested"), ("genuine-four-times", "depends"),
     ("scale-out-8x-slower", "depends"), ("four-stages-20-to-30-ms", "depends"), ("hop-a-few-ms", "contested"),
     ("rack-many-tens-of-tb", "slip of the tongue"), ("micro-batch-is-2000", "slip of the tongue"),
     ("schedules-avoid-the-bubble", "depends"), ("gemini-ahead-by-domains", "not checkable"),
-    ("practice-two-to-three-times", "order of magnitude"), ("rack-makes-128k", "holds"), ("worst-wait-40-ms", "holds"),
+    ("practice-two-to-three-times", "holds"), ("rack-makes-128k", "holds"), ("worst-wait-40-ms", "depends"),
     ("stages-cancel-for-kv", "holds"), ("feistel-inverts-any-f", "holds"), ("cost-of-a-model", "holds"),
     ("ninety-nine-percent-broken", "not checkable")])
 def test_known_verdicts(name, verdict):
@@ -100,10 +102,10 @@ def test_known_values():
 
 @pytest.mark.parametrize("values, spoken, within, verdict", [
     ([300], (300, 300), 1, "holds"), ([330, 273], (300, 300), 1.1, "holds"), ([331], (300, 300), 1.1, "order of magnitude"),
-    ([300, 331], (300, 300), 1.1, "contested"), ([900, 100], (300, 300), 1.1, "order of magnitude"),
+    ([300, 331], (300, 300), 1.1, "mixed"), ([900, 100], (300, 300), 1.1, "order of magnitude"),
     ([901], (300, 300), 1.1, "wrong"), ([99], (300, 300), 1.1, "wrong"), ([901, 1200], (300, 300), 1.1, "wrong"),
-    ([900, 901], (300, 300), 1.1, "wrong"), ([90, 901], (300, 300), 1.1, "contested"),
-    ([1, 5, 10], (1, 10), 1, "holds"), ([11], (1, 10), 1, "order of magnitude"), ([5, 31], (1, 10), 1, "contested"),
+    ([900, 901], (300, 300), 1.1, "wrong"), ([90, 901], (300, 300), 1.1, "mixed"),
+    ([1, 5, 10], (1, 10), 1, "holds"), ([11], (1, 10), 1, "order of magnitude"), ([5, 31], (1, 10), 1, "mixed"),
     ([0.1 + 0.2], (0.3, 0.3), 1, "holds")])
 def test_the_rule_of_the_verdict(values, spoken, within, verdict):
     assert judge(values, spoken, within) == verdict
@@ -134,7 +136,7 @@ def test_every_chapter_on_the_shelf_reaches_its_claims():
 def test_a_role_shows_the_verdict_and_leads_to_the_row():
     shown = roles.claim("batch-is-2400")
     assert shown["text"] == "✗ wrong" and shown["address"] == "claims.html#claim-batch-is-2400"
-    assert "2,400 sequences" in shown["title"] and "Pope, 19:21" in shown["title"]
+    assert "2,400 sequences" in shown["title"] and "a later summary, 19:16" in shown["title"]
     with pytest.raises(roles.RoleError, match="There is no claim 'batch-is-240'; the nearest are batch-is-2400"):
         roles.claim("batch-is-240")
 
@@ -170,9 +172,9 @@ NUMBERLESS = {"values": None, "spoken": None, "unit": None, "within": None}
 @pytest.mark.parametrize("changes, message", [
     ({"source": None}, "1-balance-batch.toml, claim a-claim, source: is missing; it must be a text."),
     ({"reason": " "}, "reason: is missing"), ({"id": None}, "claim after 1:05, id: is missing"),
-    ({"who": "Smith"}, "who: must be one of Pope, Patel; got 'Smith'"),
+    ({"who": "Smith"}, "who: must be one of Pope, Patel, .*; got 'Smith'"),
     ({"link": "arxiv"}, "link: must be an address that starts with https://, or balance-batch.html .* got 'arxiv'"),
-    ({"time": "1h"}, "time: '1h' is no time in the lecture"), ({"sauce": "x"}, "sauce: is no key of a claim; there are check"),
+    ({"time": "1h"}, "time: '1h' is no time in the lecture"), ({"sauce": "x"}, "sauce: is no key of a claim; there are at_least"),
     ({"check": "stage_rule"}, "values: a claim has values, or a check, or a verdict, and one of them only; got values and check"),
     (NUMBERLESS, "one of them only; got none"),
     ({"spoken": None}, "spoken: what was said and the values that it is held against come together"),
