@@ -26,12 +26,12 @@ def test_the_files_hold_their_rows():
 @pytest.mark.parametrize("who, names", [
     ("Patel", ["gemini-50-percent-dearer", "cache-hit-ten-times-cheaper", "cache-writes-cost-more", "nobody-over-1m",
                "employee-100m-tokens", "a-month-wants-other-memory"]),
-    ("Patel, Pope agreeing", ["bytes-per-token-1667", "pass-amortises-memory", "decode-memory-five-times-compute",
+    ("Patel (Pope agrees)", ["bytes-per-token-1667", "pass-amortises-memory", "decode-memory-five-times-compute",
                               "five-minutes-hbm-an-hour-ddr", "five-dollars-and-six-and-a-quarter",
                               "both-mix-all-inputs", "trades-are-opposite"])])
 def test_who_said_it(who, names):
     assert [name for name, claim in ROWS.items() if claim.who == who] == names
-    assert {claim.who for claim in ROWS.values()} == {"Pope", "Patel", "Patel, Pope agreeing"}
+    assert {claim.who for claim in ROWS.values()} == {"Pope", "Patel", "Patel (Pope agrees)"}
 
 
 # Seconds of captions beside the words, from a transcript with times; the ledger promises five seconds.

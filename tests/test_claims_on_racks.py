@@ -28,15 +28,15 @@ def test_a_segment_lies_within_its_chapter_of_the_lecture_in_order(name):
 # By a stamped transcript of captions and one that names the speakers; times to some five seconds.
 @pytest.mark.parametrize("name, who, time", [
     ("four-experts-a-gpu", "Pope", "34:18"), ("one-rack-bounds-an-expert-layer", "Pope", "36:30"),
-    ("scale-up-8-then-72", "Patel", "40:47"), ("rubin-500-something", "Patel, Pope agreeing", "41:00"),
+    ("scale-up-8-then-72", "Patel", "40:47"), ("rubin-500-something", "Patel (Pope agrees)", "41:00"),
     ("five-trillion-in-a-rack", "Patel", "45:44"), ("gemini-ahead-by-domains", "Patel", "46:05"),
-    ("parallelism-resembles-the-model", "Patel, Pope agreeing", "53:11"),
+    ("parallelism-resembles-the-model", "Patel (Pope agrees)", "53:11"),
     ("pipelining-is-not-wise", "Patel", "54:16"),
     ("smaller-batch-converges-better", "Pope", "59:45"), ("rack-many-tens-of-tb", "Pope", "1:01:44"),
     ("no-brainer-in-inference", "Patel", "1:01:27"), ("pipelining-little-used-in-inference", "Pope", "1:01:36"),
     ("memory-per-gpu", "Pope", "1:06:26"), ("micro-batches-equal-stages", "Pope", "1:09:51"),
-    ("inference-in-one-scale-up", "Patel, Pope agreeing", "1:13:30"), ("four-stages-20-to-30-ms", "Pope", "1:15:46"),
-    ("scale-up-for-bandwidth", "Patel, Pope agreeing", "1:18:16"), ("bandwidth-for-longer-contexts", "Patel", "1:18:30")])
+    ("inference-in-one-scale-up", "Patel (Pope agrees)", "1:13:30"), ("four-stages-20-to-30-ms", "Pope", "1:15:46"),
+    ("scale-up-for-bandwidth", "Patel (Pope agrees)", "1:18:16"), ("bandwidth-for-longer-contexts", "Patel", "1:18:30")])
 def test_who_said_it_and_when(name, who, time):
     assert CLAIMS[name].who == who and abs(CLAIMS[name].seconds - lecture_seconds(time)) <= 5
 

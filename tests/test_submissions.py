@@ -311,6 +311,7 @@ def code(source) -> dict:
     (b"", "The file is empty"), (b"  \n", "The file is empty"), (b"PK\x03\x04", "a zip"), (b"%PDF-1.4", "a PDF"), (b"<html>", "a web page"),
     (b"{", "no JSON, or only part"), (b"[]", "no object"), (b"null", "no object"), (b"\xff\xfe", "not in UTF-8"), (b"{}", "no list of cells"),
     (b'{"cells": {}}', "no list of cells"), (b'{"worksheets": []}', "format 3"), (b"[" * 100_000 + b"]" * 100_000, "nested too deep"),
+    (b'{"cells": ' + b"[" * 300 + b"]" * 300 + b"}", "nested too deep"),
     (b'{"a":' * 50_000 + b"1" + b"}" * 50_000, "nested too deep"), (b"1" * 10_000, "no JSON"), (b"[" + b"1," * 5_000_000 + b"1]", "more values"),
     (b" " * (MOST_BYTES + 1), "20 MB"), (notebook(*[code("x = 1")] * 100_000), "100,000 cells"), (notebook(3), "cell 1"), (notebook({}), "cell 1"),
     (notebook(code(7)), "cell 1"), (notebook(code("x"), code([1])), "cell 2"), (notebook({"cell_type": "evil", "source": ""}), "cell 1"),

@@ -43,7 +43,7 @@ CHAPTERS = {"latency-and-cost": "Latency and cost", "balance-batch": "The balanc
             "reading-api-prices": "Reading API prices", "memory-tiers": "Memory tiers",
             "ciphers-and-networks": "Ciphers and networks"}
 # The lecturer; the host; the host with the lecturer's assent; nobody in the lecture, but a summary of it.
-SPEAKERS = ("Pope", "Patel", "Patel, Pope agreeing", "a later summary")
+SPEAKERS = ("Pope", "Patel", "Patel (Pope agrees)", "a later summary")
 VERDICTS = {"holds": "the admissible readings agree, as many of them as the claim speaks of",
             "order of magnitude": "no reading agrees, but none is further off than three times",
             "depends": "some readings agree and others do not; the entry says on what it depends",

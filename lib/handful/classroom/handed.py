@@ -21,6 +21,7 @@ from .submissions import MOST_BYTES, shown
 MOST_CELLS = 2_000
 MOST_SOURCE = 1_000_000  # characters of all cells
 MOST_PARTS = 4_000_000  # values of the whole file, outputs with them
+DEEPEST = 200  # lists within lists; newer Pythons read far deeper ones than this one can walk
 LONGEST_TEXT = 20_000
 LONGEST_ID = 120
 _ANSWER = re.compile(r"\s*\*\*Your answer: ([A-Za-z_]\w*)\*\*[ \t]*")
@@ -72,6 +73,16 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
     return Handed(tuple(cells), texts, _drawn_for(document))
 
 
+def _depth(document) -> int:
+    """Return how deep lists and objects lie within each other, counted level by level up to one more than is allowed."""
+    level, depth = [document], 0
+    while level and depth <= DEEPEST:
+        level = [child for part in level if isinstance(part, (dict, list))
+                 for child in (part.values() if isinstance(part, dict) else part) if isinstance(child, (dict, list))]
+        depth += 1
+    return depth
+
+
 def _document(data: bytes) -> dict:
     if len(data) > MOST_BYTES:
         raise NotebookError(f"It has {len(data) / 1e6:,.0f} MB; up to {MOST_BYTES // 1_000_000} MB are read.")
@@ -89,6 +100,8 @@ def _document(data: bytes) -> dict:
         kind = next((name for start, name in ((b"PK", "a zip or an Office file"), (b"%PDF", "a PDF"), (b"\x89PNG", "a picture"), (b"<", "a web page"))
                      if data.lstrip().startswith(start)), "")
         raise NotebookError(f"It is no notebook, but {kind}." if kind else "It is no notebook: it is no JSON, or only part of one.") from None
+    if _depth(document) > DEEPEST:
+        raise NotebookError("It is no notebook: its lists are nested too deep.")
     if not isinstance(document, dict):
         raise NotebookError("It is no notebook: its JSON is no object.")
     return document

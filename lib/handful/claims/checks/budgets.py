@@ -34,9 +34,10 @@ def three_bills() -> Findings:
 
 
 def fewer_tokens_of_learning() -> Findings:
-    """pre-training tokens for each of reinforcement learning at equal bills, decoding at 30 percent"""
-    return {f"{2 * passes:g} FLOP a weight and token":
-            overtraining.pretraining_per_rl_token(rl_passes=passes, decode_efficiency=0.3) > 1 for passes in (1, 2, 3)}
+    """pre-training tokens for each of reinforcement learning at equal bills, above one"""
+    return {f"{2 * passes:g} FLOP a weight and token, decoding at {efficiency:.0%} of training's efficiency".replace("%", " percent"):
+            overtraining.pretraining_per_rl_token(rl_passes=passes, decode_efficiency=efficiency) > 1
+            for passes in (1, 3) for efficiency in (0.3, 0.5)}
 
 
 # Prices and tiers -------------------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ def keeping_falls_as_fetching_rises() -> Findings:
     for words, idle in (("chips wait", 1), ("reading is hidden", 0)):
         ways = tiers.offers(idle_share=idle)
         chosen = [next(way for way in ways if way["tier"].startswith(tier))
-                  for tier in ("chip memory", "DDR5 host", "NVMe", "Nearline", "compute again")]
+                  for tier in ("chip memory", "LPDDR5X host", "NVMe", "Nearline", "compute again")]
         by_fetching = sorted(chosen, key=lambda way: way["retrieve_usd_per_token"])
         keeping = [way["hold_usd_per_token_s"] for way in by_fetching]
         found[f"{words}: keeping falls as fetching rises"] = keeping == sorted(keeping, reverse=True)
@@ -240,8 +241,8 @@ def cheapest_ways_are_host_and_flash() -> Findings:
     """the cheapest way to have a cache again, DeepSeek-V3 in fp8 on GB200, storage at the middle of its prices"""
     found = {}
     for words, idle in (("chips wait", 1), ("reading is hidden", 0)):
-        for time, seconds, tier in (("five minutes", 300, "DDR5"), ("an hour", 3600, "NVMe")):
-            place = {"DDR5": "host memory", "NVMe": "flash"}[tier]
+        for time, seconds, tier in (("five minutes", 300, ("LPDDR5X", "DDR5")), ("an hour", 3600, ("NVMe",))):
+            place = "flash" if tier == ("NVMe",) else "host memory"
             found[f"{time}, {words}: {place}"] = tiers.best_tier(seconds, idle_share=idle)["tier"].startswith(tier)
     return found
 
