@@ -145,7 +145,7 @@ class Formula:
                     return float(self._array(*map(np.float64, arguments)))
         import numpy as np
 
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # as for scalars: infinite, or 0/0
             return self._array(*(np.asarray(a, dtype=float) for a in arguments))
 
     @cached_property
