@@ -140,7 +140,7 @@ def test_equal_bills_are_no_rule_for_the_bills_of_a_life():
 
     claim = find("minimum-where-terms-are-equal")
     found = {finding.label: finding.agrees for finding in claim.findings}
-    assert claim.verdict == "contested" and found["x + 1/x: equal"] and found["e^x + e^-x: equal"]
+    assert claim.verdict == "depends" and found["x + 1/x: equal"] and found["e^x + e^-x: equal"]
     # A search knows nothing of exchange rates: is the least sum of the two bills where they are equal?
     for fit, year in (("hoffmann", "the fit of 2022"), ("besiroglu", "the refit of 2024")):
         loss = chinchilla.fitted_loss(chinchilla.law(fit), active_parameters=100e9, pretraining_tokens=200e12)
