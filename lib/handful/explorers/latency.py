@@ -40,7 +40,7 @@ latency_against_batch = Explorer(
             "roofline, if enough were published.")
 
 cost_against_batch = Explorer(
-    "cost-against-batch", "What one token costs, in three parts",
+    "cost-against-batch", "What one token costs, part by part",
     x=Sweep("batch", 1, 65536, at=256), y=Scale("Cost of one token", "$/token"),
     curves=[
         Curve(latency.cost_per_token_with_latency, "Cost", role="total"),
