@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from handful import balance, experts, latency, scenario
+from handful.ask import lecture_seconds
 from handful.page import build
 from handful.units import format_value
 
@@ -98,7 +99,7 @@ def test_opens_by_keyboard_and_gives_the_focus_back(page, key):
     box = page.get_by_role("dialog")
     text = re.sub(r"\s+", " ", box.inner_text())
     assert "The slower of reading and computing." in text and "256 sequences" in text and "GB200 NVL72" in text
-    assert box.locator("a").get_attribute("href").endswith("&t=127s")
+    assert box.locator("a").get_attribute("href").endswith(f"&t={lecture_seconds(latency.step_time.source)}s")
     assert box.locator(".pop-formula > b").inner_text() == "T =" and box.locator(".pop-letter > b").all_inner_texts() == ["B"]
     assert box.evaluate("(b) => b.contains(document.activeElement)")
     page.keyboard.press("Escape")

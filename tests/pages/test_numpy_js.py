@@ -62,7 +62,8 @@ def drawn(rng: random.Random, formula) -> dict[str, float]:
 
 
 def same(a: float, b: float) -> bool:
-    return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= 1e-12 * abs(b)
+    # The second bound is for a small difference of numbers near one: some of their last bits.
+    return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= max(1e-12 * abs(b), 1e-15)
 
 
 def number(value) -> float:

@@ -67,7 +67,7 @@ def test_every_stop_is_named_seen_and_ringed_in_either_direction(open_chapter):
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     page.locator("#main-content button").first.focus()
     stops = []
-    for _ in range(60):
+    for _ in range(120):
         page.keyboard.press("Tab")
         stops.append(page.evaluate(FOCUS))
         if "ex-preset-button" in stops[-1]["kind"] or stops[-1]["tag"] == "body":

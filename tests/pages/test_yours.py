@@ -203,7 +203,7 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     page = tab.open(site + "latency-and-cost.html")
     assert page.locator("#bar-model").evaluate("s => s.selectedOptions[0].textContent") == "Your model"
     assert live(page, "step_time") != "–" and live(page, "cost_per_token") == format_value(
-        latency.cost_per_token(scenario.values(model="Llama 3.1 70B"), batch=1), "$/token")
+        latency.cost_per_token(scenario.values(model="Llama 3.1 70B"), batch=4096), "$/token")
 
 
 def test_a_chip_of_ones_own_and_its_link(tab, site, watch):
