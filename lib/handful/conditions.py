@@ -149,7 +149,7 @@ class Condition:
         return not truth if isinstance(truth, bool) else ~truth
 
     def holds(self, **choice) -> bool:
-        """Whether it is true for a scenario: `hardware`, `model`, `precision`, `context`, and `batch` where it stands free."""
+        """Tell whether it is true for a scenario: `hardware`, `model`, `precision`, `context`, and `batch` where it stands free."""
         from . import scenario
 
         batch = {"batch": choice.pop("batch")} if "batch" in choice else {}

@@ -89,7 +89,7 @@ class Ratio:
 
     @property
     def source(self) -> str:
-        """What was measured together: one publisher's runs of one model on one chip."""
+        """Name what was measured together: one publisher's runs of one model on one chip."""
         return f"{self.publisher}: {self.model} on {self.chip}"
 
     @property

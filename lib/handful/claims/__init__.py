@@ -116,7 +116,7 @@ class Claim:
 
     @property
     def about(self) -> bool:
-        """Whether its time is known to some fifteen seconds only."""
+        """Tell whether its time is known to some fifteen seconds only."""
         return self.time.startswith("about ")
 
     @property

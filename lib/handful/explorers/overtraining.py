@@ -40,7 +40,7 @@ def _efficiency(value: float = 0.3) -> Control:
 
 
 def _first_approaches() -> Points:
-    """What Hoffmann et al. print by their approaches 1 and 2: FLOPs of training against tokens for each parameter."""
+    """Return the points that Hoffmann et al. print by approaches 1 and 2: FLOPs of training against tokens for each parameter."""
     return Points("approaches 1, 2", [
         (overtraining.training_flops(row), row["pretraining_tokens"] / row["active_parameters"])
         for row in chinchilla.published_optima() if row["approach"] < 3])

@@ -87,7 +87,7 @@ def _entry(claim: Claim) -> str:
 
 
 def _more(claim: Claim) -> str:
-    """What a verdict rests on besides the values: what it depends on, who says otherwise, what was corrected."""
+    """Return what a verdict rests on besides the values: what it depends on, who says otherwise, what was corrected."""
     said = (("depends", "It depends on "), ("contrary", "Against it: "), ("slip", "A slip: "))
     return "".join(f' <span class="entry-{key}">{words}{html.escape(getattr(claim, key).rstrip("."))}.</span>'
                    for key, words in said if getattr(claim, key))

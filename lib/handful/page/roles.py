@@ -67,7 +67,7 @@ def condition_and_text(text: str) -> tuple[condition, str]:
 
 
 def where(asked: condition) -> dict:
-    """What the page needs of a condition, and whether it holds for the book's own scenario."""
+    """Return what the page needs of a condition, and whether it holds for the book's own scenario."""
     data = json.dumps(asked.page(), separators=(",", ":"), allow_nan=False)
     return {"data": data, "holds": asked.holds(**scenario.DEFAULT)}
 
