@@ -68,9 +68,9 @@ three_bills = Explorer(
     readouts=[Readout(overtraining.lifetime_flops, "A life, at 100 billion active weights")],
     presets=[
         Preset("A third each", {"pretraining_tokens": 2e14, "rl_tokens": 9e13, "rl_passes": 2, "decode_efficiency": 0.3,
-                                "inference_tokens": 1.8e14}, "ballpark, a third of the compute each", "1:23:48"),
+                                "inference_tokens": 1.8e14}, "ballpark, a third of the compute each", "1:24:04"),
         Preset("25, 25, 50", {"pretraining_tokens": 2e14, "rl_tokens": 9e13, "rl_passes": 2, "decode_efficiency": 0.3,
-                              "inference_tokens": 3.6e14}, "25, 25 and 50 is as plausible", "1:23:48"),
+                              "inference_tokens": 3.6e14}, "25, 25 and 50 is as plausible", "1:24:04"),
         Preset("Same tokens in all three", {"pretraining_tokens": 2e14, "rl_tokens": 2e14, "rl_passes": 2, "decode_efficiency": 0.3,
                                             "inference_tokens": 2e14}, "all three token counts are about the same", "1:26:30"),
     ],
@@ -88,7 +88,7 @@ sum_of_costs = Explorer(
     readouts=[Readout(overtraining.cost_ratio, "At the least sum, rising over falling cost"),
               Readout(overtraining.equal_split_excess, "Making them equal costs this much more")],
     presets=[
-        Preset("x and 1/x", {"rising_exponent": 1, "falling_exponent": 1}, "minima tend to be where the terms are equal", "1:20:00"),
+        Preset("x and 1/x", {"rising_exponent": 1, "falling_exponent": 1}, "minima tend to be where the terms are equal", "1:20:39"),
         Preset("A slow fall", {"rising_exponent": 1, "falling_exponent": 0.35}, "the same holds for power laws",
                "1:21:00"),
         Preset("A steep fall", {"rising_exponent": 1, "falling_exponent": 4}, "", ""),
@@ -150,9 +150,9 @@ split_of_bills = Explorer(
               Readout(lifetime.lifetime_share, "Cost of the life beside the compute-optimal model's, refit"),
               Readout(lifetime.lifetime_share, "The same, fit as published", given=_LAWS["hoffmann"])],
     presets=[
-        Preset("Two equal bills", {"decode_bill_ratio": 1}, "let training cost what inference does", "1:20:00"),
-        Preset("Three equal bills", {"decode_bill_ratio": 2}, "a third each", "1:23:48"),
-        Preset("25, 25, 50", {"decode_bill_ratio": 3}, "25, 25 and 50 is as plausible", "1:23:48"),
+        Preset("Two equal bills", {"decode_bill_ratio": 1}, "let training cost what inference does", "1:20:39"),
+        Preset("Three equal bills", {"decode_bill_ratio": 2}, "a third each", "1:24:04"),
+        Preset("25, 25, 50", {"decode_bill_ratio": 3}, "25, 25 and 50 is as plausible", "1:24:04"),
         Preset("100 times, by the refit", {"decode_bill_ratio": _for_a_hundred("besiroglu")},
                "100 times beyond Chinchilla", "1:31:17"),
         Preset("100 times, as published", {"decode_bill_ratio": _for_a_hundred("hoffmann")},
@@ -255,7 +255,7 @@ hundredfold = Explorer(
         Preset("Traffic is the weak guess", {f"factor_{i}": f for i, f in enumerate((5, 2, 1.5, 1, 1), 1)},
                "divide by 5 to 10 for one model", "1:29:45"),
         Preset("The rules are guesses too", {f"factor_{i}": f for i, f in enumerate((2, 2, 2, 3, 1.7), 1)},
-               "set all the costs equal", "1:23:48"),
+               "set all the costs equal", "1:24:04"),
     ],
     caption="50 million tokens a second for 60 days, 100 billion active weights, 20 tokens for each, and as many tokens trained "
             "as served; each known to within the factor that you set.")
