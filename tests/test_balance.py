@@ -1,7 +1,7 @@
 """The roofline and the balance batch: against counts by hand and the figures of others."""
 import pytest
 
-from handful import balance
+from handful import balance, scenario
 
 H100 = dict(peak_flops=989e12, memory_bandwidth=3.35e12)
 
@@ -31,3 +31,14 @@ def test_the_balance_grows_with_sparsity():
     assert balance.balance_batch_of_chip(known, sparsity=671 / 37) == pytest.approx(dense * 671 / 37)
     assert balance.balance_batch_experts(known, experts=256, active_experts=8) == pytest.approx(32 * dense)
     assert balance.balance_batch(known, total_parameters=671e9, active_parameters=37e9) == pytest.approx(dense * 671 / 37)
+
+
+@pytest.mark.parametrize("hardware", ["H100 SXM", "GB200 NVL72", "TPU v5p", "MI300X"])
+@pytest.mark.parametrize("model", ["Llama 3.1 8B", "Llama 3.1 70B", "Qwen3 32B", "DeepSeek-V3", "gpt-oss-120b"])
+def test_half_the_cache_more_than_doubles_the_context_that_balances(hardware, model):
+    """With attention counted: a token is read in half the time and attended to in the same."""
+    whole = scenario.values(hardware=hardware, model=model, precision="bf16")
+    half = {**whole, "kv_bytes_per_token": whole["kv_bytes_per_token"] / 2, "kv_window_bytes": whole["kv_window_bytes"] / 2}
+    before, after = (balance.balance_context_with_attention(values) for values in (whole, half))
+    assert after > 2 * before > 0 or after == before == float("inf")
+    assert balance.balance_context(half) >= 2 * balance.balance_context(whole)

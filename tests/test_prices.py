@@ -218,6 +218,23 @@ def test_what_the_lists_were_said_to_hold():
     assert halves and halves == pytest.approx([0.5] * len(halves))
 
 
+def test_no_published_model_is_on_the_line():
+    """Nor near it: what the chapter says of its figure, over all models of the facts, at one byte a number."""
+    above = {}
+    for model in facts.load("models"):
+        if model["kv_elements_per_token_growing"] and model["active_params_reported"]:
+            line = prices.implied_kv_bytes({**B200, "active_parameters": model["active_params_reported"], "context": 200_000})
+            above[model.name] = model["kv_elements_per_token_growing"] / line
+    assert len(above) >= 25 and min(above, key=above.get) == "DeepSeek-V4-Pro" and min(above.values()) > 5
+    assert sum(ratio > 20 for ratio in above.values()) > 0.8 * len(above)
+
+
+def test_a_third_of_the_sellers_halve_a_price_for_work_that_may_wait():
+    sellers = {row["provider"] for row in LISTS}
+    halved = {row["provider"] for row in LISTS if row["batch_output_usd_per_mtok"]}
+    assert 3 * len(halved) == len(sellers)
+
+
 @pytest.mark.parametrize("name, inputs, outputs", [
     ("gemini-3.1-pro-preview", 2, 1.5), ("gpt-5.4", 2, 1.5), ("claude-sonnet-4-5", 2, 1.5),
     ("grok-4.5", 2, 2), ("minimax-m3", 2, 2), ("claude-haiku-5-5", 5, 5)])

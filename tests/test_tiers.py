@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handful import balance, facts, tiers
+from handful import balance, facts, prices, tiers
 from handful.quantities import QuantityError
 from handful.scenario import ScenarioError, values
 from handful.tiers import TierError
@@ -236,3 +236,11 @@ def test_hand_overs_at_the_books_prices():
     assert times[:3] == pytest.approx([1.22, 46.3 * 60, 15.4 * 86_400], rel=0.02)
     assert "Nearline" not in " ".join(way["tier"] for way in tiers.breakpoints())
     assert "Nearline" in " ".join(way["tier"] for way in tiers.breakpoints(idle_share=0))
+
+
+def test_prices_exclude_no_tier():
+    """What the chapter on memory tiers says: at the listed price of a hit, even the slowest medium of the facts would do."""
+    needed = prices.implied_hit_bandwidth({**values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8"),
+                                          "input_price": 5e-6, "cache_read_ratio": 0.1, "waiting_price": 0.001})
+    read = [row["read_bandwidth_bytes_per_s"] for row in facts.load("memory_tiers") if row["read_bandwidth_bytes_per_s"]]
+    assert len(read) > 15 and needed < min(read) / 3
