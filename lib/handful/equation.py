@@ -15,6 +15,7 @@ import sympy
 from .formula import Formula, fill_defaults, stand_ins
 from .ask import TIME, lecture_address
 from .page.roles import formula_entry
+from .printing import Plain
 from .quantities import Quantity, table
 
 __all__ = ["as_latex", "as_object", "as_text", "cancelled", "plain", "used"]
@@ -33,7 +34,7 @@ def plain(expression: sympy.Expr) -> str:
     filled = fill_defaults(expression)
     # Stand-ins whose names sort in table order, so that products print as the LaTeX does.
     named = stand_ins(filled, "q{:04d}")
-    text = sympy.sstr(filled.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()}), order="none")
+    text = Plain({"order": "none"}).doprint(filled.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()}))
     names = {stand_in.name: q.name for stand_in, q in named.values()}
     text = re.sub(r"\bq\d{4}\b", lambda found: names[found[0]], text)
     for theirs, ours in WRITTEN:

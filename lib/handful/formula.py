@@ -26,6 +26,7 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from .dimensions import NONE, DimensionError, dimension_of
 from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
+from .printing import Latex
 from .tree import to_tree
 
 registry: dict[str, Formula] = {}
@@ -246,9 +247,8 @@ def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
     # Stand-ins whose names sort in table order, so that products print as the field writes them.
     named = stand_ins(expression, "{:03d}")
     names = {stand_in: q.latex for stand_in, q in named.values()}
-    # order="none" keeps 1 − k/E as it is; the default would print −k/E + 1.
     renamed = expression.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()})
-    return sympy.latex(renamed, symbol_names=names, order="none")
+    return Latex({"symbol_names": names, "order": "none", "ln_notation": True}).doprint(renamed)
 
 
 def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:

@@ -208,7 +208,7 @@ rising_exponent = quantity("rising_exponent", r"x_{\uparrow}", NONE, "1", "expon
 falling_exponent = quantity("falling_exponent", r"x_{\downarrow}", NONE, "1", "exponent with which the other falls")
 rising_cost = quantity("rising_cost", r"C_{+}", _flop, "FLOP", "the cost that rises with the knob")
 falling_cost = quantity("falling_cost", r"C_{-}", _flop, "FLOP", "the cost that falls with the knob")
-cost_ratio = quantity("cost_ratio", r"C_{+}/C_{-}", NONE, "1", "the rising cost over the falling one")
+cost_ratio = quantity("cost_ratio", r"\tfrac{C_{+}}{C_{-}}", NONE, "1", "the rising cost over the falling one")
 best_knob = quantity("best_knob", r"x_{\min}", NONE, "1", "knob at which two costs have the least sum")
 equal_knob = quantity("equal_knob", r"x_{=}", NONE, "1", "knob at which two costs are equal")
 equal_split_excess = quantity("equal_split_excess", r"\epsilon_{=}", NONE, "%", "what equal costs cost above the least sum", zero=True)
@@ -226,8 +226,8 @@ exchange_rate = quantity("exchange_rate", r"s_{D}", NONE, "1",
                          "per cent of tokens that a per cent of size saves, at the same loss")
 decode_bill_ratio = quantity("decode_bill_ratio", r"r_{\mathrm{decode}}", NONE, "1",
                              "what all decoding costs over what pre-training costs", zero=True)
-size_share = quantity("size_share", r"N/N^{*}", NONE, "1", "size over the compute-optimal size for the same loss")
-token_multiple = quantity("token_multiple", r"D/D^{*}", NONE, "1", "tokens over the compute-optimal tokens for the same loss")
+size_share = quantity("size_share", r"\tfrac{N}{N^{*}}", NONE, "1", "size over the compute-optimal size for the same loss")
+token_multiple = quantity("token_multiple", r"\tfrac{D}{D^{*}}", NONE, "1", "tokens over the compute-optimal tokens for the same loss")
 lifetime_share = quantity("lifetime_share", r"\phi_{\mathrm{life}}", NONE, "%",
                           "cost of a life over that of the compute-optimal model with the same loss and the same traffic")
 training_chip_time = quantity("training_chip_time", r"H_{\mathrm{train}}", _device * _time, "device·s", "chip-hours of a training run")
@@ -382,7 +382,7 @@ micro_batches = quantity("micro_batches", "m", NONE, "1", "micro-batches that a 
 model_chunks = quantity("model_chunks", "V", NONE, "1", "pieces of the model that one device holds, in an interleaved schedule", least=1)
 layers_per_stage = quantity("layers_per_stage", r"\Lambda", NONE, "1", "layers on one stage")
 activation_bytes = quantity("activation_bytes", r"w_{a}", _byte / _token, "B/token", "bytes of one number of an activation")
-traffic_time_ratio = quantity("traffic_time_ratio", r"t_{\uparrow}/t_{\rightarrow}", NONE, "1",
+traffic_time_ratio = quantity("traffic_time_ratio", r"\tfrac{t_{\uparrow}}{t_{\rightarrow}}", NONE, "1",
                               "time on the scale-up fabric over time on the network between stages")
 fewest_layers_per_stage = quantity("fewest_layers_per_stage", r"\Lambda_{\min}", NONE, "1",
                                    "layers on a stage from which the network between stages is not the slower one")
@@ -424,7 +424,7 @@ layer_activation_bytes = quantity("layer_activation_bytes", r"w_{\mathrm{layer}}
                                   "bytes that one layer keeps of a token until its backward pass")
 activation_memory = quantity("activation_memory", r"m_{\mathrm{activations}}", _byte, "B",
                              "memory of the activations that wait for the backward pass")
-memory_saving = quantity("memory_saving", r"m_{\mathrm{kept}}/m", NONE, "1",
+memory_saving = quantity("memory_saving", r"\tfrac{m_{\mathrm{kept}}}{m}", NONE, "1",
                          "activation memory when all is kept over what a way of computing again needs")
 one_layer = quantity("one_layer", "y", _layer, "layer", "one layer, to make a count of layers a pure number",
                      default=1, constant=True)
@@ -456,7 +456,7 @@ fixed_point_slope = quantity("fixed_point_slope", r"\chi^{*}", NONE, "1",
 input_numbers = quantity("input_numbers", r"d_{\mathrm{in}}", NONE, "1", "numbers that an input consists of", least=1)
 nudge_response = quantity("nudge_response", r"\Delta y", NONE, "1",
                           "change of a linear response, relative to one weight on one whole input")
-adversarial_advantage = quantity("adversarial_advantage", r"\Delta y_{\max}/\Delta y", NONE, "1",
+adversarial_advantage = quantity("adversarial_advantage", r"\tfrac{\Delta y_{\max}}{\Delta y}", NONE, "1",
                                  "response to the worst signs of a small change over that to random ones")
 feistel_rounds = quantity("feistel_rounds", r"n_{F}", NONE, "1", "Feistel rounds there and back")
 unit_roundoff = quantity("unit_roundoff", r"u_{\mathrm{fp}}", NONE, "1",
@@ -493,7 +493,7 @@ output_over_input = quantity("output_over_input", r"\rho_{\mathrm{out}}", NONE, 
 price_threshold = quantity("price_threshold", r"L_{\$}", _token / _sequence, "token",
                            "context above which a price list is dearer")
 surcharge = quantity("surcharge", r"\rho_{L}", NONE, "1", "list price above the threshold over that below")
-cost_growth = quantity("cost_growth", r"\$/\$_{L_{\$}}", NONE, "1",
+cost_growth = quantity("cost_growth", r"\tfrac{\$}{\$_{L_{\$}}}", NONE, "1",
                        "cost at a context over cost at the threshold")
 cost_over_price = quantity("cost_over_price", r"\chi", NONE, "1",
                            "growth of the cost over growth of the price")
