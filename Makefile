@@ -83,7 +83,10 @@ editions: browser
 publish: $(if $(filter no,$(CHECK)),tools,browser)
 	@BASE_URL="$(BASE_URL)" $(RUN) -m handful.page.publish --jobs $(JOBS) $(if $(CHECK),--check $(CHECK)) $(if $(EDITIONS),--editions "$(EDITIONS)")
 
-serve: build
+# The port is tried before the build, so that nobody waits for a book that cannot be shown.
+serve: tools
+	@$(RUN) -m handful.page.serve --port $(PORT) --try
+	@$(MAKE) --no-print-directory build
 	@$(RUN) -m handful.page.serve --port $(PORT)
 
 unit: tests bundle

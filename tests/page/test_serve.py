@@ -64,6 +64,15 @@ def test_a_taken_port(start, book):
             start(book, "--port", port)
 
 
+def test_a_port_is_tried_without_a_book(start, tmp_path):
+    """`make serve` asks before it builds, so that nobody waits minutes for a book that cannot be shown."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SystemExit, match=f"Port {port} is taken"):
+            start(tmp_path / "nowhere", "--try", "--port", port)
+    assert start(tmp_path / "nowhere", "--try", "--port", port) is None
+
+
 def test_a_reserved_port(start, book, monkeypatch):
     def refuse(*_):
         raise PermissionError(errno.EACCES, "denied")

@@ -126,8 +126,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Serve the built book on this machine only.")
     parser.add_argument("folder", nargs="?", type=Path, default=SITE)
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--try", dest="only_try", action="store_true", help="say whether the port can be had, and end")
     options = parser.parse_args()
-    if not (options.folder / "index.html").exists():
+    if not options.only_try and not (options.folder / "index.html").exists():
         sys.exit(f"There is no built book in {options.folder}; run `make build`.")
     if not 0 <= options.port <= 65535:
         sys.exit(f"Port {options.port} does not exist; choose one from 1024 to 65535: make serve PORT=8001")
@@ -140,6 +141,9 @@ def main() -> None:
             raise
         sys.exit(f"Port {options.port} is taken by another program; choose another: "
                  f"make serve PORT={options.port + 1}")
+    if options.only_try:
+        server.server_close()
+        return
     print(f"\nA Handful of Equations: http://127.0.0.1:{server.server_port}/   (Ctrl+C stops it)", flush=True)
     try:
         server.serve_forever()
