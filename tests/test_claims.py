@@ -261,6 +261,9 @@ def test_the_data_say_what_the_page_says(tmp_path):
     data = json.loads((tmp_path / "claims.json").read_text("utf-8"))["claims"]
     rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text("utf-8"))))
     assert [row["id"] for row in data] == [row["id"] for row in rows] == [claim.id for claim in load()]
+    for separator in ",;\t":  # no spreadsheet runs a cell, whatever its list separator is
+        for cells in csv.reader(io.StringIO((tmp_path / "claims.csv").read_text("utf-8"), newline=""), delimiter=separator):
+            assert not any(cell.lstrip(" \"").startswith(("=", "+", "-", "@", "\t", "\r")) for cell in cells)
     for claim, entry, row in zip(load(), data, rows):
         assert entry["verdict"] == row["verdict"] == claim.verdict and entry["seconds"] == int(row["seconds"]) == claim.seconds
         assert [one["value"] for one in entry["recomputed"]] == [value.value for value in claim.values]

@@ -9,32 +9,13 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-_FORMULA = re.compile("(?!-\\Z)'*\\s*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+from ..spreadsheet import harmless, plain
+
 _NUMBER = re.compile(r"\d+(\.\d+)?")
-MOST = 32_000  # characters of a cell; a spreadsheet takes 32,767
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 class TableError(ValueError):
     """A table that cannot be read, in one sentence that names the file, the row and the column."""
-
-
-def harmless(text: object) -> str:
-    """A cell that every spreadsheet shows and none runs; `plain` undoes it.  A dash alone is none to run, and Moodle's mark for no grade.
-
-    >>> harmless("=HYPERLINK(1)"), harmless("'=1"), harmless("-ada"), harmless("-")
-    ("'=HYPERLINK(1)", "''=1", "'-ada", '-')
-    """
-    text = _UNFIT.sub("\ufffd", str(text))[:MOST]
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def plain(cell: str) -> str:
-    """
-    >>> plain("'=HYPERLINK(1)"), plain("'quoted'")
-    ('=HYPERLINK(1)', "'quoted'")
-    """
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def line(text: object) -> str:
@@ -47,7 +28,8 @@ def written(head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = 
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
     for row in (head, *rows):
-        writer.writerow([harmless(cell) for cell in row])
+        # A dash alone, in no row's first place, is nothing to run, and Moodle's mark for no grade.
+        writer.writerow([cell if place and cell == "-" else harmless(cell, delimiter) for place, cell in enumerate(row)])
     return (("\ufeff" if mark else "") + out.getvalue()).encode()
 
 
@@ -81,7 +63,7 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
     finally:
         csv.field_size_limit(old)
     lines = [(place, row) for place, row in enumerate(lines, 1) if any(cell.strip() for cell in row)]
-    columns = [plain(cell).strip() for cell in lines[0][1]] if lines else []
+    columns = [plain(cell, delimiter).strip() for cell in lines[0][1]] if lines else []
     for column in needed:
         if column not in columns:
             raise TableError(f"{name} has no column {column!r}; it needs {', '.join(needed)}.")
@@ -92,7 +74,7 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
     for place, row in lines[1:]:
         if any(cell.strip() for cell in row[len(columns):]):
             raise TableError(f"{name}, row {place}: it has {len(row)} cells, and there are {len(columns)} columns.")
-        found = dict.fromkeys(columns, "") | {column: plain(cell) for column, cell in zip(columns, row)}
+        found = dict.fromkeys(columns, "") | {column: plain(cell, delimiter) for column, cell in zip(columns, row)}
         rows.append(found | {"": str(place)})  # "": the row's number, as a spreadsheet shows it
     return rows, columns, delimiter
 

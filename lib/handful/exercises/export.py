@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..spreadsheet import harmless
 from . import book, words
 from .cards import Card, cards
 from .order import title
 
 FORMATS = {"anki": ".apkg", "csv": ".csv", "markdown": ".md", "json": ".json"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class ExportError(ValueError):
@@ -50,14 +50,6 @@ def as_csv(some: Iterable[Card]) -> str:
     for card in map(as_object, some):
         writer.writerow(map(harmless, (card["id"], card["chapter_title"], card["kind"], card["front"], card["back"])))
     return "\ufeff" + out.getvalue()
-
-
-def harmless(cell: str) -> str:
-    """
-    >>> harmless("=1+1"), harmless("1 + 1")
-    ("'=1+1", '1 + 1')
-    """
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def as_markdown(some: Iterable[Card], site: str = "") -> str:
