@@ -12,8 +12,9 @@ import pytest
 import scipy.stats
 from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
 from handful import cli
-from handful.classroom import feedback, grades, report, rubric, sheet, stats, store, tables
+from handful.classroom import feedback, grade, grades, judge, release, report, rubric, sheet, stats, store, tables
 from handful.classroom.assignment import assignments
+from handful.classroom.protocol import Answer, Outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -289,6 +290,74 @@ def test_points_for_an_answer_that_was_replaced_are_kept_and_count_no_more(tmp_p
     assert [row["points"] for row in read(tmp_path / "rubric.csv") if row["student"] == f"student{WROTE:03}"] == ["", "", "2", "2"]
     made, _ = grades.write(tmp_path, assignment(), CLASS)
     assert made[WROTE].rubric == 4  # the first answer again, and with it its points
+
+
+def answering(cells, requests, given, limits, library):
+    """In the sandbox's place: all answers of the roofline right but one, `times`, which is a number and no mapping."""
+    student = re.search(r"student = '(\w+)'", cells[0])[1]
+    known = judge.expected(ROOFLINE, ROOFLINE.variant(student))
+
+    def answer(request):
+        if "text" in request:
+            return "w * F * N / (2 * W * A)"
+        name = request["question"]
+        if "get" in request:
+            return 1.0 if name == "times" else known.right[name][0] if name in known.right else given
+        return known.right[name][known.calls[name].index(request["arguments"])]
+
+    return Outcome(tuple(Answer("value", answer(request)) for request in requests))
+
+
+def sentences(folder: Path):
+    """Every "X of Y points" in what an LMS, a program or a student reads, with the points that stand beside it, by student."""
+    by_moodle = {row["Username"]: (row["Feedback comments"], row["Write the roofline"]) for row in read(folder / "lms" / "moodle.csv")}
+    for one in json.loads((folder / "lms" / "grades.json").read_bytes())["grades"]:
+        student = one["student"]
+        scored = json.loads((folder / "lms" / "gradescope" / student / "results.json").read_bytes())
+        page = (folder / "feedback" / f"{student}.html").read_text()
+        tile = re.search(r"<b>([\d.]+) of ([\d.]+)</b><span>points", page)
+        texts = {"json": (one["says"], one["total"]), "moodle": (by_moodle[student][0], by_moodle[student][1]),
+                 "gradescope": (scored["output"], scored["score"]), "feedback": (re.sub("<[^>]*>", "\n", page.partition("<main>")[2]), tile[1])}
+        yield student, texts, tile[2], json.dumps([scored, one, by_moodle[student], page])
+
+
+ROOFLINE = assignments()["roofline"]
+
+
+def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
+    """A class as the grader leaves it; then its rubric is filled in part, then whole.  No sentence says what was so before."""
+    some = []
+    for student in ("ada", "ben", "cy"):
+        data = release.text(release.notebook(ROOFLINE, student, "empty" if student == "cy" else "solution")).encode()
+        some.append(grade.grade_one(ROOFLINE, student, data, ask=answering))
+    assert [one["points"] for one in some] == [17, 17, 17] and some[0]["says"].startswith("17 of 20 points; your teacher reads")
+    assert some[2]["says"] == "17 of 26 points."  # nothing is written, and nothing waits
+    partial = {"ada": {0: "2", 1: "1"}, "ben": {0: "2", 1: "1", 2: "1", 3: "0.5"}}
+    for given in ({}, partial, {"ada": partial["ben"], "ben": partial["ben"]}):
+        made, notes = grades.write(tmp_path, ROOFLINE, some, partial=True)
+        if given:
+            places = dict.fromkeys(given, -1)
+
+            def give(row):
+                places[row["student"]] += 1
+                row.update(points=given[row["student"]].get(places[row["student"]], ""), comment="Well seen.")
+
+            fill(tmp_path, give)
+            made, notes = grades.write(tmp_path, ROOFLINE, some, partial=True)
+        feedback.write(tmp_path, ROOFLINE, made)
+        report.write(tmp_path, ROOFLINE, made, notes)
+        for one, (student, texts, possible, everything) in zip(made, sentences(tmp_path)):
+            assert one.total == 17 + sum(float(points) for points in given.get(student, {}).values())
+            for where, (text, total) in texts.items():
+                found = re.findall(r"([\d.]+) of ([\d.]+) points(?=[.;])", text)
+                assert found == [(sheet.number(one.total), possible)], (student, where, text)
+                assert float(total) == one.total, (student, where)
+            assert bool(re.search("teacher (reads|grades)|[Ww]aits? for your teacher", everything)) == (not one.final), (student, everything)
+    assert "0.5 of 1: " in rubric_said(tmp_path, "ben") and "Well seen." in rubric_said(tmp_path, "ben")
+
+
+def rubric_said(folder: Path, student: str) -> str:
+    return json.loads((folder / "lms" / "gradescope" / student / "results.json").read_bytes())["tests"][-1]["output"]
 
 
 def test_columns_of_the_teacher_s_own_stay(tmp_path):

@@ -13,7 +13,7 @@ from . import tables
 from .grades import Grade, question_points
 from .sheet import SVG_STYLE, count, file_name, number, page, shown
 
-# A submission's status in words for its author; result["says"] adds the sentence of this one.
+# A submission's status in words for its author; the sentence of the grade follows it.
 OUTCOMES = {
     "ok": "Everything that is checked by the computer is right.",
     "wrong": "Some answers came back wrong.",
@@ -68,8 +68,8 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
     """The page of one student."""
     result = grade.result
     status = result["status"]
-    says = [OUTCOMES.get(status, ""), str(result["says"])]
-    if status == "ungradable" and result["says"]:
+    says = [OUTCOMES.get(status, ""), grade.says]
+    if status == "ungradable" and grade.says:
         says = says[1:]
     parts = [f'<header><p class="note">{shown(grade.student, 200)}</p><h1>{shown(assignment.title, 300)}</h1></header>', "<main>",
              _score(grade)]
@@ -112,7 +112,8 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
     name = f'<h3>{shown(_capital(part["asks"]), 500)} <code class="note">{shown(part["name"], 100)}</code></h3>'
     body = [f'<div class="head">{name}<span class="num">{worth}</span></div>',
             f'<p class="{kind}"><span aria-hidden="true">{sign}</span> {shown(_capital(word), 100)}{_calls(part)}</p>']
-    says = str(part["says"] or "")
+    # Of an answer that the teacher has read, the lines of the rubric below say it.
+    says = "" if status == "waiting" and points is not None else str(part["says"] or "")
     turn = turn_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
     if turn and turn in says:
         says = says.replace(turn, "").strip()

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from . import cluster, store
 from .assignment import Assignment, read_text
+from .grades import summary
 from .handed import Handed, NotebookError, mark, read as read_notebook
 from .judge import judge, requests
 from .protocol import Limits, Outcome, plain
@@ -136,14 +137,11 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
 def _summary(assignment: Assignment, parts: Sequence[dict], points: float) -> str:
     """
     >>> from types import SimpleNamespace
-    >>> _summary(SimpleNamespace(points=12, waiting=4), [{"status": "ok"}, {"status": "waiting"}], 7.5)
-    '7.5 of 12 points; your teacher reads the written answer, for up to 4 more.'
+    >>> _summary(SimpleNamespace(points=12, waiting=6), [{"status": "ok"}, {"status": "waiting", "possible": 4}], 7.5)
+    '7.5 of 14 points; your teacher reads the written answer, for up to 4 more.'
     """
-    says = f"{points:g} of {assignment.points:g} points"
-    waits = sum(part["status"] == "waiting" for part in parts)
-    if waits:
-        return f"{says}; your teacher reads the written answer{'s' if waits > 1 else ''}, for up to {assignment.waiting:g} more."
-    return f"{says}."
+    waits = [part["possible"] for part in parts if part["status"] == "waiting"]
+    return summary(points, assignment.points + assignment.waiting, sum(waits), len(waits))
 
 
 def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:

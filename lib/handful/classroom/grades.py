@@ -29,6 +29,18 @@ MOST_IDS = 100_000
 TRACED = ("assignment", "edition", "library", "submission", "signature", "status")
 
 
+def summary(total: float, possible: float, waiting: float = 0.0, answers: int = 1) -> str:
+    """Return the sentence of a grade: points so far, of those that are given out, and what `answers` of the student's wait for.
+
+    >>> summary(7.5, 16, 4), summary(11.5, 16)
+    ('7.5 of 12 points; your teacher reads the written answer, for up to 4 more.', '11.5 of 16 points.')
+    """
+    says = f"{number(total)} of {number(possible - waiting)} points"
+    if not waiting:
+        return f"{says}."
+    return f"{says}; your teacher reads the written answer{'s' if answers > 1 else ''}, for up to {number(waiting)} more."
+
+
 @dataclass(frozen=True)
 class Grade:
     """A student's result with what the teacher gave by the rubric."""
@@ -77,6 +89,13 @@ class Grade:
     def final(self) -> bool:
         return self.graded and not any(line.points is None for line in self.lines)
 
+    @property
+    def says(self) -> str:
+        """The sentence of this grade as it is now; of what could not be graded, why."""
+        if not self.graded:
+            return str(self.result["says"])
+        return summary(self.total, self.possible, self.waiting, len({line.question for line in self.lines if line.points is None}))
+
 
 def gather(results: Iterable[Mapping], lines: Iterable[Line]) -> list[Grade]:
     """Results and rubric lines put together, in the order of the results."""
@@ -95,6 +114,14 @@ def question_points(grade: Grade, name: str) -> float | None:
         return float(part["points"])
     own = [line.points for line in grade.lines if line.question == name]
     return None if not own or None in own else round(sum(own), 2)
+
+
+def question_says(grade: Grade, part: Mapping) -> str:
+    """Return what is said of one question: where the teacher has read the answer, the points of each line of the rubric."""
+    if part["status"] != "waiting" or question_points(grade, part["name"]) is None:
+        return str(part["says"] or "")
+    return "\n".join(f"{number(line.points)} of {number(line.possible)}: {line.text}{f' ({line.comment})' if line.comment else ''}"
+                     for line in grade.lines if line.question == part["name"])
 
 
 def class_list(path: Path) -> dict[str, dict[str, str]]:
@@ -227,7 +254,7 @@ def moodle(assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str
     for grade in grades:
         row = listed_as(listed, grade.student) or {}
         who = [row.get(key.casefold(), "") for key in keys] if keys else [grade.student]
-        rows.append([*map(tables.line, who), _mark(grade, partial, "-"), tables.line(grade.result["says"])])
+        rows.append([*map(tables.line, who), _mark(grade, partial, "-"), tables.line(grade.says)])
     return tables.written([*(keys or ["Username"]), tables.line(assignment.title), "Feedback comments"], rows)
 
 
@@ -246,8 +273,8 @@ def gradescope(grade: Grade) -> bytes:
             continue
         possible = float(part["possible"]) or sum(line.possible for line in grade.lines if line.question == part["name"])
         tests.append({"name": part["name"], "score": points, "max_score": possible, "status": "passed" if points >= possible else "failed",
-                      "output": part["says"], "output_format": "text", "visibility": "visible"})
-    says = [result["says"], *map(str, result["notices"]), *(f"Waits for your teacher: {asks}." for asks in waiting)]
+                      "output": question_says(grade, part), "output_format": "text", "visibility": "visible"})
+    says = [grade.says, *map(str, result["notices"]), *(f"Waits for your teacher: {asks}." for asks in waiting)]
     made = {"score": grade.total, "output": "\n".join(filter(None, says)), "output_format": "text", "visibility": "visible",
             "stdout_visibility": "hidden", "tests": tests,
             "extra_data": {key: result[key] for key in TRACED if key in result}}
@@ -256,7 +283,7 @@ def gradescope(grade: Grade) -> bytes:
 
 def as_json(assignment, grades: Iterable[Grade]) -> bytes:
     """Everything in the table, for programs; nothing is neutralised here."""
-    made = [{"student": grade.student, "status": grade.result["status"], "says": grade.result["says"],
+    made = [{"student": grade.student, "status": grade.result["status"], "says": grade.says,
              "points": grade.points, "rubric": grade.rubric, "waiting": grade.waiting, "total": grade.total,
              "possible": grade.possible, "final": grade.final,
              "questions": {part["name"]: question_points(grade, part["name"]) for part in grade.result["questions"]},

@@ -274,7 +274,7 @@ def _looks(grades: Sequence[Grade]) -> str:
     odd = [grade for grade in grades if grade.handed_in and grade.result["status"] in ("ungradable", "killed", "timeout")]
     if not odd:
         return ""
-    rows = [(_linked(grade), grade.result["status"], shown(grade.result["says"], 500)) for grade in odd[:MOST_ROWS]]
+    rows = [(_linked(grade), grade.result["status"], shown(grade.says, 500)) for grade in odd[:MOST_ROWS]]
     more = f"  The first {MOST_ROWS} are shown; grades.csv has all." if len(odd) > MOST_ROWS else ""
     return _section("Worth a look", f"{count(len(odd), 'submission')} could not be graded, or had to be stopped.{more}",
                     table(("Student", "Status", "What happened"), rows))

@@ -28,8 +28,8 @@ def written(head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = 
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
     for row in (head, *rows):
-        # A dash alone, in no row's first place, is nothing to run, and Moodle's mark for no grade.
-        writer.writerow([cell if place and cell == "-" else harmless(cell, delimiter) for place, cell in enumerate(row)])
+        # A dash alone after a comma is nothing to run, and Moodle's mark for no grade.
+        writer.writerow([cell if place and cell == "-" and delimiter == "," else harmless(cell, delimiter) for place, cell in enumerate(row)])
     return (("\ufeff" if mark else "") + out.getvalue()).encode()
 
 
