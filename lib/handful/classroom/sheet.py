@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from .marks import few
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8; --edge: #d0d6de; --grid: #e4e7ec;
   --0: #0068a8; --1: #b04456; --2: #0a401e; --3: #943b71; --good: #0a401e; --bad: #b04456; --wait: #393b9a; --mark: #fff1c9; }
@@ -49,7 +51,10 @@ MOST = 20_000  # characters of one student's text on a page
 
 
 def shown(text: object, most: int = MOST) -> str:
-    """A text that anybody may have written, as HTML: escaped, bounded, with what is invisible or turns the line about made visible.
+    """Return a text that anybody may have written as HTML: escaped, bounded, with what is invisible made visible.
+
+    Characters that turn the line about count as invisible.  Of combining marks in a row few are shown
+    (`handful.classroom.marks`), since many would cover the lines above and below.
 
     >>> shown("<script>alert(1)</script>")
     '&lt;script&gt;alert(1)&lt;/script&gt;'
@@ -58,7 +63,7 @@ def shown(text: object, most: int = MOST) -> str:
     """
     text = str(text)
     rest = len(text) - most
-    return escape("".join(_visible(letter) for letter in text[:most])) + (f"… ({rest:,} more characters)" if rest > 0 else "")
+    return escape("".join(_visible(letter) for letter in few(text[:most]))) + (f"… ({rest:,} more characters)" if rest > 0 else "")
 
 
 # Joiners make emoji and the letters of several scripts; they move nothing.

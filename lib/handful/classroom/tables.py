@@ -9,7 +9,8 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..spreadsheet import harmless, plain
+from ..spreadsheet import MOST, harmless, plain
+from .marks import few
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
@@ -29,7 +30,8 @@ def written(head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = 
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
     for row in (head, *rows):
         # A dash alone after a comma is nothing to run, and Moodle's mark for no grade.
-        writer.writerow([cell if place and cell == "-" and delimiter == "," else harmless(cell, delimiter) for place, cell in enumerate(row)])
+        writer.writerow([cell if place and cell == "-" and delimiter == "," else harmless(few(str(cell)[:MOST]), delimiter)
+                         for place, cell in enumerate(row)])
     return (("\ufeff" if mark else "") + out.getvalue()).encode()
 
 
