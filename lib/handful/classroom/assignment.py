@@ -100,7 +100,10 @@ class Assignment:
         return hash((self.name, self.edition))
 
     def variant(self, student: str) -> int:
-        """Which of the 200 sets of inputs a student gets; it depends on the assignment's name and the student's id."""
+        """Return which of the 200 sets of inputs a student gets, 0 to 199.
+
+        It depends on the assignment's name and the student's id, whose capitals and width of letters do not count.
+        """
         return own.variant(self.name, student)
 
     def given(self, variant: int) -> dict:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
@@ -165,5 +166,9 @@ def _drawn_for(document: dict) -> str | None:
 
 
 def _id(claimed: str) -> str | None:
+    """Return an id as it can be shown, its letters composed; None where it is long or has invisible characters."""
     claimed = claimed.strip()
-    return claimed if claimed and len(claimed) <= LONGEST_ID and shown(claimed) == claimed else None
+    if not claimed or len(claimed) > LONGEST_ID:  # before it is composed
+        return None
+    safe = shown(claimed)
+    return safe if safe == unicodedata.normalize("NFC", claimed) else None
