@@ -75,7 +75,7 @@ def test_what_does_not_reach_the_sandbox():
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("student,known,said", [("ada", (), False), ("Ada", (), False), ("lovelaceada_12", (), True), ("12", ("ADA",), False)])
+@pytest.mark.parametrize("student,known,said", [("ada", (), False), ("Ada", (), False), ("lovelaceada_12", (), True), ("12", ("ADA",), True)])
 def test_a_notebook_of_another_students_inputs_is_named(student, known, said):
     result = grade.grade_one(ROOFLINE, student, hand("ada"), known=known)
     assert result["points"] == 20 and result["variant"] == ROOFLINE.variant("ada")

@@ -25,6 +25,7 @@ from .grades import summary
 from .handed import Handed, NotebookError, mark, read as read_notebook
 from .judge import judge, requests
 from .protocol import Limits, Outcome, plain
+from .student import canonical
 from .submissions import Submission, shown
 
 SCHEMA = store.SCHEMA
@@ -75,8 +76,8 @@ def cells(data: bytes, known: Released) -> Handed:
 
 
 def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notice: Sequence[str] = (), refused: str = "",
-              known: Sequence[str] = (), secret: bytes | None = None, limits: Limits = Limits(), ask: Callable[..., Outcome] | None = None,
-              handed_out: Released | None = None) -> dict:
+              known: Sequence[str] = (), own_id: str = "", secret: bytes | None = None, limits: Limits = Limits(),
+              ask: Callable[..., Outcome] | None = None, handed_out: Released | None = None) -> dict:
     """Grade one submission.
 
     Parameters
@@ -88,6 +89,8 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
         The file; None where nothing was handed in, or, with a sentence in `refused`, where it was not read.
     notice, known : sequence of str
         What the teacher should know already; other names of the student.
+    own_id : str, optional
+        Whose inputs the notebook should have, where that is not `student`: the number in an LMS' download, without a roster.
     secret : bytes, optional
         The teacher's key, which signs the result.
     limits : Limits
@@ -105,7 +108,8 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     """
     head = {"schema": SCHEMA, "assignment": assignment.name, "edition": assignment.edition, "library": library(), "student": student,
             "submission": hashlib.sha256(data).hexdigest() if data is not None else "unread" if refused else "",
-            "variant": assignment.variant(student), "drawn_for": None, "points": 0.0, "possible": round(float(assignment.points), 2),
+            "variant": assignment.variant(own_id or student), "drawn_for": None, "points": 0.0,
+            "possible": round(float(assignment.points), 2),
             "waiting": round(float(assignment.waiting), 2), "questions": [], "notices": list(notice)}
 
     def ended(status: str, says: str, **more) -> dict:
@@ -117,10 +121,9 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
         handed = cells(data, handed_out or released(assignment))
     except NotebookError as error:
         return ended("ungradable", f"This could not be graded: {error}")
-    owner = handed.drawn_for or student
+    owner = handed.drawn_for or own_id or student
     variant = assignment.variant(owner)
-    if owner.casefold() not in {student.casefold(), *(name.casefold() for name in known)}:
-        head["notices"].append(f"The notebook says that its inputs were drawn for {owner!r}; it was handed in for {student!r}.")
+    head["notices"] += _whose(owner, student, own_id or student, known)
     if ask is None:
         from .sandbox import ask
     prologue = PROLOGUE.format(owner)
@@ -132,6 +135,25 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     points = round(sum(part["points"] for part in parts), 2)
     return ended(status, _summary(assignment, parts, points), variant=variant, drawn_for=handed.drawn_for, points=points, questions=parts,
                  notices=head["notices"] + _stops(code, len(code) - len(handed.cells), outcome))
+
+
+def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[str]:
+    """Return what the teacher should know of the id that a notebook's inputs were drawn for; nothing where it is the student's own.
+
+    Inputs follow from what was typed, since that is what the student worked with; so whoever has several names could
+    choose among several sets of inputs.
+
+    >>> _whose("\uff21DA ", "ada", "ada", ["Ada Lovelace"])
+    []
+    >>> _whose("ada lovelace", "ada", "ada", ["Ada Lovelace"])
+    ["The notebook's inputs were drawn for 'ada lovelace', another name of the student, and not for the id 'ada'."]
+    """
+    if canonical(owner) == canonical(own_id):
+        return []
+    if canonical(owner) in map(canonical, (student, *known)):
+        return [f"The notebook's inputs were drawn for {owner!r}, another name of the student, "
+                f"and not for the id {own_id!r}."]
+    return [f"The notebook says that its inputs were drawn for {owner!r}; it was handed in for {student!r}."]
 
 
 def _summary(assignment: Assignment, parts: Sequence[dict], points: float) -> str:
@@ -172,7 +194,7 @@ class Job:
     def __call__(self, task: tuple[str, Submission]) -> dict:
         one = task[1]
         return grade_one(_loaded(self.source, self.file), one.student, one.data, notice=one.notice, refused=one.refused, known=one.known,
-                         limits=self.limits, ask=self.ask, handed_out=self.handed_out)
+                         own_id=one.own_id, limits=self.limits, ask=self.ask, handed_out=self.handed_out)
 
 
 @lru_cache(4)
@@ -182,7 +204,8 @@ def _loaded(source: str, file: str) -> Assignment:
 
 def key(assignment: Assignment, one: Submission, limits: Limits, secret: bytes | None) -> str:
     """Under which a submission's result is kept: the digest of all that it follows from."""
-    return store.key(SCHEMA, one.student, hashlib.sha256(one.data).hexdigest() if one.data is not None else None, one.refused, one.notice, one.known,
+    data = hashlib.sha256(one.data).hexdigest() if one.data is not None else None
+    return store.key(SCHEMA, one.student, data, one.refused, one.notice, one.known, one.own_id,
                      assignment.name, assignment.edition, library(), asdict(limits), hashlib.sha256(secret).hexdigest() if secret else None)
 
 
@@ -194,6 +217,32 @@ class Graded:
     before: int
     faults: dict[str, str]
     claims: dict[str, list[str]]
+
+
+class People:
+    """Which names mean one student, and whose each notebook says that it is."""
+
+    def __init__(self) -> None:
+        self.claims: list[tuple[str, str]] = []  # the id in a notebook, and who handed it in
+        self._names: dict[str, str | None] = {}  # canonical name → whose; None: two students'
+
+    def add(self, one: Submission) -> None:
+        for name in map(canonical, {one.student, *one.known}):
+            self._names[name] = one.student if self._names.get(name, one.student) == one.student else None
+
+    def claimed_twice(self) -> dict[str, list[str]]:
+        """Return, for each student that several notebooks claim to be, by whatever name, who handed them in.
+
+        >>> people = People()
+        >>> people.add(Submission("ada", "", b"", known=("Ada Lovelace",)))
+        >>> people.claims += [("Ada", "ada"), ("ada lovelace", "bob"), ("Zoe", "zoe")]
+        >>> people.claimed_twice()
+        {'ada': ['ada', 'bob']}
+        """
+        found: dict[str, list[str]] = {}
+        for name, who in self.claims:
+            found.setdefault(self._names.get(canonical(name)) or canonical(name), []).append(who)
+        return {name: sorted(who) for name, who in found.items() if len(who) > 1}
 
 
 def run(assignment: Assignment, submissions: Iterable[Submission], folder: str | Path, *, jobs: int | None = None, scheduler: str | None = None,
@@ -225,6 +274,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
     job = Job(source, assignment.file, limits, released(assignment), ask)
     graded = Graded(Counter(), 0, {}, {})
     order: list[tuple[str, str]] = []  # of the class: student and key
+    people = People()
     kept: dict[str, str] = {}  # key → key of what stands there
     with store.opened(folder) as results:
 
@@ -232,7 +282,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
             kept[one] = under
             graded.statuses[result["status"]] += 1
             if result["drawn_for"]:
-                graded.claims.setdefault(result["drawn_for"], []).append(result["student"])
+                people.claims.append((result["drawn_for"], result["student"]))
             if progress:
                 progress(sum(graded.statuses.values()), total, graded.statuses)
 
@@ -240,6 +290,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
             for one in submissions:
                 made = key(assignment, one, limits, secret)
                 order.append((one.student, made))
+                people.add(one)
                 found = None if anew else results.get(made)
                 if found is not None and (secret is None or store.verified(found, secret)):
                     graded.before += 1
@@ -263,7 +314,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
             complete = True
         finally:
             found.close()
-            graded.claims = {name: sorted(who) for name, who in graded.claims.items() if len(who) > 1}
+            graded.claims = people.claimed_twice()
             if complete or kept:
                 results.finish(assignment.name, [(student, kept[made]) for student, made in order if made in kept], complete,
                                edition=assignment.edition, claims=graded.claims, faults=sorted(graded.faults))
@@ -272,7 +323,8 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
 
 def _failed(assignment: Assignment, one: Submission) -> dict:
     """The result of a submission that the grader, and not the student, failed at."""
-    result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, refused="the grader itself failed; your teacher looks into it.")
+    result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, own_id=one.own_id,
+                       refused="the grader itself failed; your teacher looks into it.")
     return result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}
 
 

@@ -20,7 +20,8 @@ def add(command) -> None:
     graded.add_argument("-o", "--output", metavar="FOLDER", help="the results folder; NAME-results by default")
     graded.add_argument("--jobs", type=int, metavar="N", help="processes; as many as there are cores by default")
     graded.add_argument("--scheduler", metavar="ADDRESS", help="grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786")
-    graded.add_argument("--roster", metavar="FILE", help="the class as CSV: students' own ids, and who handed in nothing")
+    graded.add_argument("--roster", metavar="FILE",
+                        help="the class as CSV, best as the LMS exports it: students' ids, whose each file is, and who handed in nothing")
     graded.add_argument("--key", metavar="FILE", help="sign the results with this key; 'handful assign key FILE' makes one")
     graded.add_argument("--limits", nargs="+", default=[], metavar="NAME=VALUE", help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9")
     graded.add_argument("--again", action="store_true", help="grade again what was graded before")

@@ -138,30 +138,37 @@ def class_list(path: Path) -> dict[str, dict[str, str]]:
     if not keys:
         raise tables.TableError(f"{path.name} has no column that names a student; it needs one of {', '.join(NAMED_BY)}.")
     known: dict[str, dict[str, str]] = {}
-    clash = set()
-    for row in rows[:MOST_IDS]:
-        for key in keys:
-            name = row[key]
-            if name and known.setdefault(name, row) is not row:
-                clash.add(name)
-    for name in clash:  # an ID of one that is the login of another names neither
-        del known[name]
+    seen: set[str] = set()
+    # Where there are ids beside it, this is a name, which students may change.
+    names = {"student"} & set(keys) if len(keys) > 1 else set()
+    for some in ([key for key in keys if key not in names], names):
+        found: dict[str, dict[str, str] | None] = {}
+        for row in rows[:MOST_IDS]:
+            for name in {row[key] for key in some} - {""}:
+                # An ID of one that is the login of another names neither.
+                found[name] = row if found.get(name, row) is row else None
+        known |= {name: row for name, row in found.items() if row and name not in seen}
+        seen |= found.keys()
     return known
 
 
 def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:
-    """A student's row: by any name in it, or by what a download of Canvas calls the student, the name and the ID.
+    """Return a student's row: by any name in it, or by what a download of Canvas calls the student, the name and the ID.
+
+    Where these lead to two rows, which a student can bring about who takes such a name on the platform, there is none.
 
     >>> row = {"student": "Lovelace, Ada", "id": "12"}
     >>> listed_as({"12": row}, "lovelaceada_12") is row, listed_as({"12": row}, "byronada_12")
     (True, None)
+    >>> listed_as({"12": row, "lovelaceada_12": {"student": "lovelaceada_12", "id": "13"}}, "lovelaceada_12")
     """
-    if student in listed:
-        return listed[student]
     who, _, digits = student.rpartition("_")
-    row = listed.get(digits) or listed.get(f"Participant {digits}")
-    name = row and (row.get("student") or row.get("full name") or "")
-    return row if row and who and _letters(name) == _letters(who) else None
+    rows = [listed[student]] if student in listed else []
+    for row in filter(None, map(listed.get, (digits, f"Participant {digits}") if who else ())):
+        called = row.get("student") or row.get("full name") or ""
+        if _letters(called) == _letters(who) and not any(row is other for other in rows):
+            rows.append(row)
+    return rows[0] if len(rows) == 1 else None
 
 
 def _letters(name: str) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..exercises.source import SourceError
 from .assignment import Assignment, read, source_folder
+from .submissions import shown
 
 SETUP = """#!/usr/bin/env bash
 # Gradescope runs this once, when it builds the container.
@@ -98,7 +99,7 @@ def _student(root: Path) -> str:
     """Who handed in: the e-mail address that Gradescope knows."""
     try:
         users = json.loads((root / "submission_metadata.json").read_text("utf-8"))["users"]
-        return str(users[0].get("email") or users[0].get("sid") or users[0]["name"])
+        return shown(str(users[0].get("email") or users[0].get("sid") or users[0]["name"])) or "unknown"
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return "unknown"
 

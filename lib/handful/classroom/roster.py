@@ -3,16 +3,21 @@
 A column ``student`` (or ``id``, ``username``, ``SIS Login ID``, …) names the student in results; any other column that
 names a student (Canvas' ``ID``, Moodle's ``Identifier``, the e-mail address, the full name) is looked for in what
 downloads are called.  A name that two students share finds neither.
+
+Columns of ids count for more than names, which students may change on the platform: nobody takes another's id as a
+name.  A download's own number of a student decides, and where the name there leads to another student, nothing is graded.
+Capitals, the width of letters and blanks do not tell ids apart (`handful.classroom.student.canonical`).
 """
 from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from .submissions import MOST_BYTES, Submission, SubmissionError, _chosen, shown
+from .student import canonical
+from .submissions import MOST_BYTES, Entry, Submission, SubmissionError, named, shown
 
 # In the order in which they are taken for the student's id.
 IDS = ("student", "student id", "login", "username", "sis login id", "sis user id", "id number", "id", "email", "email address", "e-mail",
@@ -23,10 +28,15 @@ ALSO = ("participant", "canvas", "canvas id")
 
 @dataclass(frozen=True)
 class Roster:
-    """The students in the roster's order, and which of them each of their names means (None: more than one)."""
+    """The students in the roster's order, and which of them an id or a name means (None: more than one).
+
+    `ids` and `called` have canonical forms, `spelled` the ids as they stand in the roster.
+    """
 
     students: tuple[str, ...]
-    names: dict[str, str | None]
+    ids: dict[str, str | None]
+    called: dict[str, str | None]
+    spelled: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, path: str | Path) -> Roster:
@@ -58,60 +68,122 @@ class Roster:
         ids = [column for column in IDS if column in columns and not (canvas and column == "student")]
         if not ids:
             raise SubmissionError(f"{name} has no column that names students; write one called student (and name, where you like).")
-        students: list[str] = []
-        names: dict[str, str | None] = {}
+        students: dict[str, str] = {}  # canonical form → as the roster spells it
+        known: dict[str, str | None] = {}
+        called: dict[str, str | None] = {}
+        spelled: set[str] = set()
         for line, row in enumerate(rows, 2):
             cells = {column: row[i].strip() for column, i in columns.items() if i < len(row)}
             student = shown(next((cells[column] for column in ids if cells.get(column)), ""))
             if not student or cells.get("student") == "Student, Test" or cells.get("student", "").startswith("Points Possible"):
                 continue  # Canvas' lines of its own
-            if student in students:
-                raise SubmissionError(f"{name} has {student!r} twice, the second time in line {line}.")
-            students.append(student)
-            for spelling in _spellings(cells, ids):
-                names[spelling] = None if names.get(spelling, student) != student else student
-        return cls(tuple(students), names)
+            if (other := students.get(_key(student))) is not None:
+                same = "" if other == student else (f", which counts as {other!r} "
+                                                 "(capitals, widths of letters and blanks do not tell ids apart)")
+                raise SubmissionError(f"{name} has {student!r} twice, the second time in line {line}{same}.")
+            students[_key(student)] = student
+            own = [cells[column] for column in (*ids, *ALSO) if cells.get(column)]
+            spelled |= set(map(shown, own))
+            for names, found in ((known, set(map(_key, own))), (called, _spellings(cells))):
+                for one in found:
+                    names[one] = None if names.get(one, student) != student else student
+        return cls(tuple(students.values()), known, called, frozenset(spelled))
 
     def find(self, name: str) -> str | None:
-        return self.names.get(_key(name))
+        """Return the student whom an id means, or else a name."""
+        key = _key(name)
+        return self.ids[key] if key in self.ids else self.called.get(key)
+
+    def find_called(self, name: str) -> str | None:
+        """Return the student who goes by a name on the platform, or else has it as an id."""
+        key = _key(name)
+        return self.called[key] if key in self.called else self.ids.get(key)
 
     def known(self) -> dict[str, tuple[str, ...]]:
-        """Each student's names."""
+        """Return each student's ids and names; none that is another's id."""
         found: dict[str, list[str]] = {student: [] for student in self.students}
-        for name, student in self.names.items():
+        for name, student in (self.called | self.ids).items():
             if student:
                 found[student].append(name)
         return {student: tuple(sorted(names)) for student, names in found.items()}
 
-    def matched(self, found: dict[str, tuple]) -> list:
-        """Functions that read one submission each: the roster's students in its order, then who is not on it."""
-        own: dict[str, list] = {}
+    def leads(self, one: Entry) -> tuple[list[tuple[str, str]], bool]:
+        """Return what in a file's name leads to whom, and whether more than a name does that students may choose."""
+        where = one.place
+        if not where.number:
+            student = self.find(where.student)
+            return [(f"the name {where.student!r}", student)] if student else [], where.student in self.spelled
+        found, moodle = [], f"Participant {where.number}" in where.known
+        for number in (where.number, *where.others):
+            participant = _key(f"Participant {number}")  # Moodle's, which is not its users' ID number
+            if student := self.ids.get(participant if moodle and participant in self.ids else number):
+                found.append((f"the number {number}", student))
+        if student := self.ids.get(_key(where.student)):
+            found.append((f"the id {where.student!r}", student))
+        sure = bool(found)
+        if student := where.who and self.find_called(where.who):
+            found.append((f"the name {where.who!r}", student))
+        return found, sure
+
+    def matched(self, found: list[Entry]) -> list:
+        """Return functions that read one submission each: the roster's students in order, then all that is not theirs."""
+        own: dict[str, list[tuple[Entry, bool]]] = {}
+        others: list[Entry] = []
         strangers = []
-        for name, more in sorted(found.items()):
-            student = next(filter(None, map(self.find, (name, *more[1]))), None)
-            own.setdefault(student, []).append((name, more)) if student else strangers.append((name, more))
+        with_names = {student for student in self.called.values() if student}
+        for one in found:
+            leads, sure = ([], False) if one.refused else self.leads(one)
+            students = list(dict.fromkeys(student for _, student in leads))
+            if one.refused:
+                others.append(one)
+            elif not students:
+                strangers.append(one)
+            elif len(students) > 1:
+                which = " and ".join(f"{what} to {student!r}" for what, student in leads[:4])
+                others.append(one.stopped(f"Its name leads to {len(students)} students of the roster, {which}: "
+                                          "give it the name of whose it is, or correct the roster, and grade again."))
+            elif (one.mixed and one.place.number and students[0] in with_names
+                  and not any(what.startswith("the name") for what, _ in leads)):
+                others.append(one.stopped(f"On the roster {leads[0][0]} belongs to {students[0]!r}, and the name "
+                                          f"{one.place.who!r} does not; among files that are not all named by one platform, "
+                                          "both have to agree."))
+            else:
+                own.setdefault(students[0], []).append((one, sure))
         known, reads = self.known(), []
         for student in self.students:
-            if student not in own:
+            entries = own.get(student, [])
+            sure = [one for one, is_sure in entries if is_sure]
+            by_name = [one for one, is_sure in entries if not is_sure]
+            if sure:
+                others += [one.stopped(f"It goes by a name of {student!r} on the roster, who handed in under an id or number "
+                                       "too: give it the name of whose it is, and grade again.") for one in by_name]
+            elif len(by_name) > 1:
+                others += [one.stopped(f"{len(by_name)} submissions go by names of {student!r} on the roster; ids or numbers "
+                                       "of the platform in the roster tell whose each is.") for one in by_name]
+                by_name = []
+            entries = sure or by_name
+            if not entries:
                 reads.append(partial(Submission, student, "", None, (), "", known[student]))
                 continue
-            given = own[student]
-            assignment, late, files = given[0][1][0], any(more[2] for _, more in given), [file for _, more in given for file in more[3]]
-            reads.append(partial(_chosen, student, assignment, known[student], late, files))
-        return reads + [partial(_chosen, name, *more, ("This student is not on the roster.",)) for name, more in strangers]
+            whole = replace(entries[0], late=any(one.late for one in entries),
+                            files=[file for one in entries for file in one.files],
+                            notice=tuple(dict.fromkeys(note for one in entries for note in one.notice)))
+            reads.append(partial(whole.read, student, known[student]))
+        return reads + [partial(one.read, notice=() if one.refused else ("This student is not on the roster.",))
+                        for one in named([*strangers, *others], self.students)]
 
 
 def _key(name: str) -> str:
-    return shown(name).casefold()
+    return canonical(shown(name))
 
 
-def _spellings(cells: dict[str, str], ids: list[str]) -> set[str]:
-    """The ways in which a student's files may be called: ids, the full name, and Canvas' last name first without a space.
+def _spellings(cells: dict[str, str]) -> set[str]:
+    """The ways in which a student may be called: the full name, and Canvas' last name first without a space.
 
-    >>> sorted(_spellings({"id": "7", "student": "Lovelace, Ada"}, ["id"]))
-    ['7', 'ada lovelace', 'lovelace, ada', 'lovelaceada']
+    >>> sorted(_spellings({"id": "7", "student": "Lovelace, Ada"}))
+    ['ada lovelace', 'lovelace, ada', 'lovelaceada']
     """
-    found = {_key(cells[column]) for column in (*ids, *ALSO, *NAMES) if cells.get(column)}
+    found = {_key(cells[column]) for column in NAMES if cells.get(column)}
     pairs = [(cells.get("first name") or cells.get("first_name"), cells.get("last name") or cells.get("last_name") or cells.get("surname"))]
     for full in filter(None, map(cells.get, NAMES)):
         last, comma, first = full.partition(",")
@@ -122,6 +194,5 @@ def _spellings(cells: dict[str, str], ids: list[str]) -> set[str]:
             pairs.append((first, last))
     for first, last in pairs:
         if first and last:
-            squeezed = "".join(c for c in f"{last}{first}".casefold() if c.isalnum())
-            found |= {_key(f"{first} {last}"), squeezed}
+            found |= {_key(f"{first} {last}"), "".join(c for c in _key(f"{last}{first}") if c.isalnum())}
     return found

@@ -6,6 +6,10 @@ and a zip of any of these.  Names and files are a stranger's: nothing is extract
 before anything is read, and a name is shown with its invisible characters spelled out.  Files are read one at a time, so
 that memory does not grow with the class.
 
+Whose a file is follows from what the platform wrote, never from what the student did, who chooses the file's own name and
+often the name on the platform too.  All names of a download together say of which platform it is; where a name can be read
+as two students', that file is not graded, and a sentence says why.
+
 >>> shown("ada\\u202e.ipynb"), place(("lovelaceada_LATE_12_67_roofline-1.ipynb",)).student
 ('ada\\\\u202e.ipynb', 'lovelaceada_12')
 """
@@ -17,11 +21,13 @@ import re
 import stat
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
+
+from .marks import few
 
 MOST_BYTES = 20_000_000  # of one file
 MOST_FILES = 200_000  # of one class
@@ -29,10 +35,14 @@ MOST_DIRECTORY = 100_000_000  # bytes of a zip's own list of files
 MOST_PACKED = 200  # a file in a zip, large as that, may be so many times its packed size
 DEEPEST = 6
 LONGEST_NAME = 120
+MOST_READ = 1_000  # characters of a name that are composed, which takes the square of the marks on a letter
 JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini", "timestamp.txt"}
 
-_CANVAS = re.compile(r"(?P<who>[^_]+)(?:_(?P<late>LATE))?_(?P<number>\d+)_\d+_(?P<file>.+)", re.S)
-_MOODLE = re.compile(r"(?P<who>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.S)
+NBGRADER = {"submitted", "release", "source", "autograded", "feedback"}
+# Canvas: lib/content_zipper.rb in instructure/canvas-lms.  Moodle, which leaves no _ in names: mod/assign/locallib.php in
+# moodle/moodle.
+_MOODLE = re.compile(r"_([0-9]{1,20})_assignsubmission_(?:file|onlinetext)")
+_CANVAS_PAGE = re.compile(r"(?:text|link)(?:-[0-9]+)?\.html")
 _AGAIN = re.compile(r"(?:-(\d{1,4})| \((\d{1,4})\))$")
 
 
@@ -49,7 +59,8 @@ class Submission:
     """What one student handed in.
 
     `data` is None where nothing is there to be graded: nothing was handed in, or, where `refused` says why, it was not read.
-    `notice` has what the teacher should know; `known` has other names of the student, from the roster.
+    `notice` has what the teacher should know; `known` has other names of the student, from the roster or the file's name.
+    `own_id` is the id whose inputs the notebook should have, where that is not `student`.
     """
 
     student: str
@@ -58,6 +69,7 @@ class Submission:
     notice: tuple[str, ...] = ()
     refused: str = ""
     known: tuple[str, ...] = ()
+    own_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,42 +83,123 @@ class File:
 
 @dataclass(frozen=True)
 class Place:
-    """What a path says: whose file it is, that person's other names, whether it came late, what is left of the path."""
+    """What a path says: whose file it is, that person's other names, whether it came late, what is left of the path.
+
+    `number` is the platform's own of the student, `who` the name there; both are empty where the path is no platform's.
+    `others` has numbers that a hostile reading of the same name finds, `refused` says why the path names nobody.
+    """
 
     student: str
     known: tuple[str, ...]
     late: bool
     rest: tuple[str, ...]
+    number: str = ""
+    who: str = ""
+    others: tuple[str, ...] = ()
+    refused: str = ""
 
 
 def shown(name: str) -> str:
-    """A stranger's name as it can be shown: composed, no control or direction characters, no longer than 120 characters.
+    """Return a stranger's name as it can be shown: composed, 120 characters at most, few marks on a letter, none invisible.
 
-    >>> shown("a\\nb"), len(shown("x" * 500))
-    ('a\\\\u000ab', 120)
+    >>> shown("a\\nb"), len(shown("x" * 500)), len(shown("x" + "\\u0301\\u0316" * 30_000))
+    ('a\\\\u000ab', 120, 22)
     """
-    text = "".join(c if unicodedata.category(c)[0] != "C" and unicodedata.category(c) not in ("Zl", "Zp") else f"\\u{ord(c):04x}"
-                   for c in unicodedata.normalize("NFC", name)).strip()
-    if len(text) > LONGEST_NAME:  # two long names stay two
-        text = f"{text[:LONGEST_NAME - 13]}…{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    if len(name) <= LONGEST_NAME and name.isascii() and name.isprintable():
+        return name.strip()
+    spelled = "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else c
+                      for c in name[:MOST_READ])
+    whole = unicodedata.normalize("NFC", spelled).strip()
+    text = few(whole)
+    if len(text) > LONGEST_NAME or text != whole or len(name) > MOST_READ:  # two long names stay two
+        whole = whole if len(name) <= MOST_READ else name
+        text = f"{text[:LONGEST_NAME - 13]}…{hashlib.sha256(whole.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     return text
 
 
-def place(path: tuple[str, ...]) -> Place:
-    """Whose file this is, by its path alone.
+def _canvas(name: str) -> list[int]:
+    """Return where, among the parts between the _ of a file's name, Canvas' number of the student may stand.
 
-    >>> place(("Ada Lovelace_7_assignsubmission_file_", "roofline.ipynb"))
-    Place(student='Ada Lovelace_7', known=('7', 'Ada Lovelace', 'Participant 7'), late=False, rest=('roofline.ipynb',))
+    The number of the file follows it, or the one word of an answer that is no file.
+
+    >>> _canvas("lovelaceada_LATE_12_67_roofline.ipynb"), _canvas("lovelaceada_12_67_1_a.ipynb")
+    ([2], [1, 2])
+    >>> _canvas("a_12_b.ipynb"), _canvas("a_12_text.html")
+    ([], [1])
+    """
+    parts = name.split("_")
+    numeric = [part.isascii() and part.isdigit() and len(part) <= 20 for part in parts]
+    return [i for i in range(1, len(parts) - 1) if numeric[i] and (
+        i + 2 < len(parts) and numeric[i + 1] and (i + 3 < len(parts) or parts[-1])
+        or i + 2 == len(parts) and _CANVAS_PAGE.fullmatch(parts[i + 1]))]
+
+
+def _moodle(name: str, folder: bool) -> list[re.Match]:
+    """Return where Moodle's number of the student may stand: at the end of a folder's name, anywhere in a file's.
+
+    >>> [found[1] for found in _moodle("x_7_assignsubmission_file__12_assignsubmission_file_", True)]
+    ['12']
+    >>> _moodle("x_7_assignsubmission_file_ada", True)
+    []
+    """
+    found = [one for one in _MOODLE.finditer(name) if one.start() > 0]
+    return [one for one in found[-1:] if name[one.end():] in ("", "_")] if folder else found
+
+
+def form(paths: Iterable[tuple[str, ...]]) -> str:
+    """Return whose download this is, by all of its names together: canvas, moodle, plain (no platform's) or mixed.
+
+    >>> form([("a_12_67_roofline.ipynb",), ("b_13_68_12_assignsubmission_file_roofline.ipynb",)])
+    'canvas'
+    """
+    kinds = set()
+    leads = set()
+    for first, folder in {(path[0], len(path) > 1) for path in paths}:
+        canvas, moodle = [] if folder else _canvas(first), _moodle(first, folder)
+        kinds.add((bool(canvas), bool(moodle)))
+        if canvas and moodle:
+            leads.add("canvas" if len("_".join(first.split("_")[:canvas[0]])) < moodle[0].start() else "moodle")
+    if kinds <= {(False, False)}:
+        return "plain"
+    if all(canvas for canvas, _ in kinds) and all(moodle for _, moodle in kinds):
+        return leads.pop() if len(leads) == 1 else "mixed"
+    if all(canvas for canvas, _ in kinds):
+        return "canvas"
+    return "moodle" if all(moodle for _, moodle in kinds) else "mixed"
+
+
+def place(path: tuple[str, ...], download: str | None = None) -> Place:
+    """Return whose file this is, by its path and by whose `download` it is in (`form`; by default as if it were alone).
+
+    >>> found = place(("Ada Lovelace_7_assignsubmission_file_", "roofline.ipynb"))
+    >>> found.student, found.number, found.who, found.known
+    ('Ada Lovelace_7', '7', 'Ada Lovelace', ('7', 'Ada Lovelace', 'Participant 7'))
     >>> place(("ada", "a.ipynb")).student, place(("ada.ipynb",)).student
     ('ada', 'ada')
     """
     first, *rest = path
-    if found := _MOODLE.fullmatch(first):
-        who, number = shown(found["who"]), found["number"]
-        return Place(f"{who}_{number}", (number, who, f"Participant {number}"), False, (found["file"] or first, *rest) if not rest else tuple(rest))
-    if not rest and (found := _CANVAS.fullmatch(first)):
-        who, number = shown(found["who"]), found["number"]
-        return Place(f"{who}_{number}", (number, who), bool(found["late"]), (found["file"],))
+    download = form([path]) if download is None else download
+    canvas = _canvas(first) if not rest and download in ("canvas", "mixed") else []
+    moodle = _moodle(first, bool(rest)) if download in ("moodle", "mixed") else []
+    if canvas and moodle:
+        numbers = sorted({first.split("_")[canvas[0]], moodle[0][1]})
+        return Place(shown(first), (), False, (first,), others=tuple(numbers), refused=(
+            "Its name can be read as Canvas' and as Moodle's, and so as two students'; "
+            "put each download into a folder of its own and grade that."))
+    if canvas:
+        parts = first.split("_")
+        at = canvas[0]
+        late = at > 1 and parts[at - 1] in ("LATE", "late")
+        who, number = shown("_".join(parts[:at - late])), parts[at]
+        file = "_".join(parts[at + 1 + (at + 2 < len(parts)):])
+        return Place(f"{who}_{number}", tuple(filter(None, (number, who))), late, (file,), number, who,
+                     tuple(dict.fromkeys(parts[i] for i in canvas[1:] if parts[i] != number)))
+    if moodle:
+        found = moodle[0]
+        who, number, file = shown(first[:found.start()]), found[1], first[found.end():].removeprefix("_")
+        known = tuple(filter(None, (number, who, f"Participant {number}")))
+        return Place(f"{who}_{number}", known, False, tuple(rest) or (file or first,), number, who,
+                     tuple(dict.fromkeys(one[1] for one in moodle[1:] if one[1] != number)))
     name = shown(first if rest else PurePosixPath(first).stem) or "?"
     return Place(name, (name,), False, tuple(rest) or (first,))
 
@@ -131,9 +224,9 @@ def opened(path: str | Path, assignment: str | None = None, roster: str | Path |
 
     path = Path(path)
     listed = Roster.read(roster) if roster else None
-    with _files(path) as files:
-        found = _by_student([one for one in files if not _junk(one.path)], assignment)
-        yield listed.matched(found) if listed else [partial(_chosen, name, *more) for name, more in sorted(found.items())]
+    with _files(path, listed) as files:
+        found = _by_student([one for one in files if not _junk(one.path)], assignment, listed)
+        yield listed.matched(found) if listed else [one.read for one in named(_apart(found))]
 
 
 def read(path: str | Path, assignment: str | None = None, roster: str | Path | None = None) -> Iterator[Submission]:
@@ -150,7 +243,7 @@ def _junk(path: tuple[str, ...]) -> bool:
 # Where files are
 
 @contextmanager
-def _files(path: Path):
+def _files(path: Path, listed=None):
     try:
         kind = path.stat().st_mode
     except OSError as error:
@@ -159,7 +252,7 @@ def _files(path: Path):
         yield list(_folder(path, ()))
     elif path.suffix.lower() == ".zip":
         with _archive(path) as archive:
-            yield _unwrapped(list(_zipped(archive, path)))
+            yield _unwrapped(list(_zipped(archive, path)), listed)
     elif path.suffix.lower() == ".ipynb":
         yield [File((path.name,), partial(_load, path))]
     else:
@@ -286,29 +379,129 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return data
 
 
-def _unwrapped(files: list[File]) -> list[File]:
-    """Without the one folder that holds everything, where a zip was made of the folder rather than of what is in it."""
+def _unwrapped(files: list[File], listed=None) -> list[File]:
+    """Without the one folder that holds everything, where a zip was made of the folder rather than of what is in it.
+
+    A student's own folder is none, for the names in it are the student's choice.
+    """
     seen = [file for file in files if not _junk(file.path)]
     tops = {file.path[0] for file in seen}
-    if len(tops) == 1 and all(len(file.path) > 1 for file in seen) and "submitted" not in tops:
-        if len({file.path[1] for file in seen}) > 1:
-            return [File(file.path[1:], file.load, file.refused) for file in seen]
+    if len(tops) != 1 or not all(len(file.path) > 1 for file in seen):
+        return seen
+    top, inner = tops.pop(), {file.path[1:] for file in seen}
+    if top == "submitted" or _moodle(top, True) or listed and listed.find(top):
+        return seen
+    firsts = {path[0] for path in inner}
+    if len(firsts) > 1 or firsts == {"submitted"} or form(inner) != "plain":
+        return [File(file.path[1:], file.load, file.refused) for file in seen]
     return seen
 
 
 # Whose files are whose
 
-def _by_student(files: list[File], assignment: str | None) -> dict[str, tuple]:
-    """Student → (assignment, known names, late, files), files with what is left of their paths."""
-    if any(file.path[0] == "submitted" and len(file.path) > 3 for file in files):  # nbgrader's
+@dataclass(eq=False)
+class Entry:
+    """Files that were handed in under one name, before it is known who that is."""
+
+    place: Place
+    assignment: str | None
+    top: str  # the name as it was found
+    mixed: bool = False  # with other names that are no platform's
+    late: bool = False
+    files: list[File] = field(default_factory=list)
+    notice: tuple[str, ...] = ()
+    refused: str = ""
+
+    @property
+    def student(self) -> str:
+        return self.place.student
+
+    @property
+    def notebook(self) -> bool:
+        return any(file.path[-1].lower().endswith(".ipynb") for file in self.files)
+
+    def stopped(self, why: str) -> Entry:
+        """The same, not graded, under the name as it was found."""
+        where = replace(self.place, student=shown(self.top) or "?", known=(), number="")
+        return replace(self, place=where, refused=why)
+
+    def read(self, student: str | None = None, known: tuple[str, ...] = (), notice: tuple[str, ...] = ()) -> Submission:
+        """Return the submission, of the student whom it says or of `student`, who is known by that id."""
+        if self.refused:
+            listed = ", ".join(shown("/".join(file.path)) for file in self.files[:3]) + (" …" if len(self.files) > 3 else "")
+            return Submission(self.student, listed, None, self.notice + notice, self.refused)
+        made = _chosen(student or self.student, self.assignment, known if student else self.place.known, self.late, self.files,
+                       self.notice + notice)
+        return made if student else replace(made, own_id=self.place.number)
+
+
+def _nbgrader(files: list[File], listed) -> bool:
+    """Whether this is nbgrader's folder, and not a class one of whose students is called submitted."""
+    if not any(file.path[0] == "submitted" and len(file.path) > 3 for file in files):
+        return False
+    beside = {file.path[0] for file in files if len(file.path) > 1 and file.path[0] not in NBGRADER}
+    if listed:
+        return not any(map(listed.find, {"submitted", *beside}))
+    return not any(file.path[0] in beside and file.path[-1].lower().endswith(".ipynb") for file in files)
+
+
+def _by_student(files: list[File], assignment: str | None, listed=None) -> list[Entry]:
+    """Return what was handed in under each name; files whose names can be read in two ways stand alone."""
+    beside = any(file.path[0] == "submitted" and len(file.path) > 3 for file in files)
+    if nbgrader := _nbgrader(files, listed):
         files = [File(file.path[1:], file.load, file.refused) for file in files if file.path[0] == "submitted" and len(file.path) > 2]
-    found: dict[str, tuple] = {}
+    download = "plain" if nbgrader else form([file.path for file in files])
+    found: dict[tuple, Entry] = {}
+    places: dict[tuple[str, bool], Place] = {}
     for file in files:
-        where = place(file.path)
-        _, known, late, own = found.get(where.student, (assignment, where.known, False, []))
-        own.append(File(where.rest, file.load, file.refused))
-        found[where.student] = (assignment, known, late or where.late, own)
-    return found
+        top = file.path[0], len(file.path) > 1
+        if top not in places:
+            places[top] = place(file.path, download)
+        where = places[top]
+        rest = file.path[1:] if top[1] else where.rest
+        key = where.student, (where.others or where.refused) and top
+        one = found.setdefault(key, Entry(where, assignment, file.path[0], download == "mixed"))
+        one.late, one.refused = one.late or where.late, where.refused
+        one.files.append(File(rest, file.load, file.refused))
+        if beside and not nbgrader and file.path[0] == "submitted":
+            one.notice = ("This folder may be nbgrader's, and folders that nbgrader does not know stand beside it; "
+                          "name it itself to grade what is in it.",)
+    return list(found.values())
+
+
+def _apart(found: list[Entry]) -> list[Entry]:
+    """Without a roster: of notebooks that may be one student's, those whose names can be read in two ways are nobody's."""
+    made = [one for one in found if one.refused]
+    by_name: dict[str, list[Entry]] = {}
+    for one in found:
+        if not one.refused:
+            by_name.setdefault(one.student, []).append(one)
+    for name, several in by_name.items():
+        several.sort(key=lambda one: bool(one.place.others))  # at most one is clear
+        clear = several[0] if not several[0].place.others else None
+        notebooks = [one for one in several if one.notebook]
+        kept = clear if clear in notebooks or len(notebooks) > 1 else (notebooks or several)[0]
+        for one in several:
+            if one is kept:
+                made.append(one)
+            elif kept and not one.notebook:
+                kept.files = [*kept.files, *one.files]
+            else:
+                made.append(one.stopped(f"Its name can be read as that of {name} or of the student with the number "
+                                        f"{one.place.others[0]}; a roster that has these numbers tells which (--roster)."))
+    return made
+
+
+def named(found: Iterable[Entry], taken: Iterable[str] = ()) -> list[Entry]:
+    """Return the entries in the order of their names, each with a name of its own, which is none of `taken`."""
+    made, seen = [], set(taken)
+    for one in sorted(found, key=lambda one: (one.student, one.top)):
+        name, number = one.student, 2
+        while name in seen:
+            name, number = f"{one.student} ({number})", number + 1
+        seen.add(name)
+        made.append(one if name == one.student else replace(one, place=replace(one.place, student=name)))
+    return made
 
 
 def _chosen(student: str, assignment: str | None, known: tuple[str, ...], late: bool, files: list[File],
