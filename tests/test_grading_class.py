@@ -1,8 +1,11 @@
 """Results of a class: kept, resumed, the same however they are made, and none lost or doubled whatever is killed."""
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
+import pickle
 import random
 import re
 import signal
@@ -14,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from handful.classroom import cluster, grade, release, sandbox, store, submissions
+from handful.classroom import cluster, grade, judge, release, sandbox, store, submissions
 from handful.classroom.assignment import assignments
 from handful.classroom.protocol import Limits
 from handful.classroom.submissions import Submission
@@ -91,6 +94,36 @@ def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):
             grade.key(ROOFLINE, Submission(one.student, "", one.data, ("late",)), Limits(), None)}
     assert len(keys) == 8
     assert grade.key(ROOFLINE, Submission(one.student, "another file name", one.data), Limits(), None) in keys
+
+
+@pytest.mark.parametrize("how", ["pool", "dask"])
+def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(tmp_path, stand_in, monkeypatch, how):
+    """What a worker gets is pickled here as on its way: the source is in it, the key in no form; the sandbox gets neither."""
+    secret, sent, asked = bytes(range(100, 132)), [], []
+
+    def pool(run, tasks, *where, **how):
+        for task in tasks:
+            sent.append(pickle.dumps((run, task)))
+            yield task, cluster.attempt(*pickle.loads(sent[-1]))
+
+    def ask(*arguments):
+        asked.append(json.dumps([str(one) for one in arguments]))
+        return stand_in(*arguments)
+
+    monkeypatch.setattr(cluster, how, pool)
+    monkeypatch.setattr(sandbox, "ask", ask)
+    grade.run(ROOFLINE, small(3), tmp_path, secret=secret, scheduler="tcp://none" if how == "dask" else None)
+    results = list(store.results(tmp_path))
+    assert len(sent) == len(asked) == len(results) == 3 and all(store.verified(one, secret) for one in results)
+    assert not any(store.verified({**one, "points": 20.0}, secret) for one in results)
+    solution = "asleep = (1 - given"
+    for data in sent:
+        assert solution.encode() in data and grade.source_of(ROOFLINE).encode() in data
+        assert not any(form in data for form in (secret, secret.hex().encode(), base64.b64encode(secret), hashlib.sha256(secret).hexdigest().encode()))
+    known = judge.expected(ROOFLINE, ROOFLINE.variant("s000"))
+    for text in asked:
+        assert solution not in text and "truth" not in text and secret.hex() not in text
+    assert not any(repr(value) in asked[0] for name in ("step_time", "cost_per_million", "weight_bytes") for value in known.right[name])
 
 
 @pytest.mark.parametrize("harm", [b"", b"{}", b"[]", b"\xff", None, "half", "points", "another's"])
@@ -206,7 +239,7 @@ from handful.classroom.submissions import Submission
 import handful_stand_in, json
 a = assignments()["roofline"]
 grade.released(a)
-grade._loaded(grade._source(a), a.file)
+grade._loaded(grade.source_of(a), a.file)
 for one in {names!r}:
     judge.expected(a, a.variant(one))
 print("ready", flush=True)

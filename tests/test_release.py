@@ -206,7 +206,8 @@ def test_list_check_and_build(tmp_path, capsys):
     roster.write_text("student,name\nada,Ada Lovelace\n../grace,Grace Hopper\n")
     assert main(["assign", "build", "roofline", "-o", str(tmp_path / "out"), "--students", str(roster), "--no-pdf"]) == 0
     files = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file())
-    assert files == ["release/_grace/roofline.ipynb", "release/ada/roofline.ipynb", "teacher/roofline-solution.ipynb", "teacher/rubric.md"]
+    assert files == ["release/_grace/roofline.ipynb", "release/ada/roofline.ipynb", f"teacher/editions/roofline-{found['roofline']['edition']}.md",
+                     "teacher/roofline-solution.ipynb", "teacher/rubric.md"]
     made = json.loads((tmp_path / "out/release/_grace/roofline.ipynb").read_text())
     assert made["metadata"]["handful"]["student"] == "../grace"
     assert "max(read" in (tmp_path / "out/teacher/roofline-solution.ipynb").read_text()

@@ -9,7 +9,10 @@ from ..exercises.command import MissingError, needing
 
 BUILT = """What is built into FOLDER:
   release/             for students: the notebook (with --students a folder each), and the assignment as PDF
-  teacher/             for you alone: the notebook with its solution, and rubric.md"""
+  teacher/             for you alone: the notebook with its solution, and rubric.md;
+                       editions/ keeps the source, by which these notebooks are graded when it has changed"""
+
+EDITIONS = Path("teacher", "editions")  # where build keeps the source of what it hands out
 
 
 def add(command) -> None:
@@ -86,6 +89,7 @@ def _build(options) -> None:
     from ..exercises.source import SourceError
     from . import paper, release
     from .assignment import assignment
+    from .grade import source_of
 
     found = assignment(options.name)
     if found.library == "all" and options.install is None:
@@ -103,6 +107,7 @@ def _build(options) -> None:
         say(f"{out / 'release' / found.name}.ipynb")
     write(out / "teacher" / f"{found.name}-solution.ipynb", release.text(release.notebook(found, fill="solution", install=options.install)))
     write(out / "teacher" / "rubric.md", paper.rubric(found))
+    write(out / EDITIONS / f"{found.name}-{found.edition}.md", source_of(found))
     say(f"{out / 'teacher'}: the solution and the rubric; not for students")
     if not options.no_pdf:
         from ..exercises.printing import pdf

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -22,8 +22,8 @@ from pathlib import Path
 from . import cluster, store
 from .assignment import Assignment, read_text
 from .grades import summary
-from .handed import Handed, NotebookError, mark, read as read_notebook
-from .judge import judge, requests
+from .handed import Handed, NotebookError, Origin, mark, read as read_notebook
+from .judge import judge, requests, short
 from .protocol import Limits, Outcome, plain
 from .student import canonical
 from .submissions import Submission, shown
@@ -32,6 +32,7 @@ SCHEMA = store.SCHEMA
 STATUSES = ("ungradable", "killed", "timeout", "error", "missing", "wrong", "ok")  # of a submission: the first that applies
 SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
 MOST_NOTICES = 5
+MOST_NAMED = 3  # inputs that a notice names
 # What the setup cells of a student's notebook come to inside the sandbox.
 PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
 
@@ -70,6 +71,81 @@ def released(assignment: Assignment) -> Released:
     return Released(frozenset(code), tuple(texts.items()))
 
 
+def earlier_editions(assignment: Assignment, texts: Iterable[str]) -> dict[str, str]:
+    """Return the sources of earlier editions of an assignment by edition.
+
+    Raises
+    ------
+    SourceError
+        For a text that is no source of an assignment, in one sentence.
+    """
+    return {_loaded(text, assignment.file).edition: text for text in texts}
+
+
+def _handed_out(assignment: Assignment, earlier: Mapping[str, str]) -> Released:
+    """What was handed out in any edition that is known."""
+    own = released(assignment)
+    explored = {mark(code) for text in earlier.values() for code in _loaded(text, assignment.file).explored}
+    return Released(own.code | explored, own.empty)
+
+
+@lru_cache(16)
+def _with_inputs(assignment: Assignment, other: Assignment) -> Assignment | None:
+    """The assignment with the inputs of another edition; None where its questions ask for inputs that the other does not show."""
+    if not set(assignment.shows) <= set(other.shows):
+        return None
+    if (assignment.drawn, assignment.cases, set(assignment.shows)) == (other.drawn, other.cases, set(other.shows)):
+        return assignment
+    return replace(assignment, drawn=other.drawn, cases=other.cases, shows=other.shows,
+                   edition=f"{assignment.edition} with the inputs of {other.edition}")
+
+
+def _inputs(assignment: Assignment, origin: Origin, variant: int, earlier: Mapping[str, str]) -> tuple[Assignment, str, list[str]]:
+    """By what inputs a notebook is graded.
+
+    What it shows is the student's word, and decides nothing but what is said; its edition picks one of the teacher's sources.
+
+    Returns
+    -------
+    tuple
+        The assignment with the inputs; how they are to those of the notebook ("same", "own" of its edition, "other",
+        "unknown"); and notices.
+    """
+    if origin.released:
+        return assignment, "same", []
+    if origin.assignment not in (None, assignment.name):
+        return assignment, "other", [f"This is a notebook of the assignment {origin.assignment!r}, and it was handed in for "
+                                     f"{assignment.name!r}."]
+    another = origin.edition not in (None, assignment.edition)
+    own = earlier.get(origin.edition) if another else None
+    basis = _with_inputs(assignment, _loaded(own, assignment.file)) if own else None
+    if basis not in (None, assignment):
+        try:
+            requests(basis, variant)
+        except Exception:  # our own code: a current answer fails on the older inputs
+            basis = None
+    shown = origin.shown(variant)
+    differ = _differing(shown, (basis or assignment).given(variant)) if shown else ""
+    kind = "other" if differ else "own" if basis not in (None, assignment) else "same" if shown or basis else "unknown"
+    how = {"own": " and was graded by the inputs of its own edition", "same": "; its inputs are the same"}.get(
+        kind, "; it was graded by the current inputs")
+    said = (f"This notebook is of another edition ({origin.edition}) than the source has now ({assignment.edition}){how}."
+            if another else "")
+    shows = f"{'It' if another else 'This notebook'} shows other inputs than those it was graded by: {differ}." if differ else ""
+    return basis or assignment, kind, [" ".join(filter(None, (said, shows)))] if said or shows else []
+
+
+def _differing(theirs: Mapping[str, object], ours: Mapping[str, object]) -> str:
+    """The inputs that are not the same, in words; those that only a student has do not count.
+
+    >>> _differing({"batch": 64, "mine": 3}, {"batch": 32, "speed": 60.0})
+    'batch 64 and not 32, speed missing'
+    """
+    found = [f"{name} {short(theirs[name])} and not {short(value)}" if name in theirs else f"{name} missing"
+             for name, value in ours.items() if name not in theirs or theirs[name] != value]
+    return ", ".join(found[:MOST_NAMED]) + (f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else "")
+
+
 def cells(data: bytes, known: Released) -> Handed:
     """What a notebook has to be graded by; a `NotebookError` says why it has nothing."""
     return read_notebook(data, known.code, dict(known.empty))
@@ -77,7 +153,8 @@ def cells(data: bytes, known: Released) -> Handed:
 
 def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notice: Sequence[str] = (), refused: str = "",
               known: Sequence[str] = (), own_id: str = "", secret: bytes | None = None, limits: Limits = Limits(),
-              ask: Callable[..., Outcome] | None = None, handed_out: Released | None = None) -> dict:
+              ask: Callable[..., Outcome] | None = None, handed_out: Released | None = None,
+              earlier: Mapping[str, str] = {}) -> dict:
     """Grade one submission.
 
     Parameters
@@ -100,6 +177,8 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
         Tests of what stands around the sandbox hand in another; it has to be a module's own function where processes are used.
     handed_out : Released, optional
         What `released` gives, where it is at hand: it takes a second, which every process would pay.
+    earlier : mapping
+        Sources of earlier editions, by edition: a notebook of one of them is graded by its inputs.
 
     Returns
     -------
@@ -108,8 +187,8 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     """
     head = {"schema": SCHEMA, "assignment": assignment.name, "edition": assignment.edition, "library": library(), "student": student,
             "submission": hashlib.sha256(data).hexdigest() if data is not None else "unread" if refused else "",
-            "variant": assignment.variant(own_id or student), "drawn_for": None, "points": 0.0,
-            "possible": round(float(assignment.points), 2),
+            "variant": assignment.variant(own_id or student), "drawn_for": None, "notebook_edition": None, "inputs": "",
+            "points": 0.0, "possible": round(float(assignment.points), 2),
             "waiting": round(float(assignment.waiting), 2), "questions": [], "notices": list(notice)}
 
     def ended(status: str, says: str, **more) -> dict:
@@ -118,7 +197,7 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     if data is None:
         return ended("ungradable", f"This could not be graded: {refused}") if refused else ended("missing", "Nothing was handed in.")
     try:
-        handed = cells(data, handed_out or released(assignment))
+        handed = cells(data, handed_out or _handed_out(assignment, earlier))
     except NotebookError as error:
         return ended("ungradable", f"This could not be graded: {error}")
     owner = handed.drawn_for or own_id or student
@@ -127,10 +206,18 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     if ask is None:
         from .sandbox import ask
     prologue = PROLOGUE.format(owner)
+    basis, kind, said = _inputs(assignment, handed.origin, variant, earlier)
+    given = basis.given(variant)
     # In place of a first cell that is not run, so that cells keep their numbers.
     code = [prologue, *handed.cells[handed.cells[:1] == ("",):]]
-    outcome = ask(code, requests(assignment, variant), assignment.given(variant), limits, assignment.library == "all")
-    parts = judge(assignment, variant, outcome.answers, handed.texts)
+    first = [{"get": "given", "question": "given"}] if given else []  # whether its cells left the inputs as they are
+    outcome = ask(code, [*first, *requests(basis, variant)], given, limits, assignment.library == "all")
+    left = outcome.answers[0].value if first and outcome.answers[0].status == "value" else given
+    if isinstance(left, dict) and (differ := _differing(left, given)):
+        said.append(f"Its cells set other inputs than those it was graded by: {differ}.")
+    made_from = assignment.edition if handed.origin.released else handed.origin.edition
+    head |= {"notebook_edition": made_from, "inputs": kind, "notices": [*head["notices"], *said]}
+    parts = judge(basis, variant, outcome.answers[len(first):], handed.texts)
     status = next((one for one in STATUSES if one in {part["status"] for part in parts}), "ok")
     points = round(sum(part["points"] for part in parts), 2)
     return ended(status, _summary(assignment, parts, points), variant=variant, drawn_for=handed.drawn_for, points=points, questions=parts,
@@ -190,23 +277,25 @@ class Job:
     limits: Limits
     handed_out: Released
     ask: Callable[..., Outcome] | None = None
+    earlier: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, task: tuple[str, Submission]) -> dict:
         one = task[1]
         return grade_one(_loaded(self.source, self.file), one.student, one.data, notice=one.notice, refused=one.refused, known=one.known,
-                         own_id=one.own_id, limits=self.limits, ask=self.ask, handed_out=self.handed_out)
+                         own_id=one.own_id, limits=self.limits, ask=self.ask, handed_out=self.handed_out, earlier=self.earlier)
 
 
-@lru_cache(4)
+@lru_cache(16)
 def _loaded(source: str, file: str) -> Assignment:
     return read_text(source, file)
 
 
-def key(assignment: Assignment, one: Submission, limits: Limits, secret: bytes | None) -> str:
+def key(assignment: Assignment, one: Submission, limits: Limits, secret: bytes | None, earlier: Mapping[str, str] = {}) -> str:
     """Under which a submission's result is kept: the digest of all that it follows from."""
     data = hashlib.sha256(one.data).hexdigest() if one.data is not None else None
     return store.key(SCHEMA, one.student, data, one.refused, one.notice, one.known, one.own_id,
-                     assignment.name, assignment.edition, library(), asdict(limits), hashlib.sha256(secret).hexdigest() if secret else None)
+                     assignment.name, assignment.edition, library(), asdict(limits), hashlib.sha256(secret).hexdigest() if secret else None,
+                     sorted(earlier))
 
 
 @dataclass
@@ -247,7 +336,7 @@ class People:
 
 def run(assignment: Assignment, submissions: Iterable[Submission], folder: str | Path, *, jobs: int | None = None, scheduler: str | None = None,
         secret: bytes | None = None, limits: Limits = Limits(), total: int | None = None, anew: bool = False, source: str | None = None,
-        ask: Callable[..., Outcome] | None = None, progress: Callable[[int, int | None, Counter], None] | None = None) -> Graded:
+        earlier: Iterable[str] = (), ask: Callable[..., Outcome] | None = None, progress: Callable[[int, int | None, Counter], None] | None = None) -> Graded:
     """Grade a class into a results folder; what was graded there before from the same sources is left as it is.
 
     Parameters
@@ -264,14 +353,19 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
         Grade again what was graded before.
     source : str, optional
         The text of the assignment's source; read from its file by default.
+    earlier : iterable of str
+        Sources of earlier editions; a notebook of one of them is graded by its inputs.
 
     Raises
     ------
+    SourceError
+        Where one of these is no source.
     ClusterError, StoreError, GradingError
         Where grading cannot go on; what is done is kept, and the same call goes on from there.
     """
-    source = source if source is not None else _source(assignment)
-    job = Job(source, assignment.file, limits, released(assignment), ask)
+    source = source if source is not None else source_of(assignment)
+    before = earlier_editions(assignment, earlier)
+    job = Job(source, assignment.file, limits, _handed_out(assignment, before), ask, before)
     graded = Graded(Counter(), 0, {}, {})
     order: list[tuple[str, str]] = []  # of the class: student and key
     people = People()
@@ -288,7 +382,7 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
 
         def tasks():
             for one in submissions:
-                made = key(assignment, one, limits, secret)
+                made = key(assignment, one, limits, secret, before)
                 order.append((one.student, made))
                 people.add(one)
                 found = None if anew else results.get(made)
@@ -328,8 +422,8 @@ def _failed(assignment: Assignment, one: Submission) -> dict:
     return result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}
 
 
-def _source(assignment: Assignment) -> str:
-    """The text that an assignment was read from, unless it has changed since."""
+def source_of(assignment: Assignment) -> str:
+    """Return the text that an assignment was read from; a `GradingError` says that it is not there, or has changed since."""
     from ..exercises.source import folder
 
     paths = [path for path in (folder().parent / assignment.file, folder() / "assignments" / Path(assignment.file).name, Path(assignment.file)) if path.is_file()]

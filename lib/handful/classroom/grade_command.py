@@ -24,6 +24,9 @@ def add(command) -> None:
                         help="the class as CSV, best as the LMS exports it: students' ids, whose each file is, and who handed in nothing")
     graded.add_argument("--key", metavar="FILE", help="sign the results with this key; 'handful assign key FILE' makes one")
     graded.add_argument("--limits", nargs="+", default=[], metavar="NAME=VALUE", help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9")
+    graded.add_argument("--earlier", nargs="+", default=[], metavar="SOURCE",
+                        help="sources of earlier editions, files or folders: their notebooks are graded by their own inputs; "
+                             "by default what 'handful assign build' kept in NAME/teacher/editions")
     graded.add_argument("--again", action="store_true", help="grade again what was graded before")
     checked = command("verify", _verify, "check that results are as they were signed")
     checked.add_argument("results", metavar="RESULTS", help="a results folder")
@@ -43,11 +46,12 @@ def _grade(options) -> None:
         raise cli.UsageError(f"--jobs is a number of processes, 1 or more; got {options.jobs}.")
     limits, secret = read_limits(options.limits), store.read_key(options.key) if options.key else None
     folder = Path(options.output or f"{asked.name}-results")
+    earlier, unread = _earlier(asked, options.earlier)
     with submissions.opened(options.submissions, asked.name, options.roster) as found:
         shown = Progress(sys.stderr)
         try:
             done = grade.run(asked, (one() for one in found), folder, jobs=options.jobs, scheduler=options.scheduler, secret=secret, limits=limits,
-                             total=len(found), anew=options.again, progress=shown)
+                             total=len(found), anew=options.again, earlier=earlier, progress=shown)
         except ModuleNotFoundError as error:
             from ..exercises.command import MissingError
 
@@ -60,7 +64,7 @@ def _grade(options) -> None:
             raise
         finally:
             shown.end()
-    notes = _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
+    notes = unread + _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
     if options.json:
         cli._json({"folder": str(folder), "assignment": asked.name, "edition": asked.edition, "submissions": sum(done.statuses.values()),
                    "before": done.before, "statuses": dict(done.statuses), "faults": done.faults, "claims": done.claims, "notes": notes})
@@ -72,6 +76,29 @@ def _grade(options) -> None:
     if done.faults:
         raise grade.GradingError(f"{len(done.faults)} of {sum(done.statuses.values()):,} could not be graded through no fault of theirs: "
                                  f"{', '.join(sorted(done.faults)[:5])}; the same command tries them again.")
+
+
+def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
+    """The sources of earlier editions, and a sentence on each that `build` kept and that cannot be read any more."""
+    from ..exercises.source import SourceError
+    from . import grade
+    from .build_command import EDITIONS
+
+    texts, notes = [], []
+    for path in map(Path, paths or [asked.name / EDITIONS]):
+        if not path.exists() and not paths:
+            continue
+        for file in sorted(path.glob("*.md")) if path.is_dir() else [path]:
+            try:
+                text = file.read_bytes().decode("utf-8")
+                grade.earlier_editions(asked, [text])
+                texts.append(text)
+            except (OSError, UnicodeDecodeError, SourceError) as error:
+                why = "it is no text in UTF-8" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None) or str(error)
+                notes.append(f"{file} is not used: {why.rstrip('.')}.")
+                if paths:
+                    raise SourceError(notes[-1]) from None
+    return texts, notes
 
 
 def _notes(done, signed: bool) -> list[str]:

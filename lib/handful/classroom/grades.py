@@ -11,7 +11,7 @@ Every file is the same to the byte when nothing has changed.  What each system r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -200,6 +200,7 @@ def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, ro
     grades = gather(results, lines)
     if old := sum(result["edition"] != assignment.edition for result in results):
         notes.append(f"{old} of {len(results)} results are of another edition of {assignment.name} than the source has now; grade again.")
+    notes += _editions(assignment, results)
     tables.keep(folder / "grades.csv", as_table(assignment, grades))
     lms = folder / "lms"
     unknown = [grade.student for grade in grades if listed and listed_as(listed, grade.student) is None]
@@ -217,6 +218,26 @@ def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, ro
                      "which would refuse the whole file: "
                      f"{', '.join(unknown[:5])}{' …' if len(unknown) > 5 else ''}.")
     return grades, notes
+
+
+def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
+    """What is to be said of notebooks of other editions, and of those that show other inputs than they were graded by."""
+    another = [result for result in results if result.get("notebook_edition") not in (None, result["edition"])]
+    differ = [result for result in results if result.get("inputs") == "other" and result not in another]
+    notes = []
+    if another:
+        editions = sorted({result["notebook_edition"] for result in another})
+        apart = sum(result.get("inputs") not in ("own", "same") for result in another)
+        are, graded = ("is", "it was graded by the inputs of its") if len(another) == 1 else ("are", "they were graded by the inputs of their")
+        how = (f"{graded} own edition." if not apart else
+               f"{apart} of them {'was' if apart == 1 else 'were'} graded by inputs that may not be theirs, as each notice says; "
+               "grade again with --earlier and the source of that edition.")
+        notes.append(f"{len(another)} of {len(results)} notebooks {are} of another edition of {assignment.name} than the source has now "
+                     f"({', '.join(editions[:3])}{' …' if len(editions) > 3 else ''}); {how}")
+    if differ:
+        notes.append(f"{len(differ)} of {len(results)} notebooks {'shows' if len(differ) == 1 else 'show'} other inputs than those "
+                     "used in grading; each notice says which.")
+    return notes
 
 
 def as_table(assignment, grades: Iterable[Grade]) -> bytes:

@@ -1,12 +1,13 @@
-"""A student's notebook, read strictly: which cells run, what was written, and whose inputs it says it has.
+"""A student's notebook, read strictly: which cells run, what was written, whose inputs it says it has, and of which edition.
 
-Everything in the file may be changed by the student, so nothing in it decides what is graded: answers are found by name,
-and which cells need not run is found by comparing them with those that were released.
+Everything in the file may be changed by the student, so nothing in it decides what is graded: answers are found by name.
+Which cells need not run is found by comparing them with those that were released; checks and setup cells of another
+edition, or of another version of the library, are known by their form.  A cell's tags decide nothing.
 
 >>> notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": ["x = 1\\n", "y = 2"]},
 ...             {"cell_type": "markdown", "source": "**Your answer: why**\\n\\nBecause."}]}
 >>> read(json.dumps(notebook).encode())
-Handed(cells=('x = 1\\ny = 2', ''), texts={'why': 'Because.'}, drawn_for=None)
+Handed(cells=('x = 1\\ny = 2', ''), texts={'why': 'Because.'}, drawn_for=None, origin=Origin(assignment=None, edition=None, inputs={}, released=False))
 """
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .submissions import MOST_BYTES, shown
 
@@ -29,17 +30,55 @@ _ANSWER = re.compile(r"\s*\*\*Your answer: ([A-Za-z_]\w*)\*\*[ \t]*")
 _STUDENT = re.compile(r"""^student\s*=\s*(?:"([^"\\\n]*)"|'([^'\\\n]*)')[ \t]*(?:#.*)?$""", re.M)
 
 
+_EDITION = re.compile(r"[0-9a-f]{12}")
+# One statement of a released check cell.
+_CHECK = re.compile(r"""check\((?:"\w*"|'\w*')?(?:, ?(?:"\w*"|'\w*'))*\)""")
+# Released setup cells, of any edition: how the second one begins and ends, and where its inputs stand.
+_BEGINS, _ENDS = "from handful.classroom.student import Assignment", "given, check = assignment.given, assignment.check"
+_LITERAL = "assignment = Assignment(r'''", "''', student)"
+
+
 class NotebookError(ValueError):
     """A file that is no notebook that can be graded, in one sentence for its author."""
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What a notebook says that it was made from: the assignment, its edition, and the inputs that it shows, of every variant.
+
+    ``released`` says that its inputs are those that are released now; then they are not read.
+    """
+
+    assignment: str | None = None
+    edition: str | None = None
+    inputs: Mapping[str, object] = field(default_factory=dict)
+    released: bool = False
+
+    def shown(self, variant: int) -> dict[str, object]:
+        """Return the inputs that the notebook shows to a variant, by name; what is not of the released form is left out.
+
+        >>> Origin(inputs={"batch": {"values": [32, 64], "index": [0, 1, 0]}, "speed": {"values": [60]}, "odd": 3}).shown(1)
+        {'batch': 64, 'speed': 60}
+        """
+        found = {}
+        for name, spread in self.inputs.items():
+            if isinstance(spread, dict) and isinstance(spread.get("values"), list):
+                index, values = spread.get("index", [0] * (variant + 1)), spread["values"]
+                at = index[variant] if isinstance(index, list) and variant < len(index) else None
+                if type(at) is int and 0 <= at < len(values):
+                    found[name] = values[at]
+        return found
+
+
+@dataclass(frozen=True)
 class Handed:
-    """A notebook: its cells' code in order ("" where a cell is not run), written answers by question, the id that it claims."""
+    """A notebook: its cells' code in order ("" where a cell is not run), written answers by question, the id that it claims,
+    its origin."""
 
     cells: tuple[str, ...]
     texts: Mapping[str, str]
     drawn_for: str | None
+    origin: Origin = Origin()
 
 
 def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str] = {}) -> Handed:
@@ -59,7 +98,7 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
     NotebookError
         In one sentence.
     """
-    cells, texts, total = [], {}, 0
+    cells, texts, total, setup, current = [], {}, 0, "", False
     document = _document(data)
     for number, cell in enumerate(_cells(document), 1):
         kind, source = _cell(cell, number)
@@ -70,8 +109,62 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
             _written(texts, answer[1], source[answer.end():].strip(), empty)
             cells.append("")
         else:
-            cells.append(source if kind == "code" and mark(source) not in released else "")
-    return Handed(tuple(cells), texts, _drawn_for(document))
+            known = kind == "code" and mark(source) in released
+            if not setup and kind == "code" and _brings_inputs(source):
+                setup, current = source, known
+            cells.append(source if kind == "code" and not known and not furniture(source) else "")
+    return Handed(tuple(cells), texts, _drawn_for(document), _origin(document, setup, current))
+
+
+def furniture(source: str) -> bool:
+    """Return whether a cell is a released check or setup cell, of whatever edition: one that brings nothing of the student's.
+
+    >>> furniture('check("step_time")  # 4 points: the time'), furniture("step_time = 3\\ncheck()"), furniture("check(step_time := 3)")
+    (True, False, False)
+    """
+    return _checks(source) or _begins(source) or _brings_inputs(source)
+
+
+def _statements(source: str) -> list[str]:
+    """Lines of code without their comments; what stands between quotation marks may be cut, too."""
+    return [code for line in source.split("\n") if (code := line.partition("#")[0].strip())]
+
+
+def _checks(source: str) -> bool:
+    """Whether all that a cell does is to ask for checks."""
+    return "check" in source and all(_CHECK.fullmatch(code.rstrip("; ")) for code in _statements(source) or ("",))
+
+
+def _begins(source: str) -> bool:
+    """Whether a cell is the first of the setup: it installs packages and says whose notebook this is."""
+    return "student" in source and all(code.startswith(("%pip ", "!pip ")) or _STUDENT.fullmatch(code)
+                                       for code in _statements(source) or ("",))
+
+
+def _brings_inputs(source: str) -> bool:
+    """Whether a cell is the second of the setup, which brings inputs and checks; with code of the student's below, it is not."""
+    if not source.rstrip().endswith(_ENDS):
+        return False
+    head = source[:source.find(_BEGINS) + len(_BEGINS)]
+    first = [line.strip() for line in head.split("\n") if line.strip() and not line.startswith("#")]
+    return first in ([_BEGINS], ["try:", _BEGINS])
+
+
+def _origin(document: dict, setup: str, current: bool) -> Origin:
+    """What a notebook was made from: as its setup cell says, else as its build noted it."""
+    metadata = document.get("metadata")
+    noted, shown = metadata.get("handful") if isinstance(metadata, dict) else None, None
+    try:
+        shown = None if current else json.loads(setup.rpartition(_LITERAL[0])[2].rpartition(_LITERAL[1])[0])
+    except (ValueError, RecursionError):
+        pass
+    public = shown if isinstance(shown, dict) and _depth(shown) <= DEEPEST else {}
+    noted = noted if isinstance(noted, dict) else {}
+    name, edition = (public.get(key, noted.get(key)) for key in ("assignment", "edition"))
+    known = isinstance(edition, str) and _EDITION.fullmatch(edition)
+    inputs = public.get("given")
+    return Origin(_id(name) if isinstance(name, str) else None, edition if known else None,
+                  inputs if isinstance(inputs, dict) else {}, current)
 
 
 def _depth(document) -> int:

@@ -21,7 +21,7 @@ from ..exercises.check import SAME, letter, points as sampled, same as same_valu
 from ..exercises.expressions import ExpressionError, evaluate
 from ..units import format_value
 from . import judges
-from .assignment import Assignment, Question
+from .assignment import VARIANTS, Assignment, Question
 from .checks import as_problem
 from .given import answers as ours, calls as made_calls, given, truths, turns
 from .protocol import Answer, plain as printable
@@ -42,7 +42,7 @@ class Expected:
     wrong: Mapping[str, Mapping[str, list]]
 
 
-@lru_cache(256)
+@lru_cache(2 * VARIANTS)
 def expected(assignment: Assignment, variant: int) -> Expected:
     """Right and wrong answers of a variant, as JSON values; remembered, for a class shares 200 of them."""
     true, wrong = truths(assignment, variant), turns(assignment, variant)
