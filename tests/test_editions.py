@@ -218,7 +218,7 @@ def test_recognising_cells_takes_time_in_proportion(unit):
             best = min(best, time.process_time() - began)
         return best
 
-    assert seconds(900_000) < 0.1 + 4 * seconds(450_000)
+    assert seconds(900_000) < 0.05 + 2.5 * seconds(450_000)
 
 
 # Commands

@@ -346,7 +346,7 @@ def test_long_names_stay_apart():
 
 def test_few_marks_stand_on_a_letter_wherever_a_name_is_shown():
     text = "x" + "\u0301\u0316" * 30 + "y"
-    for made in (shown(text), sheet.shown(text), tables.harmless(text), tables.written(("a",), [(text,)]).decode()):
+    for made in (shown(text), sheet.shown(text), tables.written(("a",), [(text,)]).decode()):
         assert 2 <= sum(map(bool, map(unicodedata.combining, made))) <= 8
     for kept in ("Ti\u1ebfng Vi\u1ec7t", "\u05d1\u05bc\u05b0\u05e8\u05b5\u05d0\u05e9\u05c1\u05b4\u0596\u05d9\u05ea", "\u0e17\u0e35\u0e48", "\u0915\u094d\u0937\u093f"):
         kept = unicodedata.normalize("NFC", kept)
