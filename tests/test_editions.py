@@ -93,6 +93,16 @@ def test_a_notebook_of_this_edition_gets_no_notice():
     assert result["notices"] == [] and result["notebook_edition"] == ROOFLINE.edition and result["inputs"] == "same"
 
 
+@pytest.mark.parametrize("student, told", [("Ada", True), ("ada", False)])
+def test_a_notebook_from_when_capitals_counted_is_told_of(student, told):
+    """Its setup drew the inputs of the id as written; plain lower-case ids draw the same as ever."""
+    made = json.loads(perfect(NOW, student))
+    setup = next(cell for cell in made["cells"] if "Assignment(r'''" in "".join(cell["source"]))
+    setup["source"] = "".join(setup["source"]).replace("def canonical(", "def formerly(")
+    result = grade.grade_one(ROOFLINE, student, json.dumps(made).encode(), ask=missing([]))
+    assert any("when capitals still counted" in notice for notice in result["notices"]) is told
+
+
 # What runs
 
 RELEASED = ("check(\"", "check()", "%pip", "handful.classroom.student", "Assignment(r'''")

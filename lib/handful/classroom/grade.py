@@ -203,6 +203,9 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     owner = handed.drawn_for or own_id or student
     variant = assignment.variant(owner)
     head["notices"] += _whose(owner, student, own_id or student, known)
+    if handed.origin.by_spelling and canonical(owner) != owner:
+        head["notices"].append(f"This notebook was released when capitals still counted: it drew the inputs of {owner!r} as it is "
+                               f"written, and was graded by those of {canonical(owner)!r}; release it again.")
     if ask is None:
         from .sandbox import ask
     prologue = PROLOGUE.format(owner)

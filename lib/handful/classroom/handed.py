@@ -46,13 +46,15 @@ class NotebookError(ValueError):
 class Origin:
     """What a notebook says that it was made from: the assignment, its edition, and the inputs that it shows, of every variant.
 
-    ``released`` says that its inputs are those that are released now; then they are not read.
+    ``released`` says that its inputs are those that are released now; then they are not read.  ``by_spelling`` says that its
+    setup is of a version in which an id drew other inputs in other capitals.
     """
 
     assignment: str | None = None
     edition: str | None = None
     inputs: Mapping[str, object] = field(default_factory=dict)
     released: bool = False
+    by_spelling: bool = field(default=False, repr=False)
 
     def shown(self, variant: int) -> dict[str, object]:
         """Return the inputs that the notebook shows to a variant, by name; what is not of the released form is left out.
@@ -164,7 +166,7 @@ def _origin(document: dict, setup: str, current: bool) -> Origin:
     known = isinstance(edition, str) and _EDITION.fullmatch(edition)
     inputs = public.get("given")
     return Origin(_id(name) if isinstance(name, str) else None, edition if known else None,
-                  inputs if isinstance(inputs, dict) else {}, current)
+                  inputs if isinstance(inputs, dict) else {}, current, "def variant(" in setup and "def canonical(" not in setup)
 
 
 def _depth(document) -> int:
