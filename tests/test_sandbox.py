@@ -1,10 +1,12 @@
 """Hostile submissions (tests/data/hostile.toml) and honest ones, in the sandbox; nothing here runs student code outside it."""
+import fcntl
 import hashlib
 import json
 import math
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -16,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from handful.classroom import cgroup, protocol, room, sandbox, seccomp, walls
+from handful.classroom import cgroup, memory, protocol, room, sandbox, seccomp, walls
 from handful.classroom.protocol import Answer, Limits, ProtocolError
 from handful.classroom.sandbox import SandboxError, ask
 
@@ -116,36 +118,32 @@ def brisk(monkeypatch):
     monkeypatch.setenv("HANDFUL_SECRET", "the teacher's key")
 
 
+# How sandboxes are made: as this machine makes them; in a user namespace, as for a teacher who is not root; and without
+# control groups.
+WAYS = ["as_here", "in_a_namespace", "without_groups"]
+
+
+@pytest.fixture
+def way(request, monkeypatch):
+    if request.param == "in_a_namespace":
+        if os.geteuid() != 0:
+            pytest.skip("whoever is not root has no other way")
+        monkeypatch.setattr(room, "as_root", lambda: False)
+    if request.param == "without_groups":
+        if os.geteuid() != 0:
+            pytest.skip("without control groups, all processes of a user count, and this one has others")
+        monkeypatch.setattr(cgroup, "homes", lambda: (0, ()))
+        monkeypatch.setattr(cgroup, "scope", lambda: None)
+    return request.param
+
+
 @pytest.mark.sandbox
+@pytest.mark.parametrize("way", WAYS, indirect=True)
 @pytest.mark.parametrize("name", list(ATTACKS))
-def test_a_hostile_submission_gains_nothing_and_costs_nobody_else(name, outside):
+def test_a_hostile_submission_gains_nothing_and_costs_nobody_else(name, way, outside):
     before = tree(outside[0])
-    held(*attack(name, outside), outside, before, name)
-
-
-# In a user namespace, as for a teacher who is not root; and as root where there are no control groups.
-IN_A_NAMESPACE = ["user_namespace", "user_namespace_by_a_program", "mount", "orphan", "orphan_of_another_program", "deletes_files", "disk",
-                  "memory_of_the_parent", "root_again", "kills_everything", "os_exit_in_a_cell", "network"]
-WITHOUT_GROUPS = ["fork_bomb_in_a_call", "memory_bit_by_bit", "orphans_that_keep_the_pipe", "kills_its_group", "shared_memory"]
-
-
-@pytest.mark.sandbox
-@pytest.mark.parametrize("name", IN_A_NAMESPACE)
-def test_the_walls_hold_in_a_user_namespace(name, outside, monkeypatch):
-    monkeypatch.setattr(room, "as_root", lambda: False)
-    before = tree(outside[0])
-    one, outcome = attack(name, outside)
-    held({**one, "says": "" if name == "root_again" else one.get("says", "")}, outcome, outside, before, name)
-
-
-@pytest.mark.sandbox
-@pytest.mark.skipif(os.geteuid() != 0, reason="without control groups, processes are counted for the user as a whole, and this one has others")
-@pytest.mark.parametrize("name", WITHOUT_GROUPS)
-def test_the_walls_hold_without_control_groups(name, outside, monkeypatch):
-    monkeypatch.setattr(cgroup, "homes", lambda: (0, ()))
-    monkeypatch.setattr(cgroup, "scope", lambda: None)
-    before = tree(outside[0])
-    held(*attack(name, outside, processes=8), outside, before, name)
+    one, outcome = attack(name, outside, **({"processes": 8} if way == "without_groups" else {}))
+    held({**one, **one.get(way, {})}, outcome, outside, before, name)
 
 
 # Honest notebooks
@@ -268,6 +266,41 @@ def test_packages_that_wait_are_there_when_they_are_touched(code):
     assert values([code], "value") == [2.0]
 
 
+HONEST_WAYS = {
+    "files": "import tempfile, pathlib, shutil\nwith tempfile.TemporaryDirectory() as folder:\n    file = pathlib.Path(folder, 'a')\n"
+             "    file.write_text('7')\n    value = int(shutil.copy2(file, file.with_name('b')).read_text())",
+    "processes": "from multiprocessing import get_context\nwith get_context('fork').Pool(2) as pool:\n    value = sum(pool.map(abs, [-3, -4]))",
+    "shared_memory": "from multiprocessing import Array, shared_memory\nvalue = sum(Array('i', [3, 4]))\n"
+                     "piece = shared_memory.SharedMemory(create=True, size=8)\npiece.close()\npiece.unlink()",
+    "programs": "import subprocess\nvalue = int(subprocess.run(['/usr/bin/expr', '3', '+', '4'], capture_output=True, text=True).stdout)",
+    "tasks": "import asyncio\nasync def seven():\n    await asyncio.sleep(0)\n    return 7\nvalue = asyncio.run(seven())",
+    "threads": "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    value = sum(pool.map(abs, [-3, -4]))",
+    "callbacks": "import ctypes\nkind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))\n"
+                 "numbers = (ctypes.c_int * 3)(9, 8, 7)\n"
+                 "ctypes.CDLL(None).qsort(numbers, 3, 4, kind(lambda a, b: a[0] - b[0]))\nvalue = numbers[0]",
+    "figures": "import matplotlib.figure\nimport io\nfrom matplotlib.backends.backend_agg import FigureCanvasAgg\n"
+               "figure = matplotlib.figure.Figure()\nfigure.subplots().plot([1, 2])\nfile = io.BytesIO()\n"
+               "FigureCanvasAgg(figure).print_png(file)\nvalue = 7 * file.getvalue().startswith(b'\\x89PNG')",
+    "matrices": "import numpy as np\nvalue = float(np.trace(np.linalg.inv(np.eye(7)) @ np.eye(7)))\n"
+                "kept = np.memmap('/tmp/kept', float, 'w+', shape=9)\nkept[:] = 1\nkept.flush()",
+}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", list(HONEST_WAYS))
+def test_what_honest_notebooks_do_with_the_machine_is_let(name):
+    outcome = ask([HONEST_WAYS[name]], [{"get": "value"}])
+    assert not outcome.cells and [answer.value for answer in outcome.answers] == [7]
+
+
+@pytest.mark.sandbox
+def test_a_database_in_a_file_is_locked_and_works():
+    code = ("import sqlite3\nfor number in (3, 4):\n    with sqlite3.connect('/desk/kept') as kept:\n"
+            "        kept.execute('create table if not exists numbers (n)')\n        kept.execute('insert into numbers values (?)', (number,))\n"
+            "    kept.close()\nvalue = sqlite3.connect('/desk/kept').execute('select sum(n) from numbers').fetchone()[0]")
+    assert values(["import importlib.util\nhere = importlib.util.find_spec('_sqlite3') is not None", code], "value", "here") in ([7, True], [None, False])
+
+
 @pytest.mark.sandbox
 def test_nothing_of_this_machine_shows_in_messages_or_order():
     cells = ["from math import nothing", "value = list({'a', 'b', 'c', 'd', 'e'})", "thing = object()\nraise ValueError(thing)"]
@@ -376,6 +409,24 @@ def test_a_grader_that_is_killed_leaves_no_process(seconds):
 
 # The parts
 
+def test_memory_is_counted_over_all_that_a_process_started_and_shared_pages_once():
+    """Three processes: one holds 40 MB that all three share since they were forked, and each of them 20 MB of its own."""
+    code = ("import os, sys, time\nshared = bytearray(b'x' * 40_000_000)\nfor _ in range(2):\n    if os.fork() == 0: break\n"
+            "own = bytearray(b'y' * 20_000_000)\nprint('ready', flush=True)\ntime.sleep(60)")
+    command = [sys.executable, "-I", "-S", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            for _ in range(3):
+                process.stdout.readline()
+            family = memory.family(process.pid)
+            assert len(family) == 3 and family[0] == process.pid
+            assert 180e6 < memory.held(process.pid, 1 << 40) < 230e6  # shared pages three times
+            assert 100e6 < memory.held(process.pid, 10 ** 6) < 130e6
+        finally:
+            os.killpg(process.pid, 9)
+    assert memory.held(process.pid, 10 ** 6) == 0
+
+
 NO_REPLY = [b"", b"{", b"[]", b"{}", b"1", b'{"request":true}', b'{"request":-1}', b'{"request":1e2}',
             b'{"request":0,"status":"value","value":01}',
             b'{"request":0,"status":"right","value":1}', b'{"request":0,"status":"value","value":1,"points":9}', b'{"request":0,"request":1}',
@@ -448,7 +499,7 @@ def test_what_this_machine_has_is_described(anew, monkeypatch):
     monkeypatch.setattr(cgroup, "homes", lambda: (0, ()))
     monkeypatch.setattr(cgroup, "scope", lambda: None)
     monkeypatch.setattr(seccomp, "program", lambda: None)
-    assert "memory is bounded for each process" in sandbox.describe() and "no filter of system calls" in sandbox.describe()
+    assert "that of all together, by looking" in sandbox.describe() and "no filter of system calls" in sandbox.describe()
 
 
 @pytest.mark.sandbox
@@ -530,5 +581,57 @@ def test_numbers_of_system_calls_are_the_kernels(machine, header):
         if len(words) == 3 and words[0] == "#define" and words[1].startswith(("__NR_", "__NR3264_")) and words[2].isdecimal():
             numbers[words[1].removeprefix("__NR_").removeprefix("__NR3264_")] = int(words[2])
     column = list(seccomp.MACHINES).index(machine)
-    known = {name: row[column] for name, row in seccomp.REFUSED.items() if row[column] is not None and name in numbers}
-    assert len(known) > 50 and known == {name: numbers[name] for name in known}
+    rows = seccomp.REFUSED | {"clone": seccomp.CLONE, "clone3": seccomp.CLONE3, "fcntl": seccomp.FCNTL,
+                              "flock": seccomp.FLOCK}
+    known = {name: row[column] for name, row in rows.items() if row[column] is not None and name in numbers}
+    assert len(known) > 60 and known == {name: numbers[name] for name in known}
+    assert {"fcntl", "flock", "clone", "clone3"} <= set(known)
+
+
+def test_numbers_of_commands_of_fcntl_are_pythons():
+    named = seccomp.FCNTL_ALLOWED | seccomp.FCNTL_GRANTED
+    assert {name: number for name, number in named.items() if hasattr(fcntl, name)} == {
+        name: getattr(fcntl, name) for name in named if hasattr(fcntl, name)}
+    assert sum(hasattr(fcntl, name) for name in named) >= 10
+
+
+def verdict(program, machine, number, *arguments):
+    """What a kernel answers to a system call: the filter run step by step, as the manual of the packet filter says."""
+    shown = struct.pack("=iIQ6Q", number, machine, 0, *(arguments + (0,) * 6)[:6])
+    place, kept = 0, 0
+    while True:
+        code, yes, no, value = struct.unpack_from("=HBBI", program, 8 * place)
+        place += 1
+        if code == 0x06:
+            return value
+        if code == 0x20:
+            kept, = struct.unpack_from("=I", shown, value)
+        else:
+            place += yes if {0x15: kept == value, 0x35: kept >= value, 0x45: bool(kept & value)}[code] else no
+
+
+@pytest.mark.parametrize(("name", "machine"), list(seccomp.MACHINES.items()))
+def test_the_filter_answers_each_call_as_it_is_listed(name, machine):
+    program, column = seccomp.program(name), list(seccomp.MACHINES).index(name)
+
+    def told(number, *arguments):
+        return verdict(program, machine, number, *arguments)
+
+    allowed, refused = 0x7FFF0000, 0x00050000 | 1
+    for row in seccomp.REFUSED.values():
+        assert row[column] is None or told(row[column]) == refused
+    file_control = seccomp.FCNTL[column]
+    # All commands of fcntl, by their numbers in the kernel's headers.
+    answers = {command: told(file_control, 3, command, 7) for command in range(2000)}
+    assert {command for command, answer in answers.items() if answer == allowed} == {0, 1, 2, 3, 4, 1030, 1032}
+    assert {command for command, answer in answers.items() if answer == 0x00050000} == {6, 7, 37, 38}
+    # F_GETLK, F_OFD_GETLK, F_SETLEASE, F_NOTIFY, F_SETPIPE_SZ, F_SETDELEG
+    assert {answers[command] for command in (5, 36, 1024, 1026, 1031, 1040)} == {refused}
+    # The kernel looks at the lower half of a command only, and so does the filter.
+    assert told(file_control, 3, 1024 + (1 << 32), 1) == refused and told(file_control, 1024, 3) == allowed
+    assert told(seccomp.FLOCK[column], 3, 6) == 0x00050000
+    assert told(seccomp.CLONE[column], 0x10000011) == refused and told(seccomp.CLONE[column], 17) == allowed
+    assert told(seccomp.CLONE3[column]) == told(462) == 0x00050000 | 38
+    assert verdict(program, 0x40000003, 1) == 0x80000000
+    common = {"x86_64": (0, 1, 2, 3, 9, 16, 22, 53, 59, 257), "aarch64": (48, 56, 57, 59, 63, 64, 199, 221, 222)}[name]
+    assert {told(number) for number in common} == {allowed}

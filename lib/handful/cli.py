@@ -33,7 +33,7 @@ EXITS = "Exit codes: 0 fine; 1 cannot be had on this machine; 2 wrong input."
 # By name, since importing them all would make every command wait for SymPy.
 CODES = {"UsageError": 2, "ScenarioError": 2, "QuantityError": 2, "FactsError": 2, "ClaimsError": 2, "MeasureError": 1,
          "SourceError": 2, "LogError": 2, "ExportError": 2, "StoreError": 1, "MissingError": 1,
-         "SandboxError": 1, "ClusterError": 1, "GradingError": 1, "SubmissionError": 2, "JudgeError": 2, "TableError": 2}
+         "SandboxError": 1, "StartError": 1, "ClusterError": 1, "GradingError": 1, "SubmissionError": 2, "JudgeError": 2, "TableError": 2}
 SCALES = {"k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 SCALED = re.compile(r"^\s*([-+]?[\d,]*\.?\d+)\s*([kKMGT])(?![A-Za-z/])")
 MUST_BE_WHOLE = ("batch", "context", "devices")

@@ -10,11 +10,13 @@ import subprocess
 import time
 from contextlib import ExitStack, suppress
 
-from . import cgroup, seccomp
+from . import cgroup, memory, seccomp
 from .protocol import LONGEST_LINE, LONGEST_TALK, Limits, ProtocolError
-from .walls import ROOM, SandboxError, as_root, bounds, memory_file, shown, walls, worker
+from .walls import ROOM, StartError, as_root, bounds, memory_file, shown, walls, worker
 
 START_SECONDS, END_SECONDS = 60.0, 10.0
+LOOK = 0.2  # seconds between looks at the memory where no control group bounds it
+began = False  # whether a sandbox has started in this process
 
 
 class Room:
@@ -23,13 +25,14 @@ class Room:
     Raises
     ------
     SandboxError
-        Where the sandbox does not start.
+        Where there is none on this machine; a `StartError` where this one does not start.
     """
 
     def __init__(self, limits: Limits, library: bool) -> None:
         self.limits, self.library = limits, library
         self.left, self.talk = b"", 0
         self.first: int | None = None
+        self.first_number, self.looked, self.over = 0, time.monotonic(), False
 
     def __enter__(self) -> Room:
         root = as_root()
@@ -61,6 +64,7 @@ class Room:
         self.closing.close()
 
     def _await_start(self) -> None:
+        global began
         try:
             started = self.line(time.monotonic() + START_SECONDS) == b"{}"
         except (TimeoutError, ProtocolError):
@@ -69,11 +73,14 @@ class Room:
             self.process.kill()
             self.process.wait()
             says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[:400]
-            raise SandboxError(f"The sandbox did not start: {says or 'it said nothing; memory or processes may be bounded too tightly'}")
+            says = says or "it said nothing; memory or processes may be bounded too tightly"
+            raise StartError(f"The sandbox did not start: {says}")
         told = re.search(rb'"child-pid":\s*([0-9]+)', os.read(self.info, 4096))
         if told:
             with suppress(ProcessLookupError):
-                self.first = os.pidfd_open(int(told[1]))
+                self.first_number = int(told[1])
+                self.first = os.pidfd_open(self.first_number)
+        began = True
 
     def send(self, message: object) -> None:
         """Hand the worker a line; until the first has come, nothing of the student's runs."""
@@ -99,7 +106,10 @@ class Room:
             For a line, or a talk, that is too long.
         """
         while b"\n" not in self.left:
-            if not _wait((self.out, self.ended), deadline - time.monotonic()):
+            left = deadline - time.monotonic()
+            if not _wait((self.out, self.ended), min(left, LOOK) if self._looks() else left):
+                if left > LOOK:
+                    continue
                 raise TimeoutError
             try:
                 chunk = os.read(self.out, 1 << 16)
@@ -116,9 +126,21 @@ class Room:
         line, _, self.left = self.left.partition(b"\n")
         return line
 
+    def _looks(self) -> bool:
+        """Whether the memory has to be looked at from here; where it is time, does so, and ends the sandbox if it is too much."""
+        if self.group is not None or self.first is None or cgroup.scope():
+            return False
+        if time.monotonic() >= self.looked + LOOK and not self.over:
+            if memory.held(self.first_number, self.limits.memory_bytes) > self.limits.memory_bytes:
+                self.over = True
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self.first, signal.SIGKILL)
+            self.looked = time.monotonic()
+        return True
+
     def overflowed(self) -> bool:
         """Whether the memory was used up."""
-        return self.group is not None and self.group.overflowed()
+        return self.over or self.group is not None and self.group.overflowed()
 
     def _end(self) -> None:
         """End all that runs inside, and wait until it has ended."""

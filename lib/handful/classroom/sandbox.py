@@ -11,16 +11,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 
-from . import cgroup, seccomp
+from . import cgroup, room as rooms, seccomp
 from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read, without_addresses
 from .room import Room
-from .walls import ROOM, SandboxError, as_root, bubblewrap, shown
+from .walls import ROOM, SandboxError, StartError, as_root, bubblewrap, shown
 
-__all__ = ["Answer", "CellError", "Limits", "Outcome", "SandboxError", "ask", "describe"]
+__all__ = ["Answer", "CellError", "Limits", "Outcome", "SandboxError", "StartError", "ask", "describe"]
 
 GRACE = 1.5
+AGAIN = 5.0  # seconds within which a sandbox that does not start is tried once more
 LATE = 2  # calls of one question that may be late before the others are not tried
 SAYS = {"timeout": "The program did not stop when its time was over, and was ended.",
         "killed": "The program ended before it had answered.",
@@ -54,18 +56,39 @@ def ask(cells: Sequence[str], requests: Sequence[Mapping[str, object]], given: M
     Raises
     ------
     SandboxError
-        Where there is no sandbox; nothing has run then.
+        Where there is no sandbox; nothing has run then.  A `StartError` where this machine has sandboxes, and this one
+        did not start.
     """
     if sum(map(len, cells)) > LONGEST_CODE:
         says = f"The notebook has more than {LONGEST_CODE // 10 ** 6} MB of code, and none of it was run."
         return Outcome((Answer("error", None, says),) * len(requests), (), "killed", says)
     talk = _Talk(list(cells), list(requests), dict(given), limits)
     for _ in range(limits.restarts + 1):
-        with Room(limits, library) as room:
+        begin = time.monotonic()
+        with _begun(limits, library) as room:
+            talk.until += time.monotonic() - begin  # the notebook does not pay for a slow start
             stop = talk.hold(room)
         if stop is None or stop == "total" or None not in talk.answers:
             break
     return talk.outcome()
+
+
+@contextmanager
+def _begun(limits: Limits, library: bool) -> Iterator[Room]:
+    """A sandbox; where others have started before and this one fails at once, it is tried a second time."""
+    begin, room = time.monotonic(), Room(limits, library)
+    try:
+        room.__enter__()
+    except StartError:
+        if not rooms.began or time.monotonic() - begin > AGAIN:
+            raise
+        time.sleep(0.5)
+        room = Room(limits, library)
+        room.__enter__()
+    try:
+        yield room
+    finally:
+        room.__exit__()
 
 
 class _Talk:
@@ -181,7 +204,8 @@ def _lines() -> Iterator[str]:
     elif cgroup.scope():
         yield "Memory and processes are bounded by scopes of the user's service manager (systemd-run)."
     else:
-        yield ("No control groups are to be had: memory is bounded for each process of a notebook and not over all of them, and processes " +
+        yield ("No control groups are to be had: the kernel bounds the memory of each process of a notebook, and the grader that of "
+               f"all together, by looking every {rooms.LOOK:g} s; what the kernel itself keeps for them has no bound; and processes " +
                ("are not bounded but by time: grade as another user than root." if os.geteuid() == 0 and not as_root() else
                 "are bounded for all notebooks together."))
     yield "Dangerous system calls are refused." if seccomp.program() else f"There is no filter of system calls for {os.uname().machine}."

@@ -3,6 +3,14 @@
 The kernel runs the filter, a small program of the Berkeley packet filter, at each system call.  Refused is what no
 notebook needs and what breaks out of sandboxes have used: tracing, mounting, namespaces, keys, io_uring, and the like.
 Sockets are refused whole: the network namespace is empty, and so there is nobody to talk to.
+
+Also refused is what reaches other notebooks through the files that all of them share, read-only as these are: a lease
+on the interpreter makes everyone else who opens it wait for up to 45 seconds, and inotify, dnotify and locks tell one
+notebook what another is doing.  And so is memory that no bound on a process counts: files in memory, System V's shared
+memory and queues, pages lent to pipes.
+
+Locks on files are granted and not taken.  Programs that lock a file of their own (SQLite) run as if they were alone
+with it, which they are, but for processes that the same notebook starts.
 """
 from __future__ import annotations
 
@@ -11,8 +19,9 @@ import struct
 
 EPERM, ENOSYS = 1, 38
 ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
-# Where the machine's word, the call's number and the lower half of its first argument lie in what the filter is shown.
-NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16
+GRANTED = ERRNO | 0  # the call is not made, and its caller is told that it went well
+# Where the machine's word, the call's number and the lower halves of its arguments lie in what the filter is shown.
+NUMBER, MACHINE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NEW_NAMESPACES = 0x7E020080  # CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET and TIME
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -35,8 +44,16 @@ REFUSED = {
     "fanotify_init": (300, 262), "modify_ldt": (154, None), "iopl": (172, None), "ioperm": (173, None), "vhangup": (153, 58),
     "uselib": (134, None), "nfsservctl": (180, 42), "move_pages": (279, 239), "mbind": (237, 235), "migrate_pages": (256, 238),
     "set_mempolicy": (238, 237), "socket": (41, 198), "memfd_secret": (447, 447),
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "fadvise64": (221, 223),
+    "memfd_create": (319, 279), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
+    "vmsplice": (278, 75), "io_setup": (206, 0),
 }
-CLONE, CLONE3 = (56, 220), (435, 435)
+CLONE, CLONE3, FCNTL, FLOCK = (56, 220), (435, 435), (72, 25), (73, 32)
+# What fcntl may be asked: to copy a descriptor, its flags, and the size of a pipe.  A list of what is allowed, since
+# kernels get new commands that do what old ones did (leases came again as delegations).
+FCNTL_ALLOWED = {"F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_SETFL": 4, "F_DUPFD_CLOEXEC": 1030,
+                 "F_GETPIPE_SZ": 1032}
+FCNTL_GRANTED = {"F_SETLK": 6, "F_SETLKW": 7, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38}
 UNKNOWN = 452  # calls from here on are newer than this list; told that there is none, libraries fall back to older ones
 
 
@@ -63,6 +80,13 @@ def program(machine: str | None = None) -> bytes | None:
     steps += [_step(AT_LEAST, UNKNOWN, 0, 1), _step(RETURN, ERRNO | ENOSYS)]
     for number in refused:
         steps += [_step(EQUAL, number, 0, 1), _step(RETURN, ERRNO | EPERM)]
+    steps += [_step(EQUAL, FLOCK[column], 0, 1), _step(RETURN, GRANTED)]
+    asked = [_step(LOAD, SECOND_ARGUMENT)]
+    for commands, answer in ((FCNTL_ALLOWED, ALLOW), (FCNTL_GRANTED, GRANTED)):
+        for command in commands.values():
+            asked += [_step(EQUAL, command, 0, 1), _step(RETURN, answer)]
+    asked += [_step(RETURN, ERRNO | EPERM)]
+    steps += [_step(EQUAL, FCNTL[column], 0, len(asked)), *asked]
     # clone3 keeps its flags where a filter cannot look; told that there is none, every library falls back to clone.
     steps += [_step(EQUAL, CLONE3[column], 0, 1), _step(RETURN, ERRNO | ENOSYS),
               _step(EQUAL, CLONE[column], 0, 3), _step(LOAD, FIRST_ARGUMENT), _step(ANY_BIT, NEW_NAMESPACES, 0, 1),

@@ -41,6 +41,10 @@ class SandboxError(RuntimeError):
     """There is no sandbox on this machine; says what to install or to allow."""
 
 
+class StartError(SandboxError):
+    """One sandbox did not start."""
+
+
 def tool(name: str, advice: str) -> str:
     """The path of a program, also where PATH leaves out the system's folders."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
