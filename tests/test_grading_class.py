@@ -13,11 +13,13 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from handful.classroom import cluster, grade, judge, release, sandbox, store, submissions
+from handful.classroom import cluster, grade, judge, release, room, sandbox, store, submissions
 from handful.classroom.assignment import assignments
 from handful.classroom.protocol import Limits
 from handful.classroom.submissions import Submission
@@ -28,7 +30,14 @@ WRONG = [(question.name, turn) for question in ROOFLINE.questions.values() for t
 
 STAND_IN = '''
 import hashlib, os, signal, time
+from handful.classroom import room, sandbox
 from handful.classroom.protocol import Answer, Outcome
+from handful.classroom.sandbox import SandboxError, StartError
+
+def in_a_namespace(*arguments):
+    """The sandbox, made as for a teacher who is not root."""
+    room.as_root = lambda: False
+    return sandbox.ask(*arguments)
 
 def ask(cells, requests, given, limits, library):
     """In the sandbox's place: answers that follow from the cells, and whatever a cell's first word asks for."""
@@ -39,6 +48,12 @@ def ask(cells, requests, given, limits, library):
         os.kill(os.getpid(), signal.SIGKILL)
     if "FAIL" in text:
         raise ArithmeticError("ours")
+    if "BEGIN" in text:
+        room.began = True
+    if "NO-SANDBOX" in text:
+        raise SandboxError("There is no sandbox here.")
+    if "NO-START" in text:
+        raise StartError("The sandbox did not start: it said nothing")
     time.sleep(float(os.environ.get("HANDFUL_NAP", "0")))
     number = int(hashlib.sha256(text.encode()).hexdigest()[:4], 16)
     return Outcome(tuple(Answer("value", float(number + i)) for i in range(len(requests))))
@@ -53,6 +68,8 @@ def stand_in(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path / "modules")
     import handful_stand_in
 
+    monkeypatch.setattr(room, "began", False)
+    monkeypatch.setattr(room, "as_root", room.as_root)
     yield handful_stand_in.ask
     del sys.modules["handful_stand_in"]
 
@@ -198,6 +215,99 @@ def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_
     assert store.overview(tmp_path)["complete"] is True
 
 
+@pytest.mark.parametrize("jobs", [0, 1, 2])
+def test_a_start_that_fails_before_any_has_worked_stops_the_class(tmp_path, stand_in, jobs):
+    with pytest.raises(cluster.ClusterError, match="^The sandbox did not start: it said nothing$"):
+        grade.run(ROOFLINE, small(0, ann="NO_START", bob="", cem=""), tmp_path, jobs=jobs, ask=stand_in)
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_a_start_that_fails_after_others_have_worked_costs_one_student(tmp_path, stand_in, jobs):
+    work = small(0, ann="BEGIN", bob="NO_START", cem="", dan="NO_START", eve="")
+    done = grade.run(ROOFLINE, work, tmp_path, jobs=jobs, ask=stand_in)
+    assert done.faults == dict.fromkeys(["bob", "dan"], "The sandbox did not start: it said nothing")
+    found = {one["student"]: one for one in store.results(tmp_path)}
+    assert len(found) == 5 and {name for name, one in found.items() if one["status"] == "ungradable"} == {"bob", "dan"}
+    assert "the grader itself failed; your teacher looks into it." in found["bob"]["says"]
+
+    def mended(cells, *more):
+        assert "NO-START" in "".join(cells)
+        return stand_in(["a sandbox that starts"], *more)
+
+    again = grade.run(ROOFLINE, work, tmp_path, jobs=0, ask=mended)
+    assert again.before == 3 and not again.faults and not again.statuses["ungradable"]
+
+
+def test_what_one_process_has_shown_holds_for_the_others_of_the_machine():
+    """Where one process has had its sandbox, another's first failure is a submission's and not the machine's."""
+    stops = [cluster.Stop("There is none here.", "SandboxError"), cluster.Stop("This did not start", "StartError")]
+    for stop, errors in ((stops[0], ("SandboxError", "StartError")), (stops[1], ("StartError",))):
+        assert cluster._checked(stop, True, errors) == cluster.Fault(stop.says.rstrip("."))
+        with pytest.raises(cluster.ClusterError, match=stop.says):
+            cluster._checked(stop, False, errors)
+    for stop in (stops[0], cluster.Stop("The assignment is wrong.", "SourceError")):
+        with pytest.raises(cluster.ClusterError, match=stop.says):
+            cluster._checked(stop, True)
+
+
+@dataclass(eq=False)
+class Future:
+    answer: object
+    status: str = "finished"
+
+    def result(self):
+        return self.answer
+
+
+class Workers:
+    """In the place of a Dask client and its workers: each answer in turn, as a worker would give it."""
+
+    def __init__(self, answers):
+        self.answers, self.loop = iter(answers), None
+
+    def submit(self, attempt, run, task, pure):
+        return Future(next(self.answers))
+
+    def nthreads(self):
+        return {"worker": 1}
+
+
+def under_dask(answers, tasks):
+    workers = Workers(answers)
+    distributed = SimpleNamespace(as_completed=lambda futures, loop: Completed(futures))
+    return dict(cluster._dasked(distributed, workers, abs, iter(tasks)))
+
+
+class Completed(list):
+    """`distributed.as_completed`, for futures that are done."""
+
+    add = list.append
+
+    def __iter__(self):
+        while self:
+            yield self.pop(0)
+
+
+def test_under_dask_a_failed_start_costs_one_student_once_a_sandbox_has_started():
+    done, late = cluster.Done(1, True), cluster.Stop("This did not start.", "StartError")
+    assert under_dask([done, late, done], "abc") == {"a": done, "b": cluster.Fault("This did not start"), "c": done}
+    with pytest.raises(cluster.ClusterError, match="This did not start."):
+        under_dask([cluster.Done(1), late], "ab")
+
+
+def test_under_dask_a_worker_without_a_sandbox_is_tried_around_and_then_stops_the_class():
+    done, none = cluster.Done(1, True), cluster.Stop("There is none here.", "SandboxError")
+    assert under_dask([done, none, done, done], "abc") == dict.fromkeys("abc", done)
+    with pytest.raises(cluster.ClusterError, match="There is none here."):
+        under_dask([done, none, none], "ab")
+
+
+def test_a_fresh_process_that_finds_no_sandbox_beside_one_that_did_costs_one_student(tmp_path, stand_in):
+    work = small(0, ann="BEGIN", bob="DIE_ONCE", cem="NO_SANDBOX", dan="", eve="")
+    done = grade.run(ROOFLINE, work, tmp_path, jobs=1, ask=stand_in)
+    assert done.faults == {"cem": "There is no sandbox here"} and sum(done.statuses.values()) == 5
+
+
 def test_an_interrupt_leaves_what_is_done(tmp_path, stand_in):
     def stop(done, total, statuses):
         if done == 4:
@@ -324,6 +434,46 @@ def classroom(tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+LEASES = """
+import fcntl, glob, os, signal, time
+signal.signal(signal.SIGIO, signal.SIG_IGN)  # by which the kernel asks for a lease back
+library, held, given = os.path.dirname(os.__file__), [], 0
+for name in [name for kind in ("__pycache__/statistics*", "statistics.py", "encodings/__pycache__/*", "encodings/*.py")
+             for name in glob.glob(library + "/" + kind)][:90]:
+    try:
+        held.append(os.open(name, os.O_RDONLY))
+        fcntl.fcntl(held[-1], fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        given += 1
+    except OSError: pass
+until = time.time() + 60 * (given > 0)
+while time.time() < until:
+    try: time.sleep(1)
+    except BaseException: pass
+"""
+
+
+def with_cells(student: str, *codes: str) -> Submission:
+    """A right notebook of a student, with cells before the others."""
+    made = release.notebook(ROOFLINE, student, "solution")
+    made["cells"][:0] = [{"cell_type": "code", "source": [code], "metadata": {}, "outputs": [], "execution_count": None,
+                          "id": f"added{i}"} for i, code in enumerate(codes)]
+    return Submission(student, "x.ipynb", release.text(made).encode())
+
+
+@pytest.mark.sandbox
+def test_a_notebook_that_leases_the_interpreter_stops_no_other(tmp_path, stand_in):
+    """In a user namespace the kernel takes a student's process for the teacher's, who owns the files that all share."""
+    import handful_stand_in
+
+    work = [with_cells("hostile", LEASES, LEASES)] + [with_cells(f"h{i}", "import statistics") for i in range(8)]
+    begin = time.monotonic()
+    done = grade.run(ROOFLINE, work, tmp_path, jobs=2, ask=handful_stand_in.in_a_namespace)
+    assert time.monotonic() - begin < 40, "whoever opens a file under a lease waits for up to 45 s"
+    assert not done.faults and sum(done.statuses.values()) == 9
+    found = {one["student"]: one for one in store.results(tmp_path)}
+    assert [one["points"] for student, one in found.items() if student != "hostile"] == [ROOFLINE.points] * 8
 
 
 @pytest.mark.sandbox

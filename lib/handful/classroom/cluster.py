@@ -15,17 +15,19 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import sys
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 TRIES = 2
 PRELOAD = ["handful.classroom.grade"]  # imported once, by the process that all workers are forked from
 LOOK = 1.0  # seconds between looks at how long each has been at its task
-STOPPING = ("SandboxError", "SourceError", "JudgeError", "GradingError")  # what stops the whole class, by the names of errors
+# What stops the whole class, by the names of errors.
+STOPPING = ("SandboxError", "StartError", "SourceError", "JudgeError", "GradingError")
 
 
 class ClusterError(RuntimeError):
@@ -34,7 +36,10 @@ class ClusterError(RuntimeError):
 
 @dataclass(frozen=True)
 class Done:
+    """`began`: whether a sandbox has started in the process that did it."""
+
     result: object
+    began: bool = field(default=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -42,26 +47,42 @@ class Fault:
     """A task that this program, and not the student's, failed at."""
 
     says: str
+    began: bool = field(default=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Stop:
-    """What makes it pointless to go on: no sandbox, a mistake in the assignment."""
+    """What makes it pointless to go on: no sandbox, a mistake in the assignment; with the error's name."""
 
     says: str
+    error: str = ""
+    began: bool = field(default=False, repr=False, compare=False)
 
 
 def attempt(run: Callable, task) -> Done | Fault | Stop:
     """One task, whatever comes of it."""
     try:
-        return Done(run(task))
+        return Done(run(task), _began())
     except Exception as error:
-        says = f"{type(error).__name__}: {error}"
-        return Stop(str(error)) if type(error).__name__ in STOPPING else Fault(says[:1000])
+        name = type(error).__name__
+        return Stop(str(error), name, _began()) if name in STOPPING else Fault(f"{name}: {error}"[:1000], _began())
 
 
-def _checked(found):
+def _began() -> bool:
+    """Whether a sandbox has started in this process."""
+    room = sys.modules.get(f"{__package__}.room")
+    return room is not None and room.began
+
+
+def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
+    """What came of a task, unless it stops the class.
+
+    A sandbox that fails stops the class only while none has started: `began` says whether one has, and `errors` names
+    what this holds for.  Once one has, the machine can make them, and the failure costs the one submission only.
+    """
     if isinstance(found, Stop):
+        if began and found.error in errors:
+            return Fault(found.says.rstrip("."), True)
         raise ClusterError(found.says)
     return found
 
@@ -69,7 +90,8 @@ def _checked(found):
 def here(run: Callable, tasks: Iterable) -> Iterator[tuple]:
     """Each task and what came of it, one after the other in this process."""
     for task in tasks:
-        yield task, _checked(attempt(run, task))
+        found = attempt(run, task)
+        yield task, _checked(found, found.began)
 
 
 # Processes of this machine
@@ -120,6 +142,7 @@ def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf) -
     context, tasks, again = multiprocessing.get_context("forkserver"), iter(tasks), deque()
     context.set_forkserver_preload(PRELOAD)
     workers: list[_Worker] = []
+    began = False  # whether a sandbox has started in any process, all being on this machine
 
     def upcoming() -> tuple | None:
         """The next task, with how often it was tried."""
@@ -153,7 +176,9 @@ def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf) -
                 if found is None and worker.tries < TRIES:
                     again.append((task, worker.tries))
                 else:
-                    yield task, _checked(found or Fault(f"the process that graded it ended {worker.tries} times (exit code {code})"))
+                    found = found or Fault(f"the process that graded it ended {worker.tries} times (exit code {code})")
+                    began = began or found.began
+                    yield task, _checked(found, began, ("SandboxError", "StartError"))
     finally:
         for worker in workers:
             _dismissed(worker)
@@ -215,6 +240,7 @@ def _check_workers(client, address: str) -> None:
 
 def _dasked(distributed, client, run: Callable, tasks: Iterator) -> Iterator[tuple]:
     under_way: dict = {}
+    began = False  # whether a sandbox has started on any worker
 
     def submit(task, tries: int = 1):
         with warnings.catch_warnings():
@@ -230,7 +256,12 @@ def _dasked(distributed, client, run: Callable, tasks: Iterator) -> Iterator[tup
     for future in waiting:
         task, tries = under_way.pop(future)
         if future.status == "finished":
-            found = _checked(future.result())
+            found = future.result()
+            began = began or found.began
+            if began and isinstance(found, Stop) and found.error == "SandboxError" and tries < TRIES:
+                waiting.add(submit(task, tries + 1))  # a worker that has none; another may have one
+                continue
+            found = _checked(found, began)
         elif future.status == "error" and tries < TRIES:
             waiting.add(submit(task, tries + 1))
             continue
