@@ -77,9 +77,13 @@ def folders(students) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     taken: set[str] = set()
+    numbers: dict[str, int] = {}  # the last that was given to folders of that name, so that none is tried twice
     for student in students:
         plain = re.sub(r"[^\w.@+-]", "_", student).lstrip(".") or "_"
-        name = next(one for one in (plain, *(f"{plain}-{i}" for i in range(2, len(taken) + 3))) if one.casefold() not in taken)
+        name = plain
+        while name.casefold() in taken:
+            number = numbers[plain.casefold()] = numbers.get(plain.casefold(), 1) + 1
+            name = f"{plain}-{number}"
         taken.add(name.casefold())
         found[student] = name
     return found

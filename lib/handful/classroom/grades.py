@@ -144,7 +144,7 @@ def class_list(path: Path) -> dict[str, dict[str, str]]:
     for some in ([key for key in keys if key not in names], names):
         found: dict[str, dict[str, str] | None] = {}
         for row in rows[:MOST_IDS]:
-            for name in {row[key] for key in some} - {""}:
+            for name in {row.get(key, "") for key in some} - {""}:
                 # An ID of one that is the login of another names neither.
                 found[name] = row if found.get(name, row) is row else None
         known |= {name: row for name, row in found.items() if row and name not in seen}
@@ -203,7 +203,7 @@ def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, ro
     notes += _editions(assignment, results)
     tables.keep(folder / "grades.csv", as_table(assignment, grades))
     lms = folder / "lms"
-    unknown = [grade.student for grade in grades if listed and listed_as(listed, grade.student) is None]
+    unknown = dict.fromkeys(grade.student for grade in grades if listed and listed_as(listed, grade.student) is None)
     tables.keep(lms / "canvas.csv", canvas(assignment, grades, listed, partial))
     tables.keep(lms / "moodle.csv", moodle(assignment, [grade for grade in grades if grade.student not in unknown], listed, partial))
     tables.keep(lms / "grades.json", as_json(assignment, grades))
@@ -216,7 +216,7 @@ def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, ro
     if unknown:
         notes.append(f"{len(unknown)} of {len(grades)} students are not in {roster.name}, and left out for Moodle, "
                      "which would refuse the whole file: "
-                     f"{', '.join(unknown[:5])}{' …' if len(unknown) > 5 else ''}.")
+                     f"{', '.join([*unknown][:5])}{' …' if len(unknown) > 5 else ''}.")
     return grades, notes
 
 

@@ -22,7 +22,7 @@ DEEPEST, DIGITS, LONGEST_SAYS = 20, 300, 300
 STATUSES = ("value", "error", "missing", "timeout", "killed")
 LONGEST_CODE = 4_000_000
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}")
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_MARKS = re.compile(r'\\.|["\[\]{}]', re.S)
 
 
 class ProtocolError(ValueError):
@@ -106,13 +106,20 @@ def without_addresses(text: str) -> str:
 
 
 def _depth(text: str) -> int:
+    """Return how deep lists and objects lie within each other, 0 where there are too few to lie too deep, in one pass."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return 0
     depth = deepest = 0
-    for token in _TOKENS.finditer(text):
-        first = token[0][0]
-        depth += (first in "[{") - (first in "]}")
-        deepest = max(deepest, depth)
+    quoted = False
+    for found in _MARKS.finditer(text):  # each match is one or two characters long, so that none is read twice
+        mark = found[0]
+        if mark == '"':
+            quoted = not quoted
+        elif not quoted and mark in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif not quoted and mark in "]}":
+            depth -= 1
     return deepest
 
 

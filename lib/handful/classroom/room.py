@@ -30,7 +30,7 @@ class Room:
 
     def __init__(self, limits: Limits, library: bool) -> None:
         self.limits, self.library = limits, library
-        self.left, self.talk = b"", 0
+        self.left, self.talk = bytearray(), 0
         self.first: int | None = None
         self.first_number, self.looked, self.over = 0, time.monotonic(), False
 
@@ -105,7 +105,9 @@ class Room:
         ProtocolError
             For a line, or a talk, that is too long.
         """
-        while b"\n" not in self.left:
+        seen = 0
+        while (end := self.left.find(b"\n", seen)) < 0:
+            seen = len(self.left)  # whatever comes byte by byte is looked at once, and an array grows without being copied each time
             left = deadline - time.monotonic()
             if not _wait((self.out, self.ended), min(left, LOOK) if self._looks() else left):
                 if left > LOOK:
@@ -119,11 +121,12 @@ class Room:
                 return None
             self.left += chunk
             self.talk += len(chunk)
-            if len(self.left) > LONGEST_LINE + 1 and b"\n" not in self.left[:LONGEST_LINE + 1]:
+            if len(self.left) > LONGEST_LINE + 1 and self.left.find(b"\n", min(seen, LONGEST_LINE), LONGEST_LINE + 1) < 0:
                 raise ProtocolError("a line is longer than the 1 MB that an answer may have.")
             if self.talk > LONGEST_TALK:
                 raise ProtocolError("all answers together are longer than 8 MB.")
-        line, _, self.left = self.left.partition(b"\n")
+        line = bytes(self.left[:end])
+        del self.left[:end + 1]
         return line
 
     def _looks(self) -> bool:

@@ -64,6 +64,7 @@ class Roster:
         except csv.Error as error:
             raise SubmissionError(f"{name} is no CSV file: {error}.") from None
         columns = {cell.strip().lower(): i for i, cell in reversed(list(enumerate(head)))}
+        named = {i: column for column, i in columns.items()}
         canvas = "student" in columns and "section" in columns  # where Student is the name
         ids = [column for column in IDS if column in columns and not (canvas and column == "student")]
         if not ids:
@@ -73,7 +74,7 @@ class Roster:
         called: dict[str, str | None] = {}
         spelled: set[str] = set()
         for line, row in enumerate(rows, 2):
-            cells = {column: row[i].strip() for column, i in columns.items() if i < len(row)}
+            cells = {named[i]: cell.strip() for i, cell in enumerate(row) if i in named}
             student = shown(next((cells[column] for column in ids if cells.get(column)), ""))
             if not student or cells.get("student") == "Student, Test" or cells.get("student", "").startswith("Points Possible"):
                 continue  # Canvas' lines of its own

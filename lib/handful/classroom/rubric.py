@@ -102,7 +102,7 @@ def write(folder: Path, assignment, results: Sequence[dict]) -> tuple[list[Line]
                      places[line.question, line.student], line.id, *(old.get(column, "") for column in extra)])
     now = {line.id for line in lines}
     kept = [row for name, row in found.items() if name not in now and (row["points"].strip() or row["comment"].strip())]
-    rows += [[row[column] for column in (*HEAD, *extra)] for row in kept]
+    rows += [[row.get(column, "") for column in (*HEAD, *extra)] for row in kept]
     if rows or path.exists():
         tables.keep(path, tables.written((*HEAD, *extra), rows, mark=True, delimiter=delimiter), sure=True)
     for name, html in _sheets(assignment, lines, places):

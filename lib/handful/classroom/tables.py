@@ -6,6 +6,7 @@ import io
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -36,7 +37,9 @@ def written(head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = 
 
 
 def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], list[str], str]:
-    """Rows by column, the columns, and the delimiter; as Excel, LibreOffice or an LMS saved them.
+    """Return rows by column, the columns, and the delimiter; as Excel, LibreOffice or an LMS saved them.
+
+    A row that ends early lacks the columns that it does not reach, other than those of `needed`, which are empty then.
 
     Raises
     ------
@@ -70,13 +73,13 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
         if column not in columns:
             raise TableError(f"{name} has no column {column!r}; it needs {', '.join(needed)}.")
     if len(set(columns)) < len(columns):
-        twice = next(column for column in columns if columns.count(column) > 1)
+        twice = max(columns, key=Counter(columns).__getitem__)
         raise TableError(f"{name} has two columns {twice!r}; every column needs a name of its own.")
     rows = []
     for place, row in lines[1:]:
         if any(cell.strip() for cell in row[len(columns):]):
             raise TableError(f"{name}, row {place}: it has {len(row)} cells, and there are {len(columns)} columns.")
-        found = dict.fromkeys(columns, "") | {column: plain(cell, delimiter) for column, cell in zip(columns, row)}
+        found = dict.fromkeys(needed, "") | {column: plain(cell, delimiter) for column, cell in zip(columns, row)}
         rows.append(found | {"": str(place)})  # "": the row's number, as a spreadsheet shows it
     return rows, columns, delimiter
 
