@@ -194,11 +194,6 @@ def test_a_process_that_dies_is_replaced_and_its_submission_tried_once_more(tmp_
     assert all(one["status"] == "wrong" for one in found["eve"]["questions"] if one["kind"] != "written")
 
 
-def test_a_process_that_never_comes_back_is_given_up():
-    found = dict(cluster.pool(time.sleep, [0.01, 600.0], 2, longest=4))
-    assert found[0.01] == cluster.Done(None) and "ended 2 times (exit code -9)" in found[600.0].says
-
-
 def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_in):
     calls = []
 

@@ -3,6 +3,11 @@
 Few tasks are under way at a time, so that memory does not grow with the class.  A process that dies is replaced and its
 task tried once more; if that kills its process too, the task comes back as a fault and the others go on.
 
+Each task has `seconds` of this program's own processor time for reading what one student sent.  Beyond it the kernel
+ends the process that is at work, and the task comes back as a fault at once.  Under Dask each thread of a worker hands its
+tasks to a process of its own, since a thread can be neither interrupted nor ended.  `here` has no process to lose: it
+raises between two steps of Python, and cannot interrupt a single long call (`handful.classroom.watchdog`).
+
 >>> [found for _, found in here(abs, [-1, 2])]
 [Done(result=1), Done(result=2)]
 >>> [found for _, found in here(int, ["x"])]
@@ -15,13 +20,18 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
+
+from . import watchdog
 
 TRIES = 2
 PRELOAD = ["handful.classroom.grade"]  # imported once, by the process that all workers are forked from
@@ -44,10 +54,11 @@ class Done:
 
 @dataclass(frozen=True)
 class Fault:
-    """A task that this program, and not the student's, failed at."""
+    """A task that this program, and not the student's, failed at; `late` where it took too long."""
 
     says: str
     began: bool = field(default=False, repr=False, compare=False)
+    late: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,8 @@ def attempt(run: Callable, task) -> Done | Fault | Stop:
     """One task, whatever comes of it."""
     try:
         return Done(run(task), _began())
+    except watchdog.OverlongError as error:
+        return Fault(str(error), _began(), late=True)
     except Exception as error:
         name = type(error).__name__
         return Stop(str(error), name, _began()) if name in STOPPING else Fault(f"{name}: {error}"[:1000], _began())
@@ -87,10 +100,14 @@ def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
     return found
 
 
-def here(run: Callable, tasks: Iterable) -> Iterator[tuple]:
-    """Each task and what came of it, one after the other in this process."""
+def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Iterator[tuple]:
+    """Each task and what came of it, one after the other in this process; each has `seconds` of processor time."""
+    def watched(task):
+        with watchdog.within(seconds):
+            return run(task)
+
     for task in tasks:
-        found = attempt(run, task)
+        found = attempt(watched, task)
         yield task, _checked(found, found.began)
 
 
@@ -101,14 +118,27 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _serve(connection, run: Callable) -> None:
+def _serve(connection, run: Callable, seconds: float = math.inf) -> None:
     """A worker: takes tasks until its pipe is closed, which the end of the grader does too, however it comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         while True:
-            connection.send(attempt(run, connection.recv()))
+            task = connection.recv()
+            watchdog.end_after(seconds)
+            found = attempt(run, task)
+            watchdog.end_after(math.inf)
+            connection.send(found)
     except (EOFError, OSError):
         pass
+
+
+def _lost(code: int | None, late: bool, tries: int, seconds: float, longest: float) -> Fault | None:
+    """What to say of a task whose process ended with this code; None where it is tried again."""
+    if code == -signal.SIGPROF:
+        return Fault(watchdog.says(seconds), late=True)
+    if late:
+        return Fault(f"grading it took more than {longest:,.0f} seconds, so it was given up", late=True)
+    return None if tries < TRIES else Fault(f"the process that graded it ended {tries} times (exit code {code})")
 
 
 @dataclass
@@ -118,11 +148,12 @@ class _Worker:
     task: object = None
     tries: int = 0
     until: float = math.inf
+    late: bool = False
 
 
-def _hired(context, run: Callable) -> _Worker:
+def _hired(context, run: Callable, seconds: float) -> _Worker:
     own, other = context.Pipe()
-    process = context.Process(target=_serve, args=(other, run), daemon=True)
+    process = context.Process(target=_serve, args=(other, run, seconds), daemon=True)
     process.start()
     other.close()
     return _Worker(process, own)
@@ -137,8 +168,12 @@ def _dismissed(worker: _Worker) -> int | None:
     return code
 
 
-def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf) -> Iterator[tuple]:
-    """Each task and what came of it, as they end, from `jobs` processes of this machine; one that takes longer than `longest` seconds is killed."""
+def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf,
+         seconds: float = math.inf) -> Iterator[tuple]:
+    """Each task and what came of it, as they end, from `jobs` processes of this machine.
+
+    A task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is given up.
+    """
     context, tasks, again = multiprocessing.get_context("forkserver"), iter(tasks), deque()
     context.set_forkserver_preload(PRELOAD)
     workers: list[_Worker] = []
@@ -158,13 +193,14 @@ def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf) -
     try:
         while True:
             while len(workers) < jobs and (one := upcoming()):
-                workers.append(_hired(context, run))
+                workers.append(_hired(context, run, seconds))
                 give(workers[-1], *one)
             if not workers:
                 return
             ready = multiprocessing.connection.wait([worker.connection for worker in workers], timeout=LOOK)
             for worker in workers:
                 if worker.until < time.monotonic() and worker.connection not in ready:
+                    worker.late = True
                     worker.process.kill()
             for worker in [worker for worker in workers if worker.connection in ready]:
                 task, found = worker.task, _heard(worker)
@@ -173,10 +209,10 @@ def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf) -
                     code = _dismissed(worker)
                 else:
                     give(worker, *one)
-                if found is None and worker.tries < TRIES:
+                found = found or _lost(code, worker.late, worker.tries, seconds, longest)
+                if found is None:
                     again.append((task, worker.tries))
                 else:
-                    found = found or Fault(f"the process that graded it ended {worker.tries} times (exit code {code})")
                     began = began or found.began
                     yield task, _checked(found, began, ("SandboxError", "StartError"))
     finally:
@@ -201,10 +237,71 @@ def _version() -> str:
     return library()
 
 
-def dask(run: Callable, tasks: Iterable, address: str) -> Iterator[tuple]:
+# Started by a thread of a Dask worker.  No `multiprocessing.Process`, for Dask's workers are daemons, which may have none.
+_APART = """
+import sys
+from multiprocessing.connection import Connection
+from handful.classroom.cluster import _serve
+connection = Connection(int(sys.argv[1]))
+_serve(connection, *connection.recv())
+"""
+_own = threading.local()  # its `worker` is the process of this thread
+
+
+class _Apart:
+    """A process that takes tasks from one thread of this program, until that thread or this program ends."""
+
+    def __init__(self, run: Callable, seconds: float) -> None:
+        self.made = run, seconds
+        self.connection, other = multiprocessing.Pipe()
+        with other:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            self.process = subprocess.Popen([sys.executable, "-P", "-c", _APART, str(other.fileno())],
+                                            stdin=subprocess.DEVNULL, pass_fds=[other.fileno()], env=environment)
+        self.connection.send(self.made)
+
+    def asked(self, task, longest: float) -> tuple[Done | Fault | Stop | None, bool]:
+        """What came of a task, None where the process died, and whether it was ended for being late."""
+        late = False
+        try:
+            self.connection.send(task)
+            late = not self.connection.poll(longest if math.isfinite(longest) else None)
+            if not late:
+                return self.connection.recv(), False
+        except (EOFError, OSError):
+            pass
+        self.ended()
+        return None, late
+
+    def ended(self) -> int:
+        self.connection.close()
+        self.process.kill()
+        return self.process.wait()
+
+
+def apart(run: Callable, task, longest: float = math.inf, seconds: float = math.inf) -> Done | Fault | Stop:
+    """One task, whatever comes of it, in a process of this thread's own, which is kept for the next."""
+    for tries in range(1, TRIES + 1):
+        worker = getattr(_own, "worker", None)
+        if worker is not None and worker.made != (run, seconds):
+            worker.ended()
+            worker = None
+        _own.worker = worker = worker or _Apart(run, seconds)
+        found, late = worker.asked(task, longest)
+        if found is None:
+            _own.worker = None
+            found = _lost(worker.process.returncode, late, tries, seconds, longest)
+        if found is not None:
+            break
+    return found
+
+
+def dask(run: Callable, tasks: Iterable, address: str, longest: float = math.inf,
+         seconds: float = math.inf) -> Iterator[tuple]:
     """Each task and what came of it, as they end, from the workers of the Dask scheduler at `address`.
 
-    The scheduler gives the tasks of a worker that is lost to others; workers may come and go.
+    The scheduler gives the tasks of a worker that is lost to others; workers may come and go.  A task that takes longer
+    than `longest` seconds on the wall, or `seconds` of processor time, is given up.
     """
     import distributed
     from concurrent.futures import CancelledError
@@ -215,7 +312,7 @@ def dask(run: Callable, tasks: Iterable, address: str) -> Iterator[tuple]:
         raise ClusterError(f"No Dask scheduler answers at {address}: {str(error).splitlines()[0] if str(error) else type(error).__name__}.") from None
     try:
         _check_workers(client, address)
-        yield from _dasked(distributed, client, run, iter(tasks))
+        yield from _dasked(distributed, client, partial(apart, run, longest=longest, seconds=seconds), iter(tasks))
     except (CancelledError, OSError) as error:
         raise ClusterError(f"The Dask scheduler at {address} is gone ({type(error).__name__}); the same command goes on where this one stopped.") from None
     finally:
@@ -238,14 +335,14 @@ def _check_workers(client, address: str) -> None:
             raise ClusterError(f"The worker {worker} has handful {version}, and here is {own}; results would differ.  Install the same on all.")
 
 
-def _dasked(distributed, client, run: Callable, tasks: Iterator) -> Iterator[tuple]:
+def _dasked(distributed, client, ask: Callable, tasks: Iterator) -> Iterator[tuple]:
     under_way: dict = {}
     began = False  # whether a sandbox has started on any worker
 
     def submit(task, tries: int = 1):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
-            future = client.submit(attempt, run, task, pure=False)
+            future = client.submit(ask, task, pure=False)
         under_way[future] = task, tries
         return future
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from . import tables
 from .grades import Grade, question_points
 from .sheet import SVG_STYLE, count, file_name, number, page, shown
+from .watchdog import READING_SECONDS, OverlongError, within
 
 # A submission's status in words for its author; the sentence of the grade follows it.
 OUTCOMES = {
@@ -55,13 +56,23 @@ def write(folder: Path, assignment, grades: Sequence[Grade], site: str = "", pro
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for done, grade in enumerate(grades, 1):
-            name, html = f"{file_name(grade.student)}.html", student_page(assignment, grade, site).encode()
+            name, html = f"{file_name(grade.student)}.html", _page_in_time(assignment, grade, site).encode()
             tables.keep(folder / "feedback" / name, html)
             entry = zipfile.ZipInfo(f"feedback/{name}", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, html)
             progress(done)
     tables.keep(folder / "feedback.zip", packed.getvalue())
+
+
+def _page_in_time(assignment, grade: Grade, site: str) -> str:
+    """The page of one student, or one with nothing but the score where it takes too long to write."""
+    try:
+        with within(READING_SECONDS):
+            return student_page(assignment, grade, site)
+    except OverlongError:
+        return page(f"{assignment.title}: {grade.student}",
+                    f"<main>{_score(grade)}<p>This page took too long to write; ask your teacher for the rest of it.</p></main>", SVG_STYLE)
 
 
 def student_page(assignment, grade: Grade, site: str = "") -> str:

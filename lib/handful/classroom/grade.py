@@ -27,6 +27,7 @@ from .judge import judge, requests, short
 from .protocol import Limits, Outcome, plain
 from .student import canonical
 from .submissions import Submission, shown
+from .watchdog import READING_SECONDS
 
 SCHEMA = store.SCHEMA
 STATUSES = ("ungradable", "killed", "timeout", "error", "missing", "wrong", "ok")  # of a submission: the first that applies
@@ -339,7 +340,8 @@ class People:
 
 def run(assignment: Assignment, submissions: Iterable[Submission], folder: str | Path, *, jobs: int | None = None, scheduler: str | None = None,
         secret: bytes | None = None, limits: Limits = Limits(), total: int | None = None, anew: bool = False, source: str | None = None,
-        earlier: Iterable[str] = (), ask: Callable[..., Outcome] | None = None, progress: Callable[[int, int | None, Counter], None] | None = None) -> Graded:
+        earlier: Iterable[str] = (), ask: Callable[..., Outcome] | None = None,
+        progress: Callable[[int, int | None, Counter], None] | None = None, seconds: float = READING_SECONDS) -> Graded:
     """Grade a class into a results folder; what was graded there before from the same sources is left as it is.
 
     Parameters
@@ -358,6 +360,9 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
         The text of the assignment's source; read from its file by default.
     earlier : iterable of str
         Sources of earlier editions; a notebook of one of them is graded by its inputs.
+    seconds : float
+        Processor time, above 0, that this program may itself spend on one submission; a submission that takes more
+        is given up and becomes a fault.
 
     Raises
     ------
@@ -395,15 +400,17 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
                 else:
                     yield made, one
 
-        found = cluster.dask(job, tasks(), scheduler) if scheduler else cluster.here(job, tasks()) if jobs == 0 else \
-            cluster.pool(job, tasks(), jobs or cluster.cores(), longest=600 + 5 * limits.total_seconds)
+        longest = 600 + 5 * limits.total_seconds
+        found = cluster.dask(job, tasks(), scheduler, longest, seconds) if scheduler else \
+            cluster.here(job, tasks(), seconds) if jobs == 0 else \
+            cluster.pool(job, tasks(), jobs or cluster.cores(), longest, seconds)
         complete = False
         try:
             for (made, one), came in found:
                 if isinstance(came, cluster.Fault):
                     # Kept under another key, so that the next run tries it again.
                     graded.faults[one.student] = came.says
-                    result, under = _failed(assignment, one), store.key("fault", made)
+                    result, under = _failed(assignment, one, came.late), store.key("fault", made)
                 else:
                     result, under = came.result, made
                 results.put(under, store.signed(result, secret))
@@ -418,10 +425,10 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
     return graded
 
 
-def _failed(assignment: Assignment, one: Submission) -> dict:
-    """The result of a submission that the grader, and not the student, failed at."""
-    result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, own_id=one.own_id,
-                       refused="the grader itself failed; your teacher looks into it.")
+def _failed(assignment: Assignment, one: Submission, late: bool) -> dict:
+    """The result of a submission that the grader, and not the student, failed at; `late` where it took too long to read."""
+    why = "reading it took too long; your teacher looks into it." if late else "the grader itself failed; your teacher looks into it."
+    result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, own_id=one.own_id, refused=why)
     return result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}
 
 

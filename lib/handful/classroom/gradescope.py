@@ -88,9 +88,13 @@ def _graded(root: Path) -> dict:
         return {"output": f"One notebook (.ipynb) is expected; there {'are' if notebooks else 'is'} {len(notebooks) or 'none'}.  Nothing was graded."}
     from .grade import grade_one
     from .sandbox import SandboxError
+    from .watchdog import READING_SECONDS, OverlongError, within
 
     try:
-        return results(grade_one(read(sources[0]), _student(root), notebooks[0].read_bytes()))
+        with within(READING_SECONDS):
+            return results(grade_one(read(sources[0]), _student(root), notebooks[0].read_bytes()))
+    except OverlongError as error:
+        return {"output": f"Nothing was graded: {error}."}
     except SandboxError as error:
         return {"output": f"Nothing was graded: this container has no sandbox to run your notebook in.  {error}"}
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from .handed import NotebookError, mark, read as read_notebook
 from .tokens import MOST_CHARACTERS, MOST_SHINGLES, Token, fixed, shingles, tokens, words
+from .watchdog import READING_SECONDS, OverlongError, within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,9 +132,11 @@ def find(submissions: Iterable[Submission], given: Released, share: float = SHAR
             if one.data is None:
                 nothing += 1
             else:
-                sets.append(runs(own(one.data, given), given))
+                with within(READING_SECONDS):
+                    found = runs(own(one.data, given), given)
+                sets.append(found)
                 students.append(one.student)
-        except NotebookError:
+        except (NotebookError, OverlongError):
             unread.append(one.student)
         progress(done)
     groups = _groups(students, sets)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .sheet import count, page, shown, table
 from .similar import FEWEST, Found, Pair, Released, Side, own, sides
 from .tokens import K
+from .watchdog import READING_SECONDS, OverlongError, within
 
 if TYPE_CHECKING:
     from .submissions import Submission
@@ -42,7 +43,12 @@ def page_of(title: str, found: Found, given: Released, kept: Mapping[str, list],
     parts = [head, "<main>", _how(found, share), _groups(found), _pairs(found, share)]
     for number, pair in enumerate(found.pairs[:SIDE_BY_SIDE], 1):
         if pair.left in kept and pair.right in kept:
-            parts.append(_side_by_side(number, pair, *sides(kept[pair.left], kept[pair.right], given, found.common)))
+            try:
+                with within(READING_SECONDS):
+                    part = _side_by_side(number, pair, *sides(kept[pair.left], kept[pair.right], given, found.common))
+            except OverlongError as error:
+                part = f'<section id="pair-{number}"><p>This pair is not shown: {error}.</p></section>'
+            parts.append(part)
         progress(number)
     parts.append("</main>")
     parts.append("<footer><p>Names of students are in this file: keep it as you keep grades.</p></footer>")
