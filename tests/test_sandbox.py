@@ -143,7 +143,7 @@ def way(request, monkeypatch):
 def test_a_hostile_submission_gains_nothing_and_costs_nobody_else(name, way, outside):
     before = tree(outside[0])
     one, outcome = attack(name, outside, **({"processes": 8} if way == "without_groups" else {}))
-    held({**one, **one.get(way, {})}, outcome, outside, before, name)
+    held(one, outcome, outside, before, name)
 
 
 # Honest notebooks
