@@ -260,7 +260,7 @@ class Workers:
     def __init__(self, answers):
         self.answers, self.loop = iter(answers), None
 
-    def submit(self, attempt, run, task, pure):
+    def submit(self, ask, task, pure):
         return Future(next(self.answers))
 
     def nthreads(self):

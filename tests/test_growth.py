@@ -20,7 +20,8 @@ from pathlib import Path
 import pytest
 
 from handful.classroom import (build_command, feedback, grade, grades, handed, judge, judges, protocol, room, rubric, sheet, similar,
-                               store, submissions, tables, tokens)
+                               store, student, submissions, tables, tokens)
+from handful import spreadsheet
 from handful.classroom.assignment import assignments
 from handful.classroom.protocol import Answer, Limits, ProtocolError
 from handful.classroom.roster import Roster
@@ -152,6 +153,8 @@ NEVER = {
     "classroom.tokens _PARAMETERS": "reads the notebook as it was released",
     "classroom.tokens fixed": "reads the notebook as it was released",
     "classroom.room _await_start": "reads what bubblewrap says of itself before anything of a student's runs, at most 4,096 bytes",
+    "classroom.memory _MAPPED": "reads what the kernel says of one process",
+    "classroom.memory _SHARE": "reads what the kernel says of one process",
     "classroom.walls bubblewrap 1": "reads the version of bubblewrap",
     "classroom.walls bubblewrap 2": "reads the options of bubblewrap",
 }
@@ -184,16 +187,23 @@ MEETS: dict[str, Attacks] = {
     "classroom.handed _STUDENT": (lambda text: (handed._STUDENT.search(text), handed.mark(text)), [
         pump("student\n"), pump("student =\n"), pump("\n", "student"), pump(" ", "student = ''", "x"), pump('student = "a" #\n', after="x"),
         pump('student = "\n'), pump("student = 'a\n"), pump("student = ''\t")]),
-    "classroom.submissions _CANVAS": (submissions._CANVAS.fullmatch, [pump("_1"), pump("1", "a_"), pump("1", "a_1_"), pump("a_LATE"), pump("_LATE_1"), pump("1_", "a_")]),
-    "classroom.submissions _MOODLE": (submissions._MOODLE.fullmatch, [
+    "classroom.submissions _CANVAS_PAGE": (submissions._CANVAS_PAGE.fullmatch, [pump("text-"), pump("1", "text-"), pump("1", "link-", ".html")]),
+    "classroom.submissions _MOODLE": (submissions._MOODLE.search, [
         pump("_1"), pump("1", "a_"), pump("_1_assignsubmission_"), pump("_1_assignsubmission_fil"), pump("_11_assignsubmission_file", after="\n"), pump("_")]),
     "classroom.submissions _AGAIN": (submissions._AGAIN.search, [pump("-1"), pump("-1111"), pump(" (1"), pump(" (1)"), pump("1", "-")]),
+    "classroom.handed _id": (handed._id, [pump("a"), pump("\u0301\u0316", "a"), pump("\u1100\u1161\u11a8"), pump("\u202e")]),
+    "classroom.handed _EDITION": (handed._EDITION.fullmatch, [pump("a"), pump("0a")]),
+    "classroom.handed _CHECK": (handed.furniture, [pump("check()\n"), pump("check('a', 'b')"), pump(", 'a'", "check('a'"), pump("a", "check('"), pump(", ''", "check(", ")")]),
+    **{f"classroom.student canonical {i}": (student.canonical, [
+        pump("a"), pump("\u0301\u0316", "a"), pump("\u1100\u1161\u11a8"), pump("\u200b"), pump(" \u00a0"), pump("\ufdfa")]) for i in (1, 2, 3)},
     "classroom.submissions shown": (submissions.shown, [pump("\u0301\u0316", "a"), pump("\u0316\u0301", "a"), pump("\u1100\u1161\u11a8"), pump("\u202e")]),
     "classroom.submissions _parts": (submissions._parts, [pump("a:"), pump("/"), pump("../"), pump("\\a")]),
     "classroom.sheet file_name 1": (sheet.file_name, [pump("-0"), pump("-"), pump("!"), pump("a!"), pump("-a", after="!")]),
     "classroom.sheet file_name 2": (sheet.file_name, [pump("-0123456"), pump("-01234567"), pump(".")]),
-    "classroom.tables _FORMULA": (tables.plain, [pump("'"), pump(" ", "'"), pump("'", after=" "), pump(" ", "'''"), pump("\t", "'"), pump("' ")]),
-    "classroom.tables _UNFIT": (tables.harmless, [pump("\0"), pump("a"), pump(" "), pump("'"), pump("a\ud800")]),
+    "spreadsheet _START": (spreadsheet._START.match, [pump("'"), pump(" ", "'"), pump("'", after=" "), pump(" ", "'''"), pump("\t", "'"), pump("' ")]),
+    "spreadsheet _INSIDE": (lambda text: [one.sub("", text) for one in spreadsheet._INSIDE.values()], [pump(";"), pump(";'"), pump("' ", ";"), pump('; "'), pump(" ", ";")]),
+    "spreadsheet _MARKED": (lambda text: [one.sub("", text) for one in spreadsheet._MARKED.values()], [pump(";'"), pump("'", ";"), pump("' ", ";'"), pump(";' ")]),
+    "spreadsheet _UNFIT": (spreadsheet._UNFIT.search, [pump("a"), pump(" "), pump("'"), pump("a", after="\ud800")]),
     "classroom.tables _NUMBER": (lambda text: tables.points(text, 2, "here"), [pump("1"), pump("1."), pump("1", "1."), pump(","), pump(" ", after="1")]),
     "classroom.judge _expression": (lambda text: judge._expression(EXPRESSION, Answer("value", text)),
                                     [pump("Max"), pump("Max("), pump("Min "), pump("ceilin"), pump("(")]),

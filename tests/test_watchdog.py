@@ -173,7 +173,7 @@ def test_similarity_feedback_and_gradescope_give_one_up_as_well(tmp_path, monkey
     assert "took too long to write" not in (tmp_path / "feedback" / "ada.html").read_text()
 
     (tmp_path / "source" / "assignment").mkdir(parents=True)
-    (tmp_path / "source" / "assignment" / "roofline.md").write_text(grade._source(ROOFLINE))
+    (tmp_path / "source" / "assignment" / "roofline.md").write_text(grade.source_of(ROOFLINE))
     (tmp_path / "submission").mkdir()
     (tmp_path / "submission" / "x.ipynb").write_text("{}")
     monkeypatch.setattr(grade, "grade_one", endless)

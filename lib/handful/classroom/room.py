@@ -31,6 +31,7 @@ class Room:
     def __init__(self, limits: Limits, library: bool) -> None:
         self.limits, self.library = limits, library
         self.left, self.talk = bytearray(), 0
+        self.group: cgroup.Group | None = None
         self.first: int | None = None
         self.first_number, self.looked, self.over = 0, time.monotonic(), False
 
