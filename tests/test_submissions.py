@@ -139,6 +139,19 @@ def test_a_zip_leads_nowhere(tmp_path, name):
     assert sorted(os.listdir(tmp_path)) == ["class.zip"]
 
 
+def test_a_file_without_a_name_costs_nobody_anything(tmp_path):
+    path = tmp_path / "class.zip"
+    nameless = zipfile.ZipInfo("x")
+    nameless.filename = ""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("ada.ipynb", b"a")
+        archive.writestr(nameless, b"evil")
+    found = students(path)
+    assert found.pop("ada").data == b"a"
+    other, = found.values()
+    assert other.data is None and other.refused == "A file in it has no name."
+
+
 def test_a_bomb_in_a_zip_costs_its_author_only(tmp_path):
     path = tmp_path / "class.zip"
     link = zipfile.ZipInfo("eve.ipynb")
@@ -289,6 +302,12 @@ def test_a_roster_with_a_mistake_is_named(text, why):
         return
     with pytest.raises(SubmissionError, match=why):
         Roster.of(text, "roster.csv")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_roster_s_lines_end_as_any_system_ends_them(tmp_path, end):
+    (tmp_path / "r.csv").write_bytes(end.join(["student,name", "ada,Ada Lovelace", "bob,Bob"]).encode())
+    assert Roster.read(tmp_path / "r.csv").students == ("ada", "bob")
 
 
 def test_a_roster_that_is_no_text_is_named(tmp_path):

@@ -60,7 +60,7 @@ class Roster:
         'ada'
         """
         try:
-            head, *rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)] or [[]]
+            head, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if any(cell.strip() for cell in row)] or [[]]
         except csv.Error as error:
             raise SubmissionError(f"{name} is no CSV file: {error}.") from None
         columns = {cell.strip().lower(): i for i, cell in reversed(list(enumerate(head)))}

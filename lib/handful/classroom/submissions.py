@@ -334,7 +334,7 @@ def _archive(path: Path) -> zipfile.ZipFile:
 
 
 def _zipped(archive: zipfile.ZipFile, path: Path) -> Iterator[File]:
-    listed = [info for info in archive.infolist() if not info.is_dir()]
+    listed = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(listed) > MOST_FILES:
         raise SubmissionError(f"{shown(str(path))} holds more than {MOST_FILES:,} files; zip one assignment only.")
     if sum(info.compress_size for info in listed) > path.stat().st_size:
@@ -353,6 +353,8 @@ def _parts(name: str) -> tuple[str, ...]:
 def _unfit(info: zipfile.ZipInfo) -> str:
     """Why a file of a zip is not read; nothing where it is."""
     name = shown(info.filename)
+    if not info.filename:
+        return "A file in it has no name."
     if not _parts(info.filename)[-1]:
         return f"{name} names a place outside the zip."
     if stat.S_ISLNK(info.external_attr >> 16):
