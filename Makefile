@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SITE = -m site tests/notebooks tests/pages
 UNITS = -m "not site" --ignore=tests/pages --ignore=tests/notebooks
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
+.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -39,6 +39,7 @@ help:
 	@echo "make accessible        axe-core on every page of the book as last built, light and dark"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
+	@echo "make fuzz              COUNT=100000 arbitrary inputs for each reader of what students send (ARGS=reader)"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
 	@echo "make lighthouse        Lighthouse on four pages, phone and desktop; fails below its bars"
 	@echo "make sphinx9           the same sources with plain Sphinx 9 and myst-nb, in an environment of its own"
@@ -127,6 +128,10 @@ bench: browser build
 
 bench-grading: tools
 	@$(RUN) tests/bench_grading.py $(COUNT)
+
+fuzz: COUNT = 100000
+fuzz: tests
+	@$(RUN) tests/fuzz.py --count $(COUNT) $(ARGS)
 
 nbgrader: tools
 	@$(RUN) tests/nbgrader_check.py $(ARGS)
