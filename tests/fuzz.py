@@ -295,7 +295,7 @@ def ask_notebook(data: bytes, folder: Path) -> int:
 def ask_roster(data: bytes, folder: Path) -> int:
     (folder / "roster.csv").write_bytes(data)
     found = Roster.read(folder / "roster.csv")
-    assert len(set(found.students)) == len(found.students) and set(filter(None, found.names.values())) <= set(found.students)
+    assert len(set(found.students)) == len(found.students) and set(filter(None, [*found.ids.values(), *found.called.values()])) <= set(found.students)
     assert set(found.known()) == set(found.students)
     read = [one() for one in found.matched({"ada": ("roofline", ("ada", "12"), False, []), "x": ("roofline", (), True, [])})]
     assert len(read) >= len(found.students)
