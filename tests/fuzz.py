@@ -24,18 +24,22 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from handful.classroom import grades, handed, protocol, submissions, tables
+from handful.classroom import grades, handed, judge, protocol, store, submissions, tables
+from handful.classroom.assignment import assignments
+from handful.classroom.given import plain, solutions
 from handful.classroom.handed import NotebookError
 from handful.classroom.protocol import ProtocolError
 from handful.classroom.roster import Roster
 from handful.classroom.submissions import Submission, SubmissionError
 from handful.classroom.tables import TableError
 
+VARIANT = 7  # of an assignment
 BATCH = 2_000  # inputs of one seed; Hypothesis remembers what it tried, and more would be slow
 AT_LEAST, A_BYTE = 0.25, 20e-6  # seconds of processor time that any input may take, and for each of its bytes
 
@@ -323,6 +327,82 @@ def ask_class_list(data: bytes, folder: Path) -> int:
     return len(data)
 
 
+# Answers, judged
+
+@cache
+def solved() -> list[tuple[str, str, list[str]]]:
+    """Each question of each assignment, and its right answers to all requests as JSON, for one variant."""
+    found = []
+    for name, one in assignments().items():
+        right, asked = solutions(one, VARIANT), judge.requests(one, VARIANT)
+        for question in [question for question in one.questions.values() if question.kind != "written"]:
+            own = [request for request in asked if request["question"] == question.name]
+            thing = right[question.name]
+            made = [str(thing) if "text" in request else thing(**request["arguments"]) if "call" in request else thing
+                    for request in own]
+            found.append((name, question.name, [json.dumps(plain(value)) for value in made]))
+    return found
+
+
+def places(value: object, path: tuple = ()) -> list[tuple]:
+    """The paths to all parts of a value."""
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, part in below for place in places(part, (*path, key)))]
+
+
+def edited(value: object, edits: list[tuple[int, str, str]]) -> object:
+    """A value with parts of it replaced, left out, or put in again many times."""
+    for number, how, part in edits:
+        found = places(value)
+        path = found[number % len(found)]
+        holder = value
+        for key in path[:-1]:
+            holder = holder[key]
+        if how == "replace":
+            try:
+                new = protocol.parse(f'{{"value":{part}}}'.encode("utf-8", "replace"))["value"]
+            except ProtocolError:  # which never comes as far as this
+                continue
+            if path:
+                holder[path[-1]] = new
+            else:
+                value = new
+        elif path and how == "drop":
+            del holder[path[-1]]
+        elif path and isinstance(holder, list):
+            holder[path[-1]:path[-1]] = [holder[path[-1]]] * (300 if how == "many" else 1)
+    return value
+
+
+def ask_judge(one: tuple[int, list[tuple[int, str, str, list]]], folder: Path) -> int:
+    """One question of one assignment: answers that are right but for some edits, or say something else."""
+    number, answers = one
+    name, asked, right = solved()[number % len(solved())]
+    assignment = assignments()[name]
+    made = [protocol.Answer("value", json.loads(value)) for value in right]
+    for place, status, says, edits in answers:
+        value = edited(made[place % len(made)].value, edits)
+        made[place % len(made)] = protocol.Answer(status, value if status == "value" else None, protocol.plain(says))
+    own = iter(made)
+    missing = protocol.Answer("missing", None, "It is left empty.")
+    given = [next(own) if request["question"] == asked else missing for request in judge.requests(assignment, VARIANT)]
+    result = next(one for one in judge.judge(assignment, VARIANT, given) if one["name"] == asked)
+    assert result["status"] in judge.WORST or result["status"] == "ok"
+    assert 0 <= result["points"] <= result["possible"] and len(result["says"]) < 3_000
+    store.canonical(result)
+    return 10_000 + len(json.dumps([answer.value for answer in given]))
+
+
+FORMULA = joined(st.sampled_from([
+    "x", "B", "n", "N", "P", "W", "*", "**", "/", "-", "+", "(", ")", "1", "0", "9", ".5", "1e308", "1e-308", "max(",
+    "min(", "ceil(", "log(", "sqrt(", "Max(", ",", " ", "^", "e", "9**9**9", "\u221e", "inf", "nan", "**-1", "/0",
+    "\ud800"]), 8).map(json.dumps)
+EDITS = st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(["replace", "replace", "drop", "twice", "many"]),
+                           weighted((4, VALUES), (1, FORMULA))), max_size=3)
+ANSWERS = st.tuples(st.integers(0, 10_000), st.lists(st.tuples(
+    st.integers(0, 50), st.sampled_from([*["value"] * 6, *protocol.STATUSES]), LETTERS, EDITS), min_size=1, max_size=3))
+
+
 TARGETS = {
     "reply": Target(LINES, ask_reply, (ProtocolError,)),
     "reply-json": Target(LINES, ask_parse, (ProtocolError,)),
@@ -330,6 +410,7 @@ TARGETS = {
     "folder": Target(FOLDERS, ask_folder, (SubmissionError,)),
     "zip": Target(ZIPS, ask_zip, (SubmissionError,)),
     "notebook": Target(NOTEBOOKS, ask_notebook, (NotebookError,)),
+    "judge": Target(ANSWERS, ask_judge, ()),
     "roster": Target(TABLES, ask_roster, (SubmissionError,)),
     "roster-text": Target(TABLES, ask_roster_text, (SubmissionError,)),
     "table": Target(TABLES, ask_table, (TableError,)),
