@@ -370,7 +370,7 @@ def edited(value: object, edits: list[tuple[int, str, str]]) -> object:
         elif path and how == "drop":
             del holder[path[-1]]
         elif path and isinstance(holder, list):
-            holder[path[-1]:path[-1]] = [holder[path[-1]]] * (300 if how == "many" else 1)
+            holder[path[-1]:path[-1]] = [holder[path[-1]]] * (5_000 // len(found) if how == "many" else 1)
     return value
 
 
