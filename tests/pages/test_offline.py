@@ -239,8 +239,8 @@ def test_a_download_that_breaks_off_goes_on_later(context, host):
 def test_with_storage_full_the_book_reads_on(context, host):
     address = host.address() + "book/"
     page = context.new_page()
-    page.goto(f"{address}about.html")
     context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", {"origin": host.address().rstrip("/"), "quotaSize": 20_000})
+    page.goto(f"{address}about.html")
     page.get_by_role("button", name="Keep this book offline").click()
     page.get_by_text("This browser refuses to keep the book").wait_for()
     page.goto(f"{address}one.html")
