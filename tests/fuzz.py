@@ -55,7 +55,7 @@ class Target:
 
 @dataclass
 class Tally:
-    """What became of the inputs of a target, and the longest processor time of one."""
+    """Count what became of the inputs of a target, and the longest processor time of one."""
 
     ends: Counter
     slowest: float = 0.0

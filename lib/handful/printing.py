@@ -21,7 +21,7 @@ __all__ = ["Latex", "Plain"]
 
 
 def negative(term: sympy.Expr) -> bool:
-    """Whether a term is printed with a minus in front."""
+    """Return whether a term is printed with a minus in front."""
     return bool(term.is_Number and term < 0 or term.is_Mul and term.args[0].is_Number and term.args[0] < 0)
 
 
@@ -60,7 +60,7 @@ def below_the_bar(product: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr] | None:
 
 
 class _Arranged:
-    """What the two printers share: the order of terms."""
+    """Print sums with positive terms first, for both printers."""
 
     def _print_Add(self, expr, order=None):
         shown = ""

@@ -63,7 +63,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Stop:
-    """What makes it pointless to go on: no sandbox, a mistake in the assignment; with the error's name."""
+    """Hold what makes it pointless to go on: no sandbox, a mistake in the assignment; with the error's name."""
 
     says: str
     error: str = ""
@@ -82,13 +82,13 @@ def attempt(run: Callable, task) -> Done | Fault | Stop:
 
 
 def _began() -> bool:
-    """Whether a sandbox has started in this process."""
+    """Return whether a sandbox has started in this process."""
     room = sys.modules.get(f"{__package__}.room")
     return room is not None and room.began
 
 
 def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
-    """What came of a task, unless it stops the class.
+    """Return what came of a task, unless it stops the class.
 
     A sandbox that fails stops the class only while none has started: `began` says whether one has, and `errors` names
     what this holds for.  Once one has, the machine can make them, and the failure costs the one submission only.
@@ -133,7 +133,7 @@ def _serve(connection, run: Callable, seconds: float = math.inf) -> None:
 
 
 def _lost(code: int | None, late: bool, tries: int, seconds: float, longest: float) -> Fault | None:
-    """What to say of a task whose process ended with this code; None where it is tried again."""
+    """Return the fault of a task whose process ended with this code; None where it is tried again."""
     if code == -signal.SIGPROF:
         return Fault(watchdog.says(seconds), late=True)
     if late:
@@ -261,7 +261,7 @@ class _Apart:
         self.connection.send(self.made)
 
     def asked(self, task, longest: float) -> tuple[Done | Fault | Stop | None, bool]:
-        """What came of a task, None where the process died, and whether it was ended for being late."""
+        """Return what came of a task, None where the process died, and whether it was ended for being late."""
         late = False
         try:
             self.connection.send(task)

@@ -84,7 +84,7 @@ def earlier_editions(assignment: Assignment, texts: Iterable[str]) -> dict[str, 
 
 
 def _handed_out(assignment: Assignment, earlier: Mapping[str, str]) -> Released:
-    """What was handed out in any edition that is known."""
+    """Return what was handed out in any edition that is known."""
     own = released(assignment)
     explored = {mark(code) for text in earlier.values() for code in _loaded(text, assignment.file).explored}
     return Released(own.code | explored, own.empty)
@@ -313,7 +313,7 @@ class Graded:
 
 
 class People:
-    """Which names mean one student, and whose each notebook says that it is."""
+    """Gather which names mean one student, and whose each notebook says that it is."""
 
     def __init__(self) -> None:
         self.claims: list[tuple[str, str]] = []  # the id in a notebook, and who handed it in

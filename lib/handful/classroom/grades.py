@@ -221,7 +221,7 @@ def write(folder: Path, assignment, results: Iterable[Mapping] | None = None, ro
 
 
 def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
-    """What is to be said of notebooks of other editions, and of those that show other inputs than they were graded by."""
+    """Return sentences about notebooks of other editions, and about those that show other inputs than they were graded by."""
     another = [result for result in results if result.get("notebook_edition") not in (None, result["edition"])]
     differ = [result for result in results if result.get("inputs") == "other" and result not in another]
     notes = []

@@ -44,7 +44,7 @@ class NotebookError(ValueError):
 
 @dataclass(frozen=True)
 class Origin:
-    """What a notebook says that it was made from: the assignment, its edition, and the inputs that it shows, of every variant.
+    """Hold what a notebook says that it was made from: the assignment, its edition, and the inputs that it shows, of every variant.
 
     ``released`` says that its inputs are those that are released now; then they are not read.  ``by_spelling`` says that its
     setup is of a version in which an id drew other inputs in other capitals.
@@ -133,18 +133,18 @@ def _statements(source: str) -> list[str]:
 
 
 def _checks(source: str) -> bool:
-    """Whether all that a cell does is to ask for checks."""
+    """Return whether all that a cell does is to ask for checks."""
     return "check" in source and all(_CHECK.fullmatch(code.rstrip("; ")) for code in _statements(source) or ("",))
 
 
 def _begins(source: str) -> bool:
-    """Whether a cell is the first of the setup: it installs packages and says whose notebook this is."""
+    """Return whether a cell is the first of the setup: it installs packages and says whose notebook this is."""
     return "student" in source and all(code.startswith(("%pip ", "!pip ")) or _STUDENT.fullmatch(code)
                                        for code in _statements(source) or ("",))
 
 
 def _brings_inputs(source: str) -> bool:
-    """Whether a cell is the second of the setup, which brings inputs and checks; with code of the student's below, it is not."""
+    """Return whether a cell is the second of the setup, which brings inputs and checks; with code of the student's below, it is not."""
     if not source.rstrip().endswith(_ENDS):
         return False
     head = source[:source.find(_BEGINS) + len(_BEGINS)]
@@ -153,7 +153,7 @@ def _brings_inputs(source: str) -> bool:
 
 
 def _origin(document: dict, setup: str, current: bool) -> Origin:
-    """What a notebook was made from: as its setup cell says, else as its build noted it."""
+    """Return what a notebook was made from: as its setup cell says, else as its build noted it."""
     metadata = document.get("metadata")
     noted, shown = metadata.get("handful") if isinstance(metadata, dict) else None, None
     try:

@@ -131,7 +131,7 @@ class Room:
         return line
 
     def _looks(self) -> bool:
-        """Whether the memory has to be looked at from here; where it is time, does so, and ends the sandbox if it is too much."""
+        """Return whether the memory has to be looked at from here; look where it is time, and end the sandbox if it is too much."""
         if self.group is not None or self.first is None or cgroup.scope():
             return False
         if time.monotonic() >= self.looked + LOOK and not self.over:

@@ -83,7 +83,7 @@ class File:
 
 @dataclass(frozen=True)
 class Place:
-    """What a path says: whose file it is, that person's other names, whether it came late, what is left of the path.
+    """Hold what a path says: whose file it is, that person's other names, whether it came late, what is left of the path.
 
     `number` is the platform's own of the student, `who` the name there; both are empty where the path is no platform's.
     `others` has numbers that a hostile reading of the same name finds, `refused` says why the path names nobody.
@@ -438,7 +438,7 @@ class Entry:
 
 
 def _nbgrader(files: list[File], listed) -> bool:
-    """Whether this is nbgrader's folder, and not a class one of whose students is called submitted."""
+    """Return whether this is nbgrader's folder, and not a class one of whose students is called submitted."""
     if not any(file.path[0] == "submitted" and len(file.path) > 3 for file in files):
         return False
     beside = {file.path[0] for file in files if len(file.path) > 1 and file.path[0] not in NBGRADER}

@@ -25,7 +25,7 @@ AGAIN = 1.0  # seconds after which the signal comes again, where it came while n
 
 
 class OverlongError(BaseException):
-    """What one student sent takes too long to read, in one sentence.
+    """Say that what one student sent takes too long to read, in one sentence.
 
     No `Exception`, so that nothing which expects errors of a notebook's content takes it for one.
     """
