@@ -1,6 +1,7 @@
 """Measure the budgets and print each beside its limit: ``make bench``.
 
-Nothing here fails: machines differ, and a timed test that fails on a busy one teaches people to ignore it.
+Nothing here fails: machines differ, and a timed test that fails on a busy one teaches people to
+ignore it.
 """
 
 from __future__ import annotations
@@ -26,11 +27,20 @@ def line(what: str, value: float, limit: float | None, unit: str) -> None:
 
 def cold_import() -> None:
     """A new interpreter: import, and a first number."""
-    code = ("import time; t = time.perf_counter(); import handful.latency; from handful.formula import registry; "
-            "f = registry['weight_time']; "
-            "f(**{q.name: q.default or 0.5 for q in f.inputs}); print(time.perf_counter() - t)")
-    runs = [float(subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout)
-            for _ in range(5)]
+    code = (
+        "import time; t = time.perf_counter(); import handful.latency; from handful.formula "
+        "import registry; "
+        "f = registry['weight_time']; "
+        "f(**{q.name: q.default or 0.5 for q in f.inputs}); print(time.perf_counter() - t)"
+    )
+    runs = [
+        float(
+            subprocess.run(
+                [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+            ).stdout
+        )
+        for _ in range(5)
+    ]
     line("cold import and a first number (median of 5)", statistics.median(runs), 0.6, "s")
 
 
@@ -54,17 +64,26 @@ def sweeps() -> None:
         return min(times)
 
     batch = np.geomspace(1, 65536, 10_000)
-    line("10,000-point decode sweep, warm", best(lambda: step(values, batch=batch), 50) * 1e3, 1, "ms")
+    line(
+        "10,000-point decode sweep, warm",
+        best(lambda: step(values, batch=batch), 50) * 1e3,
+        1,
+        "ms",
+    )
 
     v = values
 
     def by_hand(batch):
         """The same formula as somebody would write it who knows NumPy well."""
         asleep = (1 - v["active_experts"] / v["experts"]) ** batch
-        weights = v["bytes_per_parameter"] * (v["total_parameters"] - v["routed_parameters"] * asleep)
+        weights = v["bytes_per_parameter"] * (
+            v["total_parameters"] - v["routed_parameters"] * asleep
+        )
         caches = batch * (v["context"] * v["kv_bytes_per_token"] + v["kv_window_bytes"])
         reading = (weights + caches) / (v["devices"] * v["memory_bandwidth"])
-        return np.maximum(reading, 2 * batch * v["active_parameters"] / (v["devices"] * v["peak_flops"]))
+        return np.maximum(
+            reading, 2 * batch * v["active_parameters"] / (v["devices"] * v["peak_flops"])
+        )
 
     batch = np.geomspace(1, 65536, 1_000_000)
     assert np.allclose(by_hand(batch), step(values, batch=batch), rtol=1e-12)
@@ -80,9 +99,14 @@ def every_sweep() -> None:
 
     times = []
     for name, formula in registry().items():
-        point = {q.name: q.default or (0.5 if q.upper == 1 else max(2.0, q.least or 0)) for q in formula.inputs}
+        point = {
+            q.name: q.default or (0.5 if q.upper == 1 else max(2.0, q.least or 0))
+            for q in formula.inputs
+        }
         # A part is at most its whole: both the same will do.
-        swept = next((q for q in formula.inputs if q.upper is None and not q.constant), formula.inputs[0])
+        swept = next(
+            (q for q in formula.inputs if q.upper is None and not q.constant), formula.inputs[0]
+        )
         point[swept.name] = np.geomspace(2, 4, 10_000)
         try:
             formula(point)
@@ -101,7 +125,9 @@ def cold_command() -> None:
     runs = []
     for _ in range(5):
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-P", "-m", "handful", "estimate"], capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-P", "-m", "handful", "estimate"], capture_output=True, check=True
+        )
         runs.append(time.perf_counter() - start)
     line("cold `handful estimate` (median of 5)", statistics.median(runs), 1, "s")
 
@@ -114,7 +140,9 @@ def page_weights() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/"
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"]
+        )
         for path in sorted(SITE.rglob("*.html")):
             context = browser.new_context(viewport={"width": 1280, "height": 900})
             page = context.new_page()
@@ -122,7 +150,13 @@ def page_weights() -> None:
             sizes = page.evaluate("""() => performance.getEntriesByType("resource")
                 .map((e) => [new URL(e.name).pathname, e.encodedBodySize])""")
             whole = page.evaluate("performance.getEntriesByType('navigation')[0].encodedBodySize")
-            ours = sum(s for name, s in sizes if "/_static/handful/" in name and "/fonts/" not in name and "/search-index-" not in name)
+            ours = sum(
+                s
+                for name, s in sizes
+                if "/_static/handful/" in name
+                and "/fonts/" not in name
+                and "/search-index-" not in name
+            )
             name = path.relative_to(SITE).as_posix()
             line(f"{name}: whole page", (whole + sum(s for _, s in sizes)) / 1e3, 600, "kB")
             line(f"{name}: our script and style", ours / 1e3, 120, "kB")
@@ -131,7 +165,8 @@ def page_weights() -> None:
     server.shutdown()
 
 
-# From moving the cursor of the page's first plot, or the slider below it, to the frame that shows it.
+# From moving the cursor of the page's first plot, or the slider below it, to the frame that shows
+# it.
 FRAME = """async (what) => {
     const figure = [...document.querySelectorAll(".ex")].find((ex) => ex.querySelector(".ex-controls input[type=range]"));
     const svg = figure.querySelector(".ex-svg"), input = figure.querySelector(".ex-controls input[type=range]");
@@ -158,7 +193,8 @@ FRAME = """async (what) => {
     }
     return times.slice(10).sort((a, b) => a - b);
 }"""
-# The moment at which a frame with the first slider in it was handed to the screen, and the same for an explorer's.
+# The moment at which a frame with the first slider in it was handed to the screen, and the same for
+# an explorer's.
 FIRST = """new MutationObserver((_, observer) => {
     for (const [name, rule] of [["firstSlider", "input[type=range], [role=slider]"], ["firstExplorer", ".ex-cursor"]]) {
       if (window[name] !== undefined || !document.querySelector(rule)) continue;
@@ -171,31 +207,53 @@ FIRST = """new MutationObserver((_, observer) => {
 
 
 def sliders() -> None:
-    """With the processor slowed four times: page load to the first working slider, and slider to new frame."""
+    """With the processor slowed four times: page load to the first working slider, and slider to
+    new frame.
+    """
     from playwright.sync_api import sync_playwright
 
     server = open_server(SITE, 0, quiet=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"]
+        )
         for name in ("index", "latency-and-cost", "balance-batch"):
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
             page.add_init_script(FIRST)
             page.goto(f"http://127.0.0.1:{server.server_port}/{name}.html", wait_until="load")
             page.wait_for_function("() => window.firstExplorer")
-            line(f"{name}: load to first slider, CPU ÷ 4", page.evaluate("window.firstSlider") / 1e3, 1, "s")
-            line(f"{name}: load to first explorer, CPU ÷ 4", page.evaluate("window.firstExplorer") / 1e3, None, "s")
+            line(
+                f"{name}: load to first slider, CPU ÷ 4",
+                page.evaluate("window.firstSlider") / 1e3,
+                1,
+                "s",
+            )
+            line(
+                f"{name}: load to first explorer, CPU ÷ 4",
+                page.evaluate("window.firstExplorer") / 1e3,
+                None,
+                "s",
+            )
             for what in ("cursor", "slider"):
                 times = page.evaluate(FRAME, what)
-                line(f"{name}: {what} to frame, CPU ÷ 4, median", times[len(times) // 2], None, "ms")
-                line(f"{name}: {what} to frame, CPU ÷ 4, 95th percentile", times[int(len(times) * 0.95)], 16, "ms")
+                line(
+                    f"{name}: {what} to frame, CPU ÷ 4, median", times[len(times) // 2], None, "ms"
+                )
+                line(
+                    f"{name}: {what} to frame, CPU ÷ 4, 95th percentile",
+                    times[int(len(times) * 0.95)],
+                    16,
+                    "ms",
+                )
             page.close()
         browser.close()
     server.shutdown()
 
 
-# Twenty reviews of each of 5,000 cards, the book's own first, written as they are; the page works out the rest.
+# Twenty reviews of each of 5,000 cards, the book's own first, written as they are; the page works
+# out the rest.
 LEARNER = """async () => {
     const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
     const own = [...document.querySelectorAll("[data-card]")].map((node) => node.dataset.card);
@@ -228,13 +286,17 @@ GRADE = """async () => {
 
 
 def review() -> None:
-    """With 5,000 cards and 100,000 reviews in the store and the processor slowed four times: Review, and an answer."""
+    """With 5,000 cards and 100,000 reviews in the store and the processor slowed four times:
+    Review, and an answer.
+    """
     from playwright.sync_api import sync_playwright
 
     server = open_server(SITE, 0, quiet=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.set_default_timeout(300_000)
         page.add_init_script(UP)
@@ -243,20 +305,36 @@ def review() -> None:
         page.evaluate(LEARNER)
         page.reload()
         page.wait_for_function("() => window.reviewUp")
-        line("Review: 100,000 answers worked out anew, to the first card", page.evaluate("window.reviewUp") / 1e3, None, "s")
+        line(
+            "Review: 100,000 answers worked out anew, to the first card",
+            page.evaluate("window.reviewUp") / 1e3,
+            None,
+            "s",
+        )
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
         times = []
         for _ in range(5):
             page.reload()
             page.wait_for_function("() => window.reviewUp")
             times.append(page.evaluate("window.reviewUp") / 1e3)
-        line("Review: load to the first card, CPU ÷ 4 (median of 5)", statistics.median(times), 1, "s")
-        line("Review: answer to the next card, CPU ÷ 4 (median of 9)", statistics.median(page.evaluate(GRADE) for _ in range(9)), None, "ms")
+        line(
+            "Review: load to the first card, CPU ÷ 4 (median of 5)",
+            statistics.median(times),
+            1,
+            "s",
+        )
+        line(
+            "Review: answer to the next card, CPU ÷ 4 (median of 9)",
+            statistics.median(page.evaluate(GRADE) for _ in range(9)),
+            None,
+            "ms",
+        )
         browser.close()
     server.shutdown()
 
 
-# Every prefix of what a reader types: from the keystroke to results in the page, and to the frame that shows them.
+# Every prefix of what a reader types: from the keystroke to results in the page, and to the frame
+# that shows them.
 TYPE = """async (queries) => {
     const input = document.querySelector("dialog.find input"), list = document.querySelector("#find-list"), results = [], frames = [];
     const next = () => new Promise((done) => { const channel = new MessageChannel(); channel.port1.onmessage = done; channel.port2.postMessage(0); });
@@ -275,40 +353,80 @@ TYPE = """async (queries) => {
 
 
 def search() -> None:
-    """The search: weight of its script and index; with the processor slowed four times, loading it and typing."""
+    """The search: weight of its script and index; with the processor slowed four times, loading it
+    and typing.
+    """
     from playwright.sync_api import sync_playwright
 
     folder = SITE / "_static/handful"
     script = next(folder.glob("search*.js")).name  # the mark of its content may stand in its name
-    for pattern, limit in ((script, None), ("search-index-*.json", 250), ("search-maths-*.json", None)):
+    for pattern, limit in (
+        (script, None),
+        ("search-index-*.json", 250),
+        ("search-maths-*.json", None),
+    ):
         for path in folder.glob(pattern):
-            line(f"{path.name}, compressed", len(gzip.compress(path.read_bytes(), 9)) / 1e3, limit, "kB")
+            line(
+                f"{path.name}, compressed",
+                len(gzip.compress(path.read_bytes(), 9)) / 1e3,
+                limit,
+                "kB",
+            )
     server = open_server(SITE, 0, quiet=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"]
+        )
         loads = []
         for _ in range(5):
             if loads:
                 page.close()
             page = browser.new_page(viewport={"width": 1280, "height": 900})
-            page.goto(f"http://127.0.0.1:{server.server_port}/glossary.html", wait_until="networkidle")
+            page.goto(
+                f"http://127.0.0.1:{server.server_port}/glossary.html", wait_until="networkidle"
+            )
             page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
-            loads.append(page.evaluate("""async (script) => {
+            loads.append(
+                page.evaluate(
+                    """async (script) => {
                 const address = new URL(document.body.dataset.search, document.baseURI), search = await import(new URL(script, address));
                 const start = performance.now();
                 await search.warm(address);
                 return performance.now() - start;
-            }""", script))
-        line("search: index fetched, parsed and ready, CPU ÷ 4 (median of 5)", statistics.median(loads), 300, "ms")
+            }""",
+                    script,
+                )
+            )
+        line(
+            "search: index fetched, parsed and ready, CPU ÷ 4 (median of 5)",
+            statistics.median(loads),
+            300,
+            "ms",
+        )
         page.keyboard.press("Control+k")
         page.locator(".find-try").first.wait_for()
-        queries = ["weight time", "balance batch", "KV cache", "N_total", "pipeline bubble", "speculative decodign", "why is a long prompt dear"]
+        queries = [
+            "weight time",
+            "balance batch",
+            "KV cache",
+            "N_total",
+            "pipeline bubble",
+            "speculative decodign",
+            "why is a long prompt dear",
+        ]
         page.evaluate(TYPE, queries[:2])
         results, frames = page.evaluate(TYPE, queries)
         for what, times in (("results", results), ("their frame", frames)):
-            line(f"search: keystroke to {what}, CPU ÷ 4, median", times[len(times) // 2], None, "ms")
-            line(f"search: keystroke to {what}, CPU ÷ 4, 95th percentile", times[int(len(times) * 0.95)], 50 if what == "results" else None, "ms")
+            line(
+                f"search: keystroke to {what}, CPU ÷ 4, median", times[len(times) // 2], None, "ms"
+            )
+            line(
+                f"search: keystroke to {what}, CPU ÷ 4, 95th percentile",
+                times[int(len(times) * 0.95)],
+                50 if what == "results" else None,
+                "ms",
+            )
         browser.close()
     server.shutdown()
 
@@ -317,12 +435,20 @@ def bundles() -> None:
     """What each module adds to the scripts, the five largest first."""
     for name in ("handful", "explorer", "study"):
         for suffix in ("js", "css") if name != "study" else ("js",):
-            line(f"{name}.{suffix}, compressed", len(gzip.compress((SCRIPTS / f"{name}.{suffix}").read_bytes(), 9)) / 1e3,
-                 None, "kB")
+            line(
+                f"{name}.{suffix}, compressed",
+                len(gzip.compress((SCRIPTS / f"{name}.{suffix}").read_bytes(), 9)) / 1e3,
+                None,
+                "kB",
+            )
         outputs = json.loads((SCRIPTS / f"{name}.meta.json").read_text())["outputs"]
         inputs = next(o["inputs"] for path, o in outputs.items() if path.endswith(".js"))
         largest = sorted(inputs.items(), key=lambda item: -item[1]["bytesInOutput"])[:5]
-        print("    " + ", ".join(f"{path} {part['bytesInOutput'] / 1e3:.1f}" for path, part in largest) + " kB raw")
+        print(
+            "    "
+            + ", ".join(f"{path} {part['bytesInOutput'] / 1e3:.1f}" for path, part in largest)
+            + " kB raw"
+        )
 
 
 def beside_stock() -> None:
@@ -334,7 +460,18 @@ def beside_stock() -> None:
 
 
 def main() -> None:
-    for measure in (cold_import, cold_command, sweeps, every_sweep, sliders, review, search, bundles, page_weights, beside_stock):
+    for measure in (
+        cold_import,
+        cold_command,
+        sweeps,
+        every_sweep,
+        sliders,
+        review,
+        search,
+        bundles,
+        page_weights,
+        beside_stock,
+    ):
         try:
             measure()
         except (ImportError, KeyError) as missing:

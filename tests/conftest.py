@@ -1,4 +1,7 @@
-"""For every test: what this machine lacks is skipped and counted, and no example fails for being slow."""
+"""For every test: what this machine lacks is skipped and counted, and no example fails for being
+slow.
+"""
+
 import os
 from functools import cache
 from pathlib import Path
@@ -16,9 +19,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
-        if item.get_closest_marker("site") and not any(item.path.is_relative_to(here / room) for room in READERS):
-            raise pytest.UsageError(f"{item.nodeid} is marked `site` and lies outside tests/pages and tests/notebooks, "
-                                    "where `make test` would not find it.")
+        if item.get_closest_marker("site") and not any(
+            item.path.is_relative_to(here / room) for room in READERS
+        ):
+            raise pytest.UsageError(
+                f"{item.nodeid} is marked `site` and lies outside tests/pages and tests/notebooks, "
+                "where `make test` would not find it."
+            )
 
 
 @cache
@@ -26,7 +33,11 @@ def no_browser() -> str:
     """Return why no page can be opened on this machine; nothing where it can."""
     from handful.page.bootstrap import driver, find_browser
 
-    return driver() if find_browser() else "no Chromium or Chrome on this machine; `make browser` says how to get one"
+    return (
+        driver()
+        if find_browser()
+        else "no Chromium or Chrome on this machine; `make browser` says how to get one"
+    )
 
 
 @cache

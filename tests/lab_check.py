@@ -1,8 +1,9 @@
 """A chapter's notebook in JupyterLab itself, in a real browser: ``make lab-check``.
 
-JupyterLab comes by pip into an environment of its own, _build/lab, together with the wheel.  The browser opens the
-notebook, runs all cells, moves the slider of its first explorer, an ipywidgets slider, and waits for the plot to
-follow: the value goes to the kernel and comes back to the plot's own widget.  Leaves _build/lab-check.png.
+JupyterLab comes by pip into an environment of its own, _build/lab, together with the wheel.  The
+browser opens the notebook, runs all cells, moves the slider of its first explorer, an ipywidgets
+slider, and waits for the plot to follow: the value goes to the kernel and comes back to the plot's
+own widget.  Leaves _build/lab-check.png.
 """
 
 from __future__ import annotations
@@ -22,8 +23,14 @@ from handful.page.build import BUILD, ROOT, bundle, package, say, stop
 
 LAB = BUILD / "lab"
 SHOT = BUILD / "lab-check.png"
-SETTINGS = ("--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", "--ServerApp.allow_root=True",
-            "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
+SETTINGS = (
+    "--no-browser",
+    "--ServerApp.ip=127.0.0.1",
+    "--ServerApp.port=0",
+    "--ServerApp.allow_root=True",
+    "--LabApp.news_url=None",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+)
 # The path of the plot's first curve: what a slider has to change.
 CURVES = """() => [...document.querySelectorAll('.jp-Notebook .ex .ex-svg path')].map((path) => path.getAttribute('d')).join('|')"""
 
@@ -31,7 +38,14 @@ CURVES = """() => [...document.querySelectorAll('.jp-Notebook .ex .ex-svg path')
 def environment(made: Path) -> Path:
     """JupyterLab in _build/lab, and the wheel as it is now; returns the folder of its programs."""
     stamp, state = LAB / ".made-from", wheel.digest(made)
-    pip = [str(LAB / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [
+        str(LAB / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     if not stamp.exists():
         say("JupyterLab in an environment of its own: some minutes")
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(LAB)], check=True)
@@ -46,7 +60,9 @@ def wait_for_address(log: Path, server: subprocess.Popen, token: str, seconds: f
     """Where the server listens, once it answers."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and server.poll() is None:
-        if found := re.search(r"(http://127\.0\.0\.1:\d+)/lab", log.read_text("utf-8", errors="replace")):
+        if found := re.search(
+            r"(http://127\.0\.0\.1:\d+)/lab", log.read_text("utf-8", errors="replace")
+        ):
             try:
                 urllib.request.urlopen(f"{found[1]}/api/status?token={token}", timeout=5).read()
                 return found[1]
@@ -68,7 +84,10 @@ def look(address: str, token: str, name: str) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox", "--disable-gpu"])
+        chromium = driver.chromium.launch(
+            executable_path=bootstrap.find_browser(),
+            args=["--headless", "--no-sandbox", "--disable-gpu"],
+        )
         page = chromium.new_page(viewport={"width": 1400, "height": 1100})
         page.set_default_timeout(300_000)
         page.goto(f"{address}/lab/tree/{name}?token={token}&reset")
@@ -83,13 +102,17 @@ def look(address: str, token: str, name: str) -> None:
             page.locator(".jp-Dialog .jp-mod-accept").first.click()  # the kernel that it proposes
         cells = page.evaluate("() => document.querySelectorAll('.jp-CodeCell').length")
         wait_until_run(page)
-        # Lab draws a cell when it comes near the screen and forgets it again, so the notebook is leafed through.
+        # Lab draws a cell when it comes near the screen and forgets it again, so the notebook is
+        # leafed through.
         figure = page.locator(".jp-Notebook .ex .ex-svg path").first
         try:
-            page.wait_for_function("""() => { const list = document.querySelector('.jp-WindowedPanel-outer') || document.querySelector('.jp-Notebook');
+            page.wait_for_function(
+                """() => { const list = document.querySelector('.jp-WindowedPanel-outer') || document.querySelector('.jp-Notebook');
                 if (document.querySelector('.jp-Notebook .ex .ex-svg path')) return true;
                 if (list.scrollTop + list.clientHeight > list.scrollHeight - 5) list.scrollTop = 0; else list.scrollBy(0, 300);
-                return false; }""", polling=1000)
+                return false; }""",
+                polling=1000,
+            )
         except Late:
             page.screenshot(path=str(SHOT))
             stop(f"No explorer was drawn; {SHOT.relative_to(ROOT)} shows the page as it was then.")
@@ -100,10 +123,17 @@ def look(address: str, token: str, name: str) -> None:
         slider.focus()
         for _ in range(12):
             slider.press("ArrowRight")
-        page.wait_for_function("(before) => { const now = (" + CURVES + ")(); return now && now !== before; }", arg=before, timeout=120_000)
+        page.wait_for_function(
+            "(before) => { const now = (" + CURVES + ")(); return now && now !== before; }",
+            arg=before,
+            timeout=120_000,
+        )
         say(f"the slider moved from {read_before} to {readout(page)}, and the plot with it")
         wait_until_run(page)
-        wrong = page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'], .jp-RenderedText[data-mime-type*='error']")
+        wrong = page.locator(
+            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'], "
+            ".jp-RenderedText[data-mime-type*='error']"
+        )
         if wrong.count():
             stop(f"A cell of {name} shows an error: {wrong.first.inner_text()[:800]}")
         slider.scroll_into_view_if_needed()
@@ -113,12 +143,17 @@ def look(address: str, token: str, name: str) -> None:
 
 
 def readout(page) -> str:
-    return page.locator(".jp-OutputArea-output:has(.ex) .widget-slider .widget-readout").first.inner_text()
+    return page.locator(
+        ".jp-OutputArea-output:has(.ex) .widget-slider .widget-readout"
+    ).first.inner_text()
 
 
 def wait_until_run(page) -> None:
     """No cell is waiting for the kernel."""
-    page.wait_for_function("() => ![...document.querySelectorAll('.jp-InputArea-prompt')].some((prompt) => prompt.textContent.includes('*'))")
+    page.wait_for_function(
+        "() => ![...document.querySelectorAll('.jp-InputArea-prompt')].some((prompt) => "
+        "prompt.textContent.includes('*'))"
+    )
 
 
 def main(name: str) -> None:
@@ -132,8 +167,17 @@ def main(name: str) -> None:
             stop(f"{name} has no notebook.")
         token, log = secrets.token_hex(16), Path(folder) / "log.txt"
         with log.open("w") as out:
-            server = subprocess.Popen([str(binaries / "jupyter-lab"), *SETTINGS, f"--IdentityProvider.token={token}",
-                                       f"--ServerApp.root_dir={folder}/work"], stdout=out, stderr=subprocess.STDOUT, cwd=folder)
+            server = subprocess.Popen(
+                [
+                    str(binaries / "jupyter-lab"),
+                    *SETTINGS,
+                    f"--IdentityProvider.token={token}",
+                    f"--ServerApp.root_dir={folder}/work",
+                ],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+            )
         try:
             address = wait_for_address(log, server, token)
             say(f"JupyterLab at {address}")

@@ -1,10 +1,13 @@
-"""Change the formulas one small step at a time, and see that the tests notice: ``make mutants [MODULE=latency …]``.
+"""Change the formulas one small step at a time, and see that the tests notice: ``make mutants
+[MODULE=latency …]``.
 
-Of each module of mathematics, every number, sign, operator, maximum and comparison in turn is changed; a mutant that
-the module's own tests and doctests let pass is printed with its line.  Those that are left, and why each of them is
-no fault of the tests, stand in ``tests/survivors.txt``; a survivor that is not there makes the command fail.
+Of each module of mathematics, every number, sign, operator, maximum and comparison in turn is
+changed; a mutant that the module's own tests and doctests let pass is printed with its line.  Those
+that are left, and why each of them is no fault of the tests, stand in ``tests/survivors.txt``; a
+survivor that is not there makes the command fail.
 
-Tools that mutate functions do not reach formulas, which are expressions at the top of a module; hence these lines.
+Tools that mutate functions do not reach formulas, which are expressions at the top of a module;
+hence these lines.
 """
 
 from __future__ import annotations
@@ -26,17 +29,68 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "handful"
-MODULES = ("latency", "balance", "sparsity", "overtraining", "chinchilla", "lifetime", "pipelining", "racks", "stages",
-           "experts", "prices", "passes", "bills", "tiers", "memory_wall", "reversible", "nudges", "ciphers", "queueing", "validation")
-# Nobody reads what a failed test says, and what test files themselves would do as doctests is nothing.
-QUICK = ["-q", "--tb=no", "--assert=plain", "-p", "no:unraisableexception", "-p", "no:threadexception",
-         "-o", "addopts=--import-mode=importlib --strict-markers"]
+MODULES = (
+    "latency",
+    "balance",
+    "sparsity",
+    "overtraining",
+    "chinchilla",
+    "lifetime",
+    "pipelining",
+    "racks",
+    "stages",
+    "experts",
+    "prices",
+    "passes",
+    "bills",
+    "tiers",
+    "memory_wall",
+    "reversible",
+    "nudges",
+    "ciphers",
+    "queueing",
+    "validation",
+)
+# Nobody reads what a failed test says, and what test files themselves would do as doctests is
+# nothing.
+QUICK = [
+    "-q",
+    "--tb=no",
+    "--assert=plain",
+    "-p",
+    "no:unraisableexception",
+    "-p",
+    "no:threadexception",
+    "-o",
+    "addopts=--import-mode=importlib --strict-markers",
+]
 JOBS = int(os.environ.get("JOBS", 2))  # mutants at a time
 LONGEST = 90  # seconds of a processor for the tests of one mutant
-TESTS = {"balance": ("balance", "latency", "train"), "sparsity": ("latency",)}  # where they are not in a file of the same name
-SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
-         ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
-NAMES = {"Max": "Min", "Min": "Max", "max": "min", "min": "max", "floor": "ceiling", "ceiling": "floor"}
+TESTS = {
+    "balance": ("balance", "latency", "train"),
+    "sparsity": ("latency",),
+}  # where they are not in a file of the same name
+SWAPS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+}
+NAMES = {
+    "Max": "Min",
+    "Min": "Max",
+    "max": "min",
+    "min": "max",
+    "floor": "ceiling",
+    "ceiling": "floor",
+}
 
 
 def changes(tree: ast.AST):
@@ -44,16 +98,25 @@ def changes(tree: ast.AST):
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             # One more; a third more where one is nothing.
-            old, node.value = node.value, node.value + 1 if node.value < 100 else node.value * 4 // 3
+            old, node.value = (
+                node.value,
+                node.value + 1 if node.value < 100 else node.value * 4 // 3,
+            )
             yield node.lineno, f"{old} → {node.value}"
             node.value = old
         elif isinstance(node, ast.BinOp) and type(node.op) in SWAPS:
             old, node.op = node.op, SWAPS[type(node.op)]()
-            yield node.lineno, f"{type(old).__name__} → {type(node.op).__name__} in {ast.unparse(node)[:60]}"
+            yield (
+                node.lineno,
+                f"{type(old).__name__} → {type(node.op).__name__} in {ast.unparse(node)[:60]}",
+            )
             node.op = old
         elif isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPS:
             old, node.ops[0] = node.ops[0], SWAPS[type(node.ops[0])]()
-            yield node.lineno, f"{type(old).__name__} → {type(node.ops[0]).__name__} in {ast.unparse(node)[:60]}"
+            yield (
+                node.lineno,
+                f"{type(old).__name__} → {type(node.ops[0]).__name__} in {ast.unparse(node)[:60]}",
+            )
             node.ops[0] = old
         elif isinstance(node, ast.Name) and node.id in NAMES and isinstance(node.ctx, ast.Load):
             old, node.id = node.id, NAMES[node.id]
@@ -62,7 +125,9 @@ def changes(tree: ast.AST):
 
 
 class Mutant(SourceFileLoader):
-    """Finds and loads one module of the package from other source than its file's; all else comes as it is."""
+    """Finds and loads one module of the package from other source than its file's; all else comes
+    as it is.
+    """
 
     def __init__(self, module: str, source: str) -> None:
         super().__init__(f"handful.{module}", str(PACKAGE / f"{module}.py"))
@@ -76,7 +141,9 @@ class Mutant(SourceFileLoader):
 
 
 class Order:
-    """What noticed a mutant latest goes first, then the quick before the slow; a file hands that to the next mutant."""
+    """What noticed a mutant latest goes first, then the quick before the slow; a file hands that to
+    the next mutant.
+    """
 
     def __init__(self, notes: Path) -> None:
         self.notes = notes
@@ -109,7 +176,9 @@ def tested(module: str, source: str, notes: Path) -> int:
 
         def fails(*names: str) -> int:
             files = [str(ROOT / f"tests/test_{name}.py") for name in names]
-            return pytest.main(["-x", *QUICK, "--rootdir", str(ROOT), *files], plugins=[Order(notes)])
+            return pytest.main(
+                ["-x", *QUICK, "--rootdir", str(ROOT), *files], plugins=[Order(notes)]
+            )
 
         if fails(*TESTS.get(module, (module,))):
             return 1
@@ -155,14 +224,18 @@ def survivors(module: str, folder: str) -> tuple[int, list[str]]:
 
 
 def mutants(module: str) -> list[tuple[str, str]]:
-    """(words, source) of each mutant of a module; those of equal words are numbered, or one would hide another."""
+    """(words, source) of each mutant of a module; those of equal words are numbered, or one would
+    hide another.
+    """
     tree = ast.parse((PACKAGE / f"{module}.py").read_text("utf-8"))
     lines = (PACKAGE / f"{module}.py").read_text("utf-8").splitlines()
     found, often = [], Counter()
     for line, change in changes(tree):
         words = f"{module}: {change}  |  {lines[line - 1].strip()}"
         often[words] += 1
-        found.append((words if often[words] == 1 else f"{words}  [{often[words]}]", ast.unparse(tree)))
+        found.append(
+            (words if often[words] == 1 else f"{words}  [{often[words]}]", ast.unparse(tree))
+        )
     return found
 
 
@@ -192,7 +265,10 @@ def main(names: list[str]) -> int:
         sys.exit(f"{loaded[0]} was loaded before it could be changed.")
     unknown = [name for name in names if name not in MODULES]
     if unknown:
-        print(f"There is no module of mathematics {unknown[0]!r}; there are {', '.join(MODULES)}.", file=sys.stderr)
+        print(
+            f"There is no module of mathematics {unknown[0]!r}; there are {', '.join(MODULES)}.",
+            file=sys.stderr,
+        )
         return 2
     kept = (ROOT / "tests/survivors.txt").read_text("utf-8").splitlines()
     known, new, count = {line for line in kept if "  |  " in line}, [], 0

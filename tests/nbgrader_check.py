@@ -1,8 +1,11 @@
-"""nbgrader itself on what we export: generate, then autograde a solved, an empty and a wrong submission.
+"""nbgrader itself on what we export: generate, then autograde a solved, an empty and a wrong
+submission.
 
-``make nbgrader`` installs nbgrader into an environment of its own (400 MB, outside this project's) and runs this; it is no
-part of ``make test``.  NBGRADER names an environment that has nbgrader already.
+``make nbgrader`` installs nbgrader into an environment of its own (400 MB, outside this project's)
+and runs this; it is no part of ``make test``.  NBGRADER names an environment that has nbgrader
+already.
 """
+
 from __future__ import annotations
 
 import csv
@@ -26,15 +29,27 @@ def environment() -> Path:
     if not (made / "bin" / "nbgrader").exists():
         print(f"nbgrader into {made}", flush=True)
         venv.create(made, with_pip=True)
-        subprocess.run([made / "bin" / "pip", "install", "-q", "nbgrader>=0.9.5", "numpy"], check=True)
+        subprocess.run(
+            [made / "bin" / "pip", "install", "-q", "nbgrader>=0.9.5", "numpy"], check=True
+        )
     return made
 
 
 def nbgrader(place: Path, course: Path, *arguments: str) -> None:
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PATH": f"{place / 'bin'}:{os.environ['PATH']}"}
-    done = subprocess.run([place / "bin" / "nbgrader", *arguments], cwd=course, env=env, capture_output=True, text=True)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
+        "PATH": f"{place / 'bin'}:{os.environ['PATH']}"
+    }
+    done = subprocess.run(
+        [place / "bin" / "nbgrader", *arguments],
+        cwd=course,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
-        sys.exit(f"nbgrader {' '.join(arguments)} failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        sys.exit(
+            f"nbgrader {' '.join(arguments)} failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+        )
 
 
 def submissions(assignment: Assignment, released: dict) -> dict[str, dict]:
@@ -54,38 +69,58 @@ def submissions(assignment: Assignment, released: dict) -> dict[str, dict]:
 def check(place: Path, assignment: Assignment) -> None:
     with tempfile.TemporaryDirectory() as folder:
         course = Path(folder)
-        (course / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'check'\n")
+        (course / "nbgrader_config.py").write_text(
+            "c = get_config()\nc.CourseDirectory.course_id = 'check'\n"
+        )
         for name, content in exports.FORMATS["nbgrader"](assignment, None).items():
             (course / name).parent.mkdir(parents=True)
             (course / name).write_text(content)
         nbgrader(place, course, "generate_assignment", assignment.name)
         text = (course / "release" / assignment.name / f"{assignment.name}.ipynb").read_text()
-        for line in [line for cut in assignment.cuts.values() for line in cut.taken if len(line.strip()) > 9] + [exports.BEGIN, exports.SOLUTION[0]]:
-            assert json.dumps(line.strip())[1:-1] not in text, f"the release of {assignment.name} holds {line!r}"
+        for line in [
+            line for cut in assignment.cuts.values() for line in cut.taken if len(line.strip()) > 9
+        ] + [exports.BEGIN, exports.SOLUTION[0]]:
+            assert json.dumps(line.strip())[1:-1] not in text, (
+                f"the release of {assignment.name} holds {line!r}"
+            )
         for student, made in submissions(assignment, json.loads(text)).items():
             path = course / "submitted" / student / assignment.name / f"{assignment.name}.ipynb"
             path.parent.mkdir(parents=True)
             path.write_text(json.dumps(made))
         nbgrader(place, course, "autograde", assignment.name)
         nbgrader(place, course, "export", "--to", "grades.csv")
-        grades = {row["student_id"]: float(row["raw_score"]) for row in csv.DictReader((course / "grades.csv").open())}
+        grades = {
+            row["student_id"]: float(row["raw_score"])
+            for row in csv.DictReader((course / "grades.csv").open())
+        }
     print(f"{assignment.name}: {grades}", flush=True)
     question = mistaken(assignment)
-    assert grades["solved"] == assignment.points, f"the solution of {assignment.name} gets {grades['solved']} of {assignment.points} points"
-    assert grades["empty"] == 0, f"the empty notebook of {assignment.name} gets {grades['empty']} points"
+    assert grades["solved"] == assignment.points, (
+        f"the solution of {assignment.name} gets {grades['solved']} of {assignment.points} points"
+    )
+    assert grades["empty"] == 0, (
+        f"the empty notebook of {assignment.name} gets {grades['empty']} points"
+    )
     lost = question.points * (1 - partial(assignment, question)) if question else 0
-    assert abs(grades["wrong"] - (assignment.points - lost)) < 1e-3, f"a mistake in {assignment.name} gets {grades['wrong']}, {lost} are to be lost"
+    assert abs(grades["wrong"] - (assignment.points - lost)) < 1e-3, (
+        f"a mistake in {assignment.name} gets {grades['wrong']}, {lost} are to be lost"
+    )
 
 
 def mistaken(assignment: Assignment) -> Question | None:
     """The first function with known mistakes; its last one is tried."""
-    return next((one for one in assignment.questions.values() if one.kind == "function" and one.wrong), None)
+    return next(
+        (one for one in assignment.questions.values() if one.kind == "function" and one.wrong), None
+    )
 
 
 def partial(assignment: Assignment, question: Question) -> float:
     """The share of calls that the mistake gets right."""
     made, turn = calls(question, exports.VARIANT), list(question.wrong)[-1]
-    wrong, right = turns(assignment, exports.VARIANT)[question.name][turn], truths(assignment, exports.VARIANT)[question.name]
+    wrong, right = (
+        turns(assignment, exports.VARIANT)[question.name][turn],
+        truths(assignment, exports.VARIANT)[question.name],
+    )
     pairs = [answers(question, thing, made) for thing in (wrong, right)]
     return sum(same(a, b, question.tolerance) for a, b in zip(*pairs)) / len(made)
 
@@ -93,5 +128,9 @@ def partial(assignment: Assignment, question: Question) -> float:
 if __name__ == "__main__":
     where = environment()
     for one in assignments().values():
-        if one.library == "none" and all(question.kind != "judged" for question in one.questions.values()) and sys.argv[1:] in ([], [one.name]):
+        if (
+            one.library == "none"
+            and all(question.kind != "judged" for question in one.questions.values())
+            and sys.argv[1:] in ([], [one.name])
+        ):
             check(where, one)

@@ -1,7 +1,9 @@
-"""Run every downloadable notebook in an environment that holds Jupyter and no package of ours: ``make notebooks-clean``.
+"""Run every downloadable notebook in an environment that holds Jupyter and no package of ours:
+``make notebooks-clean``.
 
-The notebooks are made for a site on this machine that offers the wheel, so that the first one installs the package by
-its own first cell, from an address and against a hash, and the others find it there.
+The notebooks are made for a site on this machine that offers the wheel, so that the first one
+installs the package by its own first cell, from an address and against a hash, and the others find
+it there.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ nbclient.NotebookClient(made, timeout=300, kernel_name="python3", resources={"me
 def main(chosen: list[str]) -> None:
     bundle()
     made = package()
-    with tempfile.TemporaryDirectory(prefix="notebooks-") as folder, open_server_of(made, Path(folder)) as site:
+    with (
+        tempfile.TemporaryDirectory(prefix="notebooks-") as folder,
+        open_server_of(made, Path(folder)) as site,
+    ):
         python = Path(folder) / "env" / "bin" / "python"
         say("a new environment: Jupyter, and what the package depends on")
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
@@ -44,17 +49,40 @@ def main(chosen: list[str]) -> None:
         work.mkdir()
         for number, path in enumerate(paths, 1):
             begun = time.monotonic()
-            done = subprocess.run([str(python), "-c", RUN, str(path), str(work)], capture_output=True, text=True, cwd=work)
-            say(f"    {number} of {len(paths)}: {path.name}, {time.monotonic() - begun:.1f} s{' FAILED' if done.returncode else ''}")
+            done = subprocess.run(
+                [str(python), "-c", RUN, str(path), str(work)],
+                capture_output=True,
+                text=True,
+                cwd=work,
+            )
+            say(
+                f"    {number} of {len(paths)}: {path.name}, {time.monotonic() - begun:.1f} "
+                f"s{' FAILED' if done.returncode else ''}"
+            )
             if done.returncode:
                 failed.append(path.name)
                 print(done.stderr[-3000:], file=sys.stderr)
-        place = subprocess.run([str(python), "-c", "import handful; print(handful.__file__)"], capture_output=True, text=True, cwd=work).stdout.strip()
+        place = subprocess.run(
+            [str(python), "-c", "import handful; print(handful.__file__)"],
+            capture_output=True,
+            text=True,
+            cwd=work,
+        ).stdout.strip()
         if str(Path(folder).resolve()) not in str(Path(place).resolve()):
-            stop(f"The notebooks did not run on the package of the new environment but on {place or 'none'}.")
+            stop(
+                "The notebooks did not run on the package of the new environment but on "
+                f"{place or 'none'}."
+            )
         if failed or not paths:
-            stop(f"{len(failed)} of {len(paths)} notebooks failed: {', '.join(failed)}." if paths else "No notebook of that name.")
-        say(f"{len(paths)} notebooks ran in {time.monotonic() - started:.0f} s with the wheel of {made.stat().st_size / 1e6:.1f} MB")
+            stop(
+                f"{len(failed)} of {len(paths)} notebooks failed: {', '.join(failed)}."
+                if paths
+                else "No notebook of that name."
+            )
+        say(
+            f"{len(paths)} notebooks ran in {time.monotonic() - started:.0f} s with the wheel of "
+            f"{made.stat().st_size / 1e6:.1f} MB"
+        )
 
 
 class open_server_of:

@@ -1,8 +1,10 @@
-"""The same sources with plain Sphinx 9 and myst-nb, so that the book outlives Jupyter Book 1: ``make sphinx9``.
+"""The same sources with plain Sphinx 9 and myst-nb, so that the book outlives Jupyter Book 1:
+``make sphinx9``.
 
-Sphinx 9 and Jupyter Book 1 do not fit into one environment, so this one has its own, in ``_build/sphinx9``, with nothing
-of Jupyter Book in it.  Its configuration is read from _config.yml.  Cells come from the last build's cache where there
-is one, and run otherwise.  Warnings are errors, and what makes the book has to be on its pages.
+Sphinx 9 and Jupyter Book 1 do not fit into one environment, so this one has its own, in
+``_build/sphinx9``, with nothing of Jupyter Book in it.  Its configuration is read from _config.yml.
+Cells come from the last build's cache where there is one, and run otherwise.  Warnings are errors,
+and what makes the book has to be on its pages.
 """
 
 from __future__ import annotations
@@ -22,12 +24,28 @@ from handful.page import build
 
 PLACE = build.BUILD / "sphinx9"
 PYTHON = PLACE / "env" / "bin" / "python"
-TOOLS = ["sphinx>=9,<10", "myst-nb>=1.4", "sphinx-book-theme>=1.1", "sphinx-external-toc>=1.0", "sphinx-copybutton", "sphinx-design",
-         "sphinx-togglebutton", "sphinxcontrib-bibtex>=2.6", "ipykernel"]
+TOOLS = [
+    "sphinx>=9,<10",
+    "myst-nb>=1.4",
+    "sphinx-book-theme>=1.1",
+    "sphinx-external-toc>=1.0",
+    "sphinx-copybutton",
+    "sphinx-design",
+    "sphinx-togglebutton",
+    "sphinxcontrib-bibtex>=2.6",
+    "ipykernel",
+]
 # Of the package's extras, what its Sphinx extensions import.
 EXTRAS = "study"
-EXTENSIONS = ["myst_nb", "sphinx_external_toc", "sphinx_book_theme", "sphinx_copybutton", "sphinx_design", "sphinx_togglebutton",
-              "sphinxcontrib.bibtex"]
+EXTENSIONS = [
+    "myst_nb",
+    "sphinx_external_toc",
+    "sphinx_book_theme",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_togglebutton",
+    "sphinxcontrib.bibtex",
+]
 
 
 def environment() -> None:
@@ -42,7 +60,9 @@ def environment() -> None:
     build.say("plain Sphinx 9 into an environment of its own")
     stamp.unlink(missing_ok=True)
     venv.create(PLACE / "env", with_pip=True, clear=True)
-    done = subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
+    done = subprocess.run(
+        [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
+    )
     if done.returncode:
         build.stop("Sphinx 9 could not be installed; the lines above say why.")
     stamp.write_text("\n".join(wanted))
@@ -52,12 +72,17 @@ def configuration() -> str:
     """conf.py, from _config.yml."""
     book = yaml.safe_load((build.ROOT / "_config.yml").read_text("utf-8"))
     settings = {
-        "project": book["title"], "author": book["author"], "copyright": book["copyright"],
+        "project": book["title"],
+        "author": book["author"],
+        "copyright": book["copyright"],
         "extensions": [*EXTENSIONS, *book["sphinx"]["extra_extensions"]],
-        "external_toc_path": str(build.ROOT / "_toc.yml"), "external_toc_exclude_missing": True,
-        "html_theme": "sphinx_book_theme", "myst_enable_extensions": book["parse"]["myst_enable_extensions"],
+        "external_toc_path": str(build.ROOT / "_toc.yml"),
+        "external_toc_exclude_missing": True,
+        "html_theme": "sphinx_book_theme",
+        "myst_enable_extensions": book["parse"]["myst_enable_extensions"],
         "bibtex_bibfiles": [str(build.ROOT / "book" / name) for name in book["bibtex_bibfiles"]],
-        "nb_execution_mode": book["execute"]["execute_notebooks"], "nb_execution_timeout": book["execute"]["timeout"],
+        "nb_execution_mode": book["execute"]["execute_notebooks"],
+        "nb_execution_timeout": book["execute"]["timeout"],
         "nb_execution_cache_path": str(PLACE / "cache"),
         **book["sphinx"]["config"],
     }
@@ -80,24 +105,51 @@ def sphinx() -> Path:
     shutil.rmtree(pages, ignore_errors=True)
     conf.mkdir(exist_ok=True)
     (conf / "conf.py").write_text(configuration(), "utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(build.ROOT / "lib"), "PYTHONHASHSEED": "0", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore",
-                   "PATH": f"{PYTHON.parent}:{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(build.ROOT / "lib"),
+        "PYTHONHASHSEED": "0",
+        "NO_COLOR": "1",
+        "PYTHONWARNINGS": "ignore",
+        "PATH": f"{PYTHON.parent}:{os.environ['PATH']}",
+    }
     build.say("pages (Sphinx 9)")
-    command = [PYTHON, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-c", conf, "-d", PLACE / "doctrees",
-               build.ROOT / "book", pages]
+    command = [
+        PYTHON,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-E",
+        "-c",
+        conf,
+        "-d",
+        PLACE / "doctrees",
+        build.ROOT / "book",
+        pages,
+    ]
     if subprocess.run(command, env=environment, cwd=build.ROOT).returncode:
         build.stop("The sources do not build with plain Sphinx 9; the warnings are above.")
     return pages
 
 
 def census(page: Path) -> dict[str, int]:
-    """What of ours stands on a page: explorers (whose JSON has to be whole), live numbers, cards, problems, formulas."""
+    """What of ours stands on a page: explorers (whose JSON has to be whole), live numbers, cards,
+    problems, formulas.
+    """
     soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
     for block in soup.select('script[type="application/json"]'):
         json.loads(block.string)
-    return {"explorers": len(soup.select("script.explorer-spec")), "live numbers": len(soup.select("[data-live]")),
-            "cards": len(soup.select("[data-card]")), "problems": len(soup.select("[data-problem]")),
-            "formulas": len(soup.select("[data-tex], .math"))}
+    return {
+        "explorers": len(soup.select("script.explorer-spec")),
+        "live numbers": len(soup.select("[data-live]")),
+        "cards": len(soup.select("[data-card]")),
+        "problems": len(soup.select("[data-problem]")),
+        "formulas": len(soup.select("[data-tex], .math")),
+    }
 
 
 def main() -> None:
@@ -113,12 +165,22 @@ def main() -> None:
         found = census(plain / f"{name}.html")
         total = {kind: total.get(kind, 0) + count for kind, count in found.items()}
         wanted = census(ours / f"{name}.html") if (ours / f"{name}.html").exists() else found
-        lost += [f"{name}: {found[kind]} {kind} instead of {wanted[kind]}" for kind in found if found[kind] != wanted[kind]]
+        lost += [
+            f"{name}: {found[kind]} {kind} instead of {wanted[kind]}"
+            for kind in found
+            if found[kind] != wanted[kind]
+        ]
     lost += [f"no {kind} on any page" for kind, count in total.items() if not count]
     if lost:
-        build.stop("Built with plain Sphinx 9, the pages differ from Jupyter Book's:\n  " + "\n  ".join(lost))
-    build.say(f"{len(names)} pages with plain Sphinx 9, " + ", ".join(f"{count:,} {kind}" for kind, count in total.items())
-              + (": as many as Jupyter Book's" if ours.exists() else ""))
+        build.stop(
+            "Built with plain Sphinx 9, the pages differ from Jupyter Book's:\n  "
+            + "\n  ".join(lost)
+        )
+    build.say(
+        f"{len(names)} pages with plain Sphinx 9, "
+        + ", ".join(f"{count:,} {kind}" for kind, count in total.items())
+        + (": as many as Jupyter Book's" if ours.exists() else "")
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""A chapter the way Jupyter Book makes it by default, to be measured beside ours: part of ``make bench``.
+"""A chapter the way Jupyter Book makes it by default, to be measured beside ours: part of ``make
+bench``.
 
-The same chapter's text under Jupyter Book's own settings: MathJax sets the mathematics in the browser, RequireJS and
-html-manager mount the widgets.  Its first explorer is the one thing that moves on such a page without a kernel: a Stack
-of pictures that a slider leafs through.  The other explorers stand as still pictures, numbers as plain text.  What the
-page would fetch from a content network lies beside it, so that it is measured at its best.
+The same chapter's text under Jupyter Book's own settings: MathJax sets the mathematics in the
+browser, RequireJS and html-manager mount the widgets.  Its first explorer is the one thing that
+moves on such a page without a kernel: a Stack of pictures that a slider leafs through.  The other
+explorers stand as still pictures, numbers as plain text.  What the page would fetch from a content
+network lies beside it, so that it is measured at its best.
 """
 
 from __future__ import annotations
@@ -55,10 +57,24 @@ def packages() -> None:
     build.say(f"{', '.join(PACKAGES)} into {PLACE.relative_to(build.ROOT)}")
     PLACE.mkdir(parents=True, exist_ok=True)
     (PLACE / "package.json").write_text('{"private": true}\n')
-    done = subprocess.run([*bootstrap.npm_command(), "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save",
-                           *(f"{name}@{version}" for name, version in PACKAGES.items())], cwd=PLACE, capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            *bootstrap.npm_command(),
+            "install",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--no-save",
+            *(f"{name}@{version}" for name, version in PACKAGES.items()),
+        ],
+        cwd=PLACE,
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
-        build.stop(f"The packages of the stock page could not be installed: {done.stderr.strip()[-800:]}")
+        build.stop(
+            f"The packages of the stock page could not be installed: {done.stderr.strip()[-800:]}"
+        )
     stamp.write_text(json.dumps(PACKAGES))
 
 
@@ -84,18 +100,47 @@ def page() -> Path:
     source(book)
     (book / "_toc.yml").write_text(yaml.safe_dump({"format": "jb-book", "root": CHAPTER}))
     shutil.copy(build.ROOT / "book" / "references.bib", book)
-    (book / "_config.yml").write_text(yaml.safe_dump({
-        "title": "Stock", "bibtex_bibfiles": ["references.bib"], "execute": {"execute_notebooks": "force", "timeout": 180},
-        "sphinx": {"config": {"nb_ipywidgets_js": {"npm/require.js": {}, "npm/embed-amd.js": {"data-jupyter-widgets-cdn": "_static/npm/"}},
-                              "mathjax_path": "npm/mathjax/tex-mml-chtml.js"}}}, sort_keys=False))
-    done = subprocess.run([str(Path(sys.executable).with_name("jupyter-book")), "build", str(book), "--path-output", str(PLACE / "made"), "--all"],
-                          capture_output=True, text=True, cwd=build.ROOT, env={**os.environ, "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"})
+    (book / "_config.yml").write_text(
+        yaml.safe_dump(
+            {
+                "title": "Stock",
+                "bibtex_bibfiles": ["references.bib"],
+                "execute": {"execute_notebooks": "force", "timeout": 180},
+                "sphinx": {
+                    "config": {
+                        "nb_ipywidgets_js": {
+                            "npm/require.js": {},
+                            "npm/embed-amd.js": {"data-jupyter-widgets-cdn": "_static/npm/"},
+                        },
+                        "mathjax_path": "npm/mathjax/tex-mml-chtml.js",
+                    }
+                },
+            },
+            sort_keys=False,
+        )
+    )
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("jupyter-book")),
+            "build",
+            str(book),
+            "--path-output",
+            str(PLACE / "made"),
+            "--all",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=build.ROOT,
+        env={**os.environ, "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"},
+    )
     if done.returncode or not (made / f"{CHAPTER}.html").exists():
         build.stop(f"The stock page did not build: {(done.stdout + done.stderr)[-2000:]}")
     npm = made / "_static" / "npm"
     npm.mkdir(exist_ok=True)
     shutil.copy(PLACE / "node_modules" / "requirejs" / "require.js", npm)
-    shutil.copy(PLACE / "node_modules" / "@jupyter-widgets" / "html-manager" / "dist" / "embed-amd.js", npm)
+    shutil.copy(
+        PLACE / "node_modules" / "@jupyter-widgets" / "html-manager" / "dist" / "embed-amd.js", npm
+    )
     shutil.copytree(PLACE / "node_modules" / "mathjax" / "es5", npm / "mathjax", dirs_exist_ok=True)
     return made
 
@@ -107,7 +152,8 @@ SLIDER = """new MutationObserver((_, observer) => {
     requestAnimationFrame(() => { const channel = new MessageChannel();
       channel.port1.onmessage = () => { window.sliderAt = performance.now(); }; channel.port2.postMessage(0); });
 }).observe(document, { childList: true, subtree: true });"""
-# From a key on the slider to the frame that shows the plot moved; each page's slider answers to the same keys.
+# From a key on the slider to the frame that shows the plot moved; each page's slider answers to the
+# same keys.
 KEYS = """async (rule) => {
     const slider = document.querySelector(rule);
     slider.scrollIntoView({ block: "center" });
@@ -137,13 +183,17 @@ KEYS = """async (rule) => {
 
 
 def measured(browser, address: str, rule: str, loads: int = 3) -> dict[str, float]:
-    """Weight and requests of a first visit; with the processor slowed four times, load to slider and key to frame."""
+    """Weight and requests of a first visit; with the processor slowed four times, load to slider
+    and key to frame.
+    """
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(180_000)
     page.goto(address, wait_until="networkidle")
     page.wait_for_selector(rule, state="attached")
     page.wait_for_load_state("networkidle")
-    sizes = page.evaluate("performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).map((e) => e.encodedBodySize)")
+    sizes = page.evaluate(
+        "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).map((e) => e.encodedBodySize)"
+    )
     page.close()
     waits = []
     for last in range(loads):
@@ -160,9 +210,16 @@ def measured(browser, address: str, rule: str, loads: int = 3) -> dict[str, floa
             frames = page.evaluate(KEYS, rule)
         page.close()
     if not frames["moved"]:
-        raise RuntimeError(f"{address}: the plot did not follow its slider, so there is nothing to measure")
-    return {"weight, kB": sum(sizes) / 1e3, "requests": len(sizes), "load to first slider, s": statistics.median(waits),
-            "slider to frame, median, ms": frames["times"][35], "slider to frame, 95th percentile, ms": frames["times"][66]}
+        raise RuntimeError(
+            f"{address}: the plot did not follow its slider, so there is nothing to measure"
+        )
+    return {
+        "weight, kB": sum(sizes) / 1e3,
+        "requests": len(sizes),
+        "load to first slider, s": statistics.median(waits),
+        "slider to frame, median, ms": frames["times"][35],
+        "slider to frame, 95th percentile, ms": frames["times"][66],
+    }
 
 
 def compare() -> None:
@@ -171,20 +228,28 @@ def compare() -> None:
 
     made = page()
     servers = [open_server(folder, 0, quiet=True) for folder in (build.SITE, made)]
-    servers[1].RequestHandlerClass.said = staticmethod(lambda path: {})  # the stock page has inline scripts and pictures within its text
+    servers[1].RequestHandlerClass.said = staticmethod(
+        lambda path: {}
+    )  # the stock page has inline scripts and pictures within its text
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=bootstrap.find_browser(), args=["--headless", "--no-sandbox"]
+        )
         rules = (".ex-controls input[type=range]", "[role=slider]")
-        ours, stock = (measured(browser, f"http://127.0.0.1:{server.server_port}/{CHAPTER}.html", rule)
-                       for server, rule in zip(servers, rules, strict=True))
+        ours, stock = (
+            measured(browser, f"http://127.0.0.1:{server.server_port}/{CHAPTER}.html", rule)
+            for server, rule in zip(servers, rules, strict=True)
+        )
         browser.close()
     for server in servers:
         server.shutdown()
     print(f"{CHAPTER}, CPU ÷ 4 for times" + f"{'ours':>20s}{'stock':>12s}{'stock/ours':>12s}")
     for what, value in ours.items():
-        print(f"    {what:44s}{value:12.4g}{stock[what]:12.4g}{stock[what] / value:12.2f}", flush=True)
+        print(
+            f"    {what:44s}{value:12.4g}{stock[what]:12.4g}{stock[what] / value:12.2f}", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""What is said of a learner's answer: every verdict, on problems whose right answer is worked out here by hand."""
+"""What is said of a learner's answer: every verdict, on problems whose right answer is worked out
+here by hand.
+"""
+
 from __future__ import annotations
 
 import math
@@ -70,32 +73,60 @@ choices:
     says: Above a hundred.""")
 
 
-@pytest.mark.parametrize("problem, text, kind, says", [
-    (TIME, "41.8 ms", "right", "Right."),
-    (TIME, "41.791 milliseconds", "unread", "'milliseconds' is no unit of this book"),
-    (TIME, "0.0418 s", "right", "Right."),
-    (TIME, "41.8", "unread", "Which unit?  This answer is a time, and its unit counts."),
-    (TIME, "41.8 GB", "wrong", "That is a number of bytes; asked for is a time."),
-    (TIME, "41.8 GB/s", "wrong", "That is in B/s; asked for is a time."),
-    (TIME, "forty", "unread", "'forty' is no number"),
-    (TIME, "5.22 ms", "wrong", "That is the time on 8 chips."),
-    (TIME, "-41.8 ms", "wrong", "The size is right, the sign is not."),
-    (TIME, "41.8 s", "wrong", "The digits are right, but it is 1,000 times too large: look at the prefix."),
-    (TIME, "41.8 µs", "wrong", "The digits are right, but it is 1,000 times too small: look at the prefix."),
-    (TIME, "41.8 ns", "wrong", "The digits are right, but it is 1,000,000 times too small: look at the prefix."),
-    (TIME, "60 ms", "wrong", "Not yet: that is too large."),
-    (TIME, "20 ms", "wrong", "Not yet: that is too small."),
-    (TIME, "0 ms", "wrong", "Not yet."),
-    (TIME, "-20 ms", "wrong", "Not yet."),
-    (SHARE, "25 %", "right", "Right."), (SHARE, "0.25", "right", "Right."),
-    (SHARE, "25", "unread", "Write the sign % too"),
-    (SHARE, "40 %", "wrong", "Not yet: that is too large."),
-    (CHIPS, "72", "right", "Right."), (CHIPS, "72 chips", "right", "Right."),
-    (CHIPS, "72 layers", "wrong", "That is a number of layers; asked for is a number of chips."),
-    (LOSS, "-250", "right", "Right."), (LOSS, "250", "wrong", "The size is right, the sign is not."),
-    (LOSS, "-300", "wrong", "Not yet: that is too large."), (LOSS, "-100", "wrong", "Not yet: that is too small."),
-    (NOTHING, "0", "right", "Right."), (NOTHING, "1e-9", "wrong", "Not yet."),
-])
+@pytest.mark.parametrize(
+    "problem, text, kind, says",
+    [
+        (TIME, "41.8 ms", "right", "Right."),
+        (TIME, "41.791 milliseconds", "unread", "'milliseconds' is no unit of this book"),
+        (TIME, "0.0418 s", "right", "Right."),
+        (TIME, "41.8", "unread", "Which unit?  This answer is a time, and its unit counts."),
+        (TIME, "41.8 GB", "wrong", "That is a number of bytes; asked for is a time."),
+        (TIME, "41.8 GB/s", "wrong", "That is in B/s; asked for is a time."),
+        (TIME, "forty", "unread", "'forty' is no number"),
+        (TIME, "5.22 ms", "wrong", "That is the time on 8 chips."),
+        (TIME, "-41.8 ms", "wrong", "The size is right, the sign is not."),
+        (
+            TIME,
+            "41.8 s",
+            "wrong",
+            "The digits are right, but it is 1,000 times too large: look at the prefix.",
+        ),
+        (
+            TIME,
+            "41.8 µs",
+            "wrong",
+            "The digits are right, but it is 1,000 times too small: look at the prefix.",
+        ),
+        (
+            TIME,
+            "41.8 ns",
+            "wrong",
+            "The digits are right, but it is 1,000,000 times too small: look at the prefix.",
+        ),
+        (TIME, "60 ms", "wrong", "Not yet: that is too large."),
+        (TIME, "20 ms", "wrong", "Not yet: that is too small."),
+        (TIME, "0 ms", "wrong", "Not yet."),
+        (TIME, "-20 ms", "wrong", "Not yet."),
+        (SHARE, "25 %", "right", "Right."),
+        (SHARE, "0.25", "right", "Right."),
+        (SHARE, "25", "unread", "Write the sign % too"),
+        (SHARE, "40 %", "wrong", "Not yet: that is too large."),
+        (CHIPS, "72", "right", "Right."),
+        (CHIPS, "72 chips", "right", "Right."),
+        (
+            CHIPS,
+            "72 layers",
+            "wrong",
+            "That is a number of layers; asked for is a number of chips.",
+        ),
+        (LOSS, "-250", "right", "Right."),
+        (LOSS, "250", "wrong", "The size is right, the sign is not."),
+        (LOSS, "-300", "wrong", "Not yet: that is too large."),
+        (LOSS, "-100", "wrong", "Not yet: that is too small."),
+        (NOTHING, "0", "right", "Right."),
+        (NOTHING, "1e-9", "wrong", "Not yet."),
+    ],
+)
 def test_a_number(problem, text, kind, says):
     found = check(problem, text, seed=1)
     assert (found.kind, found.turn) == (kind, 0 if text == "5.22 ms" else None)
@@ -105,41 +136,73 @@ def test_a_number(problem, text, kind, says):
 def test_right_is_within_the_tolerance_and_no_further():
     right = 140e9 / 3.35e12
     assert TIME.tolerance == 0.02 and TIME.right(7) == pytest.approx(right)
-    verdicts = [check(TIME, f"{right * factor!r} s", 7).kind for factor in (0.9799, 0.9801, 1.0199, 1.0201)]
+    verdicts = [
+        check(TIME, f"{right * factor!r} s", 7).kind for factor in (0.9799, 0.9801, 1.0199, 1.0201)
+    ]
     assert verdicts == ["wrong", "right", "right", "wrong"]
     assert not near(math.inf, 1, 0.5) and not near(math.nan, 1, 0.5)
 
 
-@pytest.mark.parametrize("text, kind, says, turn", [
-    ("2*N_active*B/F", "right", "Right.", None),
-    ("B * N_active / (F / 2)", "right", "Right.", None),
-    ("2 * active_parameters * batch / peak_flops", "right", "Right.", None),
-    ("2*N_active/F", "wrong", "Each sequence of the batch takes that long.", 0),
-    ("6*N_active*B/F", "wrong", "Only a factor is off: yours is always 3 times the answer.", None),
-    ("-N_active*B/F", "wrong", "Only a factor is off: yours is always −0.5 times the answer.", None),
-    ("2*N_active*B", "wrong", "Not yet: the answer depends on F too.", None),
-    ("2*N_active*B^2/F", "wrong", "Not yet.", None),
-    ("0*B*N_active*F", "wrong", "Not yet.", None),
-    ("1/(N_active - N_active) + B + F", "wrong", "Not yet.", None),
-    ("2*N*B/F", "unread", "'N' is none of the letters of this answer, which are ", None),
-    ("2*(N_active", "unread", "A ')' is missing at the end", None),
-    ("", "unread", "", None),
-])
+@pytest.mark.parametrize(
+    "text, kind, says, turn",
+    [
+        ("2*N_active*B/F", "right", "Right.", None),
+        ("B * N_active / (F / 2)", "right", "Right.", None),
+        ("2 * active_parameters * batch / peak_flops", "right", "Right.", None),
+        ("2*N_active/F", "wrong", "Each sequence of the batch takes that long.", 0),
+        (
+            "6*N_active*B/F",
+            "wrong",
+            "Only a factor is off: yours is always 3 times the answer.",
+            None,
+        ),
+        (
+            "-N_active*B/F",
+            "wrong",
+            "Only a factor is off: yours is always −0.5 times the answer.",
+            None,
+        ),
+        ("2*N_active*B", "wrong", "Not yet: the answer depends on F too.", None),
+        ("2*N_active*B^2/F", "wrong", "Not yet.", None),
+        ("0*B*N_active*F", "wrong", "Not yet.", None),
+        ("1/(N_active - N_active) + B + F", "wrong", "Not yet.", None),
+        ("2*N*B/F", "unread", "'N' is none of the letters of this answer, which are ", None),
+        ("2*(N_active", "unread", "A ')' is missing at the end", None),
+        ("", "unread", "", None),
+    ],
+)
 def test_a_formula(text, kind, says, turn):
     found = check(FORMULA, text, seed=0)
-    assert (found.kind, found.turn) == (kind, turn) and found.says.replace("\xa0", " ").startswith(says) and found.says
+    assert (
+        (found.kind, found.turn) == (kind, turn)
+        and found.says.replace("\xa0", " ").startswith(says)
+        and found.says
+    )
 
 
 def test_letters_may_be_written_as_the_book_prints_them_or_by_name():
     assert [letter(name) for name in FORMULA.letters] == ["N_active", "B", "F"]
-    assert spelled(FORMULA) == {"N_active": "active_parameters", "active_parameters": "active_parameters", "B": "batch", "batch": "batch",
-                                "F": "peak_flops", "peak_flops": "peak_flops"}
+    assert spelled(FORMULA) == {
+        "N_active": "active_parameters",
+        "active_parameters": "active_parameters",
+        "B": "batch",
+        "batch": "batch",
+        "F": "peak_flops",
+        "peak_flops": "peak_flops",
+    }
 
 
-@pytest.mark.parametrize("given, kind, says", [
-    ("0", "right", "Below a hundred."), (0, "right", "Below a hundred."), (1, "wrong", "Above a hundred."),
-    (2, "unread", "Choose one of the 2."), (-1, "unread", "Choose one of the 2."), ("B", "unread", "Choose one of the 2."),
-])
+@pytest.mark.parametrize(
+    "given, kind, says",
+    [
+        ("0", "right", "Below a hundred."),
+        (0, "right", "Below a hundred."),
+        (1, "wrong", "Above a hundred."),
+        (2, "unread", "Choose one of the 2."),
+        (-1, "unread", "Choose one of the 2."),
+        ("B", "unread", "Choose one of the 2."),
+    ],
+)
 def test_a_choice(given, kind, says):
     few = next(seed for seed in range(20) if CHOICE.draw(seed)["batch"] == 1)
     found = check(CHOICE, given, few)
@@ -147,19 +210,34 @@ def test_a_choice(given, kind, says):
 
 
 def test_what_is_drawn_decides_which_choice_is_right():
-    assert {(CHOICE.draw(seed)["batch"], right_choice(CHOICE, seed)) for seed in range(20)} == {(1, 0), (1000, 1)}
+    assert {(CHOICE.draw(seed)["batch"], right_choice(CHOICE, seed)) for seed in range(20)} == {
+        (1, 0),
+        (1000, 1),
+    }
 
 
 @pytest.mark.parametrize("when, many", [("batch", 2), ("0 - batch", 0)])
 def test_one_choice_has_to_be_right_and_one_only(when, many):
-    both = made(f"draw:\n  batch: 3\nchoices:\n  - text: a\n    when: {when}\n    says: a\n  - text: b\n    when: {when}\n    says: b")
-    with pytest.raises(SourceError, match=rf"^exercises/problems/a\.md, line 8: a-problem: choices: for the seed 5, {many} choices are right; one is expected"):
+    both = made(
+        f"draw:\n  batch: 3\nchoices:\n  - text: a\n    when: {when}\n    says: a\n  - text: b\n"
+        f"    when: {when}\n    says: b"
+    )
+    with pytest.raises(
+        SourceError,
+        match=rf"^exercises/problems/a\.md, line 8: a-problem: choices: for the seed 5, {many} "
+        r"choices are right; one is expected",
+    ):
         check(both, 0, 5)
 
 
-@pytest.mark.parametrize("dimension, words", [
-    (NONE, "a number without a unit"), (Dimension(time=1), "a time"), (Dimension(dollar=1, time=-1, device=-1), "in $/device/s"),
-    (Dimension(byte=2, token=-3), "in byte^2/token^3"),
-])
+@pytest.mark.parametrize(
+    "dimension, words",
+    [
+        (NONE, "a number without a unit"),
+        (Dimension(time=1), "a time"),
+        (Dimension(dollar=1, time=-1, device=-1), "in $/device/s"),
+        (Dimension(byte=2, token=-3), "in byte^2/token^3"),
+    ],
+)
 def test_dimensions_in_words(dimension, words):
     assert called(dimension) == words

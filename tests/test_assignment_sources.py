@@ -1,4 +1,5 @@
 """What is wrong with a source is said in one sentence, with file, line and field."""
+
 import textwrap
 
 import pytest
@@ -7,7 +8,7 @@ from handful.classroom.assignment import assignment, read, read_text
 from handful.classroom.given import answers, calls, solutions, truths, turns
 from handful.exercises.source import SourceError
 
-SOURCE = textwrap.dedent('''\
+SOURCE = textwrap.dedent("""\
     ---
     title: Twice
     chapter: latency-and-cost
@@ -70,96 +71,276 @@ SOURCE = textwrap.dedent('''\
     rubric:
       - {points: 2, text: Says why.}
     ```
-    ''')
+    """)
 
 
 def test_the_source_is_right_as_it_stands():
     made = read_text(SOURCE, "twice.md")
-    assert (made.name, made.points, made.waiting, list(made.questions)) == ("twice", 3, 2, ["twice", "ratio", "why"])
+    assert (made.name, made.points, made.waiting, list(made.questions)) == (
+        "twice",
+        3,
+        2,
+        ["twice", "ratio", "why"],
+    )
     assert made.questions["why"].model == "Because."
     question = made.questions["twice"]
     asked = calls(question, 5)
     assert len(asked) == 4 and len({call["x"] for call in asked}) == 4
-    assert answers(question, truths(made, 5)["twice"], asked) == answers(question, solutions(made, 5)["twice"], asked) == [2 * call["x"] for call in asked]
-    assert answers(question, turns(made, 5)["twice"]["square"], asked) == [call["x"]**2 for call in asked]
+    assert (
+        answers(question, truths(made, 5)["twice"], asked)
+        == answers(question, solutions(made, 5)["twice"], asked)
+        == [2 * call["x"] for call in asked]
+    )
+    assert answers(question, turns(made, 5)["twice"]["square"], asked) == [
+        call["x"] ** 2 for call in asked
+    ]
     assert made.given(5).keys() == {"batch", "hardware"}
 
 
 # (what stands in the source, what is put in its place, what the sentence says)
 MISTAKES = [
     ("---\ntitle", "title", "line 1: an assignment begins with a head"),
-    ("  shows: [batch, hardware]\n---\n", "  shows: [batch, hardware]\n", "line 1: the head does not end"),
-    ("minutes: 60\n", "", "the field minutes is missing; required are title, chapter, minutes, kernelspec"),
-    ("minutes: 60", "minutes: soon", "line 4: twice: minutes: a whole number of minutes from 1 to 600 is expected; got 'soon'"),
-    ("minutes: 60", "minutes: 60\nauthor: me", "line 5: twice: author: there is no such field; allowed are title,"),
+    (
+        "  shows: [batch, hardware]\n---\n",
+        "  shows: [batch, hardware]\n",
+        "line 1: the head does not end",
+    ),
+    (
+        "minutes: 60\n",
+        "",
+        "the field minutes is missing; required are title, chapter, minutes, kernelspec",
+    ),
+    (
+        "minutes: 60",
+        "minutes: soon",
+        "line 4: twice: minutes: a whole number of minutes from 1 to 600 is expected; got 'soon'",
+    ),
+    (
+        "minutes: 60",
+        "minutes: 60\nauthor: me",
+        "line 5: twice: author: there is no such field; allowed are title,",
+    ),
     ("minutes: 60", "minutes: 60\nminutes: 70", "line 5: the head has the field minutes twice"),
     ("minutes: 60", "minutes: [60", "the head is no YAML"),
-    ("chapter: latency-and-cost", "chapter: latency", "there is no chapter 'latency'; the nearest are latency-and-cost"),
-    ("minutes: 60", "minutes: 60\nlibrary: some", "library: one of none, all is allowed; got 'some'"),
-    ("[H100 SXM, B200 SXM]", "[H100 SXM, B200]", "hardware: there is no 'B200'; the nearest are B200 SXM"),
-    ("16..64 times 2", "64..16 times 2", "line 8: twice: given.batch: batch: '64..16 times 2' goes nowhere"),
-    ("shows: [batch, hardware]", "shows: [batches, hardware]", "given.shows: there is nothing called 'batches' to show; the nearest are batch"),
-    ("  shows: [batch, hardware]\n", "", "given: lines of the form name: value are expected, and shows"),
-    ("[answer]\ndef", "[answers]\ndef", "line 15: a cell is tagged answer or explore, or not at all"),
+    (
+        "chapter: latency-and-cost",
+        "chapter: latency",
+        "there is no chapter 'latency'; the nearest are latency-and-cost",
+    ),
+    (
+        "minutes: 60",
+        "minutes: 60\nlibrary: some",
+        "library: one of none, all is allowed; got 'some'",
+    ),
+    (
+        "[H100 SXM, B200 SXM]",
+        "[H100 SXM, B200]",
+        "hardware: there is no 'B200'; the nearest are B200 SXM",
+    ),
+    (
+        "16..64 times 2",
+        "64..16 times 2",
+        "line 8: twice: given.batch: batch: '64..16 times 2' goes nowhere",
+    ),
+    (
+        "shows: [batch, hardware]",
+        "shows: [batches, hardware]",
+        "given.shows: there is nothing called 'batches' to show; the nearest are batch",
+    ),
+    (
+        "  shows: [batch, hardware]\n",
+        "",
+        "given: lines of the form name: value are expected, and shows",
+    ),
+    (
+        "[answer]\ndef",
+        "[answers]\ndef",
+        "line 15: a cell is tagged answer or explore, or not at all",
+    ),
     ("[answer]\ndef", "[setup]\ndef", "the build makes the setup cell"),
     ("    # end\n", "", "line 17: the solution does not end; close it with # end."),
-    ("    # solution\n    return 2 * x\n    # end", "    return 2 * x", "this cell needs its solution between # solution and # end"),
+    (
+        "    # solution\n    return 2 * x\n    # end",
+        "    return 2 * x",
+        "this cell needs its solution between # solution and # end",
+    ),
     (":tags: [answer]\ndef", "def", "this cell holds a solution and has to be tagged answer"),
     ("    return 2 * x\n", "    return 2 * * x\n", "line 18: this is no Python"),
-    ("    return 2 * x\n", "    import handful\n    return 2 * x\n", "imports handful, which is not there when answers are graded (library: none)"),
-    ("def twice(x):\n    # solution", "def double(x):\n    # solution", "belongs to no question; questions are twice, ratio, why"),
-    ('ratio = "F / W"  # solution', 'share = "F / W"  # solution', "the answer 'share' belongs to no question"),
-    ("kind: function\n", "kind: functions\n", "kind: one of value, function, expression, judged, written is allowed; got 'functions'"),
-    ("points: 2\nasks: twice", "asks: twice", "twice: the field points is missing; a question of the kind function needs kind, points, asks"),
-    ("points: 2\nasks: twice", "points: 0\nasks: twice", "points: a number of points up to 100 is expected; got 0"),
-    ("points: 2\nasks: twice", "points: 2\nletters: {F: batch}\nasks: twice", "a question of the kind function has no such field"),
+    (
+        "    return 2 * x\n",
+        "    import handful\n    return 2 * x\n",
+        "imports handful, which is not there when answers are graded (library: none)",
+    ),
+    (
+        "def twice(x):\n    # solution",
+        "def double(x):\n    # solution",
+        "belongs to no question; questions are twice, ratio, why",
+    ),
+    (
+        'ratio = "F / W"  # solution',
+        'share = "F / W"  # solution',
+        "the answer 'share' belongs to no question",
+    ),
+    (
+        "kind: function\n",
+        "kind: functions\n",
+        "kind: one of value, function, expression, judged, written is allowed; got 'functions'",
+    ),
+    (
+        "points: 2\nasks: twice",
+        "asks: twice",
+        "twice: the field points is missing; a question of the kind function needs kind, points, "
+        "asks",
+    ),
+    (
+        "points: 2\nasks: twice",
+        "points: 0\nasks: twice",
+        "points: a number of points up to 100 is expected; got 0",
+    ),
+    (
+        "points: 2\nasks: twice",
+        "points: 2\nletters: {F: batch}\nasks: twice",
+        "a question of the kind function has no such field",
+    ),
     ("  - {x: 1}", "  - {y: 1}", "every call has the same arguments, y; this one has x"),
     ("  - {x: 1}", "  - [1]", "calls: a list of mappings is expected"),
     ("calls:\n  - {x: 1}\n", "", "a function needs a visible call at least"),
     ("count: 3", "count: 0", "a whole number of calls from 1 to 200 is expected as count; got 0"),
     ("x: 2..9 by 1", "x: 9..2 by 1", "hidden.x: x: '9..2 by 1' goes nowhere"),
-    ("says: You squared it.\n", "says: You squared it.\n    score: 2\n", "a score from 0 to less than the question's 2 points is expected; got 2"),
+    (
+        "says: You squared it.\n",
+        "says: You squared it.\n    score: 2\n",
+        "a score from 0 to less than the question's 2 points is expected; got 2",
+    ),
     ("    says: You squared it.\n", "", "a wrong turn needs says and code"),
-    ("  square:", "  Square:", "an id is lower-case words and figures joined by hyphens; got 'Square'"),
-    ("      def twice(x):\n          return x * x", "      def square(x):\n          return x * x", "wrong.square.code: the code does not define twice"),
-    ("{F: peak_flops,", "{F: peak_flop,", "there is no quantity 'peak_flop'; the nearest are peak_flops"),
-    ("truth: F / W", "truth: F / W / batch", "the expression holds batch, which is not among its letters"),
+    (
+        "  square:",
+        "  Square:",
+        "an id is lower-case words and figures joined by hyphens; got 'Square'",
+    ),
+    (
+        "      def twice(x):\n          return x * x",
+        "      def square(x):\n          return x * x",
+        "wrong.square.code: the code does not define twice",
+    ),
+    (
+        "{F: peak_flops,",
+        "{F: peak_flop,",
+        "there is no quantity 'peak_flop'; the nearest are peak_flops",
+    ),
+    (
+        "truth: F / W",
+        "truth: F / W / batch",
+        "the expression holds batch, which is not among its letters",
+    ),
     ("truth: F / W", "truth: F / / W", "truth: '/' stands where a number or a name should"),
     ("truth: F / W\n", "", "the field truth is missing; a question of the kind expression needs"),
-    ("- {points: 2, text: Says why.}", "- {points: 1, text: Says why.}", "the rubric's points come to 1; the question has 2"),
-    ("- {points: 2, text: Says why.}", "- Says why.", "rubric: a list is expected, each with points and text"),
-    ("<!-- answer: why -->\nBecause.\n<!-- end -->\n", "", "a written question needs its model answer"),
+    (
+        "- {points: 2, text: Says why.}",
+        "- {points: 1, text: Says why.}",
+        "the rubric's points come to 1; the question has 2",
+    ),
+    (
+        "- {points: 2, text: Says why.}",
+        "- Says why.",
+        "rubric: a list is expected, each with points and text",
+    ),
+    (
+        "<!-- answer: why -->\nBecause.\n<!-- end -->\n",
+        "",
+        "a written question needs its model answer",
+    ),
     ("<!-- end -->\n", "", "the model answer to why does not end"),
-    ("<!-- answer: why -->", "<!-- answer: who -->", "why: a written question needs its model answer"),
+    (
+        "<!-- answer: why -->",
+        "<!-- answer: who -->",
+        "why: a written question needs its model answer",
+    ),
     ("```{question} ratio", "```{question} twice", "this question stands twice; names are unique"),
-    ("```{question} why", "```{question} why not", "a question is called as its answer, a Python name; got 'why not'"),
+    (
+        "```{question} why",
+        "```{question} why not",
+        "a question is called as its answer, a Python name; got 'why not'",
+    ),
     ("```{question} why", "```{exercise} why", "{exercise} is no block of an assignment"),
     ("# Twice\n", "# Twice\n\n<!-- end -->\n", "line 14: <!-- end --> closes nothing"),
-    ("[answer]\ndef", "[answer]\n:name: two\ndef", "a cell's options are :tags: [answer] or :tags: [explore]; got ':name: two'"),
-    ("    # solution\n    return", "    # solution\n    # solution\n    return", "line 18: # solution stands within a solution"),
+    (
+        "[answer]\ndef",
+        "[answer]\n:name: two\ndef",
+        "a cell's options are :tags: [answer] or :tags: [explore]; got ':name: two'",
+    ),
+    (
+        "    # solution\n    return",
+        "    # solution\n    # solution\n    return",
+        "line 18: # solution stands within a solution",
+    ),
     ("    # solution\n    return 2 * x\n", "    return 2 * x\n", "# end closes nothing"),
     ("    return 2 * x\n    # end", "    # end", "line 17: the solution is empty"),
-    ('ratio = "F / W"  # solution', 'print("F / W")  # solution', "a line that ends in # solution is name = value"),
+    (
+        'ratio = "F / W"  # solution',
+        'print("F / W")  # solution',
+        "a line that ends in # solution is name = value",
+    ),
     ("batch: 16..64 times 2", "batch size: 16", "given.batch size: 'batch size' is no name"),
-    ("batch: 16..64 times 2", "batch: []", "given.batch: a value, a list, or low..high by step is expected"),
+    (
+        "batch: 16..64 times 2",
+        "batch: []",
+        "given.batch: a value, a list, or low..high by step is expected",
+    ),
     ("batch: 16..64 times 2", "batch: many", "given.batch: batch: 'many' is no number"),
     ("batch: 16..64 times 2", "batch: 1..9e9 by 1", "'1..9e9 by 1' has more than 200 values"),
     ("batch: 16..64 times 2", "batch: 1..9-9 by 1", "'1..9-9 by 1' has no numbers"),
     ("batch: 16..64 times 2", "batch: .inf", "a finite number is expected; got inf"),
     ("batch: 16..64 times 2", "batch: [true]", "a number is expected; got True"),
-    ("batch: 16..64 times 2", "cases: [1]", "given.cases: a list of mappings is expected, each with a name"),
-    ("asks: twice a number", "asks: 2", "asks: words are expected, such as: the time of a decode step; got 2"),
-    ("hidden:\n  count: 3\n  x: 2..9 by 1", "hidden: 3", "hidden: count, and a line for each argument, are expected"),
+    (
+        "batch: 16..64 times 2",
+        "cases: [1]",
+        "given.cases: a list of mappings is expected, each with a name",
+    ),
+    (
+        "asks: twice a number",
+        "asks: 2",
+        "asks: words are expected, such as: the time of a decode step; got 2",
+    ),
+    (
+        "hidden:\n  count: 3\n  x: 2..9 by 1",
+        "hidden: 3",
+        "hidden: count, and a line for each argument, are expected",
+    ),
     ("x: 2..9 by 1", "x: []", "hidden.x: a value, a list, or low..high by step is expected"),
-    ("x: 2..9 by 1", "x: [2024-01-01]", "arguments are numbers, texts, true and false, lists and mappings of them"),
-    ("asks: twice a number", "asks: twice a number\ntruth: [1]", "truth: code is expected; got [1]"),
-    ("letters: {F: peak_flops, W: memory_bandwidth}", "letters: [F, W]", "a mapping of letters to quantities is expected"),
+    (
+        "x: 2..9 by 1",
+        "x: [2024-01-01]",
+        "arguments are numbers, texts, true and false, lists and mappings of them",
+    ),
+    (
+        "asks: twice a number",
+        "asks: twice a number\ntruth: [1]",
+        "truth: code is expected; got [1]",
+    ),
+    (
+        "letters: {F: peak_flops, W: memory_bandwidth}",
+        "letters: [F, W]",
+        "a mapping of letters to quantities is expected",
+    ),
     ("letters: {F: peak_flops,", "letters: {max: peak_flops,", "'max' cannot be a letter"),
-    ("wrong:\n  square:\n    says: You squared it.\n    code: |\n      def twice(x):\n          return x * x", "wrong: [square]",
-     "wrong: wrong turns by their ids are expected"),
-    ("says: You squared it.", "says: 3", "says is a sentence for the student, and code makes the mistake"),
-    ("kind: expression\npoints: 1\nasks: the ratio\nletters: {F: peak_flops, W: memory_bandwidth}\ntruth: F / W",
-     "kind: judged\npoints: 1\nasks: the ratio\njudge: some one", "the name of a function of handful.classroom.judges is expected; got 'some one'"),
+    (
+        "wrong:\n  square:\n    says: You squared it.\n    code: |\n      def twice(x):\n"
+        "          return x * x",
+        "wrong: [square]",
+        "wrong: wrong turns by their ids are expected",
+    ),
+    (
+        "says: You squared it.",
+        "says: 3",
+        "says is a sentence for the student, and code makes the mistake",
+    ),
+    (
+        "kind: expression\npoints: 1\nasks: the ratio\nletters: {F: peak_flops, W: "
+        "memory_bandwidth}\ntruth: F / W",
+        "kind: judged\npoints: 1\nasks: the ratio\njudge: some one",
+        "the name of a function of handful.classroom.judges is expected; got 'some one'",
+    ),
     ("# Twice\n", "# Twice\n\n~~~python\nx\n", "does not end; close it with ~~~"),
 ]
 
@@ -175,19 +356,30 @@ def test_a_mistake_is_one_sentence(was, put, says):
 
 
 def test_what_may_stand_in_a_source_besides():
-    text = SOURCE.replace("# Twice\n", "# Twice\n\n~~~python\nshown(1)\n~~~\n").replace("[answer]\ndef", "[answer]\n\ndef")
-    text = text.replace("  shows: [batch, hardware]", "  plan: [slow, fast]\n  share: 1..3 by 1\n  cases:\n    - {name: small, context: 1000}\n"
-                        "    - {name: large, context: 1 Mtoken}\n  shows: [batch, hardware, plan, share, case, context]")
+    text = SOURCE.replace("# Twice\n", "# Twice\n\n~~~python\nshown(1)\n~~~\n").replace(
+        "[answer]\ndef", "[answer]\n\ndef"
+    )
+    text = text.replace(
+        "  shows: [batch, hardware]",
+        "  plan: [slow, fast]\n  share: 1..3 by 1\n  cases:\n    - {name: small, context: 1000}\n"
+        "    - {name: large, context: 1 Mtoken}\n  shows: [batch, hardware, plan, share, case, "
+        "context]",
+    )
     made = read_text(text, "twice.md")
     assert made.pieces[0].text == "# Twice\n\n~~~python\nshown(1)\n~~~"
     drawn = [made.given(variant) for variant in range(200)]
-    assert {one["plan"] for one in drawn} == {"slow", "fast"} and {one["share"] for one in drawn} == {1, 2, 3}
-    assert {(one["case"], one["context"]) for one in drawn} == {("small", 1000), ("large", 1_000_000)}
+    assert {one["plan"] for one in drawn} == {"slow", "fast"} and {
+        one["share"] for one in drawn
+    } == {1, 2, 3}
+    assert {(one["case"], one["context"]) for one in drawn} == {
+        ("small", 1000),
+        ("large", 1_000_000),
+    }
 
 
 def test_no_question_is_no_assignment():
     with pytest.raises(SourceError, match="there is no question; write one as a block"):
-        read_text(SOURCE[:SOURCE.index("```{code-cell}")], "twice.md")
+        read_text(SOURCE[: SOURCE.index("```{code-cell}")], "twice.md")
 
 
 def test_a_package_without_sources_says_so(monkeypatch, tmp_path):
@@ -199,15 +391,24 @@ def test_a_package_without_sources_says_so(monkeypatch, tmp_path):
 
 
 def test_a_question_needs_its_answer_above_it():
-    cell, question = (SOURCE[SOURCE.index(start):] for start in ("```{code-cell} ipython3\n:tags: [answer]\nratio", "```{question} ratio"))
-    cell, question = cell[:cell.index("```{question}")], question[:question.index("<!--")]
+    cell, question = (
+        SOURCE[SOURCE.index(start) :]
+        for start in ("```{code-cell} ipython3\n:tags: [answer]\nratio", "```{question} ratio")
+    )
+    cell, question = cell[: cell.index("```{question}")], question[: question.index("<!--")]
     with pytest.raises(SourceError, match="ratio: no cell tagged answer above defines this name."):
         read_text(SOURCE.replace(cell + question, question + cell), "twice.md")
 
 
 def test_a_solution_that_fails_is_named():
-    made = read_text(SOURCE.replace('ratio = "F / W"  # solution', 'ratio = "F" + given["nothing"]  # solution'), "twice.md")
-    with pytest.raises(SourceError, match=r"twice.md, line \d+: the solution fails for variant 3: KeyError: 'nothing'"):
+    made = read_text(
+        SOURCE.replace('ratio = "F / W"  # solution', 'ratio = "F" + given["nothing"]  # solution'),
+        "twice.md",
+    )
+    with pytest.raises(
+        SourceError,
+        match=r"twice.md, line \d+: the solution fails for variant 3: KeyError: 'nothing'",
+    ):
         solutions(made, 3)
 
 
@@ -219,7 +420,9 @@ def test_files_that_are_not_there_or_no_text(tmp_path):
         read(tmp_path / "latin.md")
     (tmp_path / "twice.md").write_text(SOURCE)
     assert assignment(str(tmp_path / "twice.md")).title == "Twice"
-    with pytest.raises(SourceError, match="There is no assignment 'rooflines'; the nearest are roofline"):
+    with pytest.raises(
+        SourceError, match="There is no assignment 'rooflines'; the nearest are roofline"
+    ):
         assignment("rooflines")
 
 

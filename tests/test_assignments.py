@@ -1,4 +1,7 @@
-"""Every assignment: the solution gets all points, the empty notebook none, each known mistake what it should, and nothing leaks."""
+"""Every assignment: the solution gets all points, the empty notebook none, each known mistake what
+it should, and nothing leaks.
+"""
+
 import json
 import re
 from pathlib import Path
@@ -20,7 +23,9 @@ SHORT = 10  # a line of a solution shorter than this says nothing
 
 
 def came_back(assignment, variant, things, texts=lambda name: "") -> dict:
-    """The judged result of each question, when the grader's requests are answered by these functions and values."""
+    """The judged result of each question, when the grader's requests are answered by these
+    functions and values.
+    """
     answered = []
     for request in requests(assignment, variant):
         thing = things(request["question"])
@@ -30,7 +35,11 @@ def came_back(assignment, variant, things, texts=lambda name: "") -> dict:
             answered.append(Answer("value", str(thing), ""))
         else:
             made = [request["arguments"]] if "call" in request else []
-            answered.append(Answer("value", answers(assignment.questions[request["question"]], thing, made)[0], ""))
+            answered.append(
+                Answer(
+                    "value", answers(assignment.questions[request["question"]], thing, made)[0], ""
+                )
+            )
     return {one["name"]: one for one in judge.judge(assignment, variant, answered)}
 
 
@@ -45,12 +54,22 @@ def test_the_grader_gives_solutions_all_points_empty_notebooks_none_and_mistakes
     for variant in list(VARIANTS)[::10]:
         ours, wrong = solutions(assignment, variant), turns(assignment, variant)
         full = came_back(assignment, variant, ours.get)
-        assert sum(one["points"] for one in full.values()) == assignment.points, [one for one in full.values() if one["status"] == "wrong"]
-        assert all(one["points"] == 0 for one in came_back(assignment, variant, lambda question: None).values())
+        assert sum(one["points"] for one in full.values()) == assignment.points, [
+            one for one in full.values() if one["status"] == "wrong"
+        ]
+        assert all(
+            one["points"] == 0
+            for one in came_back(assignment, variant, lambda question: None).values()
+        )
         for question, known in wrong.items():
             for key, thing in known.items():
-                found = came_back(assignment, variant, lambda asked: thing if asked == question else ours[asked])[question]
-                assert (found["turn"], found["points"]) == (key, assignment.questions[question].wrong[key].score), (question, key, variant)
+                found = came_back(
+                    assignment, variant, lambda asked: thing if asked == question else ours[asked]
+                )[question]
+                assert (found["turn"], found["points"]) == (
+                    key,
+                    assignment.questions[question].wrong[key].score,
+                ), (question, key, variant)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,10 +88,16 @@ def sources(notebook) -> str:
 def test_a_release_holds_nothing_of_answers(name):
     assignment = assignments()[name]
     # What the setup brings of the package is the same in every notebook.
-    text = sources(release.notebook(assignment)).replace(Path(student.__file__).read_text("utf-8"), "")
+    text = sources(release.notebook(assignment)).replace(
+        Path(student.__file__).read_text("utf-8"), ""
+    )
     hidden = [line.strip() for cut in assignment.cuts.values() for line in cut.taken]
     for question in assignment.questions.values():
-        hidden += [question.model, *(item.text for item in question.rubric), *question.truth.splitlines()]
+        hidden += [
+            question.model,
+            *(item.text for item in question.rubric),
+            *question.truth.splitlines(),
+        ]
         for turn in question.wrong.values():
             hidden += [turn.says, *turn.code.splitlines()]
         hidden += [str(question.entry.head["hidden"][key]) for key in question.hidden]
@@ -84,22 +109,40 @@ def test_a_release_holds_nothing_of_answers(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_holds_no_hidden_value(name):
-    """The figures that hidden calls and values come to are in it only where a visible call, or somebody's inputs, happen to be the same."""
+    """The figures that hidden calls and values come to are in it only where a visible call, or
+    somebody's inputs, happen to be the same.
+    """
     assignment = assignments()[name]
     text = sources(release.notebook(assignment))
     there = set(map(float, re.findall(r"-?[0-9]+[.][0-9]+(?:e[-+]?[0-9]+)?", text)))
-    seen = {figure for variant in range(VARIANTS_OF_ALL) for figure in floats(given(assignment, variant))}
-    seen |= {figure for piece in assignment.pieces if piece.kind == "markdown" for figure in map(float, re.findall(r"[0-9]+[.][0-9]+", piece.text))}
+    seen = {
+        figure
+        for variant in range(VARIANTS_OF_ALL)
+        for figure in floats(given(assignment, variant))
+    }
+    seen |= {
+        figure
+        for piece in assignment.pieces
+        if piece.kind == "markdown"
+        for figure in map(float, re.findall(r"[0-9]+[.][0-9]+", piece.text))
+    }
     hidden = {}
     for question in assignment.questions.values():
         if question.kind == "function":
-            first = [answers(question, truths(assignment, variant)[question.name], question.visible) for variant in range(VARIANTS_OF_ALL)]
+            first = [
+                answers(question, truths(assignment, variant)[question.name], question.visible)
+                for variant in range(VARIANTS_OF_ALL)
+            ]
             seen |= set(floats(first))
         for variant in VARIANTS:
             if question.kind in ("value", "function"):
                 made = calls(question, variant)
                 right = answers(question, truths(assignment, variant)[question.name], made)
-                hidden |= {figure: (question.name, variant) for figure in floats(right[len(question.visible):]) if len(repr(figure)) >= SHORT}
+                hidden |= {
+                    figure: (question.name, variant)
+                    for figure in floats(right[len(question.visible) :])
+                    if len(repr(figure)) >= SHORT
+                }
     assert {figure: hidden[figure] for figure in hidden.keys() & there - seen} == {}
 
 
@@ -114,13 +157,21 @@ def floats(value) -> list[float]:
 @pytest.mark.parametrize("name", NAMES)
 def test_notebooks_are_valid_and_the_same_each_time(name):
     assignment = assignments()[name]
-    turn = next((question.name, key) for question in assignment.questions.values() for key in question.wrong)
+    turn = next(
+        (question.name, key) for question in assignment.questions.values() for key in question.wrong
+    )
     for fill in ("empty", "solution", ("wrong", *turn)):
         made = release.notebook(assignment, "ada", fill)
         nbformat.validate(nbformat.from_dict(made), relax_add_props=False)
         ids = [cell["id"] for cell in made["cells"]]
-        assert len(ids) == len(set(ids)) and release.text(made) == release.text(release.notebook(assignment, "ada", fill))
-        assert made["metadata"]["handful"] == {"assignment": name, "edition": assignment.edition, "student": "ada"}
+        assert len(ids) == len(set(ids)) and release.text(made) == release.text(
+            release.notebook(assignment, "ada", fill)
+        )
+        assert made["metadata"]["handful"] == {
+            "assignment": name,
+            "edition": assignment.edition,
+            "student": "ada",
+        }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -143,10 +194,16 @@ def test_check_cells_know_right_from_wrong(name, capsys):
         for question, one in assignment.questions.items():
             if one.kind == "written":
                 continue
-            assert checked(mine, question, ours[question], capsys).split(": ", 1)[1].startswith("right"), question
+            assert (
+                checked(mine, question, ours[question], capsys)
+                .split(": ", 1)[1]
+                .startswith("right")
+            ), question
             if one.kind in ("value", "expression"):
                 for key, thing in wrong[question].items():
-                    assert checked(mine, question, thing, capsys).split(": ", 1)[1].startswith("not "), (question, key)
+                    assert (
+                        checked(mine, question, thing, capsys).split(": ", 1)[1].startswith("not ")
+                    ), (question, key)
             assert "not filled in yet" in checked(mine, question, ..., capsys)
 
 

@@ -1,4 +1,7 @@
-"""What callers pay: against counting calls, integrating, published rates and the price lists themselves."""
+"""What callers pay: against counting calls, integrating, published rates and the price lists
+themselves.
+"""
+
 import math
 
 import pytest
@@ -24,13 +27,17 @@ def test_mean_growth_by_integrating_over_the_logarithm(reach):
 
 def test_mean_growth_starts_at_one():
     for context in (1e3, 2e5):
-        assert bills.mean_cost_growth(context=context, price_threshold=2e5) == pytest.approx(1, abs=1e-6)
+        assert bills.mean_cost_growth(context=context, price_threshold=2e5) == pytest.approx(
+            1, abs=1e-6
+        )
 
 
 @given(read=st.floats(0.01, 0.9), write=st.floats(1, 3), uses=st.integers(0, 50))
 def test_bills_by_counting_calls(read, write, uses):
     calls = [write] + [read] * uses
-    assert bills.bill_cached(cache_read_ratio=read, cache_write_ratio=write, reuses=uses) == pytest.approx(sum(calls))
+    assert bills.bill_cached(
+        cache_read_ratio=read, cache_write_ratio=write, reuses=uses
+    ) == pytest.approx(sum(calls))
     assert bills.bill_computed(reuses=uses) == len(calls)
 
 
@@ -49,7 +56,9 @@ def test_keeping_alive_by_walking_through_the_pause(pause, keep, read):
         paid += read
     found = bills.bill_of_reading(hold_time=pause, cache_retention=keep, cache_read_ratio=read)
     assert found == pytest.approx(paid)
-    dearer = bills.bill_of_reading(hold_time=pause, cache_retention=keep, cache_read_ratio=read, write_ratio_added=0.75)
+    dearer = bills.bill_of_reading(
+        hold_time=pause, cache_retention=keep, cache_read_ratio=read, write_ratio_added=0.75
+    )
     assert dearer == pytest.approx(paid + 0.75)
 
 
@@ -85,20 +94,36 @@ def test_every_list_is_counted_once():
     _, caches = bills.cache_table()
     more = sum(int(row[0].split(" and ")[1].split()[0]) for row in caches if " and " in row[0])
     assert not any(" and 0 more" in row[0] for row in caches)
-    assert len(caches) + more == sum(row["cache_write_5m_or_default_usd_per_mtok"] is not None
-                                     for row in facts.load("prices"))
+    assert len(caches) + more == sum(
+        row["cache_write_5m_or_default_usd_per_mtok"] is not None for row in facts.load("prices")
+    )
 
 
 def test_keeping_and_answers_by_hand():
-    """The dearest list of the largest group asks $15 a million tokens (0.75 × $15 for 55 minutes more), the least $0.10."""
+    """The dearest list of the largest group asks $15 a million tokens (0.75 × $15 for 55 minutes
+    more), the least $0.10.
+    """
     caches = {row[0]: row[1:] for row in bills.cache_table()[1]}
-    assert caches["Anthropic: Claude Haiku 5.5 and 12 more"][-1] == f"${0.75 * 0.1 * 60 / 55:.3f} to ${0.75 * 15 * 60 / 55:.2f}"
-    assert caches["Anthropic: Claude 3 Haiku"] == ["× 0.12", "× 1.2 for 5\xa0min", "× 2 for 60\xa0min", "$0.22"]
-    # GPT-4 Turbo at $10 and $30 is not the extreme; GPT-4 at $30 and $60 is, and GPT-5 at $1.25 and $10.
+    assert (
+        caches["Anthropic: Claude Haiku 5.5 and 12 more"][-1]
+        == f"${0.75 * 0.1 * 60 / 55:.3f} to ${0.75 * 15 * 60 / 55:.2f}"
+    )
+    assert caches["Anthropic: Claude 3 Haiku"] == [
+        "× 0.12",
+        "× 1.2 for 5\xa0min",
+        "× 2 for 60\xa0min",
+        "$0.22",
+    ]
+    # GPT-4 Turbo at $10 and $30 is not the extreme; GPT-4 at $30 and $60 is, and GPT-5 at $1.25 and
+    # $10.
     assert ["OpenAI", "13", "2", "8"] in bills.output_table()[1]
     assert ["Z.ai", "2", f"{4.4 / 1.4:.1f}", f"{2.2 / 0.6:.1f}"] in bills.output_table()[1]
     assert [row[0].split(",")[0] for row in bills.measured_ratio_table()[1]] == [
-        "DeepSeek (service)", "DeepSeek (profile)", *["SGLang"] * 4, "vLLM"]
+        "DeepSeek (service)",
+        "DeepSeek (profile)",
+        *["SGLang"] * 4,
+        "vLLM",
+    ]
 
 
 def test_every_list_says_when_it_was_read():

@@ -1,4 +1,5 @@
 """Other calculators' answers: mistakes that can be made again are made again."""
+
 from __future__ import annotations
 
 import pytest

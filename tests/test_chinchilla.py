@@ -1,4 +1,7 @@
-"""The Chinchilla law: against minimisation by numbers, and against what others computed from the same fits."""
+"""The Chinchilla law: against minimisation by numbers, and against what others computed from the
+same fits.
+"""
+
 import csv
 import io
 import math
@@ -14,8 +17,12 @@ from handful.facts import get
 
 FITS = ["hoffmann", "besiroglu"]
 
-# Hoffmann et al. 2022, tables 3 and A3: compute-optimal tokens for a size, by the paper's three approaches.
-PUBLISHED = [tuple(map(float, row)) for row in csv.reader(io.StringIO("""\
+# Hoffmann et al. 2022, tables 3 and A3: compute-optimal tokens for a size, by the paper's three
+# approaches.
+PUBLISHED = [
+    tuple(map(float, row))
+    for row in csv.reader(
+        io.StringIO("""\
 400e6,8.0e9,7.7e9,9.2e9
 1e9,20.2e9,20.0e9,27.1e9
 10e9,205.1e9,219.5e9,410.1e9
@@ -25,19 +32,31 @@ PUBLISHED = [tuple(map(float, row)) for row in csv.reader(io.StringIO("""\
 520e9,11.0e12,13.4e12,43.5e12
 1e12,21.2e12,26.5e12,94.1e12
 10e12,216.2e12,292.0e12,1425.5e12
-"""))]
+""")
+    )
+]
 
 
 def tokens_each(fit: str, size: float) -> float:
-    """Tokens for each parameter on which a model of this size is compute-optimal, by looking for its budget."""
+    """Tokens for each parameter on which a model of this size is compute-optimal, by looking for
+    its budget.
+    """
     law = c.law(fit)
-    log_budget = brentq(lambda t: math.log(c.compute_optimal_parameters(law, training_flops=math.exp(t)) / size),
-                        math.log(1e10), math.log(1e40), xtol=1e-13)
+    log_budget = brentq(
+        lambda t: math.log(c.compute_optimal_parameters(law, training_flops=math.exp(t)) / size),
+        math.log(1e10),
+        math.log(1e40),
+        xtol=1e-13,
+    )
     return c.optimal_tokens_per_parameter(law, training_flops=math.exp(log_budget))
 
 
 def test_the_facts_hold_what_the_paper_prints():
-    printed = {(approach, size): tokens for size, *columns in PUBLISHED for approach, tokens in enumerate(columns, 1)}
+    printed = {
+        (approach, size): tokens
+        for size, *columns in PUBLISHED
+        for approach, tokens in enumerate(columns, 1)
+    }
     rows = c.published_optima()
     assert len(rows) == 9 and {row["approach"] for row in rows} == {1, 2, 3}
     for row in rows:
@@ -53,31 +72,46 @@ def test_the_rule_of_twenty_is_that_of_the_first_two_approaches():
 
 @pytest.mark.parametrize("size, published", [(row[0], row[3]) for row in PUBLISHED])
 def test_the_fit_as_published_is_the_paper_s_third_approach(size, published):
-    """Within a fifth over ten decades of budget; with which rounding the table was made, the paper does not say."""
+    """Within a fifth over ten decades of budget; with which rounding the table was made, the paper
+    does not say.
+    """
     assert tokens_each("hoffmann", size) == pytest.approx(published / size, rel=0.2)
 
 
 @pytest.mark.parametrize("size, first", [(row[0], row[1]) for row in PUBLISHED if row[0] <= 1e12])
 def test_the_refit_is_compatible_with_the_first_approach(size, first):
     assert tokens_each("besiroglu", size) == pytest.approx(first / size, rel=0.25)
-    assert 4 < tokens_each("besiroglu", size) < 40         # the refit's own 80 % interval at 1e26 FLOP
+    assert 4 < tokens_each("besiroglu", size) < 40  # the refit's own 80 % interval at 1e26 FLOP
 
 
 def test_what_the_two_papers_say_of_their_fits():
-    # Hoffmann et al., figure 4: "the optimal model size given the Gopher FLOP budget to be 40B parameters".
-    assert c.compute_optimal_parameters(c.law("hoffmann"), training_flops=5.76e23) == pytest.approx(40e9, rel=0.02)
-    # Besiroglu et al., data_analysis.ipynb: 25.66 at 1e18 FLOP, the median of what is compatible with their data.
-    assert c.optimal_tokens_per_parameter(c.law("besiroglu"), training_flops=1e18) == pytest.approx(25.66, rel=0.01)
-    # They put the published fit at about 70 for Chinchilla, with an exponent from the middle of the printed interval.
+    # Hoffmann et al., figure 4: "the optimal model size given the Gopher FLOP budget to be 40B
+    # parameters".
+    assert c.compute_optimal_parameters(c.law("hoffmann"), training_flops=5.76e23) == pytest.approx(
+        40e9, rel=0.02
+    )
+    # Besiroglu et al., data_analysis.ipynb: 25.66 at 1e18 FLOP, the median of what is compatible
+    # with their data.
+    assert c.optimal_tokens_per_parameter(c.law("besiroglu"), training_flops=1e18) == pytest.approx(
+        25.66, rel=0.01
+    )
+    # They put the published fit at about 70 for Chinchilla, with an exponent from the middle of the
+    # printed interval.
     law = c.law("hoffmann")
-    scale = (law["size_exponent"] * law["size_coefficient"] / (law["data_exponent"] * law["data_coefficient"]))**(
-        1 / (law["size_exponent"] + law["data_exponent"]))
-    assert (70e9 * 1.4e12)**(1 - 2 * 0.4545) / scale**2 == pytest.approx(72.87, rel=0.01)
+    scale = (
+        law["size_exponent"]
+        * law["size_coefficient"]
+        / (law["data_exponent"] * law["data_coefficient"])
+    ) ** (1 / (law["size_exponent"] + law["data_exponent"]))
+    assert (70e9 * 1.4e12) ** (1 - 2 * 0.4545) / scale**2 == pytest.approx(72.87, rel=0.01)
 
 
 def test_rounding_the_published_exponents_moves_the_ratio_by_more_than_half():
     rounded = c.law("hoffmann") | {"size_exponent": 0.34, "data_exponent": 0.28}
-    moved = [c.optimal_tokens_per_parameter(law, training_flops=5.76e23) for law in (rounded, c.law("hoffmann"))]
+    moved = [
+        c.optimal_tokens_per_parameter(law, training_flops=5.76e23)
+        for law in (rounded, c.law("hoffmann"))
+    ]
     assert 1.5 < moved[0] / moved[1] < 1.6
 
 
@@ -86,24 +120,38 @@ def test_rounding_the_published_exponents_moves_the_ratio_by_more_than_half():
 def test_the_optimum_is_where_the_loss_is_least(fit, budget):
     law = c.law(fit)
     found = minimize_scalar(
-        lambda t: c.fitted_loss(law, active_parameters=math.exp(t), pretraining_tokens=budget / (6 * math.exp(t))),
-        bounds=(math.log(1e5), math.log(1e15)), method="bounded", options={"xatol": 1e-10})
+        lambda t: c.fitted_loss(
+            law, active_parameters=math.exp(t), pretraining_tokens=budget / (6 * math.exp(t))
+        ),
+        bounds=(math.log(1e5), math.log(1e15)),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
     size = c.compute_optimal_parameters(law, training_flops=budget)
     assert math.exp(found.x) == pytest.approx(size, rel=1e-3)
     tokens = c.compute_optimal_tokens(law, training_flops=budget)
     assert 6 * size * tokens == pytest.approx(budget, rel=1e-9)
 
 
-@pytest.mark.parametrize("fit, budget, fact", [
-    ("hoffmann", 5.76e23, "ratio_hoffmann_gopher"), ("besiroglu", 5.76e23, "ratio_epoch_gopher"),
-    ("hoffmann", 1e26, "ratio_hoffmann_1e26"), ("besiroglu", 1e26, "ratio_epoch_1e26")])
+@pytest.mark.parametrize(
+    "fit, budget, fact",
+    [
+        ("hoffmann", 5.76e23, "ratio_hoffmann_gopher"),
+        ("besiroglu", 5.76e23, "ratio_epoch_gopher"),
+        ("hoffmann", 1e26, "ratio_hoffmann_1e26"),
+        ("besiroglu", 1e26, "ratio_epoch_1e26"),
+    ],
+)
 def test_tokens_per_parameter(fit, budget, fact):
     assert c.optimal_tokens_per_parameter(c.law(fit), training_flops=budget) == pytest.approx(
-        get("scaling_laws", fact)["value"], rel=5e-3)
+        get("scaling_laws", fact)["value"], rel=5e-3
+    )
 
 
 def test_the_fits_disagree_about_the_rule_of_twenty():
-    """Gopher's budget made Chinchilla: 70 billion parameters and 1.4 trillion tokens, which only one fit explains."""
+    """Gopher's budget made Chinchilla: 70 billion parameters and 1.4 trillion tokens, which only
+    one fit explains.
+    """
     sizes = {fit: c.compute_optimal_parameters(c.law(fit), training_flops=5.76e23) for fit in FITS}
     assert sizes["besiroglu"] == pytest.approx(70e9, rel=0.05)
     assert sizes["hoffmann"] < 0.65 * 70e9
@@ -130,15 +178,19 @@ def test_equal_exponents_alone_keep_the_ratio(fit):
 def test_tokens_to_reach_turns_the_law_round():
     law = c.law()
     loss = c.fitted_loss(law, active_parameters=7e9, pretraining_tokens=2e12)
-    assert c.tokens_to_reach(law, validation_loss=loss, active_parameters=7e9) == pytest.approx(2e12, rel=1e-9)
+    assert c.tokens_to_reach(law, validation_loss=loss, active_parameters=7e9) == pytest.approx(
+        2e12, rel=1e-9
+    )
     assert c.tokens_to_reach(law, validation_loss=1.9, active_parameters=1e6) == math.inf
 
 
 def test_a_published_example_with_inference():
-    """Sardana et al.: 13B quality, 2 trillion tokens served; 7B trained longer saves 1.7e22 FLOPs, 17 per cent."""
+    """Sardana et al.: 13B quality, 2 trillion tokens served; 7B trained longer saves 1.7e22 FLOPs,
+    17 per cent.
+    """
     law = c.law("hoffmann")
     low, high = math.log(1e20), math.log(1e25)
-    for _ in range(60):                                     # the budget for which 13B is best
+    for _ in range(60):  # the budget for which 13B is best
         middle = (low + high) / 2
         too_large = c.compute_optimal_parameters(law, training_flops=math.exp(middle)) > 13e9
         low, high = (low, middle) if too_large else (middle, high)
@@ -155,28 +207,44 @@ def test_a_published_example_with_inference():
 def test_nothing_served_is_the_plain_optimum(fit):
     alone = c.least_lifetime(2.1, 0, fit=fit)
     budget = alone["lifetime_flops"]
-    assert alone["active_parameters"] == pytest.approx(c.compute_optimal_parameters(c.law(fit), training_flops=budget),
-                                                       rel=1e-3)
+    assert alone["active_parameters"] == pytest.approx(
+        c.compute_optimal_parameters(c.law(fit), training_flops=budget), rel=1e-3
+    )
 
 
 def test_a_life_is_the_sum_of_its_three_bills():
-    """Tokens of reinforcement learning and of service count as what they cost beside those of training."""
+    """Tokens of reinforcement learning and of service count as what they cost beside those of
+    training.
+    """
     best = c.least_lifetime(2.1, 3e12, rl_tokens=1e12, rl_passes=2, decode_efficiency=0.5)
     size, tokens = best["active_parameters"], best["pretraining_tokens"]
-    bill = o.lifetime_flops(active_parameters=size, pretraining_tokens=tokens, rl_tokens=1e12, rl_passes=2,
-                            inference_tokens=3e12, decode_efficiency=0.5)
+    bill = o.lifetime_flops(
+        active_parameters=size,
+        pretraining_tokens=tokens,
+        rl_tokens=1e12,
+        rl_passes=2,
+        inference_tokens=3e12,
+        decode_efficiency=0.5,
+    )
     assert best["lifetime_flops"] == pytest.approx(bill, rel=1e-9)
     assert best["tokens_per_parameter"] == pytest.approx(tokens / size)
-    assert c.fitted_loss(c.law(), active_parameters=size, pretraining_tokens=tokens) == pytest.approx(2.1)
+    assert c.fitted_loss(
+        c.law(), active_parameters=size, pretraining_tokens=tokens
+    ) == pytest.approx(2.1)
     # The same service by another name: 2 FLOPs a weight, twice as dear.
-    assert best["active_parameters"] == pytest.approx(c.least_lifetime(2.1, 2 * 3e12 + 4e12)["active_parameters"], rel=1e-6)
+    assert best["active_parameters"] == pytest.approx(
+        c.least_lifetime(2.1, 2 * 3e12 + 4e12)["active_parameters"], rel=1e-6
+    )
     assert c.least_lifetime(2.1, 0, rl_tokens=1e12)["active_parameters"] == pytest.approx(
-        c.least_lifetime(2.1, 2e12)["active_parameters"], rel=1e-6)     # two passes unless told otherwise
+        c.least_lifetime(2.1, 2e12)["active_parameters"], rel=1e-6
+    )  # two passes unless told otherwise
 
 
 @pytest.mark.parametrize("served", [0, 1e12, 1e16, 1e20])
 def test_no_other_size_is_cheaper(served):
-    """A per cent larger or smaller, trained to the same loss, costs more: even where service is all that counts."""
+    """A per cent larger or smaller, trained to the same loss, costs more: even where service is all
+    that counts.
+    """
     best, law = c.least_lifetime(2.1, served), c.law()
     for factor in (0.99, 1.01):
         size = best["active_parameters"] * factor
@@ -186,16 +254,23 @@ def test_no_other_size_is_cheaper(served):
 
 @given(served=st.floats(1e10, 1e15), more=st.floats(1.5, 100), efficiency=st.floats(0.1, 1))
 def test_more_service_means_a_smaller_model_trained_longer(served, more, efficiency):
-    one, two = (c.least_lifetime(2.1, tokens, decode_efficiency=efficiency) for tokens in (served, served * more))
+    one, two = (
+        c.least_lifetime(2.1, tokens, decode_efficiency=efficiency)
+        for tokens in (served, served * more)
+    )
     assert two["active_parameters"] < one["active_parameters"] * (1 + 1e-6)
     assert two["pretraining_tokens"] > one["pretraining_tokens"] * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: c.law("kaplan"), "There is no fit 'kaplan'"),
-    (lambda: c.least_lifetime(1.5, 0), "above the law's floor of 1.8169"),
-    (lambda: c.least_lifetime(1.8169, 0), "above the law's floor of 1.8169; got 1.8169"),
-    (lambda: c.least_lifetime(2.1, -1), "0 or more")])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: c.law("kaplan"), "There is no fit 'kaplan'"),
+        (lambda: c.least_lifetime(1.5, 0), "above the law's floor of 1.8169"),
+        (lambda: c.least_lifetime(1.8169, 0), "above the law's floor of 1.8169; got 1.8169"),
+        (lambda: c.least_lifetime(2.1, -1), "0 or more"),
+    ],
+)
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()

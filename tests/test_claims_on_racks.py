@@ -1,4 +1,7 @@
-"""Claims on racks and pipelines (segments 2 to 4): who said them and when, and their tests against other reckonings."""
+"""Claims on racks and pipelines (segments 2 to 4): who said them and when, and their tests against
+other reckonings.
+"""
+
 import math
 import random
 import re
@@ -11,10 +14,13 @@ from handful.claims import FOLDER, read
 from handful.claims.checks import racks, stages
 from handful.page.bootstrap import ROOT
 
-CHAPTERS = {"2-experts-on-racks": ("31:58", "47:02"), "3-pipelining": ("47:02", "1:03:29"),
-            "4-why-pipelining-is-not-wise": ("1:03:29", "1:18:49")}
+CHAPTERS = {
+    "2-experts-on-racks": ("31:58", "47:02"),
+    "3-pipelining": ("47:02", "1:03:29"),
+    "4-why-pipelining-is-not-wise": ("1:03:29", "1:18:49"),
+}
 CLAIMS = {claim.id: claim for name in CHAPTERS for claim in read(FOLDER / f"{name}.toml")}
-SPONSORS = (("44:00", "44:45"), ("1:02:30", "1:03:30"))      # not of the lecture
+SPONSORS = (("44:00", "44:45"), ("1:02:30", "1:03:30"))  # not of the lecture
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -22,53 +28,91 @@ def test_a_segment_lies_within_its_chapter_of_the_lecture_in_order(name):
     start, end = map(lecture_seconds, CHAPTERS[name])
     seconds = [claim.seconds for claim in read(FOLDER / f"{name}.toml")]
     assert seconds == sorted(seconds) and start <= seconds[0] and seconds[-1] <= end
-    assert not any(lecture_seconds(a) <= at < lecture_seconds(b) for a, b in SPONSORS for at in seconds)
+    assert not any(
+        lecture_seconds(a) <= at < lecture_seconds(b) for a, b in SPONSORS for at in seconds
+    )
 
 
 # By a stamped transcript of captions and one that names the speakers; times to some five seconds.
-@pytest.mark.parametrize("name, who, time", [
-    ("four-experts-a-gpu", "Pope", "34:18"), ("one-rack-bounds-an-expert-layer", "Pope", "36:30"),
-    ("scale-up-8-then-72", "Patel", "40:47"), ("rubin-500-something", "Patel (Pope agrees)", "41:00"),
-    ("five-trillion-in-a-rack", "Patel", "45:44"), ("gemini-ahead-by-domains", "Patel", "46:05"),
-    ("parallelism-resembles-the-model", "Patel (Pope agrees)", "53:11"),
-    ("pipelining-is-not-wise", "Patel", "54:16"),
-    ("smaller-batch-converges-better", "Pope", "59:45"), ("rack-many-tens-of-tb", "Pope", "1:01:44"),
-    ("no-brainer-in-inference", "Patel", "1:01:27"), ("pipelining-little-used-in-inference", "Pope", "1:01:36"),
-    ("memory-per-gpu", "Pope", "1:06:26"), ("micro-batches-equal-stages", "Pope", "1:09:51"),
-    ("inference-in-one-scale-up", "Patel (Pope agrees)", "1:13:30"), ("four-stages-20-to-30-ms", "Pope", "1:15:46"),
-    ("scale-up-for-bandwidth", "Patel (Pope agrees)", "1:18:16"), ("bandwidth-for-longer-contexts", "Patel", "1:18:30")])
+@pytest.mark.parametrize(
+    "name, who, time",
+    [
+        ("four-experts-a-gpu", "Pope", "34:18"),
+        ("one-rack-bounds-an-expert-layer", "Pope", "36:30"),
+        ("scale-up-8-then-72", "Patel", "40:47"),
+        ("rubin-500-something", "Patel (Pope agrees)", "41:00"),
+        ("five-trillion-in-a-rack", "Patel", "45:44"),
+        ("gemini-ahead-by-domains", "Patel", "46:05"),
+        ("parallelism-resembles-the-model", "Patel (Pope agrees)", "53:11"),
+        ("pipelining-is-not-wise", "Patel", "54:16"),
+        ("smaller-batch-converges-better", "Pope", "59:45"),
+        ("rack-many-tens-of-tb", "Pope", "1:01:44"),
+        ("no-brainer-in-inference", "Patel", "1:01:27"),
+        ("pipelining-little-used-in-inference", "Pope", "1:01:36"),
+        ("memory-per-gpu", "Pope", "1:06:26"),
+        ("micro-batches-equal-stages", "Pope", "1:09:51"),
+        ("inference-in-one-scale-up", "Patel (Pope agrees)", "1:13:30"),
+        ("four-stages-20-to-30-ms", "Pope", "1:15:46"),
+        ("scale-up-for-bandwidth", "Patel (Pope agrees)", "1:18:16"),
+        ("bandwidth-for-longer-contexts", "Patel", "1:18:30"),
+    ],
+)
 def test_who_said_it_and_when(name, who, time):
     assert CLAIMS[name].who == who and abs(CLAIMS[name].seconds - lecture_seconds(time)) <= 5
 
 
 def test_every_time_is_known_to_the_second_and_quotes_are_short():
     assert not any(claim.about for claim in CLAIMS.values())
-    quoted = [words for claim in CLAIMS.values() for words in re.findall(r'"([^"]+)"', claim.statement + claim.reason)]
+    quoted = [
+        words
+        for claim in CLAIMS.values()
+        for words in re.findall(r'"([^"]+)"', claim.statement + claim.reason)
+    ]
     assert all(len(words.split()) <= 6 for words in quoted)
 
 
 def test_what_nobody_said_is_gone():
     assert "five-trillion-target" not in CLAIMS
-    assert CLAIMS["four-stages-20-to-30-ms"].spoken == (0.030, 0.030)      # from 20 to 30, not in between
+    assert CLAIMS["four-stages-20-to-30-ms"].spoken == (
+        0.030,
+        0.030,
+    )  # from 20 to 30, not in between
     assert CLAIMS["micro-batch-is-2000"].slip and CLAIMS["genuine-four-times"].at_least
 
 
-@pytest.mark.parametrize("name, verdict, word", [
-    ("scale-out-8x-slower", "depends", "port"), ("one-rack-per-layer", "depends", "port"),
-    ("expert-parallelism-is-best", "depends", "batch"), ("tensor-parallelism-does-not-pay", "depends", "batch"),
-    ("rubin-500-something", "depends", "counted"), ("genuine-four-times", "depends", "counted"),
-    ("active-by-compute-total-by-scale-up", "depends", "domain"), ("hundred-layers", "depends", "model"),
-    ("schedules-avoid-the-bubble", "depends", "1F1B"), ("pipelining-neutral-for-latency", "depends", "hop"),
-    ("trillion-parameters-one-tb", "depends", "bytes"), ("eight-racks-less-hbm", "depends", "caches"),
-    ("memory-per-gpu", "depends", "divide"), ("four-stages-20-to-30-ms", "depends", "hop"),
-    ("scale-up-for-bandwidth", "depends", "caches"), ("five-trillion-in-a-rack", "depends", "bytes"),
-    ("one-rack-bounds-an-expert-layer", "contested", "40 domains"),
-    ("more-cables-for-rubin", "contested", "SemiAnalysis"),
-    ("smartphones-fall-30-percent", "contested", "IDC"), ("no-brainer-in-inference", "contested", "Pope"),
-    ("hop-a-few-ms", "contested", "Zhao"), ("experts-up-to-scale-up-size", "contested", "320"),
-    ("rack-many-tens-of-tb", "slip of the tongue", "10 to 20"), ("half-of-capex-on-memory", "order of magnitude", ""),
-    ("smaller-batch-converges-better", "holds", ""), ("training-has-a-bubble", "holds", ""),
-    ("inference-in-one-scale-up", "not checkable", ""), ("gemini-ahead-by-domains", "not checkable", "")])
+@pytest.mark.parametrize(
+    "name, verdict, word",
+    [
+        ("scale-out-8x-slower", "depends", "port"),
+        ("one-rack-per-layer", "depends", "port"),
+        ("expert-parallelism-is-best", "depends", "batch"),
+        ("tensor-parallelism-does-not-pay", "depends", "batch"),
+        ("rubin-500-something", "depends", "counted"),
+        ("genuine-four-times", "depends", "counted"),
+        ("active-by-compute-total-by-scale-up", "depends", "domain"),
+        ("hundred-layers", "depends", "model"),
+        ("schedules-avoid-the-bubble", "depends", "1F1B"),
+        ("pipelining-neutral-for-latency", "depends", "hop"),
+        ("trillion-parameters-one-tb", "depends", "bytes"),
+        ("eight-racks-less-hbm", "depends", "caches"),
+        ("memory-per-gpu", "depends", "divide"),
+        ("four-stages-20-to-30-ms", "depends", "hop"),
+        ("scale-up-for-bandwidth", "depends", "caches"),
+        ("five-trillion-in-a-rack", "depends", "bytes"),
+        ("one-rack-bounds-an-expert-layer", "contested", "40 domains"),
+        ("more-cables-for-rubin", "contested", "SemiAnalysis"),
+        ("smartphones-fall-30-percent", "contested", "IDC"),
+        ("no-brainer-in-inference", "contested", "Pope"),
+        ("hop-a-few-ms", "contested", "Zhao"),
+        ("experts-up-to-scale-up-size", "contested", "320"),
+        ("rack-many-tens-of-tb", "slip of the tongue", "10 to 20"),
+        ("half-of-capex-on-memory", "order of magnitude", ""),
+        ("smaller-batch-converges-better", "holds", ""),
+        ("training-has-a-bubble", "holds", ""),
+        ("inference-in-one-scale-up", "not checkable", ""),
+        ("gemini-ahead-by-domains", "not checkable", ""),
+    ],
+)
 def test_verdicts_and_what_they_rest_on(name, verdict, word):
     claim = CLAIMS[name]
     assert claim.verdict == verdict
@@ -78,29 +122,45 @@ def test_verdicts_and_what_they_rest_on(name, verdict, word):
 def test_few_verdicts_are_typed():
     typed = {claim.id for claim in CLAIMS.values() if claim.basis == "verdict"}
     assert len(typed) < len(CLAIMS) / 7
-    assert not typed & {"expert-parallelism-is-standard", "two-hops-in-a-rack", "cut-experts-and-layers",
-                        "pipelining-is-not-wise", "smaller-batch-converges-better", "experts-up-to-scale-up-size",
-                        "tensor-parallelism-does-not-pay"}
+    assert not typed & {
+        "expert-parallelism-is-standard",
+        "two-hops-in-a-rack",
+        "cut-experts-and-layers",
+        "pipelining-is-not-wise",
+        "smaller-batch-converges-better",
+        "experts-up-to-scale-up-size",
+        "tensor-parallelism-does-not-pay",
+    }
 
 
 def test_the_chapters_show_each_claim():
-    pages = "".join((ROOT / "book" / f"{name.partition('-')[2]}.md").read_text("utf-8") for name in CHAPTERS)
+    pages = "".join(
+        (ROOT / "book" / f"{name.partition('-')[2]}.md").read_text("utf-8") for name in CHAPTERS
+    )
     assert [name for name in CLAIMS if f"{{claim}}`{name}`" not in pages] == []
 
 
 # The tests behind the verdicts, against other reckonings
 
+
 def test_one_token_falls_unevenly_on_whole_experts():
-    """Drawn by hand: eight of 256 experts, on eight chips or on two groups that share the work of each expert."""
+    """Drawn by hand: eight of 256 experts, on eight chips or on two groups that share the work of
+    each expert.
+    """
     draw = random.Random(1)
     busiest = {groups: 0.0 for groups in (8, 2)}
     for _ in range(4000):
         picks = draw.sample(range(256), 8)
         for groups in busiest:
-            most = max(sum(pick // (256 // groups) == group for pick in picks) for group in range(groups))
+            most = max(
+                sum(pick // (256 // groups) == group for pick in picks) for group in range(groups)
+            )
             busiest[groups] += most * groups / 8 / 4000
-    assert busiest[8] > 1.9 * busiest[2]                       # 2.57 experts to read against 1.27
-    assert racks.whole_experts_beat_slices() == {"2,000 sequences": True, "1 sequence": busiest[8] < busiest[2]}
+    assert busiest[8] > 1.9 * busiest[2]  # 2.57 experts to read against 1.27
+    assert racks.whole_experts_beat_slices() == {
+        "2,000 sequences": True,
+        "1 sequence": busiest[8] < busiest[2],
+    }
 
 
 def test_tokens_that_leave_a_rack_are_nearly_all():
@@ -123,17 +183,31 @@ def test_links_of_a_rack_are_the_cables_that_are_quoted():
 
 
 def test_widths_that_are_cut_are_those_that_were():
-    """How to Scale Your Model, training: tensor parallelism over up to F W / C chips, times a constant, is hidden."""
+    """How to Scale Your Model, training: tensor parallelism over up to F W / C chips, times a
+    constant, is hidden.
+    """
     found = stages.widths_are_not_cut()
-    for words, width in (("DeepSeek-V3, an expert, 2,048 wide", 2048), ("Llama 3.1 405B, a layer, 53,248 wide", 53248)):
+    for words, width in (
+        ("DeepSeek-V3, an expert, 2,048 wide", 2048),
+        ("Llama 3.1 405B, a layer, 53,248 wide", 53248),
+    ):
         assert found[words] == (1.5 * width * 450e9 / 989e12 < 8)
-    assert [notes for notes in (facts.get("measured_pipelines", f"{run}_stages")["notes"] for run in ("v3", "llama3"))
-            if "tensor" in notes] == [facts.get("measured_pipelines", "llama3_stages")["notes"]]
+    assert [
+        notes
+        for notes in (
+            facts.get("measured_pipelines", f"{run}_stages")["notes"] for run in ("v3", "llama3")
+        )
+        if "tensor" in notes
+    ] == [facts.get("measured_pipelines", "llama3_stages")["notes"]]
 
 
 def test_plain_schedules_wait_alike_and_a_split_backward_pass_less():
-    """(P - 1)(t_F + t_B) for GPipe and 1F1B (Huang, Narayanan), (P - 1)(t_F + t_B - 2 t_W) for ZB-H1 (Qi)."""
-    assert [stages._bubble(name) for name in ("gpipe", "1f1b", "zero_bubble")] == pytest.approx([9, 9, 3])
+    """(P - 1)(t_F + t_B) for GPipe and 1F1B (Huang, Narayanan), (P - 1)(t_F + t_B - 2 t_W) for
+    ZB-H1 (Qi).
+    """
+    assert [stages._bubble(name) for name in ("gpipe", "1f1b", "zero_bubble")] == pytest.approx(
+        [9, 9, 3]
+    )
     assert list(stages.schedules_shorten_the_bubble().values()) == [False, True]
 
 
@@ -141,7 +215,11 @@ def test_caches_pass_the_weights_where_they_should():
     crossing = 671.026e9 / (2 * 2000 * 61 * 576)
     assert crossing == pytest.approx(4770, abs=5)
     assert "about 4,770 tokens" in CLAIMS["two-stages-make-kv-dominant"].reason.replace("\xa0", " ")
-    assert [found for _, found in sorted(stages.two_stages_and_caches_lead().items())] == [True, False, True]
+    assert [found for _, found in sorted(stages.two_stages_and_caches_lead().items())] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_a_hop_decides_what_stages_cost():
@@ -156,7 +234,9 @@ def test_weights_on_a_little_box():
     """671 GB over 8 × 3.35 TB/s and over 72 × 8 TB/s."""
     assert 671e9 / (8 * 3.35e12) > 10 * 671e9 / (72 * 8e12)
     reason = CLAIMS["bandwidth-for-lower-latency"].reason.replace("\xa0", " ")
-    assert "25 ms" in reason and "1.16 ms" in reason and stages.domain_lowers_latency()["DeepSeek-V3"]
+    assert (
+        "25 ms" in reason and "1.16 ms" in reason and stages.domain_lowers_latency()["DeepSeek-V3"]
+    )
 
 
 def test_weights_that_are_copied_are_not_shared():

@@ -1,4 +1,7 @@
-"""Grades, feedback and the report of a class: nothing is lost, nothing that a student wrote runs, and every number is right."""
+"""Grades, feedback and the report of a class: nothing is lost, nothing that a student wrote runs,
+and every number is right.
+"""
+
 import csv
 import html.parser
 import io
@@ -12,7 +15,19 @@ import pytest
 import scipy.stats
 from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
 from handful import cli
-from handful.classroom import feedback, grade, grades, judge, release, report, rubric, sheet, stats, store, tables
+from handful.classroom import (
+    feedback,
+    grade,
+    grades,
+    judge,
+    release,
+    report,
+    rubric,
+    sheet,
+    stats,
+    store,
+    tables,
+)
 from handful.classroom.assignment import assignments
 from handful.classroom.protocol import Answer, Outcome
 from hypothesis import given, settings
@@ -28,7 +43,11 @@ def read(path: Path):
 
 
 def everything(folder: Path):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def write_all(folder, results, **more):
@@ -40,6 +59,7 @@ def write_all(folder, results, **more):
 
 # Every number again, by other means
 
+
 def table_of(assigned, made):
     """Points by student and question, None where the teacher's are missing."""
     return [[grades.question_points(one, name) for name in assigned.questions] for one in made]
@@ -49,8 +69,11 @@ def table_of(assigned, made):
 def test_the_distribution_is_the_histogram_of_the_points(seed):
     made = grades.gather(class_of(60, seed), [])
     points, possible, whole = stats.scores(made)
-    expected = [sum(part["points"] for part in one.result["questions"]) for one in made if one.result["submission"]
-                and one.result["status"] != "ungradable"]
+    expected = [
+        sum(part["points"] for part in one.result["questions"])
+        for one in made
+        if one.result["submission"] and one.result["status"] != "ungradable"
+    ]
     assert points == pytest.approx(expected) and possible == 13 and not whole
     width = stats.step(possible)
     edges = np.arange(0, possible + width, width)
@@ -67,8 +90,20 @@ def test_discrimination_is_the_correlation_with_the_rest(many, seed):
     for item in stats.items(assigned, made):
         if item.name == "why":
             continue
-        own = np.array([next(part["points"] for part in one.result["questions"] if part["name"] == item.name) for one in graded])
-        rest = np.array([sum(part["points"] for part in one.result["questions"] if part["name"] != item.name) for one in graded])
+        own = np.array(
+            [
+                next(
+                    part["points"] for part in one.result["questions"] if part["name"] == item.name
+                )
+                for one in graded
+            ]
+        )
+        rest = np.array(
+            [
+                sum(part["points"] for part in one.result["questions"] if part["name"] != item.name)
+                for one in graded
+            ]
+        )
         again = scipy.stats.pearsonr(own, rest)
         assert item.n == len(graded) and item.discrimination == pytest.approx(again.statistic)
         assert item.interval == pytest.approx(tuple(again.confidence_interval(0.95)))
@@ -78,9 +113,16 @@ def test_discrimination_is_the_correlation_with_the_rest(many, seed):
 
 
 def test_a_question_of_luck_is_found_and_the_others_are_not():
-    found = {item.name: item for item in stats.items(assignment(), grades.gather(class_of(1000, 8), []))}
+    found = {
+        item.name: item for item in stats.items(assignment(), grades.gather(class_of(1000, 8), []))
+    }
     assert {name for name, item in found.items() if item.near_zero} == {"coin"}
-    assert "coin" in report.class_page(assignment(), grades.gather(class_of(1000, 8), [])).partition("Near zero")[2][:60]
+    assert (
+        "coin"
+        in report.class_page(assignment(), grades.gather(class_of(1000, 8), [])).partition(
+            "Near zero"
+        )[2][:60]
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 40)), min_size=3, max_size=60))
@@ -96,41 +138,86 @@ def test_a_correlation_is_that_of_numpy_or_none(pairs):
 
 def test_few_students_are_told_that_a_discrimination_says_nothing():
     page = report.class_page(assignment(), grades.gather(class_of(19, 2), []))
-    assert f"Below {stats.FEWEST} students it says nothing" in page and "says nothing" in page and "Near zero" not in page
+    assert (
+        f"Below {stats.FEWEST} students it says nothing" in page
+        and "says nothing" in page
+        and "Near zero" not in page
+    )
 
 
 def test_the_page_says_the_numbers_that_were_computed():
     made = grades.gather(CLASS, [])
     page = report.class_page(assignment(), made)
     points = np.array(stats.scores(made)[0])
-    assert f"<b>{sheet.number(points.mean())}</b><span>mean" in page and f"<b>{sheet.number(np.median(points))}</b><span>median of 13 points" in page
+    assert (
+        f"<b>{sheet.number(points.mean())}</b><span>mean" in page
+        and f"<b>{sheet.number(np.median(points))}</b><span>median of 13 points" in page
+    )
     for question, turn, many in stats.turns(made):
-        again = sum(part.get("turn") == turn and part["name"] == question for one in CLASS for part in one["questions"])
+        again = sum(
+            part.get("turn") == turn and part["name"] == question
+            for one in CLASS
+            for part in one["questions"]
+        )
         assert many == again
-        assert re.search(rf'{turn}<br><code class="note">{question}</code></th><td>{re.escape(TURNS[question][turn][0])}</td><td class="num">{many}</td>', page)
+        assert re.search(
+            rf'{turn}<br><code class="note">{question}</code></th>'
+            rf'<td>{re.escape(TURNS[question][turn][0])}</td><td class="num">{many}</td>',
+            page,
+        )
     assert "drawn for the same id" in page and "The file is no notebook" in page
 
 
 def test_statuses_add_up_and_name_who_handed_in_nothing():
     found = stats.statuses(grades.gather(CLASS, []))
-    assert sum(found.values()) == len(CLASS) and found["not handed in"] == 1 and found["ungradable"] == 1 and found["killed"] == 1
+    assert (
+        sum(found.values()) == len(CLASS)
+        and found["not handed in"] == 1
+        and found["ungradable"] == 1
+        and found["killed"] == 1
+    )
 
 
 # Tables and files
+
 
 def test_the_table_of_grades_has_every_number(tmp_path):
     made, _ = grades.write(tmp_path, assignment(), CLASS)
     rows = read(tmp_path / "grades.csv")
     assert (tmp_path / "grades.csv").read_bytes().startswith(b"\xef\xbb\xbf")
-    assert list(rows[0]) == ["student", "status", "points", "possible", "waiting", "rubric points", "total", "out of",
-                             *assignment().questions, "wrong turns", "notices", "submission"]
+    assert list(rows[0]) == [
+        "student",
+        "status",
+        "points",
+        "possible",
+        "waiting",
+        "rubric points",
+        "total",
+        "out of",
+        *assignment().questions,
+        "wrong turns",
+        "notices",
+        "submission",
+    ]
     assert len(rows) == len(CLASS)
     for row, one in zip(rows, CLASS):
-        assert (row["student"], row["status"], row["submission"]) == (one["student"], one["status"], one["submission"])
-        assert float(row["points"]) == one["points"] and float(row["possible"]) == 13 and float(row["out of"]) == 17
+        assert (row["student"], row["status"], row["submission"]) == (
+            one["student"],
+            one["status"],
+            one["submission"],
+        )
+        assert (
+            float(row["points"]) == one["points"]
+            and float(row["possible"]) == 13
+            and float(row["out of"]) == 17
+        )
         for part in one["questions"]:
-            assert row[part["name"]] == ("" if part["status"] == "waiting" else sheet.number(part["points"]))
-        assert row["wrong turns"] == "; ".join(f"{part['name']}: {part['turn']}" for part in one["questions"] if part["turn"])
+            assert row[part["name"]] == (
+                "" if part["status"] == "waiting" else sheet.number(part["points"])
+            )
+        assert row["wrong turns"] == "; ".join(
+            f"{part['name']}: {part['turn']}" for part in one["questions"] if part["turn"]
+        )
 
 
 def test_a_second_run_gives_the_same_bytes(tmp_path):
@@ -153,29 +240,46 @@ def test_results_are_those_of_the_class_as_last_graded(tmp_path):
     assert [one.result["points"] for one in made] == [one["points"] for one in CLASS]
     other = assignment()
     other.edition = "ba9876543210"
-    assert any(f"{len(CLASS)} of {len(CLASS)} results are of another edition" in note for note in grades.write(tmp_path,
-                                                                                                               other)[1]) and not any("edition" in note for note in notes)
+    assert any(
+        f"{len(CLASS)} of {len(CLASS)} results are of another edition" in note
+        for note in grades.write(tmp_path, other)[1]
+    ) and not any("edition" in note for note in notes)
 
 
-LIST = "Student,ID,SIS User ID,SIS Login ID,Section\r\n" + "".join(f'"Number {i:03}, Student",{1000 + i},sis{i},student{i:03},Monday\r\n'
-                                                                   for i in range(39))
+LIST = "Student,ID,SIS User ID,SIS Login ID,Section\r\n" + "".join(
+    f'"Number {i:03}, Student",{1000 + i},sis{i},student{i:03},Monday\r\n' for i in range(39)
+)
 
 
 def canvas_reads(data: bytes, ids: dict):
-    """What Canvas' importer makes of a file: students by ID, else by SIS ids; lib/gradebook_importer.rb."""
+    """What Canvas' importer makes of a file: students by ID, else by SIS ids;
+    lib/gradebook_importer.rb.
+    """
     text = data.decode()
     assert not text.startswith("\ufeff")
     head, first, *rows = list(csv.reader(text.splitlines()))  # it looks at lines before it parses
-    assert "Student" in head[0] and "ID" in head[1] and re.search(r"SIS\s+User\s+ID", head[2]) and re.search(r"SIS\s+Login\s+ID",
-                                                                                                             head[3]) and "Section" in head[4]
+    assert (
+        "Student" in head[0]
+        and "ID" in head[1]
+        and re.search(r"SIS\s+User\s+ID", head[2])
+        and re.search(r"SIS\s+Login\s+ID", head[3])
+        and "Section" in head[4]
+    )
     assert "Points Possible" in first[0]
-    return float(first[5]), {ids[row[1]] if row[1] else row[3].removeprefix("'"): row[5] for row in rows}
+    return float(first[5]), {
+        ids[row[1]] if row[1] else row[3].removeprefix("'"): row[5] for row in rows
+    }
 
 
 def test_canvas_reads_the_grades_and_leaves_alone_what_has_none(tmp_path):
     (tmp_path / "list.csv").write_text(LIST, newline="")
-    made, notes = grades.write(tmp_path, assignment(), CLASS, roster=tmp_path / "list.csv", partial=True)
-    possible, found = canvas_reads((tmp_path / "lms" / "canvas.csv").read_bytes(), {str(1000 + i): f"student{i:03}" for i in range(39)})
+    made, notes = grades.write(
+        tmp_path, assignment(), CLASS, roster=tmp_path / "list.csv", partial=True
+    )
+    possible, found = canvas_reads(
+        (tmp_path / "lms" / "canvas.csv").read_bytes(),
+        {str(1000 + i): f"student{i:03}" for i in range(39)},
+    )
     assert possible == 17 and set(found) == {one.student for one in made}
     for one in made:
         assert found[one.student] == (sheet.number(one.total) if one.graded else "")
@@ -187,20 +291,34 @@ def test_an_lms_gets_no_grade_before_the_rubric_is_filled(tmp_path):
     made, notes = grades.write(tmp_path, assignment(), CLASS)
     _, found = canvas_reads((tmp_path / "lms" / "canvas.csv").read_bytes(), {})
     waits = [one for one in made if one.graded and one.waiting]
-    assert waits and all(found[one.student] == "" for one in waits) and any(f"{len(waits)} of {len(made)} students wait" in note
-                                                                            for note in notes)
+    assert (
+        waits
+        and all(found[one.student] == "" for one in waits)
+        and any(f"{len(waits)} of {len(made)} students wait" in note for note in notes)
+    )
     assert all(found[one.student] == sheet.number(one.total) for one in made if one.final)
 
 
 def test_moodle_gets_one_row_for_each_known_user_and_a_dash_for_no_grade(tmp_path):
-    (tmp_path / "list.csv").write_text("First name,Last name,Username,Email address\n" + "".join(f"A,B{i},student{i:03},s{i}@example.org\n"
-                                                                                                 for i in range(39)))
-    made, _ = grades.write(tmp_path, assignment(), CLASS, roster=tmp_path / "list.csv", partial=True)
+    (tmp_path / "list.csv").write_text(
+        "First name,Last name,Username,Email address\n"
+        + "".join(f"A,B{i},student{i:03},s{i}@example.org\n" for i in range(39))
+    )
+    made, _ = grades.write(
+        tmp_path, assignment(), CLASS, roster=tmp_path / "list.csv", partial=True
+    )
     rows = read(tmp_path / "lms" / "moodle.csv")
-    assert list(rows[0]) == ["Username", "Email address", "Write the roofline", "Feedback comments"] and len(rows) == 39
+    assert (
+        list(rows[0]) == ["Username", "Email address", "Write the roofline", "Feedback comments"]
+        and len(rows) == 39
+    )
     by_name = {row["Username"]: row["Write the roofline"] for row in rows}
     assert by_name["student007"] == by_name["student011"] == "-"
-    assert all(float(by_name[one.student]) == one.total for one in made if one.graded and one.student in by_name)
+    assert all(
+        float(by_name[one.student]) == one.total
+        for one in made
+        if one.graded and one.student in by_name
+    )
 
 
 def test_a_name_that_means_two_students_means_neither(tmp_path):
@@ -215,11 +333,26 @@ def test_a_name_that_means_two_students_means_neither(tmp_path):
 def test_gradescope_gets_a_file_for_each_student(tmp_path):
     made, _ = grades.write(tmp_path, assignment(), CLASS)
     for one in made:
-        found = json.loads((tmp_path / "lms" / "gradescope" / sheet.file_name(one.student) / "results.json").read_bytes())
-        assert found["score"] == one.total == pytest.approx(sum(test["score"] for test in found["tests"]))
-        assert found["extra_data"]["submission"] == one.result["submission"] and found["output_format"] == "text"
+        found = json.loads(
+            (
+                tmp_path / "lms" / "gradescope" / sheet.file_name(one.student) / "results.json"
+            ).read_bytes()
+        )
+        assert (
+            found["score"]
+            == one.total
+            == pytest.approx(sum(test["score"] for test in found["tests"]))
+        )
+        assert (
+            found["extra_data"]["submission"] == one.result["submission"]
+            and found["output_format"] == "text"
+        )
         for test in found["tests"]:
-            assert 0 <= test["score"] <= test["max_score"] and (test["status"] == "passed") == (test["score"] == test["max_score"]) and test["visibility"] == "visible"
+            assert (
+                0 <= test["score"] <= test["max_score"]
+                and (test["status"] == "passed") == (test["score"] == test["max_score"])
+                and test["visibility"] == "visible"
+            )
         assert ("Waits for your teacher" in found["output"]) == bool(one.waiting)
 
 
@@ -228,20 +361,35 @@ def test_the_json_says_what_the_table_says(tmp_path):
     found = json.loads((tmp_path / "lms" / "grades.json").read_bytes())
     assert found["possible"] == 17
     for one, row in zip(found["grades"], read(tmp_path / "grades.csv")):
-        assert one["student"] == row["student"] and sheet.number(one["total"]) == row["total"] and one["final"] == (one["waiting"] == 0
-                                                                                                                    and row["status"] != "ungradable" and one["submission"] != "")
+        assert (
+            one["student"] == row["student"]
+            and sheet.number(one["total"]) == row["total"]
+            and one["final"]
+            == (one["waiting"] == 0 and row["status"] != "ungradable" and one["submission"] != "")
+        )
 
 
-@pytest.mark.parametrize("text", ["student,name\nstudent000,Ada\nstudent001,Ben\n", "NAME;LOGIN\nAda;student000\nBen;student001\n", "email\nstudent000\nstudent001\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "student,name\nstudent000,Ada\nstudent001,Ben\n",
+        "NAME;LOGIN\nAda;student000\nBen;student001\n",
+        "email\nstudent000\nstudent001\n",
+    ],
+)
 def test_a_list_of_no_lms_names_students_as_the_results_do(tmp_path, text):
     (tmp_path / "list.csv").write_text(text)
     grades.write(tmp_path, assignment(), CLASS[:2], roster=tmp_path / "list.csv", partial=True)
     _, found = canvas_reads((tmp_path / "lms" / "canvas.csv").read_bytes(), {})
     assert set(found) == {"student000", "student001"} and all(found.values())
-    assert {row["Username"] for row in read(tmp_path / "lms" / "moodle.csv")} == {"student000", "student001"}
+    assert {row["Username"] for row in read(tmp_path / "lms" / "moodle.csv")} == {
+        "student000",
+        "student001",
+    }
 
 
 # The rubric
+
 
 def fill(folder: Path, give, delimiter=",", encoding="utf-8-sig"):
     """What a teacher does in a spreadsheet, and how it saves; `give` gets a row and changes it."""
@@ -255,13 +403,17 @@ def fill(folder: Path, give, delimiter=",", encoding="utf-8-sig"):
     (folder / "rubric.csv").write_bytes(out.getvalue().encode(encoding))
 
 
-@pytest.mark.parametrize(["delimiter", "encoding"], [(",", "utf-8-sig"), (";", "cp1252"), ("\t", "utf-16")])
+@pytest.mark.parametrize(
+    ["delimiter", "encoding"], [(",", "utf-8-sig"), (";", "cp1252"), ("\t", "utf-16")]
+)
 def test_filled_points_are_read_back_added_and_kept(tmp_path, delimiter, encoding):
     write_all(tmp_path, CLASS)
     before = {row["student"]: row for row in read(tmp_path / "grades.csv")}
 
     def give(row):
-        row.update(points="1,5" if delimiter == ";" else "1.5", comment="Say which resource é binds")
+        row.update(
+            points="1,5" if delimiter == ";" else "1.5", comment="Say which resource é binds"
+        )
 
     fill(tmp_path, give, delimiter, encoding)
     made, notes = write_all(tmp_path, CLASS)
@@ -270,9 +422,16 @@ def test_filled_points_are_read_back_added_and_kept(tmp_path, delimiter, encodin
         assert one.rubric == 1.5 * len(one.lines) and one.waiting == 0
     for row in read(tmp_path / "grades.csv"):
         if row["rubric points"]:
-            assert float(row["total"]) == pytest.approx(float(before[row["student"]]["points"]) + 3) and row["why"] == "3" and row["waiting"] == "0"
+            assert (
+                float(row["total"]) == pytest.approx(float(before[row["student"]]["points"]) + 3)
+                and row["why"] == "3"
+                and row["waiting"] == "0"
+            )
     page = (tmp_path / "feedback" / f"student{WROTE:03}.html").read_text()
-    assert "Your teacher: Say which resource é binds" in page and "<strong>1.5</strong> of 2 points" in page
+    assert (
+        "Your teacher: Say which resource é binds" in page
+        and "<strong>1.5</strong> of 2 points" in page
+    )
     first = everything(tmp_path)
     write_all(tmp_path, CLASS)
     assert everything(tmp_path) == first
@@ -285,15 +444,29 @@ def test_points_for_an_answer_that_was_replaced_are_kept_and_count_no_more(tmp_p
     part = next(part for part in new[WROTE]["questions"] if part["name"] == "why")
     part["text"] = "Another answer."
     made, notes = grades.write(tmp_path, assignment(), new)
-    assert made[WROTE].waiting == 4 and made[WROTE].rubric == 0 and sum(one.rubric for one in made) > 40
-    assert any("2 filled rows of rubric.csv stand at its foot" in note and f"student{WROTE:03} (why)" in note for note in notes)
-    assert [row["points"] for row in read(tmp_path / "rubric.csv") if row["student"] == f"student{WROTE:03}"] == ["", "", "2", "2"]
+    assert (
+        made[WROTE].waiting == 4
+        and made[WROTE].rubric == 0
+        and sum(one.rubric for one in made) > 40
+    )
+    assert any(
+        "2 filled rows of rubric.csv stand at its foot" in note
+        and f"student{WROTE:03} (why)" in note
+        for note in notes
+    )
+    assert [
+        row["points"]
+        for row in read(tmp_path / "rubric.csv")
+        if row["student"] == f"student{WROTE:03}"
+    ] == ["", "", "2", "2"]
     made, _ = grades.write(tmp_path, assignment(), CLASS)
     assert made[WROTE].rubric == 4  # the first answer again, and with it its points
 
 
 def answering(cells, requests, given, limits, library):
-    """In the sandbox's place: all answers of the roofline right but one, `times`, which is a number and no mapping."""
+    """In the sandbox's place: all answers of the roofline right but one, `times`, which is a number
+    and no mapping.
+    """
     student = re.search(r"student = '(\w+)'", cells[0])[1]
     known = judge.expected(ROOFLINE, ROOFLINE.variant(student))
 
@@ -302,22 +475,33 @@ def answering(cells, requests, given, limits, library):
             return "w * F * N / (2 * W * A)"
         name = request["question"]
         if "get" in request:
-            return 1.0 if name == "times" else known.right[name][0] if name in known.right else given
+            return (
+                1.0 if name == "times" else known.right[name][0] if name in known.right else given
+            )
         return known.right[name][known.calls[name].index(request["arguments"])]
 
     return Outcome(tuple(Answer("value", answer(request)) for request in requests))
 
 
 def sentences(folder: Path):
-    """Every "X of Y points" in what an LMS, a program or a student reads, with the points that stand beside it, by student."""
-    by_moodle = {row["Username"]: (row["Feedback comments"], row["Write the roofline"]) for row in read(folder / "lms" / "moodle.csv")}
+    """Every "X of Y points" in what an LMS, a program or a student reads, with the points that
+    stand beside it, by student.
+    """
+    by_moodle = {
+        row["Username"]: (row["Feedback comments"], row["Write the roofline"])
+        for row in read(folder / "lms" / "moodle.csv")
+    }
     for one in json.loads((folder / "lms" / "grades.json").read_bytes())["grades"]:
         student = one["student"]
         scored = json.loads((folder / "lms" / "gradescope" / student / "results.json").read_bytes())
         page = (folder / "feedback" / f"{student}.html").read_text()
         tile = re.search(r"<b>([\d.]+) of ([\d.]+)</b><span>points", page)
-        texts = {"json": (one["says"], one["total"]), "moodle": (by_moodle[student][0], by_moodle[student][1]),
-                 "gradescope": (scored["output"], scored["score"]), "feedback": (re.sub("<[^>]*>", "\n", page.partition("<main>")[2]), tile[1])}
+        texts = {
+            "json": (one["says"], one["total"]),
+            "moodle": (by_moodle[student][0], by_moodle[student][1]),
+            "gradescope": (scored["output"], scored["score"]),
+            "feedback": (re.sub("<[^>]*>", "\n", page.partition("<main>")[2]), tile[1]),
+        }
         yield student, texts, tile[2], json.dumps([scored, one, by_moodle[student], page])
 
 
@@ -325,12 +509,19 @@ ROOFLINE = assignments()["roofline"]
 
 
 def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
-    """A class as the grader leaves it; then its rubric is filled in part, then whole.  No sentence says what was so before."""
+    """A class as the grader leaves it; then its rubric is filled in part, then whole.
+
+    No sentence says what was so before.
+    """
     some = []
     for student in ("ada", "ben", "cy"):
-        data = release.text(release.notebook(ROOFLINE, student, "empty" if student == "cy" else "solution")).encode()
+        data = release.text(
+            release.notebook(ROOFLINE, student, "empty" if student == "cy" else "solution")
+        ).encode()
         some.append(grade.grade_one(ROOFLINE, student, data, ask=answering))
-    assert [one["points"] for one in some] == [17, 17, 17] and some[0]["says"].startswith("17 of 20 points; your teacher reads")
+    assert [one["points"] for one in some] == [17, 17, 17] and some[0]["says"].startswith(
+        "17 of 20 points; your teacher reads"
+    )
     assert some[2]["says"] == "17 of 26 points."  # nothing is written, and nothing waits
     partial = {"ada": {0: "2", 1: "1"}, "ben": {0: "2", 1: "1", 2: "1", 3: "0.5"}}
     for given in ({}, partial, {"ada": partial["ben"], "ben": partial["ben"]}):
@@ -340,24 +531,35 @@ def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
 
             def give(row):
                 places[row["student"]] += 1
-                row.update(points=given[row["student"]].get(places[row["student"]], ""), comment="Well seen.")
+                row.update(
+                    points=given[row["student"]].get(places[row["student"]], ""),
+                    comment="Well seen.",
+                )
 
             fill(tmp_path, give)
             made, notes = grades.write(tmp_path, ROOFLINE, some, partial=True)
         feedback.write(tmp_path, ROOFLINE, made)
         report.write(tmp_path, ROOFLINE, made, notes)
         for one, (student, texts, possible, everything) in zip(made, sentences(tmp_path)):
-            assert one.total == 17 + sum(float(points) for points in given.get(student, {}).values())
+            assert one.total == 17 + sum(
+                float(points) for points in given.get(student, {}).values()
+            )
             for where, (text, total) in texts.items():
                 found = re.findall(r"([\d.]+) of ([\d.]+) points(?=[.;])", text)
                 assert found == [(sheet.number(one.total), possible)], (student, where, text)
                 assert float(total) == one.total, (student, where)
-            assert bool(re.search("teacher (reads|grades)|[Ww]aits? for your teacher", everything)) == (not one.final), (student, everything)
-    assert "0.5 of 1: " in rubric_said(tmp_path, "ben") and "Well seen." in rubric_said(tmp_path, "ben")
+            assert bool(
+                re.search("teacher (reads|grades)|[Ww]aits? for your teacher", everything)
+            ) == (not one.final), (student, everything)
+    assert "0.5 of 1: " in rubric_said(tmp_path, "ben") and "Well seen." in rubric_said(
+        tmp_path, "ben"
+    )
 
 
 def rubric_said(folder: Path, student: str) -> str:
-    return json.loads((folder / "lms" / "gradescope" / student / "results.json").read_bytes())["tests"][-1]["output"]
+    return json.loads((folder / "lms" / "gradescope" / student / "results.json").read_bytes())[
+        "tests"
+    ][-1]["output"]
 
 
 def test_columns_of_the_teacher_s_own_stay(tmp_path):
@@ -372,10 +574,18 @@ def test_columns_of_the_teacher_s_own_stay(tmp_path):
     assert {row["second reader"] for row in read(tmp_path / "rubric.csv")} == {"Eve"}
 
 
-@pytest.mark.parametrize(["text", "said"], [("five", "row 3, column points: 'five' is no number; 0 to 2 is allowed"), ("3",
-                                                                                                                       "row 3, column points: '3' is not within 0 to 2"),
-                                            ("-1", "'-1' is no number"), ("nan", "'nan' is no number"), ("1e0", "'1e0' is no number"),
-                                            ("=1+1", "'=1+1' is no number"), ("0x1", "is no number")])
+@pytest.mark.parametrize(
+    ["text", "said"],
+    [
+        ("five", "row 3, column points: 'five' is no number; 0 to 2 is allowed"),
+        ("3", "row 3, column points: '3' is not within 0 to 2"),
+        ("-1", "'-1' is no number"),
+        ("nan", "'nan' is no number"),
+        ("1e0", "'1e0' is no number"),
+        ("=1+1", "'=1+1' is no number"),
+        ("0x1", "is no number"),
+    ],
+)
 def test_a_bad_value_is_named_and_nothing_is_lost(tmp_path, text, said):
     grades.write(tmp_path, assignment(), CLASS)
     fill(tmp_path, lambda row: row.update(points="1"))
@@ -391,10 +601,20 @@ def test_a_damaged_rubric_is_refused_and_left_as_it_is(tmp_path):
     grades.write(tmp_path, assignment(), CLASS)
     good = (tmp_path / "rubric.csv").read_text("utf-8-sig")
     lines = good.splitlines()
-    for text, said in [(good.replace("points", "Points", 1), "no column 'points'"), (lines[0] + "\n" + lines[1] + ",more",
-                                                                                     "row 2: it has 9 cells"),
-                       ("\n".join([lines[0], lines[1].replace("written/", "x/"), lines[1].replace(",,,written/", ",1,,written/")]),
-                        "rows 2 and 3: they are the same line")]:
+    for text, said in [
+        (good.replace("points", "Points", 1), "no column 'points'"),
+        (lines[0] + "\n" + lines[1] + ",more", "row 2: it has 9 cells"),
+        (
+            "\n".join(
+                [
+                    lines[0],
+                    lines[1].replace("written/", "x/"),
+                    lines[1].replace(",,,written/", ",1,,written/"),
+                ]
+            ),
+            "rows 2 and 3: they are the same line",
+        ),
+    ]:
         (tmp_path / "rubric.csv").write_text(text)
         with pytest.raises(tables.TableError, match=said):
             grades.write(tmp_path, assignment(), CLASS)
@@ -405,16 +625,23 @@ def test_the_sheets_show_every_answer_beside_its_rows(tmp_path):
     many = class_of(230, 4)
     grades.write(tmp_path, assignment(), many)
     rows = read(tmp_path / "rubric.csv")
-    assert {row["answer"].partition("#")[0] for row in rows} == {"written/why-1.html", "written/why-2.html"}
+    assert {row["answer"].partition("#")[0] for row in rows} == {
+        "written/why-1.html",
+        "written/why-2.html",
+    }
     for place, row in enumerate(rows, 2):
         path, _, anchor = row["answer"].partition("#")
-        section = (tmp_path / path).read_text().partition(f'id="{anchor}"')[2].partition("</section>")[0]
+        section = (
+            (tmp_path / path).read_text().partition(f'id="{anchor}"')[2].partition("</section>")[0]
+        )
         assert f'<th scope="row">{place}</th><td>{row["line"]}</td>' in section
-    assert sum(len(path.read_text().split("<section")) - 1 for path in (tmp_path / "written").iterdir()) == len({row["student"]
-                                                                                                                 for row in rows})
+    assert sum(
+        len(path.read_text().split("<section")) - 1 for path in (tmp_path / "written").iterdir()
+    ) == len({row["student"] for row in rows})
 
 
 # What somebody wrote never runs, hides or breaks out
+
 
 class Page(html.parser.HTMLParser):
     def __init__(self):
@@ -430,13 +657,27 @@ def harmless_page(text):
     """Nothing on a page runs, asks for anything, or is styled from outside its one sheet."""
     page = Page()
     page.feed(text)
-    assert not page.tags & {"script", "iframe", "object", "embed", "form", "input", "img", "link", "base"}
+    assert not page.tags & {
+        "script",
+        "iframe",
+        "object",
+        "embed",
+        "form",
+        "input",
+        "img",
+        "link",
+        "base",
+    }
     assert not [name for _, name, _ in page.attributes if name.startswith("on") or name == "style"]
-    assert all(value.startswith(("#", "https://example.org/", "feedback/")) for tag, name,
-               value in page.attributes if name == "href" and tag == "a")
+    assert all(
+        value.startswith(("#", "https://example.org/", "feedback/"))
+        for tag, name, value in page.attributes
+        if name == "href" and tag == "a"
+    )
     assert not [value for _, name, value in page.attributes if name in ("src", "srcset", "action")]
-    assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/]+=*'; base-uri 'none'",
-                     text) and text.count("<style>") == 1 == text.count("</style>")
+    assert re.search(
+        r"default-src 'none'; style-src 'sha256-[\w+/]+=*'; base-uri 'none'", text
+    ) and text.count("<style>") == 1 == text.count("</style>")
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00\x1b\ud800-\udfff]", text)
 
 
@@ -446,10 +687,14 @@ def test_hostile_text_stays_text_in_every_page(tmp_path):
     assert len(pages) == len(HOSTILE) + 2
     for path in pages:
         harmless_page(path.read_bytes().decode())
-    assert "⟨U+202E⟩gnp.exe" in report.class_page(assignment(), made) and "&lt;script&gt;" in report.class_page(assignment(), made)
+    assert "⟨U+202E⟩gnp.exe" in report.class_page(
+        assignment(), made
+    ) and "&lt;script&gt;" in report.class_page(assignment(), made)
     with zipfile.ZipFile(tmp_path / "feedback.zip") as archive:
-        assert len(archive.namelist()) == len(HOSTILE) and all(re.fullmatch(r"feedback/[\w.-]+\.html",
-                                                                            name) and ".." not in name for name in archive.namelist())
+        assert len(archive.namelist()) == len(HOSTILE) and all(
+            re.fullmatch(r"feedback/[\w.-]+\.html", name) and ".." not in name
+            for name in archive.namelist()
+        )
 
 
 def test_hostile_cells_run_in_no_spreadsheet(tmp_path):
@@ -458,7 +703,12 @@ def test_hostile_cells_run_in_no_spreadsheet(tmp_path):
         rows = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
         assert len({len(row) for row in rows}) == 1
         for row in rows:
-            assert not [cell for cell in row if cell.lstrip(" \n").startswith(("=", "+", "@", "\t", "\r", "＝")) or re.match(r"\s*-.", cell)]
+            assert not [
+                cell
+                for cell in row
+                if cell.lstrip(" \n").startswith(("=", "+", "@", "\t", "\r", "＝"))
+                or re.match(r"\s*-.", cell)
+            ]
             assert not [cell for cell in row if len(cell) > 32_767 or re.search("[\x00\x1b]", cell)]
 
 
@@ -471,7 +721,12 @@ def test_rubrics_of_hostile_students_are_read_back(tmp_path):
 
 
 def test_a_megabyte_of_text_makes_no_megabyte_of_page(tmp_path):
-    one = result("ada", {"why": ("waiting", 0, None, "<b>" * 350_000)}, says="x" * 1_000_000, notices=("y" * 1_000_000,))
+    one = result(
+        "ada",
+        {"why": ("waiting", 0, None, "<b>" * 350_000)},
+        says="x" * 1_000_000,
+        notices=("y" * 1_000_000,),
+    )
     write_all(tmp_path, [one])
     for path in [*tmp_path.rglob("*.html"), *tmp_path.rglob("*.csv")]:
         assert path.stat().st_size < 200_000
@@ -479,46 +734,93 @@ def test_a_megabyte_of_text_makes_no_megabyte_of_page(tmp_path):
 
 
 def formulas(data: bytes):
-    """What a spreadsheet would run of a table, whichever its list separator is; a dash alone is Moodle's mark for no grade."""
+    """What a spreadsheet would run of a table, whichever its list separator is; a dash alone is
+    Moodle's mark for no grade.
+    """
     text = data.decode("utf-8-sig")
-    return [(separator, cell) for separator in ",;\t" for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-            for cell in row if re.match("[\\s\"]*[=+\\-@＝＋－＠]", cell) and cell != "-"]
+    return [
+        (separator, cell)
+        for separator in ",;\t"
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        for cell in row
+        if re.match('[\\s"]*[=+\\-@＝＋－＠]', cell) and cell != "-"
+    ]
 
 
-SPLIT = ["a;=cmd()", "a\t=cmd()", "a\n=cmd()", "a;+1", "a;-1", "a;@SUM(A1)", "a;＝1", "a; =1", "a;\"=1", "a;'=1", ";;=1", "\t;=1", "a\r=1", "a\u2028=1",
-         "x=1;y=2;=3"]
+SPLIT = [
+    "a;=cmd()",
+    "a\t=cmd()",
+    "a\n=cmd()",
+    "a;+1",
+    "a;-1",
+    "a;@SUM(A1)",
+    "a;＝1",
+    "a; =1",
+    'a;"=1',
+    "a;'=1",
+    ";;=1",
+    "\t;=1",
+    "a\r=1",
+    "a\u2028=1",
+    "x=1;y=2;=3",
+]
 
 
 def test_no_separator_within_a_cell_makes_a_formula(tmp_path):
-    """A name, a notice and an answer each hold a separator with a formula after it: a German Excel would have run them."""
-    some = [result(f"{text}{i}", {"why": ("waiting", 0, None, text)}, notices=(f"Cell 3 (“{text}”) stopped: ValueError: {text}",), says=text)
-            for i, text in enumerate(SPLIT)]
+    """A name, a notice and an answer each hold a separator with a formula after it: a German Excel
+    would have run them.
+    """
+    some = [
+        result(
+            f"{text}{i}",
+            {"why": ("waiting", 0, None, text)},
+            notices=(f"Cell 3 (“{text}”) stopped: ValueError: {text}",),
+            says=text,
+        )
+        for i, text in enumerate(SPLIT)
+    ]
     write_all(tmp_path, some)
     for give in ({}, {"points": "2", "comment": "see;=1+1"}):
         fill(tmp_path, lambda row, give=give: row.update(give), delimiter=";" if give else ",")
         made, notes = write_all(tmp_path, some)
         assert not [note for note in notes if "no longer" in note]
         found = list(tmp_path.rglob("*.csv"))
-        assert {path.name for path in found} == {"grades.csv", "rubric.csv", "canvas.csv", "moodle.csv"}
+        assert {path.name for path in found} == {
+            "grades.csv",
+            "rubric.csv",
+            "canvas.csv",
+            "moodle.csv",
+        }
         for path in found:
             assert not formulas(path.read_bytes()), path.name
     assert all(one.rubric == 4 and one.lines[0].comment == "see;=1+1" for one in made)
 
 
 def test_what_nobody_takes_for_a_formula_stays_as_it_is():
-    for text in ("step_time(1, -2) gave -3; right is 4", "Lovelace, Ada; Byron", "a - b; c = d", "x=1\ny=2"):
+    for text in (
+        "step_time(1, -2) gave -3; right is 4",
+        "Lovelace, Ada; Byron",
+        "a - b; c = d",
+        "x=1\ny=2",
+    ):
         assert tables.harmless(text) == text
 
 
-TRICKY = st.lists(st.sampled_from([*";,\t\r\n'\" =+-@＝＠－a1", "\x00", "\ud800", "\u2028", "\xa0"]), max_size=12).map("".join)
+TRICKY = st.lists(
+    st.sampled_from([*";,\t\r\n'\" =+-@＝＠－a1", "\x00", "\ud800", "\u2028", "\xa0"]), max_size=12
+).map("".join)
 
 
 @given(st.text(max_size=60) | TRICKY, st.sampled_from(",;\t"))
 @settings(max_examples=600, deadline=None)
 def test_a_cell_runs_nowhere_and_comes_back(text, delimiter):
     cell = tables.harmless(text, delimiter)
-    assert not cell.lstrip().startswith(("=", "+", "-", "@")) and not cell.startswith(("\t", "\r", "\n"))
-    assert tables.plain(cell, delimiter) == re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]", "\ufffd", text)
+    assert not cell.lstrip().startswith(("=", "+", "-", "@")) and not cell.startswith(
+        ("\t", "\r", "\n")
+    )
+    assert tables.plain(cell, delimiter) == re.sub(
+        "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]", "\ufffd", text
+    )
 
 
 @given(st.lists(st.lists(TRICKY, min_size=3, max_size=3), max_size=4), st.sampled_from(",;\t"))
@@ -527,13 +829,21 @@ def test_a_table_holds_no_formula_for_any_separator(rows, delimiter):
     assert not formulas(tables.written(["one", "two", "three"], rows, delimiter=delimiter))
 
 
-@given(st.lists(st.lists(st.text(max_size=20) | TRICKY, min_size=3, max_size=3), max_size=6), st.booleans(), st.sampled_from(",;\t"))
+@given(
+    st.lists(st.lists(st.text(max_size=20) | TRICKY, min_size=3, max_size=3), max_size=6),
+    st.booleans(),
+    st.sampled_from(",;\t"),
+)
 @settings(max_examples=150, deadline=None)
 def test_a_table_comes_back_as_it_was_written(tmp_path_factory, rows, mark, delimiter):
     path = tmp_path_factory.mktemp("table") / "t.csv"
     path.write_bytes(tables.written(["one", "two", "three"], rows, mark, delimiter))
     found, columns, by = tables.read(path)
-    expected = [[tables.plain(tables.harmless(cell)) for cell in row] for row in rows if any(tables.harmless(cell).strip() for cell in row)]
+    expected = [
+        [tables.plain(tables.harmless(cell)) for cell in row]
+        for row in rows
+        if any(tables.harmless(cell).strip() for cell in row)
+    ]
     assert columns == ["one", "two", "three"] and by == delimiter
     assert [[row[column] for column in columns] for row in found] == expected
 
@@ -549,36 +859,85 @@ def test_files_of_two_students_are_two(one, other):
 @given(st.text(max_size=80))
 @settings(max_examples=300, deadline=None)
 def test_shown_text_is_text(text):
-    assert not re.search("[<>\"'\u202a-\u202e\u2066-\u2069\x00-\x08\ud800-\udfff]", sheet.shown(text))
+    assert not re.search(
+        "[<>\"'\u202a-\u202e\u2066-\u2069\x00-\x08\ud800-\udfff]", sheet.shown(text)
+    )
 
 
 # Classes at the edge
 
-@pytest.mark.parametrize("some", [[], [CLASS[0]], [CLASS[7]], [CLASS[11]], [result(f"s{i}", {}, "missing", submission="") for i in range(30)],
-                                  [result(f"s{i}", {name: ("ok", worth, None, "") for name, _, worth, _ in KINDS[:5]}) for i in range(30)]],
-                                  ids=["empty", "one", "nothing", "ungradable", "missing", "perfect"])
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        [],
+        [CLASS[0]],
+        [CLASS[7]],
+        [CLASS[11]],
+        [result(f"s{i}", {}, "missing", submission="") for i in range(30)],
+        [
+            result(f"s{i}", {name: ("ok", worth, None, "") for name, _, worth, _ in KINDS[:5]})
+            for i in range(30)
+        ],
+    ],
+    ids=["empty", "one", "nothing", "ungradable", "missing", "perfect"],
+)
 def test_classes_at_the_edge_have_every_file(tmp_path, some):
     made, _ = write_all(tmp_path, some)
-    for name in ("grades.csv", "report.html", "feedback.zip", "lms/canvas.csv", "lms/moodle.csv", "lms/grades.json"):
+    for name in (
+        "grades.csv",
+        "report.html",
+        "feedback.zip",
+        "lms/canvas.csv",
+        "lms/moodle.csv",
+        "lms/grades.json",
+    ):
         assert (tmp_path / name).exists()
     harmless_page((tmp_path / "report.html").read_text())
-    assert len(read(tmp_path / "grades.csv")) == len(some) == len(list((tmp_path / "feedback").iterdir() if some else []))
+    assert (
+        len(read(tmp_path / "grades.csv"))
+        == len(some)
+        == len(list((tmp_path / "feedback").iterdir() if some else []))
+    )
     if len(some) == 30 and made[0].graded:
-        assert all(item.discrimination is None for item in stats.items(assignment(),
-                                                                       made)) and "tells nobody apart" in (tmp_path / "report.html").read_text()
+        assert (
+            all(item.discrimination is None for item in stats.items(assignment(), made))
+            and "tells nobody apart" in (tmp_path / "report.html").read_text()
+        )
     if some and not any(one.graded for one in made):
         assert "Nothing could be graded yet" in (tmp_path / "report.html").read_text()
 
 
 # What a page tells
 
+
 def test_feedback_says_what_is_right_and_what_went_wrong_and_gives_nothing_away(tmp_path):
-    one = result("ada", {"step_time": ("wrong", 1, "added-not-max", ""), "balance": ("ok", 2, None, ""), "cost": ("timeout", 0, None, ""),
-                         "why": ("waiting", 0, None, "Since it waits.")})
+    one = result(
+        "ada",
+        {
+            "step_time": ("wrong", 1, "added-not-max", ""),
+            "balance": ("ok", 2, None, ""),
+            "cost": ("timeout", 0, None, ""),
+            "why": ("waiting", 0, None, "Since it waits."),
+        },
+    )
     one["questions"][0]["hidden"] = "0.00123456789"  # a field that no page knows
-    page = feedback.student_page(assignment(), grades.gather([one], rubric.asked(assignment(), [one]))[0], "https://example.org/book/")
-    assert "3 of 13" in page and "You added the two times; the step lasts as long as the slower one." in page and "https://example.org/book/latency-and-cost.html" in page
-    assert "Partly right: 2 of 8 checks" in page and "Took too long" in page and "Waits for your teacher" in page and "Since it waits." in page
+    page = feedback.student_page(
+        assignment(),
+        grades.gather([one], rubric.asked(assignment(), [one]))[0],
+        "https://example.org/book/",
+    )
+    assert (
+        "3 of 13" in page
+        and "You added the two times; the step lasts as long as the slower one." in page
+        and "https://example.org/book/latency-and-cost.html" in page
+    )
+    assert (
+        "Partly right: 2 of 8 checks" in page
+        and "Took too long" in page
+        and "Waits for your teacher" in page
+        and "Since it waits." in page
+    )
     assert one["submission"] in page and "0.00123456789" not in page
     harmless_page(page)
 
@@ -596,12 +955,21 @@ def test_every_picture_has_words_and_a_table():
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_every_ink_can_be_read_on_its_paper(scheme):
     def light(colour):
-        channels = (int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5))
-        return sum(weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for weight, c in zip((0.2126, 0.7152, 0.0722),
-                                                                                                               channels))
+        channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        return sum(
+            weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+            for weight, c in zip((0.2126, 0.7152, 0.0722), channels)
+        )
 
-    inks = dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6})", re.findall(r":root \{([^}]*)\}", sheet.STYLE)[scheme]))
-    inks = {name: colour if len(colour) == 7 else "#" + "".join(letter * 2 for letter in colour[1:]) for name, colour in inks.items()}
+    inks = dict(
+        re.findall(
+            r"--(\w+): (#[0-9a-f]{3,6})", re.findall(r":root \{([^}]*)\}", sheet.STYLE)[scheme]
+        )
+    )
+    inks = {
+        name: colour if len(colour) == 7 else "#" + "".join(letter * 2 for letter in colour[1:])
+        for name, colour in inks.items()
+    }
     for paper in ("paper", "wash", "mark"):
         for ink in ("ink", "soft", "good", "bad", "wait", "0"):
             if paper != "mark" or ink in ("ink", "soft"):
@@ -611,65 +979,128 @@ def test_every_ink_can_be_read_on_its_paper(scheme):
 
 # The command
 
+
 @pytest.fixture
 def graded(tmp_path):
-    """A folder as the grader leaves it, of the book's roofline: ada is right, ben wrong in a named way, cy handed in nothing."""
+    """A folder as the grader leaves it, of the book's roofline: ada is right, ben wrong in a named
+    way, cy handed in nothing.
+    """
     found = assignments()["roofline"]
-    name, turn = next((question.name, turn) for question in found.questions.values() for turn in question.wrong)
+    name, turn = next(
+        (question.name, turn) for question in found.questions.values() for turn in question.wrong
+    )
 
     def one(student, submission, wrong=None):
-        parts = [{"name": question.name, "asks": question.asks, "kind": question.kind, "possible": question.points, "turn": None,
-                  "right": [], "text": "",
-                  **({"status": "waiting", "points": 0, "says": "Your teacher reads this.",
-                      "text": f"What {student} thinks."} if question.kind == "written" else
-                     {"status": "ok", "points": question.points, "says": "Right."})} for question in found.questions.values()]
+        parts = [
+            {
+                "name": question.name,
+                "asks": question.asks,
+                "kind": question.kind,
+                "possible": question.points,
+                "turn": None,
+                "right": [],
+                "text": "",
+                **(
+                    {
+                        "status": "waiting",
+                        "points": 0,
+                        "says": "Your teacher reads this.",
+                        "text": f"What {student} thinks.",
+                    }
+                    if question.kind == "written"
+                    else {"status": "ok", "points": question.points, "says": "Right."}
+                ),
+            }
+            for question in found.questions.values()
+        ]
         for part in parts:
             if part["name"] == wrong:
-                part.update(status="wrong", points=1, turn=turn, says=found.questions[name].wrong[turn].says)
+                part.update(
+                    status="wrong", points=1, turn=turn, says=found.questions[name].wrong[turn].says
+                )
             if not submission:
                 part.update(status="missing", points=0, text="", says="It is missing.")
         points = round(sum(part["points"] for part in parts), 2)
-        return {"schema": 1, "assignment": "roofline", "edition": found.edition, "library": "0.1.0", "student": student,
-                "submission": submission, "variant": 1,
-                "status": "missing" if not submission else "wrong" if wrong else "ok", "says": "", "points": points,
-                "possible": found.points, "waiting": found.waiting,
-                "questions": parts, "notices": [], "signature": ""}
+        return {
+            "schema": 1,
+            "assignment": "roofline",
+            "edition": found.edition,
+            "library": "0.1.0",
+            "student": student,
+            "submission": submission,
+            "variant": 1,
+            "status": "missing" if not submission else "wrong" if wrong else "ok",
+            "says": "",
+            "points": points,
+            "possible": found.points,
+            "waiting": found.waiting,
+            "questions": parts,
+            "notices": [],
+            "signature": "",
+        }
 
     results = [one("ada", "a" * 64), one("ben", "b" * 64, name), one("cy", "")]
     with store.opened(tmp_path / "graded") as kept:
         for result in results:
             kept.put(store.key(result["student"]), result)
-        kept.finish("roofline", [(result["student"], store.key(result["student"])) for result in results], complete=True)
+        kept.finish(
+            "roofline",
+            [(result["student"], store.key(result["student"])) for result in results],
+            complete=True,
+        )
     return tmp_path / "graded"
 
 
 def test_the_command_writes_everything_and_says_so(graded, capsys):
     assert cli.main(["assign", "report", str(graded), "--site", "https://example.org/book"]) == 0
     said = capsys.readouterr().out
-    assert "3 students, 2 graded, 0 with their final points" in said and "2 of 3 students wait for points by rubric" in said and str(graded / "report.html") in said
-    for name in ("report.html", "grades.csv", "rubric.csv", "feedback.zip", "feedback/ada.html", "lms/canvas.csv",
-                 "lms/gradescope/ben/results.json", "written/reply-1.html"):
+    assert (
+        "3 students, 2 graded, 0 with their final points" in said
+        and "2 of 3 students wait for points by rubric" in said
+        and str(graded / "report.html") in said
+    )
+    for name in (
+        "report.html",
+        "grades.csv",
+        "rubric.csv",
+        "feedback.zip",
+        "feedback/ada.html",
+        "lms/canvas.csv",
+        "lms/gradescope/ben/results.json",
+        "written/reply-1.html",
+    ):
         assert (graded / name).exists(), name
     harmless_page((graded / "report.html").read_text())
     ben = (graded / "feedback" / "ben.html").read_text()
-    turn = next(turn for question in assignments()["roofline"].questions.values() for turn in question.wrong.values())
-    assert ben.count(sheet.shown(turn.says)) == 1 and "https://example.org/book/latency-and-cost.html" in ben
+    turn = next(
+        turn
+        for question in assignments()["roofline"].questions.values()
+        for turn in question.wrong.values()
+    )
+    assert (
+        ben.count(sheet.shown(turn.says)) == 1
+        and "https://example.org/book/latency-and-cost.html" in ben
+    )
     fill(graded, lambda row: row.update(points=row["possible"]))
     assert cli.main(["assign", "report", str(graded), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["final"] == found["graded"] == 2 and found["notes"] == []
-    assert {row["student"]: row["total"] for row in read(graded / "grades.csv")}["ada"] == sheet.number(assignments()["roofline"].points + assignments()["roofline"].waiting)
+    assert {row["student"]: row["total"] for row in read(graded / "grades.csv")}[
+        "ada"
+    ] == sheet.number(assignments()["roofline"].points + assignments()["roofline"].waiting)
 
 
 def test_the_command_answers_a_mistake_in_one_sentence(graded, tmp_path, capsys):
     assert cli.main(["assign", "report", str(graded)]) == 0
     fill(graded, lambda row: row.update(points="many"))
-    for arguments, code, said in [([str(graded)], 2, "rubric.csv, row 2, column points: 'many' is no number"), ([str(tmp_path / "none")], 1,
-                                                                                                                "holds no graded class"),
-                                  ([str(graded), "--source", "balance"], 1,
-                                   "holds results of 'roofline'") if "balance" in assignments() else ([str(graded), "--source", "roofl"], 2,
-                                                                                                      "There is no assignment"),
-                                  ([str(graded), "--class-list", str(tmp_path / "none.csv")], 2, "none.csv cannot be read")]:
+    for arguments, code, said in [
+        ([str(graded)], 2, "rubric.csv, row 2, column points: 'many' is no number"),
+        ([str(tmp_path / "none")], 1, "holds no graded class"),
+        ([str(graded), "--source", "balance"], 1, "holds results of 'roofline'")
+        if "balance" in assignments()
+        else ([str(graded), "--source", "roofl"], 2, "There is no assignment"),
+        ([str(graded), "--class-list", str(tmp_path / "none.csv")], 2, "none.csv cannot be read"),
+    ]:
         assert cli.main(["assign", "report", *arguments]) == code
         error = capsys.readouterr().err
         assert said in error and error.count("\n") == 1 and "Traceback" not in error

@@ -1,4 +1,5 @@
 """Refreshing a row of the facts changes what depends on it, on every page, and nothing else."""
+
 from __future__ import annotations
 
 import csv
@@ -13,7 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# In a process of its own, since facts are read once: page → texts of its live numbers and facts, and its plots.
+# In a process of its own, since facts are read once: page → texts of its live numbers and facts,
+# and its plots.
 SHOWN = """
 import hashlib, importlib, json, re, sys
 from pathlib import Path
@@ -35,8 +37,13 @@ print(json.dumps(pages))
 
 
 def shown(library: Path) -> dict[str, dict[str, str]]:
-    done = subprocess.run([sys.executable, "-P", "-c", SHOWN, str(ROOT / "book")], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(library), "PYTHONHASHSEED": "0"}, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", SHOWN, str(ROOT / "book")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(library), "PYTHONHASHSEED": "0"},
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
 
@@ -46,12 +53,24 @@ def today():
     return shown(ROOT / "lib")
 
 
-@pytest.mark.parametrize("changes, pages, kept", [
-    ([("accelerators", "GB200 NVL72", "hbm_bandwidth_bytes_per_s", 1.5)], {"latency-and-cost", "balance-batch", "index"},
-     "fact prices / claude-opus-5 / output_usd_per_mtok"),
-    ([("accelerators", "GB200 NVL72", "rental_usd_per_chip_hour_3yr", 2), ("prices", "claude-opus-5", "output_usd_per_mtok", 0.5)],
-     {"latency-and-cost", "index"}, "live step_time batch=256"),
-])
+@pytest.mark.parametrize(
+    "changes, pages, kept",
+    [
+        (
+            [("accelerators", "GB200 NVL72", "hbm_bandwidth_bytes_per_s", 1.5)],
+            {"latency-and-cost", "balance-batch", "index"},
+            "fact prices / claude-opus-5 / output_usd_per_mtok",
+        ),
+        (
+            [
+                ("accelerators", "GB200 NVL72", "rental_usd_per_chip_hour_3yr", 2),
+                ("prices", "claude-opus-5", "output_usd_per_mtok", 0.5),
+            ],
+            {"latency-and-cost", "index"},
+            "live step_time batch=256",
+        ),
+    ],
+)
 def test_pages_follow_a_row(tmp_path, today, changes, pages, kept):
     library = tmp_path / "lib"
     shutil.copytree(ROOT / "lib" / "handful", library / "handful")
@@ -69,6 +88,11 @@ def test_pages_follow_a_row(tmp_path, today, changes, pages, kept):
     later = shown(library)
     moved = {page for page in today if later[page] != today[page]}
     assert pages <= moved
-    assert any(text != today[page][key] for page in pages for key, text in later[page].items() if not key.startswith("plot"))
+    assert any(
+        text != today[page][key]
+        for page in pages
+        for key, text in later[page].items()
+        if not key.startswith("plot")
+    )
     keeping = [page for page in today if kept in today[page]]
     assert keeping and all(later[page][kept] == today[page][kept] for page in keeping)

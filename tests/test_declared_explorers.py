@@ -1,4 +1,7 @@
-"""Every explorer of the book, as Python shows it: drawn for print, told in words, listed in a table."""
+"""Every explorer of the book, as Python shows it: drawn for print, told in words, listed in a
+table.
+"""
+
 from __future__ import annotations
 
 import importlib
@@ -29,7 +32,10 @@ def points(shape: dict) -> list[tuple[float, float]]:
     """The corners of what a shape covers, texts by where they begin."""
     match shape["t"]:
         case "rect":
-            return [(shape["x"], shape["y"]), (shape["x"] + max(shape["w"], 0), shape["y"] + max(shape["h"], 0))]
+            return [
+                (shape["x"], shape["y"]),
+                (shape["x"] + max(shape["w"], 0), shape["y"] + max(shape["h"], 0)),
+            ]
         case "line":
             return [(shape["x1"], shape["y1"]), (shape["x2"], shape["y2"])]
         case "path":
@@ -42,16 +48,24 @@ def test_it_is_drawn_told_and_listed(name):
     explorer = EXPLORERS[name]
     for preset in [{}, *(preset.set for preset in explorer.presets)]:
         words = explorer.alt_text(**preset)
-        assert words and not {"nan", "inf", "None"} & set(words.replace(",", " ").replace(".", " ").split()), words
+        assert words and not {"nan", "inf", "None"} & set(
+            words.replace(",", " ").replace(".", " ").split()
+        ), words
         head, rows = explorer.table(**preset)
         assert rows and all(len(row) == len(head) for row in rows)
     figure = explorer.figure()
-    drawn = sum(len(axes.lines) + len(axes.patches) + len(axes.collections) + len(axes.texts) for axes in figure.axes)
+    drawn = sum(
+        len(axes.lines) + len(axes.patches) + len(axes.collections) + len(axes.texts)
+        for axes in figure.axes
+    )
     assert drawn > 3
     json.dumps(explorer.spec(), allow_nan=False)
 
 
-@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if e.scene and hasattr(scenes.find(e.kind), "picture")))
+@pytest.mark.parametrize(
+    "name",
+    sorted(n for n, e in EXPLORERS.items() if e.scene and hasattr(scenes.find(e.kind), "picture")),
+)
 @pytest.mark.parametrize("width", [300, 720])
 def test_a_picture_stays_within_its_frame(name, width):
     explorer = EXPLORERS[name]

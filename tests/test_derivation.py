@@ -1,4 +1,7 @@
-"""Derivations: sound steps pass, unsound ones are refused, and every derivation ends in its formula."""
+"""Derivations: sound steps pass, unsound ones are refused, and every derivation ends in its
+formula.
+"""
+
 import random
 
 import pytest
@@ -25,8 +28,16 @@ def test_every_derivation_has_steps_and_shows_them(name):
     assert str(d).count("\n") == len(d.steps)
 
 
-# Derivations of one branch of a maximum, of a limit, or of what follows, which have tests of their own.
-BRANCHES = {"cost_per_token", "cost_floor", "weight_time", "block_tokens", "cost_growth", "fewest_devices"}
+# Derivations of one branch of a maximum, of a limit, or of what follows, which have tests of their
+# own.
+BRANCHES = {
+    "cost_per_token",
+    "cost_floor",
+    "weight_time",
+    "block_tokens",
+    "cost_growth",
+    "fewest_devices",
+}
 
 
 def _parts(formula) -> dict:
@@ -39,13 +50,24 @@ def _parts(formula) -> dict:
 
 @pytest.mark.parametrize("name", sorted(set(DERIVED) - BRANCHES))
 def test_derivations_reach_their_formula(name):
-    """Some step says what the formula says: at random points, to twelve digits, with all parts filled in."""
+    """Some step says what the formula says: at random points, to twelve digits, with all parts
+    filled in.
+    """
     formula, draw = registry[name], random.Random(name)
     steps = [step.equation.rhs.xreplace(_parts(formula)) for step in formula.derivation.steps]
-    symbols = sorted(formula.expanded.free_symbols.union(*(step.free_symbols for step in steps)), key=str)
-    # Either at most 1, or from 2 on: shares stay shares, and counts of stages leave something behind the first.
-    points = [[q.find(s.name).default or (draw.uniform(0.1, 1) if q.find(s.name).upper == 1 else draw.uniform(2, 9))
-               for s in symbols] for _ in range(200)]
+    symbols = sorted(
+        formula.expanded.free_symbols.union(*(step.free_symbols for step in steps)), key=str
+    )
+    # Either at most 1, or from 2 on: shares stay shares, and counts of stages leave something
+    # behind the first.
+    points = [
+        [
+            q.find(s.name).default
+            or (draw.uniform(0.1, 1) if q.find(s.name).upper == 1 else draw.uniform(2, 9))
+            for s in symbols
+        ]
+        for _ in range(200)
+    ]
 
     def agrees(step) -> bool:
         left, right = (sympy.lambdify(symbols, side, "math") for side in (step, formula.expanded))
@@ -56,7 +78,7 @@ def test_derivations_reach_their_formula(name):
             except ZeroDivisionError:
                 continue
             if isinstance(value, complex) or not 0 < value < float("inf"):
-                continue                                      # beyond a pole, where the formula says infinity
+                continue  # beyond a pole, where the formula says infinity
             if wanted != pytest.approx(value, rel=1e-12):
                 return False
             compared += 1
@@ -66,7 +88,10 @@ def test_derivations_reach_their_formula(name):
 
 
 def test_the_latency_floor_is_derived():
-    assert sympy.simplify(latency.latency_floor.derivation.result - latency.latency_floor.expanded) == 0
+    assert (
+        sympy.simplify(latency.latency_floor.derivation.result - latency.latency_floor.expanded)
+        == 0
+    )
 
 
 def test_cost_floor_ends_in_the_cache_part():
@@ -81,7 +106,12 @@ def test_balance_with_caches_tends_to_balance_without():
 
 def test_balance_context_is_where_the_balance_runs_away():
     denominator = 1 / balance.balance_batch_with_kv.derivation.result
-    assert sympy.simplify(denominator.subs(q.context.symbol, balance.balance_context.derivation.result)) == 0
+    assert (
+        sympy.simplify(
+            denominator.subs(q.context.symbol, balance.balance_context.derivation.result)
+        )
+        == 0
+    )
 
 
 def _balance() -> Derivation:
@@ -90,15 +120,40 @@ def _balance() -> Derivation:
     return d
 
 
-@pytest.mark.parametrize("move, error, sentence", [
-    (lambda d: d.claim(Eq(q.batch.symbol, 3 * d.last.lhs), "x"), (DerivationError, DimensionError), "batch"),
-    (lambda d: d.substitute({"total_parameters": q.batch.symbol}, "x"), DerivationError, "differs in dimension"),
-    (lambda d: d.substitute({"context": q.context.symbol}, "x"), DerivationError, "does not contain"),
-    (lambda d: d.solve("context", "x"), DerivationError, "0 positive solutions"),
-    (lambda d: Derivation("empty").last, DerivationError, "has no first equation"),
-    (lambda d: d.substitute({"memory_bandwidth": d.last.lhs * q.memory_bandwidth.symbol / d.last.rhs}, "x"), DerivationError, "leaves nothing to say"),
-    (lambda d: d.approximate(q.step_time.symbol, "x", over={"batch": (1, 10)}, error=1), DerivationError, "An approximation needs a range for .*step_time"),
-])
+@pytest.mark.parametrize(
+    "move, error, sentence",
+    [
+        (
+            lambda d: d.claim(Eq(q.batch.symbol, 3 * d.last.lhs), "x"),
+            (DerivationError, DimensionError),
+            "batch",
+        ),
+        (
+            lambda d: d.substitute({"total_parameters": q.batch.symbol}, "x"),
+            DerivationError,
+            "differs in dimension",
+        ),
+        (
+            lambda d: d.substitute({"context": q.context.symbol}, "x"),
+            DerivationError,
+            "does not contain",
+        ),
+        (lambda d: d.solve("context", "x"), DerivationError, "0 positive solutions"),
+        (lambda d: Derivation("empty").last, DerivationError, "has no first equation"),
+        (
+            lambda d: d.substitute(
+                {"memory_bandwidth": d.last.lhs * q.memory_bandwidth.symbol / d.last.rhs}, "x"
+            ),
+            DerivationError,
+            "leaves nothing to say",
+        ),
+        (
+            lambda d: d.approximate(q.step_time.symbol, "x", over={"batch": (1, 10)}, error=1),
+            DerivationError,
+            "An approximation needs a range for .*step_time",
+        ),
+    ],
+)
 def test_steps_that_do_not_follow_are_refused(move, error, sentence):
     with pytest.raises(error, match=sentence):
         move(_balance())
@@ -131,8 +186,13 @@ def test_what_grows_without_end_has_no_limit():
 
 def test_a_minimum_is_sought_among_powers_alone():
     d = Derivation("test")
-    d.start(Eq(q.step_time.symbol, latency.step_time_lecture.expanded), "as the lecture has it, in inputs alone")
-    with pytest.raises(DerivationError, match="is no power of batch, so one minimum is not certain"):
+    d.start(
+        Eq(q.step_time.symbol, latency.step_time_lecture.expanded),
+        "as the lecture has it, in inputs alone",
+    )
+    with pytest.raises(
+        DerivationError, match="is no power of batch, so one minimum is not certain"
+    ):
         d.minimise("batch", "a maximum of two is no power")
 
 

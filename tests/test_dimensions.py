@@ -1,4 +1,5 @@
 """The dimension walker: what it must accept, and mutants that it must catch."""
+
 import pytest
 import sympy
 from hypothesis import given
@@ -36,7 +37,9 @@ def _one_at_a_time(expression, old, new):
         yield new
     for i, arg in enumerate(expression.args):
         for changed in _one_at_a_time(arg, old, new):
-            yield expression.func(*expression.args[:i], changed, *expression.args[i + 1:], evaluate=False)
+            yield expression.func(
+                *expression.args[:i], changed, *expression.args[i + 1 :], evaluate=False
+            )
 
 
 # What stands in an input's place: the first of these that is of another dimension.
@@ -62,25 +65,58 @@ def test_an_input_of_another_dimension_is_caught(name):
 def test_a_dropped_factor_is_caught(name):
     """One factor that has a dimension, of a formula that is a product."""
     formula = registry[name]
-    factors = [factor for factor in formula.expanded.args if not factor.is_number and dimension_of(factor, dimension_of_symbol) != NONE
-               ] if isinstance(formula.expanded, sympy.Mul) else []
-    assert [factor for factor in factors if dimension_of(formula.expanded / factor, dimension_of_symbol) == formula.gives.dimension] == []
+    factors = (
+        [
+            factor
+            for factor in formula.expanded.args
+            if not factor.is_number and dimension_of(factor, dimension_of_symbol) != NONE
+        ]
+        if isinstance(formula.expanded, sympy.Mul)
+        else []
+    )
+    assert [
+        factor
+        for factor in factors
+        if dimension_of(formula.expanded / factor, dimension_of_symbol) == formula.gives.dimension
+    ] == []
 
 
 B, L, t, n = (s.symbol for s in (q.batch, q.context, q.step_time, q.devices))
 
 
-@pytest.mark.parametrize("expression", [
-    B + L, sympy.Max(B, L), sympy.Min(B, t), sympy.log(B), sympy.exp(t), 2**B, B**B, 1 + B, sympy.sin(t),
-    sympy.Piecewise((B, B > 1), (L, True)), sympy.Piecewise((2 * B, t > n), (B, True)), sympy.Max(1, B)])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        B + L,
+        sympy.Max(B, L),
+        sympy.Min(B, t),
+        sympy.log(B),
+        sympy.exp(t),
+        2**B,
+        B**B,
+        1 + B,
+        sympy.sin(t),
+        sympy.Piecewise((B, B > 1), (L, True)),
+        sympy.Piecewise((2 * B, t > n), (B, True)),
+        sympy.Max(1, B),
+    ],
+)
 def test_mixtures_are_refused(expression):
     with pytest.raises(DimensionError):
         dimension_of(expression, dimension_of_symbol)
 
 
-@pytest.mark.parametrize("expression, expected", [
-    (sympy.Max(0, B), q.batch.dimension), (sympy.log(B / (2 * B)), NONE), (sympy.sqrt(B * B / t**2), q.batch.dimension / q.step_time.dimension),
-    (sympy.Max(B, 2 * B), q.batch.dimension), (sympy.floor(B), q.batch.dimension), (3 * B - B, q.batch.dimension)])
+@pytest.mark.parametrize(
+    "expression, expected",
+    [
+        (sympy.Max(0, B), q.batch.dimension),
+        (sympy.log(B / (2 * B)), NONE),
+        (sympy.sqrt(B * B / t**2), q.batch.dimension / q.step_time.dimension),
+        (sympy.Max(B, 2 * B), q.batch.dimension),
+        (sympy.floor(B), q.batch.dimension),
+        (3 * B - B, q.batch.dimension),
+    ],
+)
 def test_sound_expressions_pass(expression, expected):
     assert dimension_of(expression, dimension_of_symbol) == expected
 
@@ -88,12 +124,21 @@ def test_sound_expressions_pass(expression, expected):
 def test_a_formula_of_the_wrong_dimension_cannot_be_made():
     from handful.formula import Formula
 
-    with pytest.raises(DimensionError, match="drain_time should be a time, but .* is a byte/device"):
+    with pytest.raises(
+        DimensionError, match="drain_time should be a time, but .* is a byte/device"
+    ):
         Formula(q.drain_time, q.memory_capacity.symbol, meaning="m", source="s", register=False)
 
 
-@pytest.mark.parametrize("dimension, text", [
-    (NONE, "a pure number"), (Dimension(time=-1), "1/time"), (Dimension(byte=1, time=-1, device=-1), "byte/(time·device)"), (Dimension(byte=2), "byte^2")])
+@pytest.mark.parametrize(
+    "dimension, text",
+    [
+        (NONE, "a pure number"),
+        (Dimension(time=-1), "1/time"),
+        (Dimension(byte=1, time=-1, device=-1), "byte/(time·device)"),
+        (Dimension(byte=2), "byte^2"),
+    ],
+)
 def test_a_dimension_is_spelled_as_people_write_it(dimension, text):
     assert str(dimension) == text and eval(repr(dimension)) == dimension and dimension != "byte"
 
@@ -104,15 +149,23 @@ def test_a_step_is_a_pure_number_whatever_it_asks():
         dimension_of(sympy.Heaviside(B - L), dimension_of_symbol)
 
 
-@pytest.mark.parametrize("expression", [sympy.Integral(B, B), sympy.Derivative(sympy.Function("f")(B), B)])
+@pytest.mark.parametrize(
+    "expression", [sympy.Integral(B, B), sympy.Derivative(sympy.Function("f")(B), B)]
+)
 def test_what_has_no_rule_is_refused_by_name(expression):
-    with pytest.raises(DimensionError, match=f"is a {type(expression).__name__}, which has no rule for dimensions"):
+    with pytest.raises(
+        DimensionError, match=f"is a {type(expression).__name__}, which has no rule for dimensions"
+    ):
         dimension_of(expression, dimension_of_symbol)
 
 
 @pytest.mark.parametrize("expression", [sympy.sin(B), sympy.Piecewise((B, B > 1), (2 * B, True))])
 def test_what_a_page_cannot_compute_makes_no_tree(expression):
-    with pytest.raises(ValueError, match=f"{expression.func.__name__} has no place in an expression tree; allowed: .*max, min and sqrt"):
+    with pytest.raises(
+        ValueError,
+        match=f"{expression.func.__name__} has no place in an expression tree; allowed: .*max, "
+        "min and sqrt",
+    ):
         to_tree(expression)
 
 

@@ -1,4 +1,7 @@
-"""Notebooks of another edition than the source has now: nobody loses a point without a word, and no released cell runs as a student's."""
+"""Notebooks of another edition than the source has now: nobody loses a point without a word, and no
+released cell runs as a student's.
+"""
+
 from __future__ import annotations
 
 import json
@@ -17,8 +20,12 @@ from handful.classroom.protocol import Answer, Outcome
 ROOFLINE = assignments()["roofline"]
 NOW = grade.source_of(ROOFLINE)
 # As it was before: other words, and a check cell that says them; then other inputs as well.
-WORDS = NOW.replace("Your team is about to put", "Your team would like to put").replace("asks: the time of a decode step", "asks: how long a decode step takes")
-DRAWS = WORDS.replace("batch: [32, 48, 64, 96, 128, 192]", "batch: [40, 56, 72, 104, 136, 200]").replace("speed: [60, 70, 80]", "speed: [50, 55, 65]")
+WORDS = NOW.replace("Your team is about to put", "Your team would like to put").replace(
+    "asks: the time of a decode step", "asks: how long a decode step takes"
+)
+DRAWS = WORDS.replace(
+    "batch: [32, 48, 64, 96, 128, 192]", "batch: [40, 56, 72, 104, 136, 200]"
+).replace("speed: [60, 70, 80]", "speed: [50, 55, 65]")
 EARLIER = {"words": WORDS, "draws": DRAWS}
 STUDENTS = ["ada", "ben", "cy", "dee"]
 
@@ -28,7 +35,9 @@ def edition(text: str):
 
 
 def perfect(text: str, student: str, typed: bool = False) -> bytes:
-    """A solved notebook of an edition; `typed`, with the numbers of its own inputs in place of what computes them."""
+    """A solved notebook of an edition; `typed`, with the numbers of its own inputs in place of what
+    computes them.
+    """
     old = edition(text)
     made = release.notebook(old, student, "solution")
     right = solutions(old, old.variant(student))
@@ -41,6 +50,7 @@ def perfect(text: str, student: str, typed: bool = False) -> bytes:
 
 def missing(seen: list):
     """In the sandbox's place: notes what would run, and answers nothing."""
+
     def ask(cells, requests, inputs, limits, library):
         seen.append((list(cells), list(requests), dict(inputs)))
         return Outcome(tuple(Answer("missing", None, "Nothing.") for _ in requests))
@@ -56,41 +66,63 @@ def cells_run(notebook: dict, assignment=ROOFLINE) -> list[str]:
 
 # A class of perfect notebooks
 
+
 @pytest.mark.sandbox
 def test_a_class_of_an_older_edition_loses_nothing_without_a_word(tmp_path):
     """The source's words changed after release, then its inputs as well."""
     for name, text in EARLIER.items():
         for i, student in enumerate(STUDENTS):
             (tmp_path / name).mkdir(exist_ok=True)
-            (tmp_path / name / f"{student}.ipynb").write_bytes(perfect(text, student, typed=i % 2 == 1))
+            (tmp_path / name / f"{student}.ipynb").write_bytes(
+                perfect(text, student, typed=i % 2 == 1)
+            )
     for name, known in (("words", False), ("draws", False), ("draws", True)):
         out = tmp_path / f"{name}-{known}"
         earlier = [EARLIER[name]] if known else []
-        done = grade.run(ROOFLINE, submissions.read(tmp_path / name, "roofline"), out, jobs=0, earlier=earlier)
+        done = grade.run(
+            ROOFLINE, submissions.read(tmp_path / name, "roofline"), out, jobs=0, earlier=earlier
+        )
         results = list(store.results(out))
         assert not done.faults and len(results) == 4
         old = edition(EARLIER[name]).edition
         for result in results:
             notices = " ".join(result["notices"])
-            assert f"another edition ({old}) than the source has now ({ROOFLINE.edition})" in notices and "did not end well" not in notices
+            assert (
+                f"another edition ({old}) than the source has now ({ROOFLINE.edition})" in notices
+                and "did not end well" not in notices
+            )
             assert result["edition"] == ROOFLINE.edition and result["notebook_edition"] == old
             if name == "words" or known:
                 assert (result["points"], result["status"]) == (20, "ok"), result
-                assert ("inputs are the same" if name == "words" else "graded by the inputs of its own edition") in notices
+                assert (
+                    "inputs are the same"
+                    if name == "words"
+                    else "graded by the inputs of its own edition"
+                ) in notices
             else:
-                assert "shows other inputs than those it was graded by" in notices and re.search(r"batch \d+ and not \d+", notices)
+                assert "shows other inputs than those it was graded by" in notices and re.search(
+                    r"batch \d+ and not \d+", notices
+                )
         if name == "draws" and not known:
-            assert min(result["points"] for result in results) < 20  # who typed the numbers of other inputs
+            assert (
+                min(result["points"] for result in results) < 20
+            )  # who typed the numbers of other inputs
         _, notes = grades.write(out, ROOFLINE)
-        about, = (note for note in notes if "another edition" in note)
-        assert about.startswith(f"4 of 4 notebooks are of another edition of roofline than the source has now ({old})")
+        (about,) = (note for note in notes if "another edition" in note)
+        assert about.startswith(
+            f"4 of 4 notebooks are of another edition of roofline than the source has now ({old})"
+        )
         assert ("--earlier" in about) == (name == "draws" and not known)
 
 
 def test_a_notebook_of_this_edition_gets_no_notice():
     seen: list = []
     result = grade.grade_one(ROOFLINE, "ada", perfect(NOW, "ada"), ask=missing(seen))
-    assert result["notices"] == [] and result["notebook_edition"] == ROOFLINE.edition and result["inputs"] == "same"
+    assert (
+        result["notices"] == []
+        and result["notebook_edition"] == ROOFLINE.edition
+        and result["inputs"] == "same"
+    )
 
 
 @pytest.mark.parametrize("student, told", [("Ada", True), ("ada", False)])
@@ -105,7 +137,7 @@ def test_a_notebook_from_when_capitals_counted_is_told_of(student, told):
 
 # What runs
 
-RELEASED = ("check(\"", "check()", "%pip", "handful.classroom.student", "Assignment(r'''")
+RELEASED = ('check("', "check()", "%pip", "handful.classroom.student", "Assignment(r'''")
 
 
 @pytest.mark.parametrize("text", [NOW, WORDS, DRAWS], ids=["now", "words", "draws"])
@@ -113,33 +145,65 @@ def test_released_cells_of_no_edition_run_as_a_students(text):
     made = json.loads(perfect(text, "ada"))
     ran = cells_run(made)
     assert not [source for source in ran if any(word in source for word in RELEASED)]
-    assert len(ran) == sum(cell["cell_type"] == "code" and "answer" in cell["metadata"].get("tags", ()) for cell in made["cells"]) + 1  # which prints
+    assert (
+        len(ran)
+        == sum(
+            cell["cell_type"] == "code" and "answer" in cell["metadata"].get("tags", ())
+            for cell in made["cells"]
+        )
+        + 1
+    )  # which prints
     for cell in made["cells"]:  # and where an editor dropped the tags
         cell["metadata"] = {}
     assert cells_run(made) == ran
 
 
-@pytest.mark.parametrize("change", [
-    lambda source: source.partition("try:\n")[0] + "from handful.classroom.student import Assignment\n\n" + source[source.rindex("assignment = Assignment("):],  # the first form
-    lambda source: source.replace("def variant(", "def other("),  # another version of the library
-    lambda source: source.replace("# The rest of the setup", "# The setup"), lambda source: source + "\n\n"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda source: (
+            source.partition("try:\n")[0]
+            + "from handful.classroom.student import Assignment\n\n"
+            + source[source.rindex("assignment = Assignment(") :]
+        ),  # the first form
+        lambda source: source.replace(
+            "def variant(", "def other("
+        ),  # another version of the library
+        lambda source: source.replace("# The rest of the setup", "# The setup"),
+        lambda source: source + "\n\n",
+    ],
+)
 def test_setup_cells_of_another_version_of_the_library_are_known(change):
     made = json.loads(perfect(DRAWS, "ada"))
     made["cells"][1]["source"] = change(made["cells"][1]["source"])
     assert not [source for source in cells_run(made) if "Assignment" in source]
     origin = handed.read(json.dumps(made).encode()).origin
-    assert origin.edition == edition(DRAWS).edition and origin.shown(ROOFLINE.variant("ada")) == given(edition(DRAWS), ROOFLINE.variant("ada"))
+    assert origin.edition == edition(DRAWS).edition and origin.shown(
+        ROOFLINE.variant("ada")
+    ) == given(edition(DRAWS), ROOFLINE.variant("ada"))
 
 
-@pytest.mark.parametrize("source", [
-    "def step_time(batch, context):\n    return 1.0\ncheck(\"step_time\")", "times = {}; check(\"times\")", "check(\"times\") or exec('times = {}')",
-    "check(times := {})", "x = 1  # check(\"x\")", "from handful.classroom.student import Assignment\nlargest_batch = 3",
-    "given, check = assignment.given, assignment.check\nlargest_batch = 3", "student = \"ada\"\nlargest_batch = 3", "largest_batch = 3"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        'def step_time(batch, context):\n    return 1.0\ncheck("step_time")',
+        'times = {}; check("times")',
+        "check(\"times\") or exec('times = {}')",
+        "check(times := {})",
+        'x = 1  # check("x")',
+        "from handful.classroom.student import Assignment\nlargest_batch = 3",
+        "given, check = assignment.given, assignment.check\nlargest_batch = 3",
+        'student = "ada"\nlargest_batch = 3',
+        "largest_batch = 3",
+    ],
+)
 @pytest.mark.parametrize("tag", ["check", "setup", "explore"])
 def test_an_answer_runs_whatever_its_cell_is_called(source, tag):
     """A tag costs nobody an answer: cells are known by what stands in them."""
     made = json.loads(perfect(NOW, "ada"))
-    made["cells"].insert(-2, {**release.cell("code", "own", source, [tag], locked=True), "id": f"{tag}-2"})
+    made["cells"].insert(
+        -2, {**release.cell("code", "own", source, [tag], locked=True), "id": f"{tag}-2"}
+    )
     assert source in cells_run(made)
 
 
@@ -152,6 +216,7 @@ def test_code_below_the_setup_runs():
 
 # Inputs
 
+
 def changed(shown: dict, text: str = NOW, **own) -> bytes:
     """A notebook whose setup shows other inputs."""
     made = json.loads(perfect(text, "ada"))
@@ -159,33 +224,61 @@ def changed(shown: dict, text: str = NOW, **own) -> bytes:
     public = json.loads(rest.partition("''', student)")[0])
     public["given"] |= {name: {"values": [value]} for name, value in shown.items()}
     literal = json.dumps(public | own).replace("'", "\\u0027")
-    made["cells"][1]["source"] = f"{head}assignment = Assignment(r'''{literal}''', student){rest.partition(chr(39) * 3 + ', student)')[2]}"
+    made["cells"][1]["source"] = (
+        f"{head}assignment = Assignment(r'''{literal}''', "
+        f"student){rest.partition(chr(39) * 3 + ', student)')[2]}"
+    )
     return release.text(made).encode()
 
 
 def test_inputs_that_differ_within_an_edition_are_named():
-    """A chip's data sheet was mended since the notebook was made: its source, and so its edition, is the same."""
+    """A chip's data sheet was mended since the notebook was made: its source, and so its edition,
+    is the same.
+    """
     seen: list = []
-    result = grade.grade_one(ROOFLINE, "ada", changed({"memory_bandwidth": 3e12}), ask=missing(seen))
-    note, = result["notices"]
-    assert note.startswith("This notebook shows other inputs than those it was graded by: memory_bandwidth 3e+12 and not ") and result["inputs"] == "other"
-    assert seen[0][2] == ROOFLINE.given(ROOFLINE.variant("ada"))  # what a notebook shows decides nothing
+    result = grade.grade_one(
+        ROOFLINE, "ada", changed({"memory_bandwidth": 3e12}), ask=missing(seen)
+    )
+    (note,) = result["notices"]
+    assert (
+        note.startswith(
+            "This notebook shows other inputs than those it was graded by: memory_bandwidth 3e+12 "
+            "and not "
+        )
+        and result["inputs"] == "other"
+    )
+    assert seen[0][2] == ROOFLINE.given(
+        ROOFLINE.variant("ada")
+    )  # what a notebook shows decides nothing
 
 
 @pytest.mark.sandbox
 def test_inputs_that_cells_change_are_named():
     made = json.loads(perfect(NOW, "ada"))
     made["cells"].insert(2, release.cell("code", "own", "given = dict(given, batch=7, mine=3)"))
-    note, = grade.grade_one(ROOFLINE, "ada", release.text(made).encode())["notices"]
-    assert note == f"Its cells set other inputs than those it was graded by: batch 7 and not {ROOFLINE.given(ROOFLINE.variant('ada'))['batch']}."
+    (note,) = grade.grade_one(ROOFLINE, "ada", release.text(made).encode())["notices"]
+    assert (
+        note == "Its cells set other inputs than those it was graded by: batch 7 and not "
+        f"{ROOFLINE.given(ROOFLINE.variant('ada'))['batch']}."
+    )
 
 
 def test_an_edition_whose_inputs_do_not_fit_is_graded_by_those_of_now():
-    old = DRAWS.replace("batch, context, speed]\nlibrary", "batch, speed]\nlibrary")  # the current questions ask about the context
+    old = DRAWS.replace(
+        "batch, context, speed]\nlibrary", "batch, speed]\nlibrary"
+    )  # the current questions ask about the context
     assert old != DRAWS
     seen: list = []
-    result = grade.grade_one(ROOFLINE, "ada", changed({}, DRAWS, edition=edition_of(old)), ask=missing(seen), earlier={edition_of(old): old})
-    assert "it was graded by the current inputs" in result["notices"][0] and seen[0][2] == ROOFLINE.given(ROOFLINE.variant("ada"))
+    result = grade.grade_one(
+        ROOFLINE,
+        "ada",
+        changed({}, DRAWS, edition=edition_of(old)),
+        ask=missing(seen),
+        earlier={edition_of(old): old},
+    )
+    assert "it was graded by the current inputs" in result["notices"][0] and seen[0][
+        2
+    ] == ROOFLINE.given(ROOFLINE.variant("ada"))
 
 
 def edition_of(text: str) -> str:
@@ -197,30 +290,78 @@ def edition_of(text: str) -> str:
 def test_a_notebook_of_another_assignment_is_named():
     data = release.text(release.notebook(assignments()["balance"], "ada", "solution")).encode()
     result = grade.grade_one(ROOFLINE, "ada", data, ask=missing([]))
-    assert result["notices"][0] == "This is a notebook of the assignment 'balance', and it was handed in for 'roofline'."
+    assert (
+        result["notices"][0]
+        == "This is a notebook of the assignment 'balance', and it was handed in for 'roofline'."
+    )
 
 
-SPOILT = ["{", "[]", "null", "[" * 100_000, '{"a":' * 5_000, "1" * 10_000, '{"given": 3}', '{"given": {"batch": 3}}', '{"given": {"batch": {"values": []}}}',
-          '{"given": {"batch": {"values": [1], "index": [7]}}}', '{"given": {"batch": {"values": [1], "index": "0"}}}', '{"given": {"batch": {"values": [NaN], "index": [-1, 0.5]}}}',
-          '{"edition": "<b>"}', '{"edition": ["0123456789ab"]}', '{"edition": "0123456789ab", "given": {"batch": {"values": [[[["x"]]]]}}}', '{"assignment": "' + "x" * 500 + '"}',
-          '{"assignment": "\\u202eroofline"}', '{"given": {"' + "x" * 900 + '": {"values": ["' + "y" * 900 + '"]}}}']
+SPOILT = [
+    "{",
+    "[]",
+    "null",
+    "[" * 100_000,
+    '{"a":' * 5_000,
+    "1" * 10_000,
+    '{"given": 3}',
+    '{"given": {"batch": 3}}',
+    '{"given": {"batch": {"values": []}}}',
+    '{"given": {"batch": {"values": [1], "index": [7]}}}',
+    '{"given": {"batch": {"values": [1], "index": "0"}}}',
+    '{"given": {"batch": {"values": [NaN], "index": [-1, 0.5]}}}',
+    '{"edition": "<b>"}',
+    '{"edition": ["0123456789ab"]}',
+    '{"edition": "0123456789ab", "given": {"batch": {"values": [[[["x"]]]]}}}',
+    '{"assignment": "' + "x" * 500 + '"}',
+    '{"assignment": "\\u202eroofline"}',
+    '{"given": {"' + "x" * 900 + '": {"values": ["' + "y" * 900 + '"]}}}',
+]
 
 
 @pytest.mark.parametrize("literal", SPOILT, ids=range(len(SPOILT)))
 def test_a_forged_setup_is_read_strictly(literal):
     made = json.loads(perfect(NOW, "ada"))
     head, _, rest = made["cells"][1]["source"].rpartition("assignment = Assignment(r'''")
-    made["cells"][1]["source"] = f"{head}assignment = Assignment(r'''{literal}''', student){rest.partition(chr(39) * 3 + ', student)')[2]}"
+    made["cells"][1]["source"] = (
+        f"{head}assignment = Assignment(r'''{literal}''', "
+        f"student){rest.partition(chr(39) * 3 + ', student)')[2]}"
+    )
     result = grade.grade_one(ROOFLINE, "ada", release.text(made).encode(), ask=missing([]))
-    assert len(result["notices"]) <= 2 and all(note.isprintable() and len(note) < 500 for note in result["notices"])
+    assert len(result["notices"]) <= 2 and all(
+        note.isprintable() and len(note) < 500 for note in result["notices"]
+    )
     assert store.canonical(result)
 
 
-@pytest.mark.parametrize("unit", ["check(", "check(\"a\",", "check(\"a\")\n", "#", "# check\n", " \n", "student = \"\"\n", "%pip x\n", "assignment = Assignment(r'''", "''', student)\n",
-                                  "from handful.classroom.student import Assignment\n", "given, check = assignment.given, assignment.check\n", ";", " ", "check();"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "check(",
+        'check("a",',
+        'check("a")\n',
+        "#",
+        "# check\n",
+        " \n",
+        'student = ""\n',
+        "%pip x\n",
+        "assignment = Assignment(r'''",
+        "''', student)\n",
+        "from handful.classroom.student import Assignment\n",
+        "given, check = assignment.given, assignment.check\n",
+        ";",
+        " ",
+        "check();",
+    ],
+)
 def test_recognising_cells_takes_time_in_proportion(unit):
     def seconds(length: int) -> float:
-        data = json.dumps({"cells": [{"cell_type": "code", "source": (unit * (length // len(unit) + 1))[:length]}]}).encode()
+        data = json.dumps(
+            {
+                "cells": [
+                    {"cell_type": "code", "source": (unit * (length // len(unit) + 1))[:length]}
+                ]
+            }
+        ).encode()
         best = float("inf")
         for _ in range(3):
             began = time.process_time()
@@ -233,15 +374,20 @@ def test_recognising_cells_takes_time_in_proportion(unit):
 
 # Commands
 
+
 @pytest.mark.sandbox
 def test_what_was_built_is_remembered(tmp_path, monkeypatch, capsys):
-    """`build` keeps the source of what it hands out, and `grade` finds it after the source has changed."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(handed.__file__).resolve().parents[2]))  # for other processes, from another folder
+    """`build` keeps the source of what it hands out, and `grade` finds it after the source has
+    changed.
+    """
+    monkeypatch.setenv(
+        "PYTHONPATH", str(Path(handed.__file__).resolve().parents[2])
+    )  # for other processes, from another folder
     monkeypatch.chdir(tmp_path)
     source = tmp_path / "roofline.md"
     source.write_text(DRAWS)
     assert cli.main(["assign", "build", "roofline.md", "--no-pdf"]) == 0
-    kept, = (tmp_path / "roofline" / "teacher" / "editions").iterdir()
+    (kept,) = (tmp_path / "roofline" / "teacher" / "editions").iterdir()
     assert kept.read_text() == DRAWS and kept.name == f"roofline-{edition_of(DRAWS)}.md"
     assert not list((tmp_path / "roofline" / "release").rglob("*.md"))
     source.write_text(NOW)
@@ -256,8 +402,14 @@ def test_what_was_built_is_remembered(tmp_path, monkeypatch, capsys):
     kept.write_text("---\ntitle: x\n---\n")
     assert cli.main(grading) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["before"] == 0 and told["statuses"] == {"wrong": 1} and any(kept.name in note and "not used" in note for note in told["notes"])
+    assert (
+        told["before"] == 0
+        and told["statuses"] == {"wrong": 1}
+        and any(kept.name in note and "not used" in note for note in told["notes"])
+    )
     assert cli.main([*grading, "--earlier", str(kept)]) == 2
     error = capsys.readouterr().err
     assert kept.name in error and error.count("\n") == 1
-    assert cli.main([*grading, "--earlier", "nowhere"]) == 2 and "nowhere" in capsys.readouterr().err
+    assert (
+        cli.main([*grading, "--earlier", "nowhere"]) == 2 and "nowhere" in capsys.readouterr().err
+    )

@@ -1,4 +1,7 @@
-"""Equations as text mean what the formulas mean: Python reads the text and gets the formula's number."""
+"""Equations as text mean what the formulas mean: Python reads the text and gets the formula's
+number.
+"""
+
 import json
 import math
 import random
@@ -10,8 +13,17 @@ from handful.formula import registry
 from handful.ask import registry as every_formula
 from handful.quantities import table
 
-NAMES = {"pi": math.pi, "max": max, "min": min, "log": math.log, "exp": math.exp, "floor": math.floor, "ceil": math.ceil,
-         "sqrt": math.sqrt, "abs": abs}
+NAMES = {
+    "pi": math.pi,
+    "max": max,
+    "min": min,
+    "log": math.log,
+    "exp": math.exp,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "sqrt": math.sqrt,
+    "abs": abs,
+}
 every_formula()
 
 
@@ -25,7 +37,10 @@ def test_the_text_of_an_equation_gives_the_formulas_number(name):
     draw, compared = random.Random(name), 0
     text = equation.plain(formula.expression)
     # From the last formula that is leaned on to the first: each finds what it leans on there.
-    parts = [(part.gives.name, equation.plain(part.expression)) for part in reversed(equation.used(formula))]
+    parts = [
+        (part.gives.name, equation.plain(part.expression))
+        for part in reversed(equation.used(formula))
+    ]
     asked = [*(q for q in formula.inputs if q.default is None), *equation.cancelled(formula)]
     for _ in range(40):
         known = {q.name: draw.uniform(0.2, 0.9 if q.upper == 1 else 5) for q in asked}
@@ -34,7 +49,12 @@ def test_the_text_of_an_equation_gives_the_formulas_number(name):
             for part, written in parts:
                 known[part] = evaluated(written, known)
             found = evaluated(text, known)
-        except (ValueError, ZeroDivisionError, OverflowError, TypeError):  # a part above its whole, say
+        except (
+            ValueError,
+            ZeroDivisionError,
+            OverflowError,
+            TypeError,
+        ):  # a part above its whole, say
             continue
         if math.isfinite(wanted):
             assert found == pytest.approx(wanted, rel=1e-9, abs=1e-300)
@@ -59,10 +79,13 @@ def test_steps_of_a_derivation_are_shown_with_their_checks():
     formula = registry["weight_time"]
     text = equation.as_text(formula)
     start = text.index("Which weights a batch wakes, and when “all of them” is good enough")
-    steps = text[start + 1:]
+    steps = text[start + 1 :]
     assert len(steps) == 2 * len(formula.derivation.steps)
     assert steps[0].endswith("[the model]") and "within" in steps[-2]
-    assert steps[-1] == "     weight_time = bytes_per_parameter*total_parameters/(devices*memory_bandwidth)"
+    assert (
+        steps[-1]
+        == "     weight_time = bytes_per_parameter*total_parameters/(devices*memory_bandwidth)"
+    )
     latex = equation.as_latex(formula)
     assert latex[0] == formula.latex() and latex[-1] == formula.derivation.steps[-1].latex
     assert all(line.startswith("%") or "=" in line for line in latex)
@@ -72,7 +95,9 @@ def test_steps_of_a_derivation_are_shown_with_their_checks():
 
 def test_a_formula_without_a_derivation_has_none():
     assert equation.as_object(registry["drain_time"])["derivation"] is None
-    assert equation.as_text(registry["drain_time"])[-1].startswith("Source: the lecture at 24:01, https://")
+    assert equation.as_text(registry["drain_time"])[-1].startswith(
+        "Source: the lecture at 24:01, https://"
+    )
 
 
 def test_an_equation_names_what_it_leans_on_once_and_what_cancels():

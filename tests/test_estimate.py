@@ -1,4 +1,5 @@
 """An estimate adds up, agrees with others' tables, and says what cannot be had."""
+
 import itertools
 import json
 import math
@@ -21,14 +22,23 @@ def test_step_times_of_a_third_party(batch, milliseconds):
 
 
 def test_balance_batches_of_the_literature():
-    for chip, batch in (("H100 SXM", 295), ("TPU v5e", 240)):  # the lecture's 300; the scaling book's 240
+    for chip, batch in (
+        ("H100 SXM", 295),
+        ("TPU v5e", 240),
+    ):  # the lecture's 300; the scaling book's 240
         found = estimate(chip, "Llama 3.1 70B", "bf16")["balance_batch_sequences"]
         assert found == pytest.approx(batch, rel=0.02)
 
 
-CASES = [(chip, model, batch, context) for chip, model, batch, context in itertools.product(
-    ["H100 SXM", "A100 80GB", "GB200 NVL72", "TPU v6e"],
-    ["Llama 3.1 8B", "DeepSeek-V3", "gpt-oss-120b", "Gemma 2 27B"], [1, 64, 20000], [0, 2048])]
+CASES = [
+    (chip, model, batch, context)
+    for chip, model, batch, context in itertools.product(
+        ["H100 SXM", "A100 80GB", "GB200 NVL72", "TPU v6e"],
+        ["Llama 3.1 8B", "DeepSeek-V3", "gpt-oss-120b", "Gemma 2 27B"],
+        [1, 64, 20000],
+        [0, 2048],
+    )
+]
 
 
 @pytest.mark.parametrize(("chip", "model", "batch", "context"), CASES)
@@ -87,11 +97,16 @@ def test_where_no_batch_balances_it_says_beyond_which_context():
     known = scenario.values(*DENSE)
     per_flop = known["memory_bandwidth"] / known["peak_flops"]
     pair = known["attention_flops_per_pair"] * per_flop
-    for key, saved in (("balance_batch_with_caches_sequences", 0), ("balance_batch_with_attention_sequences", pair)):
+    for key, saved in (
+        ("balance_batch_with_caches_sequences", 0),
+        ("balance_batch_with_attention_sequences", pair),
+    ):
         [line] = [line for line in estimate(*DENSE, context=8192).results if line.key == key]
         assert (line.value, line.text) == (None, "none")
         limit = 2 * known["active_parameters"] * per_flop / (known["kv_bytes_per_token"] - saved)
-        assert line.remark.startswith(f"beyond a context of {format_value(limit, 'token')} caches take longer")
+        assert line.remark.startswith(
+            f"beyond a context of {format_value(limit, 'token')} caches take longer"
+        )
         for context, there in ((limit * 0.99, True), (limit * 1.01, False)):
             assert (estimate(*DENSE, context=context)[key] is not None) is there
 
@@ -100,13 +115,24 @@ def test_arithmetic_of_latent_attention_keeps_pace_for_longer():
     found = estimate("GB200 NVL72", "DeepSeek-V3", "fp8", context=8192)
     assert found["balance_batch_with_caches_sequences"] is None
     assert found["balance_batch_with_attention_sequences"] == pytest.approx(12_194, rel=1e-3)
-    assert estimate("H200 SXM", "DeepSeek-V3", "fp8", context=128_000)["balance_batch_with_attention_sequences"] is not None
+    assert (
+        estimate("H200 SXM", "DeepSeek-V3", "fp8", context=128_000)[
+            "balance_batch_with_attention_sequences"
+        ]
+        is not None
+    )
 
 
-@pytest.mark.parametrize("chip, model, devices, name", [
-    ("H200 SXM", "Llama 3.1 70B", 1, "dense, 1 chip"), ("H100 SXM", "Llama 3.1 8B", 8, "dense, 2–8 chips"),
-    ("B200 SXM", "gpt-oss-120b", 1, "experts, 1 chip"), ("H200 SXM", "DeepSeek-V3", 8, "experts, 2–8 chips"),
-    ("GB200 NVL72", "DeepSeek-V3", 72, "experts, over 8 chips")])
+@pytest.mark.parametrize(
+    "chip, model, devices, name",
+    [
+        ("H200 SXM", "Llama 3.1 70B", 1, "dense, 1 chip"),
+        ("H100 SXM", "Llama 3.1 8B", 8, "dense, 2–8 chips"),
+        ("B200 SXM", "gpt-oss-120b", 1, "experts, 1 chip"),
+        ("H200 SXM", "DeepSeek-V3", 8, "experts, 2–8 chips"),
+        ("GB200 NVL72", "DeepSeek-V3", 72, "experts, over 8 chips"),
+    ],
+)
 def test_the_band_is_that_of_the_scenarios_class(chip, model, devices, name):
     one, band = estimate(chip, model, devices=devices), measured.band(devices, model=model)
     found = one["measured_low_s"], one["measured_high_s"]
@@ -116,10 +142,16 @@ def test_the_band_is_that_of_the_scenarios_class(chip, model, devices, name):
 
 def test_a_scenario_without_a_band_says_so_in_words():
     one = estimate("GB200 NVL72", "Llama 3.1 70B")
-    assert [one[key] for key in ("measured_low_s", "measured_high_s", "measured_runs")] == [None, None, 0]
+    assert [one[key] for key in ("measured_low_s", "measured_high_s", "measured_runs")] == [
+        None,
+        None,
+        0,
+    ]
     lines = {line.key: line for line in one.results}
     assert lines["measured_class"].remark == (
-        "no measured band for a dense model on more than 8 chips: 0 runs are published, and a band takes 30")
+        "no measured band for a dense model on more than 8 chips: 0 runs are published, and a "
+        "band takes 30"
+    )
     assert lines["measured_low_s"].text == lines["measured_high_s"].text == "no band"
 
 
@@ -157,8 +189,14 @@ def test_what_is_set_moves_the_result_and_is_shown():
 def test_keys_name_units_and_values_are_json():
     values = estimate().values()
     assert json.loads(json.dumps(values, allow_nan=False)) == values
-    said = {"s": "_s", "B": "_bytes", "token/s": "_tokens_per_s", "$/token": "_usd_per_token",
-            "token": "_tokens", "sequence": "_sequences"}
+    said = {
+        "s": "_s",
+        "B": "_bytes",
+        "token/s": "_tokens_per_s",
+        "$/token": "_usd_per_token",
+        "token": "_tokens",
+        "sequence": "_sequences",
+    }
     for line in (*estimate().scenario, *estimate().results):
         assert line.key.endswith(said.get(line.unit, "")) and line.text
         assert line.unit in ("", *UNITS)
@@ -169,14 +207,17 @@ def test_the_usual_batch_needs_no_saying():
     assert estimate().values()["step_time_s"] == latency.step_time(scenario.values(), batch=BATCH)
 
 
-@pytest.mark.parametrize(("options", "sentence"), [
-    ({"hardware": "H100"}, "There is no hardware 'H100'; the nearest are: H100 SXM"),
-    ({"model": "gpt"}, "There is no model 'gpt'"),
-    ({"batch": 0}, "batch must be a number above 0; got 0"),
-    ({"context": -1}, "context must be a number from 0 up; got -1"),
-    ({"devices": math.nan}, "devices must be a number above 0; got nan"),
-    ({"step_time": 1}, "A scenario has no value 'step_time'"),
-])
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"hardware": "H100"}, "There is no hardware 'H100'; the nearest are: H100 SXM"),
+        ({"model": "gpt"}, "There is no model 'gpt'"),
+        ({"batch": 0}, "batch must be a number above 0; got 0"),
+        ({"context": -1}, "context must be a number from 0 up; got -1"),
+        ({"devices": math.nan}, "devices must be a number above 0; got nan"),
+        ({"step_time": 1}, "A scenario has no value 'step_time'"),
+    ],
+)
 def test_bad_input_is_one_sentence(options, sentence):
     with pytest.raises((ScenarioError, QuantityError), match=sentence):
         estimate(**options)

@@ -1,4 +1,5 @@
 """Every card and problem of the book: its source, its numbers, its answers, its wrong turns."""
+
 from __future__ import annotations
 
 import math
@@ -20,7 +21,9 @@ PROBLEMS = [pytest.param(p, id=p.id) for p in problems().values()]
 def written(value: float, unit: str) -> str:
     """A value as a learner may write it, in SI units."""
     by_hand = {"1": "", "%": "", "B/token": "B/token", "FLOP/B": "FLOP/B"}
-    return f"{value!r} {by_hand.get(unit, unit.replace('device', 'chip').replace('·', '-'))}".strip()
+    return (
+        f"{value!r} {by_hand.get(unit, unit.replace('device', 'chip').replace('·', '-'))}".strip()
+    )
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -32,11 +35,15 @@ def test_the_answer_is_right_and_each_wrong_turn_is_named(problem):
             assert check(problem, written(right, problem.unit), seed).kind == "right"
             for turn, wrong in enumerate(wrongs):
                 verdict = check(problem, written(wrong, problem.unit), seed)
-                assert (verdict.kind, verdict.turn) == ("wrong", turn), f"seed {seed}: {problem.draw(seed)}"
+                assert (verdict.kind, verdict.turn) == ("wrong", turn), (
+                    f"seed {seed}: {problem.draw(seed)}"
+                )
             # No two of them can be taken for each other, even when rounded.
             for i, a in enumerate([right, *wrongs]):
-                for b in [right, *wrongs][i + 1:]:
-                    assert not near(a, b, 2 * problem.tolerance), f"seed {seed}: {a} and {b} coincide for {problem.draw(seed)}"
+                for b in [right, *wrongs][i + 1 :]:
+                    assert not near(a, b, 2 * problem.tolerance), (
+                        f"seed {seed}: {a} and {b} coincide for {problem.draw(seed)}"
+                    )
         elif problem.kind == "choice":
             right = right_choice(problem, seed)
             for i, choice in enumerate(problem.choices):
@@ -51,17 +58,26 @@ def test_formulas_that_are_wrong_turns_differ_from_the_answer_and_from_each_othe
     trees = [problem.answer, *(wrong.tree for wrong in problem.wrong)]
     for i, left in enumerate(trees):
         assert same(problem, left, left)
-        assert not any(same(problem, left, right) for right in trees[i + 1:])
+        assert not any(same(problem, left, right) for right in trees[i + 1 :])
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_every_part_of_a_problem_can_be_shown_for_any_seed(problem):
-    texts = [problem.text.text, *(hint.text for hint in problem.hints), problem.solution.text,
-             *(wrong.says for wrong in problem.wrong), *(c.text for c in problem.choices), *(c.says for c in problem.choices), *problem.rubric]
+    texts = [
+        problem.text.text,
+        *(hint.text for hint in problem.hints),
+        problem.solution.text,
+        *(wrong.says for wrong in problem.wrong),
+        *(c.text for c in problem.choices),
+        *(c.says for c in problem.choices),
+        *problem.rubric,
+    ]
     for seed in range(10):
         for text in texts:
             shown = problem.words(text, seed)
-            assert "{" not in shown.replace("{\\", "").split("$")[0] and "nan" not in shown.split(), shown
+            assert (
+                "{" not in shown.replace("{\\", "").split("$")[0] and "nan" not in shown.split()
+            ), shown
     assert problem.unit in UNITS
 
 
@@ -73,8 +89,13 @@ def test_a_card_can_be_shown_outside_of_the_book(card):
 
 
 def test_no_id_that_was_published_is_gone_without_a_word():
-    published = {kind: set((folder() / kind / "published.txt").read_text("utf-8").split()) for kind in ("cards", "problems")}
-    assert published["cards"] == set(cards()) | retired(), "list every card's id in exercises/cards/published.txt, for good"
+    published = {
+        kind: set((folder() / kind / "published.txt").read_text("utf-8").split())
+        for kind in ("cards", "problems")
+    }
+    assert published["cards"] == set(cards()) | retired(), (
+        "list every card's id in exercises/cards/published.txt, for good"
+    )
     assert published["problems"] >= set(problems())
     assert not retired() & set(cards())
 

@@ -1,4 +1,5 @@
 """Formula: calling, solving, printing, differentiating, and what it says to bad input."""
+
 import math
 from functools import cache
 
@@ -22,15 +23,22 @@ positive = st.floats(1e-3, 1e3)
 
 
 def _point(formula, draw):
-    point = {i.name: draw(st.floats(0.01, 0.99) if i.upper == 1 else positive) for i in formula.inputs}
+    point = {
+        i.name: draw(st.floats(0.01, 0.99) if i.upper == 1 else positive) for i in formula.inputs
+    }
     for i in formula.inputs:
         if i.name.endswith("_exponent"):
-            point[i.name] = 0.1 + point[i.name] / 1e3                 # powers of a law, not of a thousand
+            point[i.name] = 0.1 + point[i.name] / 1e3  # powers of a law, not of a thousand
         if i.least is not None:
             point[i.name] = max(point[i.name], i.least)
-    if "loss_offset" in point or "loss_interaction" in point:  # a fitted law holds at its own coefficients only
+    if (
+        "loss_offset" in point or "loss_interaction" in point
+    ):  # a fitted law holds at its own coefficients only
         law = coefficients(draw(st.sampled_from(["S-BASE", "RL-R", "HASH"])))
-        point = {n: law.get(n, v * 1e6 if n == "dense_parameters" else 1 + v / 2) for n, v in point.items()}
+        point = {
+            n: law.get(n, v * 1e6 if n == "dense_parameters" else 1 + v / 2)
+            for n, v in point.items()
+        }
     if "experts_limit" in point:
         point["experts_start"] = min(point["experts_start"], point["experts_limit"] / 2)
     for part, whole in PARTS:
@@ -63,7 +71,8 @@ def test_scalars_arrays_and_sympy_agree(name, data):
         return
     for found in (scalar, *array):
         if found != pytest.approx(exact, rel=1e-9):
-            # Where nearly equal numbers are subtracted, the last bits of the inputs may decide: by how much, the truth itself says.
+            # Where nearly equal numbers are subtracted, the last bits of the inputs may decide: by
+            # how much, the truth itself says.
             assert found == pytest.approx(exact, abs=_slack(formula, name, point, exact))
 
 
@@ -71,19 +80,34 @@ def _slack(formula, name, point, exact) -> float:
     """By how much the exact value moves when each input moves by some thousand of its last bits."""
     moved = 0.0
     for shaken in formula.inputs:
-        at = (mpmath.mpf(point[i.name]) * (1 + (mpmath.mpf(10) ** -12 if i is shaken else 0)) for i in formula.inputs)
+        at = (
+            mpmath.mpf(point[i.name]) * (1 + (mpmath.mpf(10) ** -12 if i is shaken else 0))
+            for i in formula.inputs
+        )
         moved += abs(float(_independent(name)(*at)) - exact)
     return moved
 
 
-@pytest.mark.parametrize("formula, name", [
-    (latency.compute_time, "batch"), (latency.step_time_lecture, "batch"), (latency.full_weight_time, "memory_bandwidth"),
-    (balance.machine_balance, "peak_flops"), (balance.balance_batch, "memory_bandwidth"), (balance.drain_time, "memory_capacity"),
-    (latency.kv_time, "context"), (latency.cost_per_token, "device_price"), (balance.arithmetic_intensity, "batch")])
+@pytest.mark.parametrize(
+    "formula, name",
+    [
+        (latency.compute_time, "batch"),
+        (latency.step_time_lecture, "batch"),
+        (latency.full_weight_time, "memory_bandwidth"),
+        (balance.machine_balance, "peak_flops"),
+        (balance.balance_batch, "memory_bandwidth"),
+        (balance.drain_time, "memory_capacity"),
+        (latency.kv_time, "context"),
+        (latency.cost_per_token, "device_price"),
+        (balance.arithmetic_intensity, "batch"),
+    ],
+)
 def test_solving_gives_the_input_back(formula, name):
     known = {**values(), "batch": 5000.0, "memory_capacity": 1.9e11}
     back = formula.solve(name)
-    assert back({**known, formula.gives.name: formula(known)}) == pytest.approx(known[name], rel=1e-9)
+    assert back({**known, formula.gives.name: formula(known)}) == pytest.approx(
+        known[name], rel=1e-9
+    )
 
 
 def test_products_have_constant_elasticities():
@@ -93,55 +117,111 @@ def test_products_have_constant_elasticities():
     rise = balance.arithmetic_intensity
     exact = rise.elasticity("batch")(known)
     step = 1e-6
-    numeric = math.log(rise(known, batch=1000 * (1 + step)) / rise(known, batch=1000)) / math.log1p(step)
+    numeric = math.log(rise(known, batch=1000 * (1 + step)) / rise(known, batch=1000)) / math.log1p(
+        step
+    )
     assert exact == pytest.approx(numeric, rel=1e-4)
 
 
 def test_plain_latex_shows_the_two_and_hides_the_constants():
     assert latency.compute_time.latex() == (
-        r"t_{\mathrm{compute}} = \frac{2 B N_{\mathrm{active}}}{n F}")
-    assert "c" in latency.compute_time.latex(plain=False).replace(r"\frac", "").replace("compute", "").replace("active", "")
+        r"t_{\mathrm{compute}} = \frac{2 B N_{\mathrm{active}}}{n F}"
+    )
+    assert "c" in latency.compute_time.latex(plain=False).replace(r"\frac", "").replace(
+        "compute", ""
+    ).replace("active", "")
 
 
 def test_written_values_are_read_with_their_units():
     plain = dict(memory_capacity=80e9, memory_bandwidth=3.35e12)
-    assert balance.drain_time(memory_capacity="80 GB", memory_bandwidth="3.35 TB/s") == balance.drain_time(plain)
+    assert balance.drain_time(
+        memory_capacity="80 GB", memory_bandwidth="3.35 TB/s"
+    ) == balance.drain_time(plain)
 
 
 def test_arrays_broadcast():
     grid = latency.kv_time(values(), batch=np.arange(1, 4)[:, None], context=np.array([10.0, 20.0]))
-    assert grid.shape == (3, 2) and np.all(np.diff(grid, axis=0) > 0) and np.all(np.diff(grid, axis=1) > 0)
+    assert (
+        grid.shape == (3, 2)
+        and np.all(np.diff(grid, axis=0) > 0)
+        and np.all(np.diff(grid, axis=1) > 0)
+    )
 
 
-@pytest.mark.parametrize("call, sentence", [
-    (lambda: latency.step_time(values(), batch=-3), "batch must be above 0 .*got -3"),
-    (lambda: latency.step_time(values(), batch=float("nan")), "batch must be above 0 .*got nan"),
-    (lambda: latency.step_time(values(), batch=np.array([1.0, 0.0])), "batch must be above 0"),
-    (lambda: latency.step_time(values(), batch="many"), "batch must be a number .*'many' is no number"),
-    (lambda: latency.kv_time(values(), batch=1, context="8 kB"), "context must be a token/sequence; '8 kB' is a byte"),
-    (lambda: latency.step_time(values(), batch="3 parsecs"), "'parsecs' is no unit of this book"),
-    (lambda: latency.step_time({**values(), "memory_bandwidth": 0}, batch=1), "memory_bandwidth must be above 0"),
-    (lambda: latency.expert_coverage(batch=1, experts=8, active_experts=math.inf), "active_experts must be above 0"),
-    (lambda: latency.compute_time(batch=1), "compute_time needs devices"),
-    (lambda: balance.sparsity(active_parameters=9e9, total_parameters=8e9), "active_parameters must be at most total_parameters"),
-    (lambda: latency.expert_coverage(batch=np.ones(3), experts=np.array([8, 8, 4]), active_experts=6), "active_experts must be at most"),
-    (lambda: latency.compute_time(values(), bach=1), "has no input 'bach'; did you mean batch"),
-    (lambda: latency.compute_time(context=4), "does not depend on context; it takes"),
-    (lambda: latency.compute_time.solve("context"), "does not depend on context; it can be solved for"),
-    (lambda: latency.compute_time.solve("bach"), "There is no quantity 'bach'; the nearest are: batch"),
-    (lambda: latency.compute_time.elasticity("context"), "does not depend on context"),
-    (lambda: latency.compute_time.derivation, "has no derivation of its own"),
-    (lambda: Formula(q.batch, q.batch.symbol, meaning="", source="s", register=False), "needs a meaning and a source"),
-    (lambda: Formula(q.step_time, q.step_time.symbol, meaning="m", source="s"), "named step_time exists already"),
-    (lambda: q.quantity("batch", "B", q.batch.dimension, "1", "again"), "batch is defined already"),
-])
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: latency.step_time(values(), batch=-3), "batch must be above 0 .*got -3"),
+        (
+            lambda: latency.step_time(values(), batch=float("nan")),
+            "batch must be above 0 .*got nan",
+        ),
+        (lambda: latency.step_time(values(), batch=np.array([1.0, 0.0])), "batch must be above 0"),
+        (
+            lambda: latency.step_time(values(), batch="many"),
+            "batch must be a number .*'many' is no number",
+        ),
+        (
+            lambda: latency.kv_time(values(), batch=1, context="8 kB"),
+            "context must be a token/sequence; '8 kB' is a byte",
+        ),
+        (
+            lambda: latency.step_time(values(), batch="3 parsecs"),
+            "'parsecs' is no unit of this book",
+        ),
+        (
+            lambda: latency.step_time({**values(), "memory_bandwidth": 0}, batch=1),
+            "memory_bandwidth must be above 0",
+        ),
+        (
+            lambda: latency.expert_coverage(batch=1, experts=8, active_experts=math.inf),
+            "active_experts must be above 0",
+        ),
+        (lambda: latency.compute_time(batch=1), "compute_time needs devices"),
+        (
+            lambda: balance.sparsity(active_parameters=9e9, total_parameters=8e9),
+            "active_parameters must be at most total_parameters",
+        ),
+        (
+            lambda: latency.expert_coverage(
+                batch=np.ones(3), experts=np.array([8, 8, 4]), active_experts=6
+            ),
+            "active_experts must be at most",
+        ),
+        (lambda: latency.compute_time(values(), bach=1), "has no input 'bach'; did you mean batch"),
+        (lambda: latency.compute_time(context=4), "does not depend on context; it takes"),
+        (
+            lambda: latency.compute_time.solve("context"),
+            "does not depend on context; it can be solved for",
+        ),
+        (
+            lambda: latency.compute_time.solve("bach"),
+            "There is no quantity 'bach'; the nearest are: batch",
+        ),
+        (lambda: latency.compute_time.elasticity("context"), "does not depend on context"),
+        (lambda: latency.compute_time.derivation, "has no derivation of its own"),
+        (
+            lambda: Formula(q.batch, q.batch.symbol, meaning="", source="s", register=False),
+            "needs a meaning and a source",
+        ),
+        (
+            lambda: Formula(q.step_time, q.step_time.symbol, meaning="m", source="s"),
+            "named step_time exists already",
+        ),
+        (
+            lambda: q.quantity("batch", "B", q.batch.dimension, "1", "again"),
+            "batch is defined already",
+        ),
+    ],
+)
 def test_bad_input_gets_one_clear_sentence(call, sentence):
     with pytest.raises((FormulaError, QuantityError), match=sentence) as caught:
         call()
     assert "\n" not in str(caught.value)
 
 
-# What can be solved, and what cannot --------------------------------------------------------------------------------
+# What can be solved, and what cannot --------------------------------------------------------------
+
 
 def test_a_maximum_of_falling_branches_is_inverted():
     known = {**values(), "batch": 64.0}
@@ -153,19 +233,34 @@ def test_a_maximum_of_falling_branches_is_inverted():
 def test_a_shell_round_a_maximum_is_peeled_off():
     known = {**values(), "batch": 64.0}
     formula = latency.fastest_stream
-    assert formula.solve("memory_bandwidth")({**known, "tokens_per_user": formula(known)}) == pytest.approx(
-        known["memory_bandwidth"], rel=1e-9)
-    rate = Formula(q.tokens_per_user, q.tokens_per_step.symbol / q.step_time.symbol, using=(latency.step_time_lecture,),
-                   name="shell", meaning="m", source="s", register=False)
-    assert rate.solve("memory_bandwidth")({**known, "tokens_per_user": rate(known)}) == pytest.approx(
-        known["memory_bandwidth"], rel=1e-9)
+    assert formula.solve("memory_bandwidth")(
+        {**known, "tokens_per_user": formula(known)}
+    ) == pytest.approx(known["memory_bandwidth"], rel=1e-9)
+    rate = Formula(
+        q.tokens_per_user,
+        q.tokens_per_step.symbol / q.step_time.symbol,
+        using=(latency.step_time_lecture,),
+        name="shell",
+        meaning="m",
+        source="s",
+        register=False,
+    )
+    assert rate.solve("memory_bandwidth")(
+        {**known, "tokens_per_user": rate(known)}
+    ) == pytest.approx(known["memory_bandwidth"], rel=1e-9)
 
 
-@pytest.mark.parametrize("expression, message", [
-    (sympy.Max(q.knob.symbol, 1 / q.knob.symbol), "neither rises nor falls with knob"),
-    (q.knob.symbol + 1 / q.knob.symbol, "2 positive solutions for knob; exactly one is wanted")])
+@pytest.mark.parametrize(
+    "expression, message",
+    [
+        (sympy.Max(q.knob.symbol, 1 / q.knob.symbol), "neither rises nor falls with knob"),
+        (q.knob.symbol + 1 / q.knob.symbol, "2 positive solutions for knob; exactly one is wanted"),
+    ],
+)
 def test_what_has_no_single_inverse_is_refused(expression, message):
-    formula = Formula(q.cost_ratio, expression, name="no_inverse", meaning="m", source="s", register=False)
+    formula = Formula(
+        q.cost_ratio, expression, name="no_inverse", meaning="m", source="s", register=False
+    )
     with pytest.raises(FormulaError, match=message):
         formula.solve("knob")
 
@@ -174,8 +269,11 @@ def test_formulas_have_names_of_their_own():
     with pytest.raises(FormulaError, match="A formula named step_time exists already"):
         Formula(q.step_time, q.drain_time.symbol, meaning="m", source="s")
     assert repr(latency.step_time).startswith("<Formula step_time: step_time = Max(")
-    assert "meaning and a source" in str(pytest.raises(FormulaError, Formula, q.step_time, q.drain_time.symbol,
-                                                       meaning="", source="s").value)
+    assert "meaning and a source" in str(
+        pytest.raises(
+            FormulaError, Formula, q.step_time, q.drain_time.symbol, meaning="", source="s"
+        ).value
+    )
 
 
 def test_a_derivation_is_asked_for_where_there_is_none():
@@ -184,9 +282,19 @@ def test_a_derivation_is_asked_for_where_there_is_none():
     assert latency.step_time._repr_latex_().startswith("$\\displaystyle t = \\max")
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: latency.compute_time.elasticity("context"), "does not depend on context, so its elasticity there is zero"),
-    (lambda: latency.compute_time.solve("context"), "does not depend on context; it can be solved for")])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (
+            lambda: latency.compute_time.elasticity("context"),
+            "does not depend on context, so its elasticity there is zero",
+        ),
+        (
+            lambda: latency.compute_time.solve("context"),
+            "does not depend on context; it can be solved for",
+        ),
+    ],
+)
 def test_what_a_formula_does_not_hold_is_named(call, message):
     with pytest.raises(FormulaError, match=message):
         call()

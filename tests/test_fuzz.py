@@ -1,4 +1,5 @@
 """Some hundred arbitrary inputs for each reader of what students send; `make fuzz` tries many more."""
+
 from __future__ import annotations
 
 import runpy
@@ -28,6 +29,7 @@ class RefusedError(ValueError):
 def refuse(says: str):
     def ask(one, folder):
         raise RefusedError(says)
+
     return ask
 
 
@@ -38,10 +40,18 @@ def dawdle(one, folder):
     return len(one)
 
 
-@pytest.mark.parametrize("ask,raised,why", [
-    (refuse("It is no notebook."), None, ""), (lambda one, folder: len(one), None, ""), (refuse(""), AssertionError, "no sentence"),
-    (refuse("Two\nlines."), AssertionError, "no sentence"), (refuse("list index out of range"), AssertionError, "no sentence"),
-    (lambda one, folder: one[9], IndexError, "out of range"), (dawdle, AssertionError, "3 bytes took 0.3")])
+@pytest.mark.parametrize(
+    "ask,raised,why",
+    [
+        (refuse("It is no notebook."), None, ""),
+        (lambda one, folder: len(one), None, ""),
+        (refuse(""), AssertionError, "no sentence"),
+        (refuse("Two\nlines."), AssertionError, "no sentence"),
+        (refuse("list index out of range"), AssertionError, "no sentence"),
+        (lambda one, folder: one[9], IndexError, "out of range"),
+        (dawdle, AssertionError, "3 bytes took 0.3"),
+    ],
+)
 def test_what_a_reader_may_not_do_is_noticed(tmp_path, ask, raised, why):
     target, tally = Target(st.binary(), ask, (RefusedError,)), Tally(Counter())
     if raised is None:

@@ -1,4 +1,7 @@
-"""Results of a class: kept, resumed, the same however they are made, and none lost or doubled whatever is killed."""
+"""Results of a class: kept, resumed, the same however they are made, and none lost or doubled
+whatever is killed.
+"""
+
 from __future__ import annotations
 
 import base64
@@ -25,7 +28,9 @@ from handful.classroom.protocol import Limits
 from handful.classroom.submissions import Submission
 
 ROOFLINE = assignments()["roofline"]
-WRONG = [(question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong]
+WRONG = [
+    (question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong
+]
 
 
 STAND_IN = '''
@@ -76,22 +81,38 @@ def stand_in(tmp_path, monkeypatch):
 
 def small(count: int, **marked: str) -> list[Submission]:
     """A class of small notebooks; of the students named, with a word in theirs."""
+
     def data(student: str, word: str = "") -> bytes:
-        return json.dumps({"cells": [{"cell_type": "code", "source": f"'{student} {word}'"}]}).encode()
+        return json.dumps(
+            {"cells": [{"cell_type": "code", "source": f"'{student} {word}'"}]}
+        ).encode()
 
     return [Submission(f"s{i:03}", "x.ipynb", data(f"s{i:03}")) for i in range(count)] + [
-        Submission(student, "x.ipynb", data(student, word.replace("_", "-"))) for student, word in marked.items()]
+        Submission(student, "x.ipynb", data(student, word.replace("_", "-")))
+        for student, word in marked.items()
+    ]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (folder / "results").iterdir()} | {"class": (folder / "class.json").read_bytes()}
+    return {path.name: path.read_bytes() for path in (folder / "results").iterdir()} | {
+        "class": (folder / "class.json").read_bytes()
+    }
 
 
 def test_results_are_kept_resumed_and_the_same_however_they_are_made(tmp_path, stand_in):
     asked = []
-    first = grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=stand_in, progress=lambda done, total, statuses: asked.append(done))
+    first = grade.run(
+        ROOFLINE,
+        small(12),
+        tmp_path / "a",
+        jobs=0,
+        ask=stand_in,
+        progress=lambda done, total, statuses: asked.append(done),
+    )
     assert asked == list(range(1, 13)) and sum(first.statuses.values()) == 12 and first.before == 0
-    assert [one["student"] for one in store.results(tmp_path / "a")] == [f"s{i:03}" for i in range(12)]
+    assert [one["student"] for one in store.results(tmp_path / "a")] == [
+        f"s{i:03}" for i in range(12)
+    ]
     grade.run(ROOFLINE, small(12), tmp_path / "b", jobs=3, ask=stand_in)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
@@ -100,22 +121,38 @@ def test_results_are_kept_resumed_and_the_same_however_they_are_made(tmp_path, s
 
     again = grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=never)
     assert again.before == 12 and again.statuses == first.statuses
-    assert len(grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=never, anew=True).faults) == 12
+    assert (
+        len(grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=never, anew=True).faults)
+        == 12
+    )
 
 
 def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):
-    one, = small(1)
-    keys = {grade.key(ROOFLINE, one, Limits(), None), grade.key(ROOFLINE, one, Limits(call_seconds=3), None), grade.key(ROOFLINE, one, Limits(), b"k"),
-            grade.key(ROOFLINE, Submission("other", one.name, one.data), Limits(), None), grade.key(ROOFLINE, Submission(one.student, "", b"{}"), Limits(), None),
-            grade.key(ROOFLINE, Submission(one.student, "", None), Limits(), None), grade.key(ROOFLINE, Submission(one.student, "", None, (), "why"), Limits(), None),
-            grade.key(ROOFLINE, Submission(one.student, "", one.data, ("late",)), Limits(), None)}
+    (one,) = small(1)
+    keys = {
+        grade.key(ROOFLINE, one, Limits(), None),
+        grade.key(ROOFLINE, one, Limits(call_seconds=3), None),
+        grade.key(ROOFLINE, one, Limits(), b"k"),
+        grade.key(ROOFLINE, Submission("other", one.name, one.data), Limits(), None),
+        grade.key(ROOFLINE, Submission(one.student, "", b"{}"), Limits(), None),
+        grade.key(ROOFLINE, Submission(one.student, "", None), Limits(), None),
+        grade.key(ROOFLINE, Submission(one.student, "", None, (), "why"), Limits(), None),
+        grade.key(ROOFLINE, Submission(one.student, "", one.data, ("late",)), Limits(), None),
+    }
     assert len(keys) == 8
-    assert grade.key(ROOFLINE, Submission(one.student, "another file name", one.data), Limits(), None) in keys
+    assert (
+        grade.key(ROOFLINE, Submission(one.student, "another file name", one.data), Limits(), None)
+        in keys
+    )
 
 
 @pytest.mark.parametrize("how", ["pool", "dask"])
-def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(tmp_path, stand_in, monkeypatch, how):
-    """What a worker gets is pickled here as on its way: the source is in it, the key in no form; the sandbox gets neither."""
+def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(
+    tmp_path, stand_in, monkeypatch, how
+):
+    """What a worker gets is pickled here as on its way: the source is in it, the key in no form;
+    the sandbox gets neither.
+    """
     secret, sent, asked = bytes(range(100, 132)), [], []
 
     def pool(run, tasks, *where, **how):
@@ -129,18 +166,38 @@ def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(tmp_path, stan
 
     monkeypatch.setattr(cluster, how, pool)
     monkeypatch.setattr(sandbox, "ask", ask)
-    grade.run(ROOFLINE, small(3), tmp_path, secret=secret, scheduler="tcp://none" if how == "dask" else None)
+    grade.run(
+        ROOFLINE,
+        small(3),
+        tmp_path,
+        secret=secret,
+        scheduler="tcp://none" if how == "dask" else None,
+    )
     results = list(store.results(tmp_path))
-    assert len(sent) == len(asked) == len(results) == 3 and all(store.verified(one, secret) for one in results)
+    assert len(sent) == len(asked) == len(results) == 3 and all(
+        store.verified(one, secret) for one in results
+    )
     assert not any(store.verified({**one, "points": 20.0}, secret) for one in results)
     solution = "asleep = (1 - given"
     for data in sent:
         assert solution.encode() in data and grade.source_of(ROOFLINE).encode() in data
-        assert not any(form in data for form in (secret, secret.hex().encode(), base64.b64encode(secret), hashlib.sha256(secret).hexdigest().encode()))
+        assert not any(
+            form in data
+            for form in (
+                secret,
+                secret.hex().encode(),
+                base64.b64encode(secret),
+                hashlib.sha256(secret).hexdigest().encode(),
+            )
+        )
     known = judge.expected(ROOFLINE, ROOFLINE.variant("s000"))
     for text in asked:
         assert solution not in text and "truth" not in text and secret.hex() not in text
-    assert not any(repr(value) in asked[0] for name in ("step_time", "cost_per_million", "weight_bytes") for value in known.right[name])
+    assert not any(
+        repr(value) in asked[0]
+        for name in ("step_time", "cost_per_million", "weight_bytes")
+        for value in known.right[name]
+    )
 
 
 @pytest.mark.parametrize("harm", [b"", b"{}", b"[]", b"\xff", None, "half", "points", "another's"])
@@ -152,8 +209,16 @@ def test_a_damaged_result_is_graded_again(tmp_path, stand_in, harm):
     if harm is None:
         path.unlink()
     else:
-        other = store.Store(tmp_path).path(store.overview(tmp_path)["students"][2]["key"]).read_bytes()
-        path.write_bytes({"another's": other, "half": raw[:len(raw) // 2], "points": raw.replace(b'"points":0.0', b'"points":9.0', 1)}.get(harm, harm))
+        other = (
+            store.Store(tmp_path).path(store.overview(tmp_path)["students"][2]["key"]).read_bytes()
+        )
+        path.write_bytes(
+            {
+                "another's": other,
+                "half": raw[: len(raw) // 2],
+                "points": raw.replace(b'"points":0.0', b'"points":9.0', 1),
+            }.get(harm, harm)
+        )
     with pytest.raises(store.StoreError, match="s001"):
         list(store.results(tmp_path))
     again = grade.run(ROOFLINE, small(3), tmp_path, jobs=0, ask=stand_in)
@@ -162,7 +227,9 @@ def test_a_damaged_result_is_graded_again(tmp_path, stand_in, harm):
 
 def test_one_program_writes_at_a_time(tmp_path, stand_in):
     with store.opened(tmp_path):
-        with pytest.raises(store.StoreError, match=rf"Another grading \(process {os.getpid()}\) is writing"):
+        with pytest.raises(
+            store.StoreError, match=rf"Another grading \(process {os.getpid()}\) is writing"
+        ):
             grade.run(ROOFLINE, small(1), tmp_path, jobs=0, ask=stand_in)
     grade.run(ROOFLINE, small(1), tmp_path, jobs=0, ask=stand_in)
 
@@ -174,7 +241,10 @@ def test_a_folder_that_holds_no_class_is_named(tmp_path):
     with pytest.raises(store.StoreError, match="damaged"):
         list(store.results(tmp_path))
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(store.StoreError, match="cannot be written"), store.opened(tmp_path / "file" / "x"):
+    with (
+        pytest.raises(store.StoreError, match="cannot be written"),
+        store.opened(tmp_path / "file" / "x"),
+    ):
         pass
 
 
@@ -182,16 +252,28 @@ def test_what_the_grader_fails_at_costs_one_student_and_is_tried_again(tmp_path,
     done = grade.run(ROOFLINE, small(4, fay="FAIL"), tmp_path, jobs=0, ask=stand_in)
     assert done.faults == {"fay": "ArithmeticError: ours"}
     found = {one["student"]: one for one in store.results(tmp_path)}
-    assert found["fay"]["status"] == "ungradable" and "the grader itself failed" in found["fay"]["says"] and len(found) == 5
+    assert (
+        found["fay"]["status"] == "ungradable"
+        and "the grader itself failed" in found["fay"]["says"]
+        and len(found) == 5
+    )
     assert grade.run(ROOFLINE, small(4, fay="FAIL"), tmp_path, jobs=0, ask=stand_in).before == 4
 
 
 def test_a_process_that_dies_is_replaced_and_its_submission_tried_once_more(tmp_path, stand_in):
-    done = grade.run(ROOFLINE, small(6, dee="DIE_ALWAYS", eve="DIE_ONCE"), tmp_path, jobs=2, ask=stand_in)
+    done = grade.run(
+        ROOFLINE, small(6, dee="DIE_ALWAYS", eve="DIE_ONCE"), tmp_path, jobs=2, ask=stand_in
+    )
     assert list(done.faults) == ["dee"] and "ended 2 times (exit code -9)" in done.faults["dee"]
     found = {one["student"]: one for one in store.results(tmp_path)}
-    assert len(found) == 8 and found["dee"]["status"] == "ungradable" and found["eve"]["status"] == "missing"
-    assert all(one["status"] == "wrong" for one in found["eve"]["questions"] if one["kind"] != "written")
+    assert (
+        len(found) == 8
+        and found["dee"]["status"] == "ungradable"
+        and found["eve"]["status"] == "missing"
+    )
+    assert all(
+        one["status"] == "wrong" for one in found["eve"]["questions"] if one["kind"] != "written"
+    )
 
 
 def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_in):
@@ -213,16 +295,22 @@ def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_
 @pytest.mark.parametrize("jobs", [0, 1, 2])
 def test_a_start_that_fails_before_any_has_worked_stops_the_class(tmp_path, stand_in, jobs):
     with pytest.raises(cluster.ClusterError, match="^The sandbox did not start: it said nothing$"):
-        grade.run(ROOFLINE, small(0, ann="NO_START", bob="", cem=""), tmp_path, jobs=jobs, ask=stand_in)
+        grade.run(
+            ROOFLINE, small(0, ann="NO_START", bob="", cem=""), tmp_path, jobs=jobs, ask=stand_in
+        )
 
 
 @pytest.mark.parametrize("jobs", [0, 1])
 def test_a_start_that_fails_after_others_have_worked_costs_one_student(tmp_path, stand_in, jobs):
     work = small(0, ann="BEGIN", bob="NO_START", cem="", dan="NO_START", eve="")
     done = grade.run(ROOFLINE, work, tmp_path, jobs=jobs, ask=stand_in)
-    assert done.faults == dict.fromkeys(["bob", "dan"], "The sandbox did not start: it said nothing")
+    assert done.faults == dict.fromkeys(
+        ["bob", "dan"], "The sandbox did not start: it said nothing"
+    )
     found = {one["student"]: one for one in store.results(tmp_path)}
-    assert len(found) == 5 and {name for name, one in found.items() if one["status"] == "ungradable"} == {"bob", "dan"}
+    assert len(found) == 5 and {
+        name for name, one in found.items() if one["status"] == "ungradable"
+    } == {"bob", "dan"}
     assert "the grader itself failed; your teacher looks into it." in found["bob"]["says"]
 
     def mended(cells, *more):
@@ -234,8 +322,13 @@ def test_a_start_that_fails_after_others_have_worked_costs_one_student(tmp_path,
 
 
 def test_what_one_process_has_shown_holds_for_the_others_of_the_machine():
-    """Where one process has had its sandbox, another's first failure is a submission's and not the machine's."""
-    stops = [cluster.Stop("There is none here.", "SandboxError"), cluster.Stop("This did not start", "StartError")]
+    """Where one process has had its sandbox, another's first failure is a submission's and not the
+    machine's.
+    """
+    stops = [
+        cluster.Stop("There is none here.", "SandboxError"),
+        cluster.Stop("This did not start", "StartError"),
+    ]
     for stop, errors in ((stops[0], ("SandboxError", "StartError")), (stops[1], ("StartError",))):
         assert cluster._checked(stop, True, errors) == cluster.Fault(stop.says.rstrip("."))
         with pytest.raises(cluster.ClusterError, match=stop.says):
@@ -255,7 +348,9 @@ class Future:
 
 
 class Workers:
-    """In the place of a Dask client and its workers: each answer in turn, as a worker would give it."""
+    """In the place of a Dask client and its workers: each answer in turn, as a worker would give
+    it.
+    """
 
     def __init__(self, answers):
         self.answers, self.loop = iter(answers), None
@@ -285,7 +380,11 @@ class Completed(list):
 
 def test_under_dask_a_failed_start_costs_one_student_once_a_sandbox_has_started():
     done, late = cluster.Done(1, True), cluster.Stop("This did not start.", "StartError")
-    assert under_dask([done, late, done], "abc") == {"a": done, "b": cluster.Fault("This did not start"), "c": done}
+    assert under_dask([done, late, done], "abc") == {
+        "a": done,
+        "b": cluster.Fault("This did not start"),
+        "c": done,
+    }
     with pytest.raises(cluster.ClusterError, match="This did not start."):
         under_dask([cluster.Done(1), late], "ab")
 
@@ -297,7 +396,9 @@ def test_under_dask_a_worker_without_a_sandbox_is_tried_around_and_then_stops_th
         under_dask([done, none, none], "ab")
 
 
-def test_a_fresh_process_that_finds_no_sandbox_beside_one_that_did_costs_one_student(tmp_path, stand_in):
+def test_a_fresh_process_that_finds_no_sandbox_beside_one_that_did_costs_one_student(
+    tmp_path, stand_in
+):
     work = small(0, ann="BEGIN", bob="DIE_ONCE", cem="NO_SANDBOX", dan="", eve="")
     done = grade.run(ROOFLINE, work, tmp_path, jobs=1, ask=stand_in)
     assert done.faults == {"cem": "There is no sandbox here"} and sum(done.statuses.values()) == 5
@@ -316,6 +417,7 @@ def test_an_interrupt_leaves_what_is_done(tmp_path, stand_in):
 
 # Killed at any time
 
+
 def until(check, seconds: float = 60):
     """Wait for something to be so; fails where it does not come."""
     end = time.monotonic() + seconds
@@ -333,7 +435,7 @@ def gone(pid: int) -> bool:
         return True
 
 
-DRIVER = '''
+DRIVER = """
 import os, sys
 sys.path[:0] = {path!r}
 sys.argv = ["driver"]
@@ -356,22 +458,30 @@ for folder in sys.stdin:
         os._exit(0)
     print(pid, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
-'''
+"""
 
 
 def test_killed_fifty_times_nothing_is_lost_and_nothing_doubled(tmp_path, stand_in, monkeypatch):
-    """SIGKILL at a random point, fifty times over; whatever stood there stays, and the end is that of a run in peace."""
+    """SIGKILL at a random point, fifty times over; whatever stood there stays, and the end is that
+    of a run in peace.
+    """
     monkeypatch.setenv("HANDFUL_NAP", "0.002")
     work = small(60)
     grade.run(ROOFLINE, work, tmp_path / "peace", jobs=0, ask=stand_in)
     peace = contents(tmp_path / "peace")
     code = DRIVER.format(path=sys.path, names=[one.student for one in work])
     generator, kills, rounds, seen = random.Random(7), 0, 0, set()
-    with subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as driver:
         assert driver.stdout.readline() == "ready\n"
         while kills < 50:
             folder = tmp_path / f"round{rounds}"
-            before = {path.name: path.read_bytes() for path in (folder / "results").glob("[!.]*")} if folder.exists() else {}
+            before = (
+                {path.name: path.read_bytes() for path in (folder / "results").glob("[!.]*")}
+                if folder.exists()
+                else {}
+            )
             driver.stdin.write(f"{folder}\n")
             driver.stdin.flush()
             pid = int(driver.stdout.readline())
@@ -381,8 +491,14 @@ def test_killed_fifty_times_nothing_is_lost_and_nothing_doubled(tmp_path, stand_
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             code = int(driver.stdout.readline())
-            now = {path.name: path.read_bytes() for path in (folder / "results").glob("[!.]*")} if folder.exists() else {}
-            assert before.items() <= now.items() <= peace.items()  # whole, each of them, and the right ones
+            now = (
+                {path.name: path.read_bytes() for path in (folder / "results").glob("[!.]*")}
+                if folder.exists()
+                else {}
+            )
+            assert (
+                before.items() <= now.items() <= peace.items()
+            )  # whole, each of them, and the right ones
             if code == -signal.SIGKILL:
                 kills += 1
                 seen.add(len(now))
@@ -414,7 +530,13 @@ def honest(folder: Path, count: int) -> Path:
     folder.mkdir()
     for i in range(count):
         (folder / f"s{i:02}.ipynb").write_text(
-            release.text(release.notebook(ROOFLINE, f"s{i:02}", "solution" if i % 3 else ("wrong", *WRONG[i % len(WRONG)]))), "utf-8")
+            release.text(
+                release.notebook(
+                    ROOFLINE, f"s{i:02}", "solution" if i % 3 else ("wrong", *WRONG[i % len(WRONG)])
+                )
+            ),
+            "utf-8",
+        )
     return folder
 
 
@@ -452,38 +574,77 @@ while time.time() < until:
 def with_cells(student: str, *codes: str) -> Submission:
     """A right notebook of a student, with cells before the others."""
     made = release.notebook(ROOFLINE, student, "solution")
-    made["cells"][:0] = [{"cell_type": "code", "source": [code], "metadata": {}, "outputs": [], "execution_count": None,
-                          "id": f"added{i}"} for i, code in enumerate(codes)]
+    made["cells"][:0] = [
+        {
+            "cell_type": "code",
+            "source": [code],
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "id": f"added{i}",
+        }
+        for i, code in enumerate(codes)
+    ]
     return Submission(student, "x.ipynb", release.text(made).encode())
 
 
 @pytest.mark.sandbox
 def test_a_notebook_that_leases_the_interpreter_stops_no_other(tmp_path, stand_in):
-    """In a user namespace the kernel takes a student's process for the teacher's, who owns the files that all share."""
+    """In a user namespace the kernel takes a student's process for the teacher's, who owns the
+    files that all share.
+    """
     import handful_stand_in
 
-    work = [with_cells("hostile", LEASES, LEASES)] + [with_cells(f"h{i}", "import statistics") for i in range(8)]
+    work = [with_cells("hostile", LEASES, LEASES)] + [
+        with_cells(f"h{i}", "import statistics") for i in range(8)
+    ]
     begin = time.monotonic()
     done = grade.run(ROOFLINE, work, tmp_path, jobs=2, ask=handful_stand_in.in_a_namespace)
     assert time.monotonic() - begin < 40, "whoever opens a file under a lease waits for up to 45 s"
     assert not done.faults and sum(done.statuses.values()) == 9
     found = {one["student"]: one for one in store.results(tmp_path)}
-    assert [one["points"] for student, one in found.items() if student != "hostile"] == [ROOFLINE.points] * 8
+    assert [one["points"] for student, one in found.items() if student != "hostile"] == [
+        ROOFLINE.points
+    ] * 8
 
 
 @pytest.mark.sandbox
 def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tmp_path, classroom):
     path, peace = classroom
-    command = [sys.executable, "-P", "-m", "handful", "assign", "grade", str(path), "--assignment", "roofline", "-o", str(tmp_path / "out"), "--jobs", "2"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "handful",
+        "assign",
+        "grade",
+        str(path),
+        "--assignment",
+        "roofline",
+        "-o",
+        str(tmp_path / "out"),
+        "--jobs",
+        "2",
+    ]
     for wanted in (2, 8):
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env=environment()) as process:
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=environment(),
+        ) as process:
             until(lambda: len(list((tmp_path / "out").glob("results/[!.]*"))) >= wanted)
             process.kill()
         until(lambda: not in_session(process.pid), 20)
-        assert {file.name: file.read_bytes() for file in (tmp_path / "out").glob("results/[!.]*")}.items() <= peace.items()
+        assert {
+            file.name: file.read_bytes() for file in (tmp_path / "out").glob("results/[!.]*")
+        }.items() <= peace.items()
     out = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert out.returncode == 0, out.stderr
-    assert "were graded before and left as they are." in out.stderr and re.search(r"ok +\d+", out.stdout)
+    assert "were graded before and left as they are." in out.stderr and re.search(
+        r"ok +\d+", out.stdout
+    )
     assert contents(tmp_path / "out") == peace
 
 
@@ -491,14 +652,45 @@ def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tm
 def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, classroom):
     """A scheduler and two workers on loopback; one of them is killed when a few results are there."""
     path, peace = classroom
-    start = dict(env=environment() | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
+    start = dict(
+        env=environment() | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=tmp_path,
+    )
     base, file = [sys.executable, "-P", "-m"], tmp_path / "scheduler.json"
-    processes = [subprocess.Popen([*base, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)], **start)]
+    processes = [
+        subprocess.Popen(
+            [
+                *base,
+                "distributed.cli.dask_scheduler",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                "0",
+                "--no-dashboard",
+                "--scheduler-file",
+                str(file),
+            ],
+            **start,
+        )
+    ]
     try:
         until(lambda: file.exists() and file.read_text().strip().endswith("}"))
         address = json.loads(file.read_text())["address"]
-        worker = [*base, "distributed.cli.dask_worker", address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard",
-                  "--local-directory", str(tmp_path / "dask")]
+        worker = [
+            *base,
+            "distributed.cli.dask_worker",
+            address,
+            "--host",
+            "127.0.0.1",
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+            "--local-directory",
+            str(tmp_path / "dask"),
+        ]
         processes += [subprocess.Popen(worker, **start) for _ in range(2)]
         killed = []
 
@@ -507,7 +699,13 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, classroo
                 processes[1].kill()
                 killed.append(done)
 
-        done = grade.run(ROOFLINE, submissions.read(path, "roofline"), tmp_path / "out", scheduler=address, progress=progress)
+        done = grade.run(
+            ROOFLINE,
+            submissions.read(path, "roofline"),
+            tmp_path / "out",
+            scheduler=address,
+            progress=progress,
+        )
     finally:
         for process in processes[::-1]:
             process.kill()

@@ -1,4 +1,7 @@
-"""What an answer is worth: right within its tolerance, a wrong turn by its name, and never a hidden call in a sentence."""
+"""What an answer is worth: right within its tolerance, a wrong turn by its name, and never a hidden
+call in a sentence.
+"""
+
 from __future__ import annotations
 
 import json
@@ -12,7 +15,9 @@ from handful.classroom.given import plain, solutions, turns
 from handful.classroom.protocol import Answer
 
 ROOFLINE = assignments()["roofline"]
-WRONG = [(question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong]
+WRONG = [
+    (question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong
+]
 NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind != "written"]
 
 
@@ -21,7 +26,11 @@ def answered(variant: int, things) -> list[Answer]:
     found = []
     for request in judge.requests(ROOFLINE, variant):
         thing = things[request["question"]]
-        value = str(thing) if "text" in request else plain(thing(**request["arguments"]) if "call" in request else thing)
+        value = (
+            str(thing)
+            if "text" in request
+            else plain(thing(**request["arguments"]) if "call" in request else thing)
+        )
         found.append(Answer("value", json.loads(json.dumps(value))))
     return found
 
@@ -30,23 +39,72 @@ def answered(variant: int, things) -> list[Answer]:
 def test_the_solution_gets_all_an_empty_one_nothing_and_each_wrong_turn_its_score(variant):
     right = solutions(ROOFLINE, variant)
     full = judge.judge(ROOFLINE, variant, answered(variant, right), {"reply": "…"})
-    assert [one["points"] for one in full] == [0 if one["kind"] == "written" else one["possible"] for one in full]
+    assert [one["points"] for one in full] == [
+        0 if one["kind"] == "written" else one["possible"] for one in full
+    ]
     assert {one["status"] for one in full} == {"ok", "waiting"}
     asked = judge.requests(ROOFLINE, variant)
-    empty = judge.judge(ROOFLINE, variant, [Answer("missing", None, "It is left empty.")] * len(asked))
-    assert {one["status"] for one in empty} == {"missing"} and not sum(one["points"] for one in empty)
+    empty = judge.judge(
+        ROOFLINE, variant, [Answer("missing", None, "It is left empty.")] * len(asked)
+    )
+    assert {one["status"] for one in empty} == {"missing"} and not sum(
+        one["points"] for one in empty
+    )
     wrong = turns(ROOFLINE, variant)
     for name, key in WRONG:
         found = judge.judge(ROOFLINE, variant, answered(variant, {**right, name: wrong[name][key]}))
         one = next(one for one in found if one["name"] == name)
         expected = ROOFLINE.questions[name].wrong[key]
-        assert (one["status"], one["turn"], one["points"], one["says"]) == ("wrong", key, expected.score, expected.says)
+        assert (one["status"], one["turn"], one["points"], one["says"]) == (
+            "wrong",
+            key,
+            expected.score,
+            expected.says,
+        )
         assert all(other["status"] in ("ok", "missing") for other in found if other["name"] != name)
 
 
-TRUTHS = [True, None, "a", 3, 0, 2.5, 0.0, float("inf"), float("nan"), [1, 2.5], {"a": 1.0}, [], {}, [[1.0], [2.0]]]
-OTHERS = [False, 1, "A", " a", "3", 3.0001, 4, True, -2.5, 2.6, 1e-9, float("-inf"), 10**300, [1, 2.5, 3], [2.5, 1], [True, 2.5], {"b": 1.0},
-          {"a": 1.0, "b": 1.0}, {"a": [1.0]}, [[1.0, 2.0]], [None], "", 1e308]
+TRUTHS = [
+    True,
+    None,
+    "a",
+    3,
+    0,
+    2.5,
+    0.0,
+    float("inf"),
+    float("nan"),
+    [1, 2.5],
+    {"a": 1.0},
+    [],
+    {},
+    [[1.0], [2.0]],
+]
+OTHERS = [
+    False,
+    1,
+    "A",
+    " a",
+    "3",
+    3.0001,
+    4,
+    True,
+    -2.5,
+    2.6,
+    1e-9,
+    float("-inf"),
+    10**300,
+    [1, 2.5, 3],
+    [2.5, 1],
+    [True, 2.5],
+    {"b": 1.0},
+    {"a": 1.0, "b": 1.0},
+    {"a": [1.0]},
+    [[1.0, 2.0]],
+    [None],
+    "",
+    1e308,
+]
 
 
 @pytest.mark.parametrize("true", TRUTHS, ids=repr)
@@ -55,8 +113,21 @@ def test_an_answer_is_right_or_not(true):
     assert not [other for other in OTHERS if other is not true and judge.same(other, true, 0.02)]
 
 
-@pytest.mark.parametrize("given,true,right", [(3.0, 3, True), (2.45, 2.5, True), (2.44, 2.5, False), (1e-13, 0.0, True), (16.2, 16, False), (True, 1, False),
-                                               (1, True, False), ([1.0, 2.5], [1, 2.5], True), (3, 3.0, True), (10**400, 2.5, False)])
+@pytest.mark.parametrize(
+    "given,true,right",
+    [
+        (3.0, 3, True),
+        (2.45, 2.5, True),
+        (2.44, 2.5, False),
+        (1e-13, 0.0, True),
+        (16.2, 16, False),
+        (True, 1, False),
+        (1, True, False),
+        ([1.0, 2.5], [1, 2.5], True),
+        (3, 3.0, True),
+        (10**400, 2.5, False),
+    ],
+)
 def test_numbers_fit_within_the_tolerance_and_whole_ones_exactly(given, true, right):
     assert judge.same(given, true, 0.02) is right
 
@@ -64,15 +135,40 @@ def test_numbers_fit_within_the_tolerance_and_whole_ones_exactly(given, true, ri
 def one_answer(name: str, value, status: str = "value", says: str = "") -> dict:
     """The result of a question to which one thing came back, to all calls."""
     variant = ROOFLINE.variant("ada")
-    made = [Answer(status, value, says) if request["question"] == name else Answer("missing") for request in judge.requests(ROOFLINE, variant)]
+    made = [
+        Answer(status, value, says) if request["question"] == name else Answer("missing")
+        for request in judge.requests(ROOFLINE, variant)
+    ]
     return next(one for one in judge.judge(ROOFLINE, variant, made) if one["name"] == name)
 
 
-@pytest.mark.parametrize("value", [None, True, 0, -1, 1e400, float("nan"), "x" * 100_000, [], {}, [[[]]] * 50, {"a": None}, 10**299, "step_time", "__import__('os')"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        0,
+        -1,
+        1e400,
+        float("nan"),
+        "x" * 100_000,
+        [],
+        {},
+        [[[]]] * 50,
+        {"a": None},
+        10**299,
+        "step_time",
+        "__import__('os')",
+    ],
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_comes_back_is_judged_and_gets_nothing(name, value):
     one = one_answer(name, value)
-    assert (one["points"], one["status"]) == (0, "wrong") and one["says"].isprintable() and len(one["says"]) < 400
+    assert (
+        (one["points"], one["status"]) == (0, "wrong")
+        and one["says"].isprintable()
+        and len(one["says"]) < 400
+    )
 
 
 @pytest.mark.parametrize("status", ["error", "missing", "timeout", "killed"])
@@ -82,10 +178,19 @@ def test_no_answer_has_its_status(name, status):
     assert (one["points"], one["status"]) == (0, status) and "Why it is so." in one["says"]
 
 
-@pytest.mark.parametrize("text,says", [
-    ("B^^2", "a number or a name"), ("Q * 2", "'Q' is none of the letters"), ("1 +", "ends where"), ("B" * 400, "too long"), ("(" * 50 + "1" + ")" * 50, "deep"),
-    ("__import__('os').system('x')", "has no place"), ("3 * w * F * N / (W * A)", "Only a factor is off: yours is always 6 times"),
-    ("w * F / W", "the answer depends on N too")])
+@pytest.mark.parametrize(
+    "text,says",
+    [
+        ("B^^2", "a number or a name"),
+        ("Q * 2", "'Q' is none of the letters"),
+        ("1 +", "ends where"),
+        ("B" * 400, "too long"),
+        ("(" * 50 + "1" + ")" * 50, "deep"),
+        ("__import__('os').system('x')", "has no place"),
+        ("3 * w * F * N / (W * A)", "Only a factor is off: yours is always 6 times"),
+        ("w * F / W", "the answer depends on N too"),
+    ],
+)
 def test_a_formula_that_is_not_right_is_told_why(text, says):
     name = next(one.name for one in ROOFLINE.questions.values() if one.kind == "expression")
     one = one_answer(name, text)
@@ -93,26 +198,49 @@ def test_a_formula_that_is_not_right_is_told_why(text, says):
 
 
 def test_nothing_that_is_said_holds_a_hidden_call():
-    """Values, messages and even the names of exceptions on hidden calls stay out; those of visible calls are shown."""
+    """Values, messages and even the names of exceptions on hidden calls stay out; those of visible
+    calls are shown.
+    """
     variant, name = ROOFLINE.variant("ada"), "step_time"
     visible = len(ROOFLINE.questions[name].visible)
     calls = judge.expected(ROOFLINE, variant).calls[name]
     right = answered(variant, solutions(ROOFLINE, variant))
     asked = judge.requests(ROOFLINE, variant)
-    hidden = [i for i, request in enumerate(asked) if request["question"] == name and request["arguments"] not in calls[:visible]]
-    assert len(hidden) == ROOFLINE.questions[name].count and hidden[0] > max(i for i, request in enumerate(asked) if "call" not in request)
-    for bad in (lambda call: Answer("error", None, f"ValueError: {call}"), lambda call: Answer("error", None, f"E_{call['batch']}: x"),
-                lambda call: Answer("value", call), lambda call: Answer("timeout", None, f"{call}"), lambda call: Answer("killed", None, f"{call}")):
-        made = [bad(request["arguments"]) if i in hidden else right[i] for i, request in enumerate(asked)]
+    hidden = [
+        i
+        for i, request in enumerate(asked)
+        if request["question"] == name and request["arguments"] not in calls[:visible]
+    ]
+    assert len(hidden) == ROOFLINE.questions[name].count and hidden[0] > max(
+        i for i, request in enumerate(asked) if "call" not in request
+    )
+    for bad in (
+        lambda call: Answer("error", None, f"ValueError: {call}"),
+        lambda call: Answer("error", None, f"E_{call['batch']}: x"),
+        lambda call: Answer("value", call),
+        lambda call: Answer("timeout", None, f"{call}"),
+        lambda call: Answer("killed", None, f"{call}"),
+    ):
+        made = [
+            bad(request["arguments"]) if i in hidden else right[i]
+            for i, request in enumerate(asked)
+        ]
         one = next(one for one in judge.judge(ROOFLINE, variant, made) if one["name"] == name)
         assert one["points"] == round(ROOFLINE.questions[name].points * visible / len(calls), 2)
         said = one["says"].replace(f"{visible} of {len(calls)} calls are right.", "")
         assert not re.search(r"\d|E_", said), said
-    made = [Answer("error", None, "ValueError: seen") if request["question"] == name else right[i] for i, request in enumerate(asked)]
-    assert "seen" in next(one for one in judge.judge(ROOFLINE, variant, made) if one["name"] == name)["says"]
+    made = [
+        Answer("error", None, "ValueError: seen") if request["question"] == name else right[i]
+        for i, request in enumerate(asked)
+    ]
+    assert (
+        "seen"
+        in next(one for one in judge.judge(ROOFLINE, variant, made) if one["name"] == name)["says"]
+    )
 
 
 # Judges
+
 
 def ask_schedule(orders, **call):
     class Question:
@@ -121,10 +249,25 @@ def ask_schedule(orders, **call):
     return judges.schedule(Question, {}, [{"stages": 2, "micro_batches": 2, **call}], [orders])
 
 
-@pytest.mark.parametrize("orders,share,turn", [
-    ([["F1", "F2", "B1", "B2"], ["F1", "B1", "F2", "B2"]], 1, None), ("F1 F2 B1 B2\nF1 B1 F2 B2", 1, None), (["F1 B1 F2 B2", "F1 B1 F2 B2"], 0, "one_at_a_time"),
-    ([["F1", "F2", "F3", "B1", "B2", "B3"]] * 2, 0, "gpipe"), ([], 0, None), ([[]], 0, None), (None, 0, None), ([["B1", "F1"]] * 2, 0, None), (10**300, 0, None),
-    ([["F1"] * 100_000] * 2, 0, None), ("x" * 1_000_000, 0, None), ({"a": 1}, 0, None), ([[[["F1"]]]], 0, None), ([["F1", "B1", "F2", "B2"], ["F2", "B2", "F1", "B1"]], 0, None)])
+@pytest.mark.parametrize(
+    "orders,share,turn",
+    [
+        ([["F1", "F2", "B1", "B2"], ["F1", "B1", "F2", "B2"]], 1, None),
+        ("F1 F2 B1 B2\nF1 B1 F2 B2", 1, None),
+        (["F1 B1 F2 B2", "F1 B1 F2 B2"], 0, "one_at_a_time"),
+        ([["F1", "F2", "F3", "B1", "B2", "B3"]] * 2, 0, "gpipe"),
+        ([], 0, None),
+        ([[]], 0, None),
+        (None, 0, None),
+        ([["B1", "F1"]] * 2, 0, None),
+        (10**300, 0, None),
+        ([["F1"] * 100_000] * 2, 0, None),
+        ("x" * 1_000_000, 0, None),
+        ({"a": 1}, 0, None),
+        ([[[["F1"]]]], 0, None),
+        ([["F1", "B1", "F2", "B2"], ["F2", "B2", "F1", "B1"]], 0, None),
+    ],
+)
 def test_a_schedule_is_played(orders, share, turn):
     found, says, which = ask_schedule(orders, micro_batches=3 if turn == "gpipe" else 2)
     assert found == share and says
@@ -137,5 +280,9 @@ def test_of_several_sizes_a_share_and_only_what_is_shown_is_named():
 
     good, bad = "F1 F2 B1 B2\nF1 B1 F2 B2", "F1 B1 F2 B2\nF1 B1 F2 B2"
     calls = [{"stages": 2, "micro_batches": 2}] * 2
-    assert judges.schedule(Question, {}, calls, [good, bad]) == (0.5, "The sizes that are shown are right; of the others some are not.", "one_at_a_time")
+    assert judges.schedule(Question, {}, calls, [good, bad]) == (
+        0.5,
+        "The sizes that are shown are right; of the others some are not.",
+        "one_at_a_time",
+    )
     assert judges.schedule(Question, {}, calls, [bad, good])[1].startswith("A stage waits for")

@@ -1,4 +1,7 @@
-"""The first segment's formulas against numbers that others published or computed with their own code, and limits."""
+"""The first segment's formulas against numbers that others published or computed with their own
+code, and limits.
+"""
+
 import math
 
 import numpy as np
@@ -33,31 +36,44 @@ def test_conventions_bracket_each_other(batch, context):
 def test_cost_is_the_larger_of_the_two_sums_and_never_below_its_floor(batch):
     point = {**values(), "batch": batch}
     reading = latency.weight_cost(point) + latency.kv_cost(point)
-    assert latency.cost_per_token(point) == pytest.approx(max(reading, latency.compute_cost(point)), rel=1e-12)
+    assert latency.cost_per_token(point) == pytest.approx(
+        max(reading, latency.compute_cost(point)), rel=1e-12
+    )
     assert latency.cost_per_token(point) >= latency.cost_floor(point) * (1 - 1e-12)
     assert 0 < latency.slow_mode_price(point) <= 1 + 1e-12
 
 
 def test_cost_tends_to_its_floor():
-    assert latency.cost_per_token(values(), batch=1e12) == pytest.approx(latency.cost_floor(values()), rel=1e-3)
+    assert latency.cost_per_token(values(), batch=1e12) == pytest.approx(
+        latency.cost_floor(values()), rel=1e-3
+    )
 
 
 def test_coverage_against_counting():
     # 8 of 256 drawn for each of 32 tokens, at random: the mean share of experts hit.
     draw = np.random.default_rng(0)
-    hit = [len(np.unique(np.concatenate([draw.choice(256, 8, replace=False) for _ in range(32)]))) for _ in range(400)]
-    assert latency.expert_coverage(batch=32, active_experts=8, experts=256) == pytest.approx(np.mean(hit) / 256, rel=0.01)
+    hit = [
+        len(np.unique(np.concatenate([draw.choice(256, 8, replace=False) for _ in range(32)])))
+        for _ in range(400)
+    ]
+    assert latency.expert_coverage(batch=32, active_experts=8, experts=256) == pytest.approx(
+        np.mean(hit) / 256, rel=0.01
+    )
 
 
 def test_the_derivation_states_what_its_example_costs():
-    # DeepSeek-V3: 248 of its 256 experts are asleep after each of 128 tokens, by the ways to choose 8.
+    # DeepSeek-V3: 248 of its 256 experts are asleep after each of 128 tokens, by the ways to choose
+    # 8.
     known, asleep = values(), (math.comb(255, 8) / math.comb(256, 8)) ** 128
     unread = known["routed_parameters"] / known["total_parameters"] * asleep
-    assert latency.weight_time.derivation.steps[-1].error == pytest.approx(unread / (1 - unread), rel=0.01)
+    assert latency.weight_time.derivation.steps[-1].error == pytest.approx(
+        unread / (1 - unread), rel=0.01
+    )
 
 
 def test_a_mixed_step_is_the_mean_over_a_server_at_work():
-    # Forty sequences, started one after the other; whoever has had 200 tokens makes room for a prompt of 600.
+    # Forty sequences, started one after the other; whoever has had 200 tokens makes room for a
+    # prompt of 600.
     known, time = {**NODE, "batch": 40.0}, 0.0
     token = 2 * 70.55e9 / (8 * 989e12)
     left = [5 * (i + 1) for i in range(40)]
@@ -66,7 +82,9 @@ def test_a_mixed_step_is_the_mean_over_a_server_at_work():
         left = [i - 1 for i in left]
         time += left.count(0) * 600 * token
         left = [i or 200 for i in left]
-    assert latency.step_time_mixed(known, prompt_per_answer=3) == pytest.approx(time / 400, rel=1e-3)
+    assert latency.step_time_mixed(known, prompt_per_answer=3) == pytest.approx(
+        time / 400, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("model", ["gpt-oss-120b", "Llama 3.1 70B"])
@@ -76,38 +94,49 @@ def test_a_memory_filled_sequence_by_sequence(model):
     while (free := free - known["kv_window_bytes"] - 4096 * known["kv_bytes_per_token"]) >= 0:
         held += 1
     assert held <= latency.batch_that_fits(known) < held + 1
-    assert latency.batch_that_fits(known, devices=1) == 0     # the weights alone do not fit on one chip
+    assert (
+        latency.batch_that_fits(known, devices=1) == 0
+    )  # the weights alone do not fit on one chip
 
 
-@pytest.mark.parametrize("model", ["DeepSeek-V3", "gpt-oss-120b"])      # without windows, and with
+@pytest.mark.parametrize("model", ["DeepSeek-V3", "gpt-oss-120b"])  # without windows, and with
 def test_fast_mode_is_the_ratio_of_two_points_of_the_frontier(model):
     point = {**values(model=model), "batch": 20_000.0}
     step = latency.step_time_lecture(point)
     batch = latency.step_time_lecture.solve("batch")({**point, "step_time": step / 2.5})
-    assert latency.fast_mode_price({**point, "speedup": 2.5}) == pytest.approx((step / 2.5 / batch) / (step / 20_000), rel=1e-12)
+    assert latency.fast_mode_price({**point, "speedup": 2.5}) == pytest.approx(
+        (step / 2.5 / batch) / (step / 20_000), rel=1e-12
+    )
     assert latency.fast_mode_price({**point, "batch": 100.0, "speedup": 2.5}) == math.inf
 
 
 def test_attention_catches_up_where_others_say():
-    # Attention passes the feed-forward part beyond eight widths (How to Scale Your Model); with all weights: 53k for 70B.
+    # Attention passes the feed-forward part beyond eight widths (How to Scale Your Model); with all
+    # weights: 53k for 70B.
     assert latency.attention_context(NODE) == pytest.approx(53_800, rel=0.01)
 
 
 def test_the_three_readings_of_the_example():
     v3 = values(model="DeepSeek-V3")
-    readings = (balance.balance_batch_by_experts(machine_balance=300, experts=256, active_experts=32),
-                balance.balance_batch_by_parameters(v3, machine_balance=300),
-                balance.balance_batch_by_experts(v3, machine_balance=300))
+    readings = (
+        balance.balance_batch_by_experts(machine_balance=300, experts=256, active_experts=32),
+        balance.balance_batch_by_parameters(v3, machine_balance=300),
+        balance.balance_batch_by_experts(v3, machine_balance=300),
+    )
     assert readings == pytest.approx((2400, 5400, 9600), rel=0.01)
     # An independent computation for H100 in bf16 gives 5,280.
-    assert balance.balance_batch(values(hardware="H100 SXM", precision="bf16")) == pytest.approx(5280, rel=0.01)
+    assert balance.balance_batch(values(hardware="H100 SXM", precision="bf16")) == pytest.approx(
+        5280, rel=0.01
+    )
 
 
 def test_at_the_balance_batch_reading_takes_as_long_as_computing():
     for chip in ("H100 SXM", "GB200 NVL72", "TPU v5e"):
         known = values(hardware=chip, precision="bf16", context=100)
         batch = balance.balance_batch(known)
-        assert latency.full_weight_time(known) == pytest.approx(latency.compute_time(known, batch=batch), rel=1e-12)
+        assert latency.full_weight_time(known) == pytest.approx(
+            latency.compute_time(known, batch=batch), rel=1e-12
+        )
         batch = balance.balance_batch_with_kv(known)
         reading = latency.full_weight_time(known) + latency.kv_time(known, batch=batch)
         assert reading == pytest.approx(latency.compute_time(known, batch=batch), rel=1e-12)
@@ -115,17 +144,24 @@ def test_at_the_balance_batch_reading_takes_as_long_as_computing():
 
 def test_with_attention_counted_reading_and_arithmetic_are_equal_at_the_balance():
     for context in (100, 8192, 14_000):
-        known = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=context)
+        known = values(
+            hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=context
+        )
         known["batch"] = balance.balance_batch_with_attention(known)
         read = latency.full_weight_time(known) + latency.kv_time(known)
-        assert read == pytest.approx(latency.compute_time(known) + latency.attention_time(known), rel=1e-9)
+        assert read == pytest.approx(
+            latency.compute_time(known) + latency.attention_time(known), rel=1e-9
+        )
 
 
 def test_the_limit_moves_out_with_attention_and_may_vanish():
-    # As two readers worked it out by hand: L* = (2 N / F) ÷ (b / BW − a / F), 15,100 tokens for DeepSeek-V3 on GB200.
+    # As two readers worked it out by hand: L* = (2 N / F) ÷ (b / BW − a / F), 15,100 tokens for
+    # DeepSeek-V3 on GB200.
     known = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8")
     limit = balance.balance_context_with_attention(known)
-    assert limit == pytest.approx(15_100, rel=0.005) and balance.balance_context(known) == pytest.approx(3_420, rel=0.001)
+    assert limit == pytest.approx(15_100, rel=0.005) and balance.balance_context(
+        known
+    ) == pytest.approx(3_420, rel=0.001)
     assert balance.balance_batch_with_attention(known, context=limit * 1.001) == math.inf
     assert balance.balance_batch_with_attention(known, context=limit * 0.999) < math.inf
     keeps_pace = values(hardware="H200 SXM", model="DeepSeek-V3", precision="fp8", context=1e7)
@@ -140,13 +176,20 @@ def test_no_batch_balances_beyond_the_balance_context():
 
 
 def test_the_300_of_known_chips():
-    # multiplies/s × bytes ÷ bandwidth, worked out by others: A100 153, H100 295, H200 206, B200 281.
-    found = [balance.machine_balance(values(hardware=c, precision="bf16")) for c in ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM")]
+    # multiplies/s × bytes ÷ bandwidth, worked out by others: A100 153, H100 295, H200 206, B200
+    # 281.
+    found = [
+        balance.machine_balance(values(hardware=c, precision="bf16"))
+        for c in ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
+    ]
     assert found == pytest.approx([153, 295, 206, 281], rel=0.005)
 
 
 def test_drain_times_lie_in_the_published_span():
-    times = [balance.drain_time(values(hardware=row["name"], precision="bf16")) for row in page_rows()["hardware"]]
+    times = [
+        balance.drain_time(values(hardware=row["name"], precision="bf16"))
+        for row in page_rows()["hardware"]
+    ]
     assert 0.013 <= min(times) and max(times) <= 0.040
 
 
@@ -154,30 +197,46 @@ def test_the_routed_law_gives_back_the_measured_losses():
     law = sparsity.coefficients("S-BASE")
     # The fit's own root-mean-square error is 0.0032 in log10, that is about 0.7 %.
     assert sparsity.routed_loss(law, dense_parameters=370e6, experts=64) == pytest.approx(
-        get("scaling_laws", "clark_370_64_loss")["value"], rel=0.015)
+        get("scaling_laws", "clark_370_64_loss")["value"], rel=0.015
+    )
     size = sparsity.effective_parameters(law, dense_parameters=370e6, experts=64)
     assert size == pytest.approx(get("scaling_laws", "clark_epc")["value"], rel=0.03)
-    total = sparsity.routed_total(dense_parameters=370e6, experts=512, routed_share=law["routed_share"])
+    total = sparsity.routed_total(
+        dense_parameters=370e6, experts=512, routed_share=law["routed_share"]
+    )
     assert total == pytest.approx(get("scaling_laws", "clark_512")["value"], rel=0.02)
 
 
 def test_one_expert_is_the_dense_model():
     for router in ("S-BASE", "RL-R", "HASH"):
         law = sparsity.coefficients(router)
-        assert sparsity.effective_parameters(law, dense_parameters=1e8, experts=1) == pytest.approx(1e8, rel=1e-9)
+        assert sparsity.effective_parameters(law, dense_parameters=1e8, experts=1) == pytest.approx(
+            1e8, rel=1e-9
+        )
 
 
 # The latency of layers
 
-# One user alone, no speculation: name of the row, scenario, context.  DeepSeek-V3.2 has the shape of V3 with other attention.
-ALONE = [("step_r1_b200", "B200 SXM", 8, "DeepSeek-V3", "fp4", 2000), ("step_v32_b300", "B300 SXM", 8, "DeepSeek-V3", "fp8", 2000),
-         ("step_v32_gb200", "GB200 NVL72", 4, "DeepSeek-V3", "fp4", 2000), ("step_v32_tilert", "B200 SXM", 8, "DeepSeek-V3", "fp8", 1500),
-         ("step_llama70b_h100", "H100 SXM", 2, "Llama 3.1 70B", "fp8", 5250)]
+# One user alone, no speculation: name of the row, scenario, context.  DeepSeek-V3.2 has the shape
+# of V3 with other attention.
+ALONE = [
+    ("step_r1_b200", "B200 SXM", 8, "DeepSeek-V3", "fp4", 2000),
+    ("step_v32_b300", "B300 SXM", 8, "DeepSeek-V3", "fp8", 2000),
+    ("step_v32_gb200", "GB200 NVL72", 4, "DeepSeek-V3", "fp4", 2000),
+    ("step_v32_tilert", "B200 SXM", 8, "DeepSeek-V3", "fp8", 1500),
+    ("step_llama70b_h100", "H100 SXM", 2, "Llama 3.1 70B", "fp8", 5250),
+]
 
 
-@pytest.mark.parametrize("row, chip, chips, model, precision, context", ALONE, ids=[row[0] for row in ALONE])
-def test_published_steps_of_one_user_lie_above_the_latency_of_layers(row, chip, chips, model, precision, context):
-    """Without it a mixture of experts is 7 to 30 times too fast; with it the best published kernels are within 3.5 times."""
+@pytest.mark.parametrize(
+    "row, chip, chips, model, precision, context", ALONE, ids=[row[0] for row in ALONE]
+)
+def test_published_steps_of_one_user_lie_above_the_latency_of_layers(
+    row, chip, chips, model, precision, context
+):
+    """Without it a mixture of experts is 7 to 30 times too fast; with it the best published kernels
+    are within 3.5 times.
+    """
     known = values(hardware=chip, model=model, precision=precision, context=context, devices=chips)
     measured = get("measured_latencies", row)["seconds"]
     assert 1.3 < measured / latency.step_time_with_latency(known, batch=1) < 3.5
@@ -190,18 +249,33 @@ def test_what_a_lonely_user_pays_is_mostly_latency():
     known = values()  # DeepSeek-V3 on a rack of GB200
     assert known["layer_latency"] == pytest.approx(13e-6 + 60.4e-6 * 58 / 61)
     parts = latency.latency_cost(known, batch=1), latency.cost_per_token(known, batch=1)
-    assert sum(parts) == pytest.approx(latency.cost_per_token_with_latency(known, batch=1)) and parts[0] > 50 * parts[1]
-    # Even at 5 microseconds each way and nothing for kernels, the thousand of the lecture is exceeded.
-    assert latency.unbatched_penalty(known, batch=1, layer_latency=10e-6 * 58 / 61) == pytest.approx(1310, rel=0.05)
+    assert (
+        sum(parts) == pytest.approx(latency.cost_per_token_with_latency(known, batch=1))
+        and parts[0] > 50 * parts[1]
+    )
+    # Even at 5 microseconds each way and nothing for kernels, the thousand of the lecture is
+    # exceeded.
+    assert latency.unbatched_penalty(
+        known, batch=1, layer_latency=10e-6 * 58 / 61
+    ) == pytest.approx(1310, rel=0.05)
     assert latency.unbatched_penalty(known, batch=1) > 5000
-    # A dense model on a node, at the same context, is far from it: everybody reads a cache of one's own.
+    # A dense model on a node, at the same context, is far from it: everybody reads a cache of one's
+    # own.
     dense = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16", context=4096)
     assert 100 < latency.unbatched_penalty(dense, batch=1) < 200
 
 
-@pytest.mark.parametrize("chip, model, per_layer", [
-    ("H100 SXM", "Llama 3.1 70B", 13e-6 + 2 * 4.7e-6), ("H200 SXM", "DeepSeek-V3", 13e-6 + 28.5e-6 * 58 / 61),
-    ("GB200 NVL72", "DeepSeek-V3", 13e-6 + 60.4e-6 * 58 / 61), ("GB200 NVL72", "Llama 3.1 405B", 13e-6 + 2 * 4.7e-6)])
+@pytest.mark.parametrize(
+    "chip, model, per_layer",
+    [
+        ("H100 SXM", "Llama 3.1 70B", 13e-6 + 2 * 4.7e-6),
+        ("H200 SXM", "DeepSeek-V3", 13e-6 + 28.5e-6 * 58 / 61),
+        ("GB200 NVL72", "DeepSeek-V3", 13e-6 + 60.4e-6 * 58 / 61),
+        ("GB200 NVL72", "Llama 3.1 405B", 13e-6 + 2 * 4.7e-6),
+    ],
+)
 def test_latency_of_a_layer_follows_model_and_domain(chip, model, per_layer):
     known = values(hardware=chip, model=model, precision="fp8")
-    assert known["layer_latency"] == pytest.approx(per_layer) and latency.fixed_time(known) == pytest.approx(known["layers"] * per_layer)
+    assert known["layer_latency"] == pytest.approx(per_layer) and latency.fixed_time(
+        known
+    ) == pytest.approx(known["layers"] * per_layer)

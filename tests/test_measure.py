@@ -1,4 +1,7 @@
-"""A machine's rates and knee: of simulated machines whose truth is known, a published chip, and this one."""
+"""A machine's rates and knee: of simulated machines whose truth is known, a published chip, and
+this one.
+"""
+
 import json
 import math
 import platform
@@ -20,17 +23,33 @@ BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 class Machine:
     """A clock that calls move on: by a roofline's time, or by what `slow` makes of it."""
 
-    def __init__(self, rate=100e9, bandwidth=20e9, nbytes=4, width=4096, slow=max, batches=BATCHES,
-                 sizes=(512, 1024)):
+    def __init__(
+        self,
+        rate=100e9,
+        bandwidth=20e9,
+        nbytes=4,
+        width=4096,
+        slow=max,
+        batches=BATCHES,
+        sizes=(512, 1024),
+    ):
         self.now = 0.0
         self.calls: list[float] = []
         self.hiccup = lambda number: 1.0
         layer = width**2 * nbytes / bandwidth
         self.backend = Backend(
-            "simulated chip", "float32", nbytes, width, 4, sizes, batches,
+            "simulated chip",
+            "float32",
+            nbytes,
+            width,
+            4,
+            sizes,
+            batches,
             lambda n: self.work(2 * n**3 / rate),
             {"matrix-vector product": self.work(4 * layer), "sum": self.work(6 * layer)},
-            lambda batch: self.work(slow(layer, 2 * batch * width**2 / rate)), lambda: None)
+            lambda batch: self.work(slow(layer, 2 * batch * width**2 / rate)),
+            lambda: None,
+        )
 
     def work(self, seconds):
         number = 0
@@ -49,11 +68,12 @@ class Machine:
 
 # A machine whose truth is known
 
+
 def test_a_perfect_roofline_gives_its_rates_and_knee_back():
     report = Machine().report(seconds=1e9)
     assert report.peak_flops == pytest.approx(100e9)
     assert report.memory_bandwidth == pytest.approx(20e9)  # the faster of the two ways of reading
-    assert report.predicted_knee == pytest.approx(10)      # 100e9 × 4 ÷ (2 × 20e9)
+    assert report.predicted_knee == pytest.approx(10)  # 100e9 × 4 ÷ (2 × 20e9)
     assert report.measured_knee == pytest.approx(10, rel=0.01)
     assert report.reached and report.knee_ratio == pytest.approx(1, rel=0.01)
     assert [p.ratio for p in report.points] == pytest.approx([1] * len(BATCHES))
@@ -63,16 +83,30 @@ def test_a_perfect_roofline_gives_its_rates_and_knee_back():
 def test_a_published_chip_balances_where_others_say():
     """H100 in bf16: 295 tokens per weight read, the lecture's 300."""
     row = facts.get("accelerators", "H100 SXM")
-    report = Machine(row["bf16_dense_flops"], row["hbm_bandwidth_bytes_per_s"], 2, 8192,
-                     batches=(*BATCHES, 1024, 2048)).report()
+    report = Machine(
+        row["bf16_dense_flops"],
+        row["hbm_bandwidth_bytes_per_s"],
+        2,
+        8192,
+        batches=(*BATCHES, 1024, 2048),
+    ).report()
     assert report.predicted_knee == pytest.approx(295, abs=0.5)
     assert report.measured_knee == pytest.approx(295, rel=0.01)
 
 
-@pytest.mark.parametrize(("slow", "ratio"), [
-    (lambda read, compute: max(3 * read, compute), 3),      # products that read their weights three times
-    (lambda read, compute: max(read, 2 * compute), 1 / 2),  # products at half of the square products' rate
-])
+@pytest.mark.parametrize(
+    ("slow", "ratio"),
+    [
+        (
+            lambda read, compute: max(3 * read, compute),
+            3,
+        ),  # products that read their weights three times
+        (
+            lambda read, compute: max(read, 2 * compute),
+            1 / 2,
+        ),  # products at half of the square products' rate
+    ],
+)
 def test_the_ratio_says_which_side_falls_short(slow, ratio):
     report = Machine(slow=slow).report()
     assert report.knee_ratio == pytest.approx(ratio, rel=0.01)
@@ -82,7 +116,9 @@ def test_the_ratio_says_which_side_falls_short(slow, ratio):
 
 def test_without_overlap_the_knee_stays_but_times_double_there():
     # Batches as far below the knee, at 16, as above it.
-    report = Machine(rate=160e9, slow=lambda read, compute: read + compute, batches=BATCHES[:9]).report()
+    report = Machine(
+        rate=160e9, slow=lambda read, compute: read + compute, batches=BATCHES[:9]
+    ).report()
     assert report.knee_ratio == pytest.approx(1, rel=0.15)
     assert max(report.points, key=lambda p: p.ratio).batch == 16
     assert max(p.ratio for p in report.points) == pytest.approx(2)
@@ -97,6 +133,7 @@ def test_a_knee_outside_the_batches_is_not_made_up(batches):
 
 
 # How it is timed
+
 
 def test_warm_up_and_hiccups_leave_no_trace():
     machine = Machine(rate=1e9, bandwidth=1e8)  # slow enough for one call a timing
@@ -133,7 +170,11 @@ def test_larger_squares_are_left_out_on_a_slow_machine():
 def test_progress_is_said():
     said = []
     Machine().report(say=said.append)
-    assert said[0].startswith("arithmetic: 100") and said[1].startswith("memory: 20") and len(said) == 4
+    assert (
+        said[0].startswith("arithmetic: 100")
+        and said[1].startswith("memory: 20")
+        and len(said) == 4
+    )
 
 
 @pytest.mark.parametrize("options", [{"repeats": 0}, {"seconds": 0}, {"seconds": math.nan}])
@@ -144,6 +185,7 @@ def test_impossible_options_are_refused(options):
 
 # The fit
 
+
 def test_the_fit_is_that_of_a_general_optimiser():
     noise = np.random.default_rng(3).normal(0, 0.1, len(BATCHES))
     times = [max(1, b / 23) * math.exp(e) for b, e in zip(BATCHES, noise)]
@@ -152,10 +194,12 @@ def test_the_fit_is_that_of_a_general_optimiser():
         logs = np.log(times) - np.log(np.maximum(1, np.array(BATCHES) / math.exp(log_knee)))
         return ((logs - logs.mean()) ** 2).sum()
 
-    best = minimize_scalar(error, bounds=(0, math.log(512)), method="bounded", options={"xatol": 1e-6})
+    best = minimize_scalar(
+        error, bounds=(0, math.log(512)), method="bounded", options={"xatol": 1e-6}
+    )
     knee = fitted_knee(BATCHES, times)
     assert knee == pytest.approx(math.exp(best.x), rel=0.004) and knee == pytest.approx(23, rel=0.3)
-    assert fitted_knee(BATCHES, [1e-3 * t for t in times]) == knee                 # whatever the unit of time
+    assert fitted_knee(BATCHES, [1e-3 * t for t in times]) == knee  # whatever the unit of time
     assert fitted_knee([4 * b for b in BATCHES], times) == pytest.approx(4 * knee)
 
 
@@ -164,8 +208,17 @@ def test_the_knee_lies_within_the_batches_whatever_the_times(times):
     assert 1 <= fitted_knee((1, 4, 16, 64), times) <= 64
 
 
-@pytest.mark.parametrize(("batches", "times"), [([1], [1]), ([1, 2], [1]), ([1, 2], [1, 0]), ([2, 2], [1, 1]),
-                                                ([0, 1], [1, 1]), ([1, 2], [1, math.nan])])
+@pytest.mark.parametrize(
+    ("batches", "times"),
+    [
+        ([1], [1]),
+        ([1, 2], [1]),
+        ([1, 2], [1, 0]),
+        ([2, 2], [1, 1]),
+        ([0, 1], [1, 1]),
+        ([1, 2], [1, math.nan]),
+    ],
+)
 def test_what_cannot_be_fitted_is_refused(batches, times):
     with pytest.raises(ValueError, match="A knee needs two batches or more"):
         fitted_knee(batches, times)
@@ -173,21 +226,28 @@ def test_what_cannot_be_fitted_is_refused(batches, times):
 
 # The report
 
+
 def test_a_row_has_its_source():
     row = Machine().report().row()
     assert json.loads(json.dumps(row, allow_nan=False)) == row
     assert row["source"].startswith("measured with simulated chip, medians of 7")
-    assert "268 MB of weights, counted once" in row["source"] and "vectors not counted" in row["source"]
+    assert (
+        "268 MB of weights, counted once" in row["source"]
+        and "vectors not counted" in row["source"]
+    )
 
 
 def test_the_text_says_both_knees_and_every_batch():
     text = str(Machine(slow=lambda read, compute: max(2.5 * read, compute)).report())
     assert "Predicted knee   batch 10\n" in text and "2.5 times the prediction" in text
     assert "100 GFLOP/s" in text and "20 GB/s" in text and "\xa0" not in text
-    assert [int(line[:8]) for line in text.splitlines() if line[:8].strip().isdigit()] == list(BATCHES)
+    assert [int(line[:8]) for line in text.splitlines() if line[:8].strip().isdigit()] == list(
+        BATCHES
+    )
 
 
 # Backends
+
 
 def test_this_machine():
     backend = processor(quick=True)
@@ -210,6 +270,7 @@ def test_each_product_takes_the_next_matrix():
 
 def fake_torch(available=True, full=False):
     """As much of PyTorch as is used: shapes without numbers."""
+
     class Full(RuntimeError):
         pass
 
@@ -244,8 +305,12 @@ def fake_torch(available=True, full=False):
         assert (device, dtype) == ("cuda", "bfloat16")
         return Tensor(*shape)
 
-    torch.cuda = types.SimpleNamespace(is_available=lambda: available, get_device_name=lambda: "Test GPU",
-                                       synchronize=synchronize, OutOfMemoryError=Full)
+    torch.cuda = types.SimpleNamespace(
+        is_available=lambda: available,
+        get_device_name=lambda: "Test GPU",
+        synchronize=synchronize,
+        OutOfMemoryError=Full,
+    )
     torch.randn, torch.matmul, torch.mv, torch.sum = randn, matmul, matmul, lambda tensor: Tensor()
     return torch
 
@@ -255,7 +320,10 @@ def test_a_gpu_is_measured_through_torch(monkeypatch):
     backend = gpu(quick=True)
     assert backend.name == "PyTorch 2.0 on Test GPU" and backend.bytes_per_parameter == 2
     assert backend.weight_bytes == 2**30
-    assert backend.product(24)().shape == (24, backend.width) and backend.square(64)().shape == (64, 64)
+    assert backend.product(24)().shape == (24, backend.width) and backend.square(64)().shape == (
+        64,
+        64,
+    )
     now = iter(range(10**9))
     report = measure(backend, clock=lambda: next(now), seconds=1e9)
     assert report.points[-1].batch == 512 and torch.done > len(report.points) * 7
@@ -268,7 +336,9 @@ def test_a_gpu_that_is_not_there_is_said_in_one_sentence(monkeypatch):
     with pytest.raises(MeasureError, match=r"^No GPU was measured: PyTorch cannot be imported\.$"):
         gpu()
     monkeypatch.setitem(sys.modules, "torch", fake_torch(available=False))
-    with pytest.raises(MeasureError, match=r"^No GPU was measured: PyTorch finds no CUDA device\.$"):
+    with pytest.raises(
+        MeasureError, match=r"^No GPU was measured: PyTorch finds no CUDA device\.$"
+    ):
         gpu()
     monkeypatch.setitem(sys.modules, "torch", fake_torch(full=True))
     with pytest.raises(MeasureError, match=r"^No GPU was measured: it takes 1\.3 GB of its memory"):

@@ -1,4 +1,7 @@
-"""Measured over predicted, class by class: ratios that others found, and bands on runs that they have not seen."""
+"""Measured over predicted, class by class: ratios that others found, and bands on runs that they
+have not seen.
+"""
+
 import statistics
 from collections import Counter
 from dataclasses import replace
@@ -20,8 +23,11 @@ def of(publisher):
 
 
 def test_kernel_ratios_are_those_of_an_independent_comparison():
-    # Worked out by hand from the published parameter count and the tables: 1.88, 1.84, 2.17, 1.91, 1.95.
-    assert [round(row.ratio, 2) for row in of("kernels")] == pytest.approx([1.88, 1.84, 2.17, 1.91, 1.95], abs=0.011)
+    # Worked out by hand from the published parameter count and the tables: 1.88, 1.84, 2.17, 1.91,
+    # 1.95.
+    assert [round(row.ratio, 2) for row in of("kernels")] == pytest.approx(
+        [1.88, 1.84, 2.17, 1.91, 1.95], abs=0.011
+    )
 
 
 def test_nothing_measured_is_faster_than_the_floor():
@@ -30,7 +36,11 @@ def test_nothing_measured_is_faster_than_the_floor():
 
 def test_one_chip_is_nearer_to_the_floor_than_a_node():
     def middle(devices):
-        rows = [row for row in measured.ratios() if row.model == measured.MODEL and row.devices == devices]
+        rows = [
+            row
+            for row in measured.ratios()
+            if row.model == measured.MODEL and row.devices == devices
+        ]
         return sum(measured.within(rows)) / 2
 
     assert middle(1) < middle(2) < middle(4) < middle(8)
@@ -38,27 +48,52 @@ def test_one_chip_is_nearer_to_the_floor_than_a_node():
 
 def test_efficiency_falls_as_chips_get_faster():
     def top(chip, precision):
-        return measured.within([r for r in measured.ratios() if r.model == measured.MODEL
-                                and (r.chip, r.precision, r.devices) == (chip, precision, 1)])[1]
+        return measured.within(
+            [
+                r
+                for r in measured.ratios()
+                if r.model == measured.MODEL
+                and (r.chip, r.precision, r.devices) == (chip, precision, 1)
+            ]
+        )[1]
 
     assert top("H200 SXM", "fp8") < top("B200 SXM", "fp8") < top("B200 SXM", "fp4")
 
 
-# Classes ------------------------------------------------------------------------------------------------------------
+# Classes ------------------------------------------------------------------------------------------
+
 
 def test_every_row_has_one_class_or_a_reason():
     counts = Counter(row.kind.name for row in measured.ratios())
-    assert counts == {"dense, 1 chip": 88, "dense, 2–8 chips": 344, "experts, 1 chip": 35, "experts, 2–8 chips": 598,
-                      "experts, over 8 chips": 58}
+    assert counts == {
+        "dense, 1 chip": 88,
+        "dense, 2–8 chips": 344,
+        "experts, 1 chip": 35,
+        "experts, 2–8 chips": 598,
+        "experts, over 8 chips": 58,
+    }
     tables = ("measured_steps", "measured_silicon", "measured_runs", "measured_serving")
-    assert counts.total() + sum(measured.left_out().values()) == sum(len(load(table)) for table in tables)
+    assert counts.total() + sum(measured.left_out().values()) == sum(
+        len(load(table)) for table in tables
+    )
     for row in measured.ratios():
-        assert row.kind == measured.class_of(row.devices, scenario.values(model=row.model)["experts"])
+        assert row.kind == measured.class_of(
+            row.devices, scenario.values(model=row.model)["experts"]
+        )
 
 
-@pytest.mark.parametrize("devices, experts, name", [
-    (1, 1, DENSE[0]), (2, 1, DENSE[1]), (8, 1, DENSE[1]), (9, 1, "dense, over 8 chips"), (1, 8, EXPERTS[0]),
-    (8, 256, EXPERTS[1]), (72, 256, EXPERTS[2])])
+@pytest.mark.parametrize(
+    "devices, experts, name",
+    [
+        (1, 1, DENSE[0]),
+        (2, 1, DENSE[1]),
+        (8, 1, DENSE[1]),
+        (9, 1, "dense, over 8 chips"),
+        (1, 8, EXPERTS[0]),
+        (8, 256, EXPERTS[1]),
+        (72, 256, EXPERTS[2]),
+    ],
+)
 def test_a_scenario_is_classified_by_its_chips_and_its_experts(devices, experts, name):
     assert measured.class_of(devices, experts).name == name
 
@@ -67,10 +102,14 @@ def test_a_scenario_is_classified_by_its_chips_and_its_experts(devices, experts,
 def test_a_band_is_the_central_nine_tenths_rounded_outward(kind):
     found = measured.band(min(kind.most, 72), experts=2 if kind.experts else 1)
     rows = sorted(row.ratio for row in measured.ratios(kind))
-    cuts = statistics.quantiles(rows, n=20, method="inclusive")         # 5 %, 10 %, … 95 %
+    cuts = statistics.quantiles(rows, n=20, method="inclusive")  # 5 %, 10 %, … 95 %
     assert found.low <= cuts[0] < found.low + 0.1 and found.high - 0.1 < cuts[-1] <= found.high
     assert found.count == len(rows) >= measured.FEWEST
-    assert found.inside == sum(found.low <= ratio <= found.high for ratio in rows) >= 0.9 * len(rows) - 1
+    assert (
+        found.inside
+        == sum(found.low <= ratio <= found.high for ratio in rows)
+        >= 0.9 * len(rows) - 1
+    )
     assert found.kind == kind and set(found.models) == {row.model for row in measured.ratios(kind)}
 
 
@@ -99,8 +138,15 @@ def test_the_others_never_see_the_source():
 
 
 def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_and_not_in_that_of_one_chip():
-    """Four services that published batch, chips and rate: far above where a dense model on one chip lies."""
-    names = {"deepseek_profile_decode", "sglang_h100_decode_2k", "sglang_gb200_p2_fp4", "sglang_k2_h200_decode"}
+    """Four services that published batch, chips and rate: far above where a dense model on one chip
+    lies.
+    """
+    names = {
+        "deepseek_profile_decode",
+        "sglang_h100_decode_2k",
+        "sglang_gb200_p2_fp4",
+        "sglang_k2_h200_decode",
+    }
     rows = [row for row in measured.ratios() if row.name in names]
     dense, experts = measured.band(1), measured.band(72, model="DeepSeek-V3")
     assert {row.name for row in rows} == names
@@ -109,32 +155,40 @@ def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_and_not_i
 
 
 def test_a_report_by_hand():
-    """SGLang on 72 H100: 256 sequences of 2,000 tokens and half of 100 more a chip, in fp8 with caches in bf16."""
-    row, = (row for row in measured.ratios() if row.name == "sglang_h100_decode_2k")
-    weights, cache = 671026419200 / 72, 256 * 2050 * 70272       # bytes on a chip; every expert is awake
+    """SGLang on 72 H100: 256 sequences of 2,000 tokens and half of 100 more a chip, in fp8 with
+    caches in bf16.
+    """
+    (row,) = (row for row in measured.ratios() if row.name == "sglang_h100_decode_2k")
+    weights, cache = 671026419200 / 72, 256 * 2050 * 70272  # bytes on a chip; every expert is awake
     assert row.measured == pytest.approx(256 / 2785, rel=1e-3)
     assert row.predicted == pytest.approx((weights + cache) / 3.35e12, rel=1e-3)
 
 
 def test_a_run_whose_prompts_are_read_elsewhere_by_hand():
-    """Kimi K2.5 on 16 of a rack's chips: of 1,024 requests, the share decodes that waits for no first token."""
+    """Kimi K2.5 on 16 of a rack's chips: of 1,024 requests, the share decodes that waits for no
+    first token.
+    """
     row = load("measured_runs").get("kimik2_5_gb200_vllm_fp4_disagg_1024x1024_c1024_cfg697")
     known = validation.run_values(row)
     decoding = 1024 * row["tpot_ms"] / (1024 * row["tpot_ms"] + row["ttft_ms"])
     assert known["batch"] == pytest.approx(1024 * decoding) and 0.9 < decoding < 1
     assert (known["devices"], known["context"], known["prompt_per_answer"]) == (16, 1536, 0)
-    ratio, = (one for one in measured.ratios() if one.name == row.name)
+    (ratio,) = (one for one in measured.ratios() if one.name == row.name)
     assert ratio.ratio == pytest.approx(row["tpot_ms"] / 1e3 / latency.step_time(known))
     assert ratio.kind.name == EXPERTS[2]
 
 
 def test_a_request_alone_meets_no_prompt():
-    alone = [row for row in load("measured_runs") if row["concurrency"] == 1 and not row["prompts_apart"]]
+    alone = [
+        row for row in load("measured_runs") if row["concurrency"] == 1 and not row["prompts_apart"]
+    ]
     assert alone and {validation.run_values(row)["prompt_per_answer"] for row in alone} == {0}
 
 
 def test_waiting_rows_are_not_among_the_runs():
-    """As in measured_silicon: above twenty seconds to the first token, the load is not the concurrency."""
+    """As in measured_silicon: above twenty seconds to the first token, the load is not the
+    concurrency.
+    """
     assert max(row["ttft_ms"] for row in load("measured_runs")) <= 20e3
     assert all(row["prompts_apart"] or row["copies"] == 1 for row in load("measured_runs"))
 
@@ -151,19 +205,28 @@ def test_a_model_is_as_good_as_its_experts():
 def test_a_class_with_too_few_rows_has_no_band_and_says_so(monkeypatch):
     assert measured.band(72, model="Llama 3.1 70B") is None
     assert measured.said(CLASSES["dense, over 8 chips"]) == (
-        "no measured band for a dense model on more than 8 chips: 0 runs are published, and a band takes 30")
+        "no measured band for a dense model on more than 8 chips: 0 runs are published, and a "
+        "band takes 30"
+    )
     monkeypatch.setattr(measured, "FEWEST", 59)
     monkeypatch.setattr(measured, "_band_of", measured._band_of.__wrapped__)
-    assert measured.band(72, model="DeepSeek-V3") is None and measured.band(8, model="DeepSeek-V3") is not None
-    assert "58 runs are published, and a band takes 59" in measured.said(CLASSES["experts, over 8 chips"])
+    assert (
+        measured.band(72, model="DeepSeek-V3") is None
+        and measured.band(8, model="DeepSeek-V3") is not None
+    )
+    assert "58 runs are published, and a band takes 59" in measured.said(
+        CLASSES["experts, over 8 chips"]
+    )
 
 
-# What is shown ------------------------------------------------------------------------------------------------------
+# What is shown ------------------------------------------------------------------------------------
+
 
 def test_the_page_has_a_band_for_every_class_in_the_order_in_which_they_are_asked():
     rows = measured.page_bands()
     assert [(row["when"]["experts"], row["when"]["most"]) for row in rows] == [
-        (experts, most) for experts in (False, True) for most in (1, 8, None)]
+        (experts, most) for experts in (False, True) for most in (1, 8, None)
+    ]
     assert [row["band"] is None for row in rows] == [False, False, True, False, False, False]
     for row, kind in zip(rows, measured.CLASSES):
         assert row["text"] == measured.said(kind) and kind.text in row["text"]
@@ -176,27 +239,43 @@ def test_table_and_figure_show_every_class_and_every_row_of_the_dense_model():
     assert rows[2][3] == "no band: fewer than 30"
     drawn = measured.figure()
     assert len(drawn.axes) == 2
-    shown = sum(len(line.get_xdata()) for axes in drawn.axes for line in axes.lines if line.get_marker() != "None")
-    assert shown == sum(row.model == measured.MODEL and row.devices in (1, 8) for row in measured.ratios())
+    shown = sum(
+        len(line.get_xdata())
+        for axes in drawn.axes
+        for line in axes.lines
+        if line.get_marker() != "None"
+    )
+    assert shown == sum(
+        row.model == measured.MODEL and row.devices in (1, 8) for row in measured.ratios()
+    )
 
 
 def test_what_the_pages_say_of_bands():
-    bands = {kind.name: measured.band(min(kind.most, 72), experts=2 if kind.experts else 1) for kind in BANDED}
+    bands = {
+        kind.name: measured.band(min(kind.most, 72), experts=2 if kind.experts else 1)
+        for kind in BANDED
+    }
     # The card measured-over-the-floor, and the assignment on rooflines.
     assert 2.4 < bands[DENSE[0]].high < 2.6
     assert (bands[DENSE[1]].low, bands[DENSE[1]].high) == (1.5, pytest.approx(6, abs=0.3))
-    assert 3.5 < bands[EXPERTS[0]].high < 4 and 13.5 < bands[EXPERTS[1]].high <= bands[EXPERTS[2]].high < 15
+    assert (
+        3.5 < bands[EXPERTS[0]].high < 4
+        and 13.5 < bands[EXPERTS[1]].high <= bands[EXPERTS[2]].high < 15
+    )
     # Chapter one: with experts, few sequences lie near the upper end and many near the lower.
     rows = measured.ratios(CLASSES[EXPERTS[1]])
     few = statistics.median(row.ratio for row in rows if row.batch <= 2)
     many = statistics.median(row.ratio for row in rows if row.batch >= 64)
     middle = (bands[EXPERTS[1]].low * bands[EXPERTS[1]].high) ** 0.5
     assert many < middle < few
-    # And of a dense model on one chip: the chip with the most bandwidth for its arithmetic is nearest to the floor.
+    # And of a dense model on one chip: the chip with the most bandwidth for its arithmetic is
+    # nearest to the floor.
     found = measured.within_others(CLASSES[DENSE[0]])
     assert len(found) == 3 and min(found.values()) == found["InferenceX: Llama 3.1 70B on H200 SXM"]
     chips = [facts.get("accelerators", chip) for chip in bands[DENSE[0]].chips]
-    per_flop = {chip.name: chip["hbm_bandwidth_bytes_per_s"] / chip["fp8_dense_flops"] for chip in chips}
+    per_flop = {
+        chip.name: chip["hbm_bandwidth_bytes_per_s"] / chip["fp8_dense_flops"] for chip in chips
+    }
     assert max(per_flop, key=per_flop.get) == "H200 SXM"
 
 

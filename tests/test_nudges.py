@@ -1,4 +1,5 @@
 """Small changes through depth: theory against simulation, and against integrals done otherwise."""
+
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
@@ -21,7 +22,8 @@ def test_gaussian_integrals_by_another_rule(gain, mean_square):
 
 
 def test_slope_is_the_derivative_of_what_a_finite_change_does():
-    # Two correlated inputs: the squared distance of their outputs over that of the inputs, drawn at random.
+    # Two correlated inputs: the squared distance of their outputs over that of the inputs, drawn at
+    # random.
     rng, gain, apart = np.random.default_rng(4), 2.0, 1e-3
     z, w = rng.standard_normal((2, 400_000))
     change = np.tanh(gain * (z + apart * w)) - np.tanh(gain * z)
@@ -31,7 +33,8 @@ def test_slope_is_the_derivative_of_what_a_finite_change_does():
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("gain", [1.0, 1.5, 2.0])
 def test_theory_is_what_wide_layers_do(residual, gain):
-    # Normalised networks: their layers all work at the same point, so that fluctuations do not add up.
+    # Normalised networks: their layers all work at the same point, so that fluctuations do not add
+    # up.
     seen = nudge_growth(16, residual=residual, normalised=True, gain=gain, width=192, samples=8)
     told = nudge_theory(16, residual=residual, normalised=True, gain=gain)
     assert seen == pytest.approx(told, rel=0.4)
@@ -39,34 +42,56 @@ def test_theory_is_what_wide_layers_do(residual, gain):
 
 def test_plain_and_residual_networks_follow_until_the_change_is_no_longer_small():
     for residual, gain in ((False, 1.5), (True, 1.0)):
-        seen = nudge_growth(16, residual=residual, normalised=False, gain=gain, width=192, samples=8)
-        assert seen == pytest.approx(nudge_theory(16, residual=residual, normalised=False, gain=gain), rel=0.3)
+        seen = nudge_growth(
+            16, residual=residual, normalised=False, gain=gain, width=192, samples=8
+        )
+        assert seen == pytest.approx(
+            nudge_theory(16, residual=residual, normalised=False, gain=gain), rel=0.3
+        )
     # Then both outputs are unrelated: as far apart as two vectors drawn at random.
-    for end in (nudge_growth(32, residual=False, normalised=False, gain=3, width=192, samples=8)[-1],
-                nudge_theory(32, residual=False, normalised=False, gain=3)[-1]):
+    for end in (
+        nudge_growth(32, residual=False, normalised=False, gain=3, width=192, samples=8)[-1],
+        nudge_theory(32, residual=False, normalised=False, gain=3)[-1],
+    ):
         assert end == pytest.approx(np.linalg.norm([1, 1]), rel=0.1)
 
 
 @pytest.mark.parametrize("gain", [1.0, 1.5, 2.0, 3.0])
 def test_the_power_of_depth_is_the_exact_product(gain):
-    # The product of (1 + χ/q) / (1 + v/q) over q = 1, 1 + v, 1 + 2v, … is a ratio of gamma functions.
+    # The product of (1 + χ/q) / (1 + v/q) over q = 1, 1 + v, 1 + 2v, … is a ratio of gamma
+    # functions.
     v, chi = branch(gain)
     layers = np.array([4, 16, 64, 1000])
     a, b = (1 + chi) / v, 1 + 1 / v
-    exact = np.exp((special.gammaln(layers + a) - special.gammaln(a)
-                    - special.gammaln(layers + b) + special.gammaln(b)) / 2)
+    exact = np.exp(
+        (
+            special.gammaln(layers + a)
+            - special.gammaln(a)
+            - special.gammaln(layers + b)
+            + special.gammaln(b)
+        )
+        / 2
+    )
     told = nudges.nudge_with_both(nudge=1, branch_power=v, branch_slope=chi, layers=layers)
-    assert told == pytest.approx(exact, rel=0.01)       # as its convention says; at a gain of 5 it is 6 % off
-    alone = nudges.nudge_with_layer_norm(nudge=1, branch_power=v, branch_slope=chi, layers=layers[:3])
+    assert told == pytest.approx(
+        exact, rel=0.01
+    )  # as its convention says; at a gain of 5 it is 6 % off
+    alone = nudges.nudge_with_layer_norm(
+        nudge=1, branch_power=v, branch_slope=chi, layers=layers[:3]
+    )
     assert alone == pytest.approx([np.prod([np.sqrt(chi / v)] * n) for n in layers[:3]])
 
 
 def test_residual_alone_is_between_an_exponential_and_a_power():
     # The logarithm of the growth: as the square root of depth for tanh (Yang and Schoenholz 2017).
-    grown = np.log(nudge_theory(4096, residual=True, normalised=False, gain=1.0, nudge=1e-120) / 1e-120)
+    grown = np.log(
+        nudge_theory(4096, residual=True, normalised=False, gain=1.0, nudge=1e-120) / 1e-120
+    )
     over_root = [grown[n] / np.sqrt(n) for n in (256, 1024, 4096)]
     assert max(over_root) < 1.35 * min(over_root)
-    assert grown[4096] / grown[1024] < 2.3              # an exponential would give 4, a power of depth about 1.2
+    assert (
+        grown[4096] / grown[1024] < 2.3
+    )  # an exponential would give 4, a power of depth about 1.2
 
 
 def test_a_plain_network_settles_where_theory_says():
@@ -79,7 +104,9 @@ def test_a_plain_network_settles_where_theory_says():
 
 def test_the_jacobian_grows_as_a_nudge_does():
     for residual in (False, True):
-        average = np.median([direction_gains(12, residual=residual, normalised=True, seed=s)[0] for s in range(12)])
+        average = np.median(
+            [direction_gains(12, residual=residual, normalised=True, seed=s)[0] for s in range(12)]
+        )
         grown = nudge_growth(12, residual=residual, normalised=True)[-1] / 1e-6
         assert average == pytest.approx(grown, rel=0.5)
 
@@ -87,7 +114,10 @@ def test_the_jacobian_grows_as_a_nudge_does():
 def test_the_table_of_directions_against_endless_width():
     _, rows = nudges.worst_direction_table(seeds=2)
     for (_, *cells), (_, residual, normalised) in zip(rows, nudges.KINDS, strict=True):
-        told = nudge_theory(24, residual=residual, normalised=normalised, gain=2, nudge=1e-25)[-1] * 1e25
+        told = (
+            nudge_theory(24, residual=residual, normalised=normalised, gain=2, nudge=1e-25)[-1]
+            * 1e25
+        )
         average, worst, ratio = (float(cell.replace(",", "")) for cell in cells)
         assert np.log(average) == pytest.approx(np.log(told), rel=0.25)
         assert worst / average == pytest.approx(ratio, rel=0.1)
@@ -107,7 +137,9 @@ def test_the_jacobian_against_finite_differences():
         normal = centred / np.sqrt((centred**2).mean() + 1e-5)
         return x + np.tanh(normal @ up) @ down
 
-    moved = np.stack([(layer(x + step * e) - layer(x - step * e))[0] / (2 * step) for e in np.eye(width)])
+    moved = np.stack(
+        [(layer(x + step * e) - layer(x - step * e))[0] / (2 * step) for e in np.eye(width)]
+    )
     grown = np.linalg.norm(layer(x)) / np.linalg.norm(x)
     worst = np.linalg.svd(moved, compute_uv=False)[0] / grown
     assert direction_gains(1, width=width, seed=seed)[1] == pytest.approx(worst, rel=1e-6)
@@ -126,22 +158,27 @@ def test_chosen_signs_against_drawn_signs():
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 @pytest.mark.parametrize("rounds", [8, 64, 512])
 def test_the_walk_of_roundings_played_through(dtype, rounds):
-    # Whatever the halves are, they become the next ones that are drawn, so that no error is enlarged.
+    # Whatever the halves are, they become the next ones that are drawn, so that no error is
+    # enlarged.
     halves = np.random.default_rng(1).standard_normal((rounds + 2, 2000))
     functions = [lambda _, f=f: f for f in (halves[2:] - halves[:-2]).astype(dtype)]
     x, y = halves[1].astype(dtype), halves[0].astype(dtype)
     again = np.array(decrypt(*encrypt(x, y, functions, REALS), functions, REALS), float)
-    drift = np.sqrt(((again - np.array([x, y], float))**2).mean())
+    drift = np.sqrt(((again - np.array([x, y], float)) ** 2).mean())
     told = nudges.rounding_walk(unit_roundoff=np.finfo(dtype).eps / 2, feistel_rounds=rounds)
     assert drift == pytest.approx(told, rel=0.15)
 
 
 def test_rounding_alone_is_a_floor_under_measured_drift():
-    # Layers enlarge earlier errors, so that real drift lies above the walk, and further above with depth.
+    # Layers enlarge earlier errors, so that real drift lies above the walk, and further above with
+    # depth.
     x = np.random.default_rng(2).standard_normal((2, 16, 32)).astype(np.float32)
     u = np.finfo(np.float32).eps / 2
-    over = [rebuild_error(network("transformer", depth, 32, dtype=np.float32), *x)
-            / nudges.rounding_walk(unit_roundoff=u, feistel_rounds=2 * depth) for depth in (1, 4, 16, 64)]
+    over = [
+        rebuild_error(network("transformer", depth, 32, dtype=np.float32), *x)
+        / nudges.rounding_walk(unit_roundoff=u, feistel_rounds=2 * depth)
+        for depth in (1, 4, 16, 64)
+    ]
     assert over == sorted(over) and 1 < over[0] < 4 and over[-1] > 20
 
 

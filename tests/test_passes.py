@@ -1,4 +1,5 @@
 """From prefill to decode: against the cost model, counting pairs of tokens, and limits."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,9 +40,12 @@ def test_reading_and_arithmetic_meet_at_the_balanced_pass():
 @pytest.mark.parametrize("length", [1, 2, 10, 1001])
 def test_growth_of_a_prompt_by_counting_pairs(length):
     weights, pair = 7.0, 3.0
-    # Token i of the prompt attends to those before it and half to itself: the mean is half of the prompt.
+    # Token i of the prompt attends to those before it and half to itself: the mean is half of the
+    # prompt.
     flops = sum(2 * weights + pair * (i + 0.5) for i in range(length))
-    found = passes.prompt_growth(context=length, active_parameters=weights, prefill_attention_flops_per_pair=pair)
+    found = passes.prompt_growth(
+        context=length, active_parameters=weights, prefill_attention_flops_per_pair=pair
+    )
     assert found == pytest.approx(flops / (length * 2 * weights))
 
 
@@ -54,7 +58,9 @@ def test_growth_is_that_of_computing_again():
 def test_a_prompt_doubles_at_twice_the_context_where_attention_equals_the_weights():
     for model in ("Llama 3.1 70B", "gpt-oss-120b"):
         known = values(model=model)
-        assert passes.prompt_growth({**known, "context": 2 * latency.attention_context(known)}) == pytest.approx(2)
+        assert passes.prompt_growth(
+            {**known, "context": 2 * latency.attention_context(known)}
+        ) == pytest.approx(2)
     assert passes.prompt_growth({**known, "context": 0}) == 1
 
 

@@ -1,4 +1,7 @@
-"""Prices read as costs: against published figures, the cost model itself, counting calls, and limits."""
+"""Prices read as costs: against published figures, the cost model itself, counting calls, and
+limits.
+"""
+
 import math
 
 import pytest
@@ -20,9 +23,12 @@ WINDOWED = {**B200, "kv_window_bytes": 3e8}
 
 # Long contexts
 
+
 @pytest.mark.parametrize("precision, published", [("fp4", 889), ("fp8", 1778), ("bf16", 3556)])
 def test_the_implied_cache_at_each_precision(precision, published):
-    known = values(hardware="B200 SXM", precision=precision, active_parameters=1e11, context=200_000)
+    known = values(
+        hardware="B200 SXM", precision=precision, active_parameters=1e11, context=200_000
+    )
     found = prices.implied_kv_bytes(known)
     assert found == pytest.approx(published, abs=0.5)
     rule = prices.implied_kv_bytes_rule(known, machine_balance=balance.machine_balance(known))
@@ -34,15 +40,24 @@ def test_the_implied_cache_puts_the_balance_where_the_price_turns(context):
     known = {**B200, "kv_window_bytes": 0, "context": context}
     at = {**known, "kv_bytes_per_token": prices.implied_kv_bytes(known)}
     assert balance.balance_context(at) == pytest.approx(context)
-    both = {**known, "kv_bytes_per_token": prices.implied_kv_bytes_with_attention(known), "batch": 7.0}
-    assert latency.kv_time(both) == pytest.approx(latency.compute_time(both) + latency.attention_time(both))
+    both = {
+        **known,
+        "kv_bytes_per_token": prices.implied_kv_bytes_with_attention(known),
+        "batch": 7.0,
+    }
+    assert latency.kv_time(both) == pytest.approx(
+        latency.compute_time(both) + latency.attention_time(both)
+    )
 
 
 def test_limits_of_the_implied_cache():
     bare = prices.implied_kv_bytes(B200, context=200_000)
     at = {**B200, "context": latency.attention_context(B200)}
-    # Where attention costs as much as the weights, there is twice the arithmetic to hide the reading behind.
-    assert prices.implied_kv_bytes_with_attention(at) == pytest.approx(2 * prices.implied_kv_bytes(at))
+    # Where attention costs as much as the weights, there is twice the arithmetic to hide the
+    # reading behind.
+    assert prices.implied_kv_bytes_with_attention(at) == pytest.approx(
+        2 * prices.implied_kv_bytes(at)
+    )
     with_weights = prices.implied_kv_bytes_with_weights
     assert with_weights(B200, batch=1e12, context=200_000) == pytest.approx(bare)
     assert with_weights(B200, batch=balance.balance_batch(B200) * 0.99, context=200_000) == 0
@@ -60,21 +75,30 @@ def test_five_times_the_cost_for_one_and_a_half_times_the_price():
     steps = dict(price_threshold=200_000, surcharge=1.5)
     assert prices.cost_growth(context=1e6, price_threshold=200_000) == 5
     assert prices.cost_over_price(context=1e6, **steps) == pytest.approx(5 / 1.5)
-    assert prices.cost_over_price(context=prices.surcharge_context(steps), **steps) == pytest.approx(1)
+    assert prices.cost_over_price(
+        context=prices.surcharge_context(steps), **steps
+    ) == pytest.approx(1)
 
 
 def test_published_caches_are_far_larger_than_the_implied_one():
     caches = {row["name"]: row for row in prices.real_caches(2048)}
     # bf16, in kB, from the table of the lecture's claims.
-    for name, kilobytes in (("DeepSeek-V4-Flash", 6.9), ("DeepSeek-V4-Pro", 9.8), ("gpt-oss-120b", 37),
-                            ("Kimi K3", 28), ("DeepSeek-V3", 70), ("Qwen3 235B-A22B", 193),
-                            ("Llama 3.1 405B", 516)):
+    for name, kilobytes in (
+        ("DeepSeek-V4-Flash", 6.9),
+        ("DeepSeek-V4-Pro", 9.8),
+        ("gpt-oss-120b", 37),
+        ("Kimi K3", 28),
+        ("DeepSeek-V3", 70),
+        ("Qwen3 235B-A22B", 193),
+        ("Llama 3.1 405B", 516),
+    ):
         assert caches[name]["kv_bytes_per_token_bf16"] / 1e3 == pytest.approx(kilobytes, rel=0.015)
     assert 20 < caches["DeepSeek-V3"]["over_implied"] < 40
     assert min(row["kv_bytes_per_token"] for row in caches.values()) > 3000
 
 
 # Answers and prompts
+
 
 @given(ratio=st.floats(1.01, 20), context=st.floats(0, 1e4))
 def test_the_implied_batch_gives_the_ratio_back(ratio, context):
@@ -90,10 +114,14 @@ def test_a_ratio_of_five_is_a_fifth_of_the_balance_batch_where_weights_are_all()
     known = {**B200, "context": 0, "kv_window_bytes": 0}
     best = balance.balance_batch(known)
     assert prices.implied_batch(known, output_over_input=5) == pytest.approx(best / 5)
-    assert prices.implied_batch_of_weights(balance_batch=best, output_over_input=5) == pytest.approx(best / 5)
+    assert prices.implied_batch_of_weights(
+        balance_batch=best, output_over_input=5
+    ) == pytest.approx(best / 5)
     assert ROWS["claude-opus-4-6"]["implied_batch_over_balance_batch"] == pytest.approx(1 / 5)
     long = {**known, "context": balance.balance_context(known) * 5.01}
-    assert prices.implied_batch(long, output_over_input=5) == math.inf  # the cache alone explains it
+    assert (
+        prices.implied_batch(long, output_over_input=5) == math.inf
+    )  # the cache alone explains it
 
 
 @given(batch=st.floats(1, 1e4), context=st.floats(0, 1e6), length=st.floats(1, 1e5))
@@ -124,17 +152,21 @@ def test_a_balanced_pass_reads_as_long_as_it_computes(batch, context):
 
 # Caches
 
+
 @given(read=st.floats(0.01, 0.95), write=st.floats(1, 3))
 def test_reuses_by_counting_calls(read, write):
     def cheaper(uses):  # one call that writes and `uses` that read, against computing each
         return write + sum(read for _ in range(uses)) <= 1 + uses + 1e-9
 
     first = next(m for m in range(10_000) if cheaper(m))
-    assert first == math.ceil(prices.break_even_reuses(cache_read_ratio=read, cache_write_ratio=write) - 1e-9)
+    assert first == math.ceil(
+        prices.break_even_reuses(cache_read_ratio=read, cache_write_ratio=write) - 1e-9
+    )
 
 
 def test_the_62_and_a_half_minutes_of_claudes_cache():
-    # A published count (skids.dev, May 2026): twelve and a half reads of 0.1 cost as much as a write of 1.25.
+    # A published count (skids.dev, May 2026): twelve and a half reads of 0.1 cost as much as a
+    # write of 1.25.
     limit = prices.refresh_limit(cache_retention=300, cache_read_ratio=0.1, cache_write_ratio=1.25)
     assert limit / 60 == pytest.approx(62.5)
     assert ROWS["claude-opus-4-6"]["refresh_limit_s"] == pytest.approx(limit)
@@ -144,13 +176,17 @@ def test_prices_of_keeping():
     opus, flash = ROWS["claude-opus-4-5"], ROWS["gemini-3.8-flash"]
     assert opus["hold_usd_per_mtok_hour"] == pytest.approx((10 - 6.25) / (55 / 60))
     assert opus["refreshed_hold_usd_per_mtok_hour"] == pytest.approx(0.5 * 12)
-    assert flash["hold_usd_per_mtok_hour"] == pytest.approx(get("scaling_laws", "gemini_storage")["value"])
+    assert flash["hold_usd_per_mtok_hour"] == pytest.approx(
+        get("scaling_laws", "gemini_storage")["value"]
+    )
     byte = prices.implied_byte_hold_price(hold_rate=0.5 / 3.6e9, kv_bytes_per_token=2000)
     assert byte * 3600 == pytest.approx(0.5 / (2000 * 1e6))
     # As much as a chip's rent for the same bytes is a markup of 1.
     rent = tiers.hold_rate_in_memory(B200)
     assert prices.hold_markup(B200, hold_rate=rent) == pytest.approx(1)
-    assert opus["hold_over_chip_memory"] == pytest.approx(prices.hold_markup(B200, hold_rate=3.75e-6 / 3300))
+    assert opus["hold_over_chip_memory"] == pytest.approx(
+        prices.hold_markup(B200, hold_rate=3.75e-6 / 3300)
+    )
 
 
 def test_markups_of_prompts_by_hand():
@@ -161,8 +197,13 @@ def test_markups_of_prompts_by_hand():
 
 
 def test_inversions_give_the_price_back():
-    known = {**B200, "input_price": 5e-6, "cache_read_ratio": 0.1, "model_flops_utilisation": 0.3,
-             "waiting_price": 1e-3}
+    known = {
+        **B200,
+        "input_price": 5e-6,
+        "cache_read_ratio": 0.1,
+        "model_flops_utilisation": 0.3,
+        "waiting_price": 1e-3,
+    }
     slowest = prices.implied_hit_bandwidth(known)
     assert tiers.retrieve_cost(known, tier_bandwidth=slowest) == pytest.approx(0.5e-6)
     paid = prices.implied_active_parameters(known)
@@ -171,6 +212,7 @@ def test_inversions_give_the_price_back():
 
 
 # Every list on file
+
 
 def test_every_list_has_its_row_and_every_number_is_one():
     assert len(ROWS) == len(LISTS) == len(prices.table(hardware="H100 SXM"))
@@ -184,14 +226,22 @@ def test_every_list_has_its_row_and_every_number_is_one():
 def test_blanks_where_the_list_says_nothing(row):
     found = ROWS[row.name]
     for column, keys in (
-            ("cached_input_read_usd_per_mtok",
-             ("cached_over_input", "cache_hit_discount", "break_even_reuses")),
-            ("cache_write_5m_or_default_usd_per_mtok",
-             ("cache_write_over_input", "cache_retention_s", "refresh_limit_s")),
-            ("long_context_threshold_tokens", ("implied_kv_bytes_per_token", "cost_over_price_at_window")),
-            ("batch_output_usd_per_mtok", ("batch_output_over_output",)),
-            ("peak_output_usd_per_mtok", ("peak_output_over_output",)),
-            ("fast_or_priority_output_usd_per_mtok", ("fast_output_over_output",))):
+        (
+            "cached_input_read_usd_per_mtok",
+            ("cached_over_input", "cache_hit_discount", "break_even_reuses"),
+        ),
+        (
+            "cache_write_5m_or_default_usd_per_mtok",
+            ("cache_write_over_input", "cache_retention_s", "refresh_limit_s"),
+        ),
+        (
+            "long_context_threshold_tokens",
+            ("implied_kv_bytes_per_token", "cost_over_price_at_window"),
+        ),
+        ("batch_output_usd_per_mtok", ("batch_output_over_output",)),
+        ("peak_output_usd_per_mtok", ("peak_output_over_output",)),
+        ("fast_or_priority_output_usd_per_mtok", ("fast_output_over_output",)),
+    ):
         if row[column] is None:
             assert [found[key] for key in keys] == [None] * len(keys)
         else:
@@ -208,24 +258,41 @@ def test_what_the_lists_were_said_to_hold():
     discounts = [row["cache_hit_discount"] for row in ROWS.values() if row["cache_hit_discount"]]
     assert min(discounts) == 2 and max(discounts) == pytest.approx(50)
     for provider, short, minutes, long, kept in (
-            ("anthropic", 1.25, 5, 2, 3600), ("openai", 1.25, 30, 2.5, 43_200), ("moonshotai", 1, 5, 2, 3600)):
-        mine = [r for r in ROWS.values() if r["provider"] == provider and r["cache_write_over_input"]]
+        ("anthropic", 1.25, 5, 2, 3600),
+        ("openai", 1.25, 30, 2.5, 43_200),
+        ("moonshotai", 1, 5, 2, 3600),
+    ):
+        mine = [
+            r for r in ROWS.values() if r["provider"] == provider and r["cache_write_over_input"]
+        ]
         assert {r["cache_retention_s"] for r in mine} == {60 * minutes}
         assert {r["long_cache_retention_s"] for r in mine} == {kept}
-        assert [r["cache_write_over_input"] for r in mine] == pytest.approx([short] * len(mine), rel=0.05)
+        assert [r["cache_write_over_input"] for r in mine] == pytest.approx(
+            [short] * len(mine), rel=0.05
+        )
         assert [r["long_cache_write_over_input"] for r in mine] == pytest.approx([long] * len(mine))
-    halves = [row["batch_output_over_output"] for row in ROWS.values() if row["batch_output_over_output"]]
+    halves = [
+        row["batch_output_over_output"] for row in ROWS.values() if row["batch_output_over_output"]
+    ]
     assert halves and halves == pytest.approx([0.5] * len(halves))
 
 
 def test_no_published_model_is_on_the_line():
-    """Nor near it: what the chapter says of its figure, over all models of the facts, at one byte a number."""
+    """Nor near it: what the chapter says of its figure, over all models of the facts, at one byte a
+    number.
+    """
     above = {}
     for model in facts.load("models"):
         if model["kv_elements_per_token_growing"] and model["active_params_reported"]:
-            line = prices.implied_kv_bytes({**B200, "active_parameters": model["active_params_reported"], "context": 200_000})
+            line = prices.implied_kv_bytes(
+                {**B200, "active_parameters": model["active_params_reported"], "context": 200_000}
+            )
             above[model.name] = model["kv_elements_per_token_growing"] / line
-    assert len(above) >= 25 and min(above, key=above.get) == "DeepSeek-V4-Pro" and min(above.values()) > 5
+    assert (
+        len(above) >= 25
+        and min(above, key=above.get) == "DeepSeek-V4-Pro"
+        and min(above.values()) > 5
+    )
     assert sum(ratio > 20 for ratio in above.values()) > 0.8 * len(above)
 
 
@@ -235,22 +302,36 @@ def test_a_third_of_the_sellers_halve_a_price_for_work_that_may_wait():
     assert 3 * len(halved) == len(sellers)
 
 
-@pytest.mark.parametrize("name, inputs, outputs", [
-    ("gemini-3.1-pro-preview", 2, 1.5), ("gpt-5.4", 2, 1.5), ("claude-sonnet-4-5", 2, 1.5),
-    ("grok-4.5", 2, 2), ("minimax-m3", 2, 2), ("claude-haiku-5-5", 5, 5)])
+@pytest.mark.parametrize(
+    "name, inputs, outputs",
+    [
+        ("gemini-3.1-pro-preview", 2, 1.5),
+        ("gpt-5.4", 2, 1.5),
+        ("claude-sonnet-4-5", 2, 1.5),
+        ("grok-4.5", 2, 2),
+        ("minimax-m3", 2, 2),
+        ("claude-haiku-5-5", 5, 5),
+    ],
+)
 def test_surcharges(name, inputs, outputs):
     assert ROWS[name]["long_input_over_input"] == pytest.approx(inputs)
     assert ROWS[name]["long_output_over_output"] == pytest.approx(outputs)
 
 
-@pytest.mark.parametrize("name, words", [
-    ("claude-opus-4-6", "surcharge on long contexts until 2026-03-13, without one since"),
-    ("claude-opus-4-6", "answers cost 5 times prompts in all 17 lists of this seller"),
-    ("gemini-3.1-pro-preview", "prompts cost 2 times as much above the threshold"),
-    ("deepseek-v4-pro", "prices are off-peak; at other hours answers cost 2 times"),
-    ("o3", "the price changes while the model does not"),
-    ("gpt-6-astra", "6 times as much served sooner"), ("gpt-5", "0.5 times as much when they may wait"),
-    ("baseten gpt-oss-120b", "sold at another price by cerebras"), ("gemini-3-pro-preview", "shut down")])
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("claude-opus-4-6", "surcharge on long contexts until 2026-03-13, without one since"),
+        ("claude-opus-4-6", "answers cost 5 times prompts in all 17 lists of this seller"),
+        ("gemini-3.1-pro-preview", "prompts cost 2 times as much above the threshold"),
+        ("deepseek-v4-pro", "prices are off-peak; at other hours answers cost 2 times"),
+        ("o3", "the price changes while the model does not"),
+        ("gpt-6-astra", "6 times as much served sooner"),
+        ("gpt-5", "0.5 times as much when they may wait"),
+        ("baseten gpt-oss-120b", "sold at another price by cerebras"),
+        ("gemini-3-pro-preview", "shut down"),
+    ],
+)
 def test_reasons_to_doubt(name, words):
     assert any(words in doubt for doubt in ROWS[name]["doubts"])
 
@@ -262,13 +343,22 @@ def test_a_window_that_ends_at_the_threshold_never_meets_the_surcharge():
     assert ROWS["grok-4.5"]["cost_growth_at_window"] == pytest.approx(2.5, rel=1e-4)
 
 
-@pytest.mark.parametrize("change, word", [
-    # The same price noted twice is no change, and one that is not higher no surcharge.
-    ({"price_history": "start: in 3 out 15; 2026-03-13: in 3 out 15"}, "the price changes"),
-    ({"long_context_input_usd_per_mtok": get("prices", "grok-4-0709")["input_usd_per_mtok"]}, "above the threshold")])
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        # The same price noted twice is no change, and one that is not higher no surcharge.
+        ({"price_history": "start: in 3 out 15; 2026-03-13: in 3 out 15"}, "the price changes"),
+        (
+            {"long_context_input_usd_per_mtok": get("prices", "grok-4-0709")["input_usd_per_mtok"]},
+            "above the threshold",
+        ),
+    ],
+)
 def test_what_is_no_reason(change, word):
     row = get("prices", "grok-4-0709")
-    assert not any(word in doubt for doubt in prices.doubts(facts.Row({**row, **change}, "prices", 0)))
+    assert not any(
+        word in doubt for doubt in prices.doubts(facts.Row({**row, **change}, "prices", 0))
+    )
 
 
 @pytest.mark.parametrize("lists, rule", [(2, False), (3, True)])
@@ -286,16 +376,23 @@ def test_no_reason_is_given_where_the_list_gives_none():
 def _derived(formula):
     """The end of a formula's derivation, as a formula that can be called."""
     end = formula.derivation.last
-    return Formula(q.find(end.lhs.name), end.rhs, register=False, name="derived", meaning="m", source="s")
+    return Formula(
+        q.find(end.lhs.name), end.rhs, register=False, name="derived", meaning="m", source="s"
+    )
 
 
 def test_derivations_end_in_their_formulas():
-    for formula in (prices.implied_kv_bytes, prices.implied_kv_bytes_rule,
-                    prices.implied_kv_bytes_with_attention):
+    for formula in (
+        prices.implied_kv_bytes,
+        prices.implied_kv_bytes_rule,
+        prices.implied_kv_bytes_with_attention,
+    ):
         assert (formula.derivation.result - formula.expression).simplify() == 0
     # Where the formula has a bound that the derivation leaves out: at a point within it.
     lists = {"cache_write_ratio": 2, "cache_read_ratio": 0.1}
-    assert _derived(prices.break_even_reuses)(lists) == pytest.approx(prices.break_even_reuses(lists))
+    assert _derived(prices.break_even_reuses)(lists) == pytest.approx(
+        prices.break_even_reuses(lists)
+    )
     known = {**B200, "context": 1000, "output_over_input": 3}
     assert _derived(prices.implied_batch)(known) == pytest.approx(prices.implied_batch(known))
     for context in (2e5, 1e6):
@@ -303,14 +400,41 @@ def test_derivations_end_in_their_formulas():
         assert linear == pytest.approx(prices.cost_growth(context=context, price_threshold=2e5))
 
 
-@pytest.mark.parametrize("call, error, sentence", [
-    (lambda: prices.table(hardware="B2000"), ScenarioError, "There is no hardware 'B2000'; the nearest are"),
-    (lambda: prices.table(active_parameters=-1), ScenarioError, "active_parameters must be a number above 0"),
-    (lambda: prices.real_caches(0), QuantityError, "must be above 0 to be compared with; got 0"),
-    (lambda: prices.real_caches("2 GFLOP"), QuantityError, "must be a byte/token; '2 GFLOP' is a flop"),
-    (lambda: prices.break_even_reuses(cache_read_ratio=1.5, cache_write_ratio=1), QuantityError,
-     "cache_read_ratio must be at most 1"),
-    (lambda: prices.implied(get("prices", "gpt-7")), facts.FactsError, "has no row 'gpt-7'; the nearest")])
+@pytest.mark.parametrize(
+    "call, error, sentence",
+    [
+        (
+            lambda: prices.table(hardware="B2000"),
+            ScenarioError,
+            "There is no hardware 'B2000'; the nearest are",
+        ),
+        (
+            lambda: prices.table(active_parameters=-1),
+            ScenarioError,
+            "active_parameters must be a number above 0",
+        ),
+        (
+            lambda: prices.real_caches(0),
+            QuantityError,
+            "must be above 0 to be compared with; got 0",
+        ),
+        (
+            lambda: prices.real_caches("2 GFLOP"),
+            QuantityError,
+            "must be a byte/token; '2 GFLOP' is a flop",
+        ),
+        (
+            lambda: prices.break_even_reuses(cache_read_ratio=1.5, cache_write_ratio=1),
+            QuantityError,
+            "cache_read_ratio must be at most 1",
+        ),
+        (
+            lambda: prices.implied(get("prices", "gpt-7")),
+            facts.FactsError,
+            "has no row 'gpt-7'; the nearest",
+        ),
+    ],
+)
 def test_bad_input_gets_one_clear_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         call()

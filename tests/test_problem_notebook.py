@@ -1,4 +1,5 @@
 """A problem in a notebook does what it does in the page."""
+
 from __future__ import annotations
 
 import pytest
@@ -21,7 +22,9 @@ def test_every_problem_can_be_answered(name):
             box.check.click()
             assert box.verdict.value[3] in "✓✗"
     elif problem.kind == "number":
-        box.answer.value = problem.drawn_text(str(problem.entry.head["answer"]) + f" digits=6 unit={problem.unit}", 3)
+        box.answer.value = problem.drawn_text(
+            str(problem.entry.head["answer"]) + f" digits=6 unit={problem.unit}", 3
+        )
         box.check.click()
         assert box.verdict.value.startswith("<b>✓</b>"), (box.answer.value, box.verdict.value)
     box.hint.click()
@@ -65,5 +68,7 @@ def test_a_missing_package_is_named(monkeypatch):
         raise ModuleNotFoundError("No module named 'markdown_it'", name="markdown_it")
 
     monkeypatch.setattr(notebook, "Practice", without)
-    with pytest.raises(SourceError, match="need the package markdown_it; install handful with its extra"):
+    with pytest.raises(
+        SourceError, match="need the package markdown_it; install handful with its extra"
+    ):
         practise("step-of-a-dense-model", seed=1)

@@ -1,4 +1,5 @@
 """Erlang's formulas against published tables, sums in long arithmetic, and a queue that is played."""
+
 import math
 import statistics
 from fractions import Fraction
@@ -13,10 +14,22 @@ from handful import queueing
 from handful.random32 import mulberry32
 
 
-@pytest.mark.parametrize("seats, wanted, lost", [
-    # From the tables of Erlang B that telephone companies print: traffic that so many lines carry at that loss.
-    (1, 0.0101, 0.01), (5, 1.36, 0.01), (10, 4.46, 0.01), (20, 12.03, 0.01), (50, 37.90, 0.01), (100, 84.06, 0.01),
-    (10, 5.08, 0.02), (20, 13.18, 0.02), (100, 87.97, 0.02)])
+@pytest.mark.parametrize(
+    "seats, wanted, lost",
+    [
+        # From the tables of Erlang B that telephone companies print: traffic that so many lines
+        # carry at that loss.
+        (1, 0.0101, 0.01),
+        (5, 1.36, 0.01),
+        (10, 4.46, 0.01),
+        (20, 12.03, 0.01),
+        (50, 37.90, 0.01),
+        (100, 84.06, 0.01),
+        (10, 5.08, 0.02),
+        (20, 13.18, 0.02),
+        (100, 87.97, 0.02),
+    ],
+)
 def test_losses_are_those_of_the_printed_tables(seats, wanted, lost):
     assert queueing.erlang_b(seats, wanted) == pytest.approx(lost, rel=0.01)
 
@@ -25,11 +38,20 @@ def test_losses_are_those_of_the_printed_tables(seats, wanted, lost):
 @settings(max_examples=60, deadline=None)
 def test_losses_are_the_ratio_of_sums(seats, wanted):
     terms = [Fraction(wanted**k, math.factorial(k)) for k in range(seats + 1)]
-    assert queueing.erlang_b(seats, wanted) == pytest.approx(float(terms[-1] / sum(terms)), rel=1e-12)
+    assert queueing.erlang_b(seats, wanted) == pytest.approx(
+        float(terms[-1] / sum(terms)), rel=1e-12
+    )
 
 
-@pytest.mark.parametrize("seats, wanted, waits", [
-    (3, 2, Fraction(4, 9)), (2, 1, Fraction(1, 3)), (1, 0.5, Fraction(1, 2)), (2, 1.5, Fraction(9, 14))])
+@pytest.mark.parametrize(
+    "seats, wanted, waits",
+    [
+        (3, 2, Fraction(4, 9)),
+        (2, 1, Fraction(1, 3)),
+        (1, 0.5, Fraction(1, 2)),
+        (2, 1.5, Fraction(9, 14)),
+    ],
+)
 def test_shares_that_wait_are_those_of_the_textbooks(seats, wanted, waits):
     """M/M/1: the load; M/M/2: 2ρ²/(1 + ρ); M/M/3 at two thirds: four ninths."""
     assert queueing.erlang_c(seats, wanted) == pytest.approx(float(waits), rel=1e-12)
@@ -57,7 +79,9 @@ def test_the_margin_is_spare_seats_over_a_poisson_deviation():
     # Halfin and Whitt 1981: with many seats the share that waits depends on the margin alone.
     for load in (0.95, 0.97, 0.99):
         z = queueing.seat_margin(seats=2000, load=load)
-        assert queueing.erlang_c(2000, 2000 * load) == pytest.approx(1 / (1 + z * norm.cdf(z) / norm.pdf(z)), rel=0.08)
+        assert queueing.erlang_c(2000, 2000 * load) == pytest.approx(
+            1 / (1 + z * norm.cdf(z) / norm.pdf(z)), rel=0.08
+        )
 
 
 def test_waits_are_those_of_a_queue_that_is_played():
@@ -85,19 +109,24 @@ def test_waits_are_those_of_a_queue_that_is_played():
         shares.append(len(late) / len(waits))
         means.append(statistics.fmean(late))
     # An answer of 40 tokens, at intervals of 1/40 each.
-    for found, exact in ((shares, queueing.erlang_c(5, 4)),
-                         (means, queueing.seat_wait(seats=5, load=0.8, answer_tokens=40, batch_interval=1 / 40))):
+    for found, exact in (
+        (shares, queueing.erlang_c(5, 4)),
+        (means, queueing.seat_wait(seats=5, load=0.8, answer_tokens=40, batch_interval=1 / 40)),
+    ):
         error = statistics.stdev(found) / math.sqrt(len(found))
         assert abs(statistics.fmean(found) - exact) < 4 * error < 0.3 * exact
 
 
-@pytest.mark.parametrize("call, sentence", [
-    (lambda: queueing.erlang_b(0, 1), "1 or more; got 0"),
-    (lambda: queueing.erlang_b(2.5, 1), "must be whole"),
-    (lambda: queueing.erlang_b(3, 0), "above 0 and finite; got 0"),
-    (lambda: queueing.erlang_b(3, math.inf), "above 0 and finite"),
-    (lambda: queueing.erlang_c(3, 3), "fewer than the 3"),
-])
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: queueing.erlang_b(0, 1), "1 or more; got 0"),
+        (lambda: queueing.erlang_b(2.5, 1), "must be whole"),
+        (lambda: queueing.erlang_b(3, 0), "above 0 and finite; got 0"),
+        (lambda: queueing.erlang_b(3, math.inf), "above 0 and finite"),
+        (lambda: queueing.erlang_c(3, 3), "fewer than the 3"),
+    ],
+)
 def test_bad_queues_get_a_sentence(call, sentence):
     with pytest.raises(queueing.QueueError, match=sentence):
         call()

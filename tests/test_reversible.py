@@ -1,4 +1,7 @@
-"""Feistel rounds over three kinds of numbers; memory against compute, held against published figures."""
+"""Feistel rounds over three kinds of numbers; memory against compute, held against published
+figures.
+"""
+
 import sys
 
 import numpy as np
@@ -8,18 +11,34 @@ from hypothesis import strategies as st
 
 from handful import balance, overtraining, reversible, tiers
 from handful.facts import get
-from handful.reversible import REALS, XOR, FeistelError, decrypt, encrypt, feistel_round, modulo, undo_round
+from handful.reversible import (
+    REALS,
+    XOR,
+    FeistelError,
+    decrypt,
+    encrypt,
+    feistel_round,
+    modulo,
+    undo_round,
+)
 from handful.scenario import values
 
 WORDS = st.integers(0, 2**64 - 1)
 
 
 def _any_functions(seeds):
-    """Functions with no structure and no inverse: Python's hash of the input and a seed, cut to 64 bits."""
+    """Functions with no structure and no inverse: Python's hash of the input and a seed, cut to 64
+    bits.
+    """
     return [lambda x, seed=seed: hash((x, seed)) & (2**64 - 1) for seed in seeds]
 
 
-@given(x=WORDS, y=WORDS, seeds=st.lists(st.integers(), max_size=8), group=st.sampled_from([XOR, modulo(64)]))
+@given(
+    x=WORDS,
+    y=WORDS,
+    seeds=st.lists(st.integers(), max_size=8),
+    group=st.sampled_from([XOR, modulo(64)]),
+)
 def test_rounds_are_undone_exactly_whatever_the_function(x, y, seeds, group):
     functions = _any_functions(seeds)
     assert decrypt(*encrypt(x, y, functions, group), functions, group) == (x, y)
@@ -27,7 +46,8 @@ def test_rounds_are_undone_exactly_whatever_the_function(x, y, seeds, group):
 
 @given(x=WORDS, y=WORDS, seeds=st.lists(st.integers(), max_size=8))
 def test_with_bits_one_machine_does_both(x, y, seeds):
-    # Decryption is encryption with the halves exchanged and the keys in reverse: why the design was made.
+    # Decryption is encryption with the halves exchanged and the keys in reverse: why the design was
+    # made.
     functions = _any_functions(seeds)
     c, d = encrypt(x, y, functions)
     assert encrypt(d, c, functions[::-1]) == (y, x)
@@ -80,7 +100,8 @@ MT_NLG = dict(d_model=20480, attention_heads=128, sequence_tokens=2048)
 
 @pytest.mark.parametrize("model, saved", [(GPT3, 0.70), (MT_NLG, 0.65)])
 def test_attention_scores_are_the_published_share_of_activations(model, saved):
-    # Korthikanti et al. 2022, section 5: not keeping the scores saves 70 % for GPT-3, 65 % for MT-NLG.
+    # Korthikanti et al. 2022, section 5: not keeping the scores saves 70 % for GPT-3, 65 % for
+    # MT-NLG.
     whole = reversible.layer_activation_bytes(model)
     without = reversible.layer_activation_bytes(model, bytes_per_score=0)
     assert 1 - without / whole == pytest.approx(saved, abs=0.005)
@@ -110,13 +131,16 @@ def test_memory_by_depth():
 
 @pytest.mark.parametrize("chip, published", [("A100 80GB", 6), ("H100 SXM", 19)])
 def test_break_even_of_a_published_serving_system(chip, published):
-    # Mooncake: a link to 8 × A800 or H800 (the arithmetic of A100 and H100) pays from 6 or 19 GB/s on, with
-    # Llama 3 70B.  Their own memory is faster than that by the advantage of reading over computing again.
+    # Mooncake: a link to 8 × A800 or H800 (the arithmetic of A100 and H100) pays from 6 or 19 GB/s
+    # on, with Llama 3 70B.  Their own memory is faster than that by the advantage of reading over
+    # computing again.
     row = get("scaling_laws", "mooncake_breakeven")
     assert row["value"] == published or f"{published} GB/s on 8xH800" in row["fact"]
     known = values(hardware=chip, model="Llama 3.1 70B", precision="bf16")
     link = published * 1e9 / 8
-    assert reversible.cache_advantage(known) == pytest.approx(known["memory_bandwidth"] / link, rel=0.05)
+    assert reversible.cache_advantage(known) == pytest.approx(
+        known["memory_bandwidth"] / link, rel=0.05
+    )
 
 
 @pytest.mark.parametrize("chip", ["H100 SXM", "GB200 NVL72", "TPU v5e"])
@@ -125,7 +149,9 @@ def test_the_advantage_is_the_balance_context(chip, model):
     # Caches read in the time of one token's arithmetic: the context beyond which no batch balances.
     known = values(hardware=chip, model=model, precision="bf16")
     assert known["kv_window_bytes"] == 0
-    assert reversible.cache_advantage(known) == pytest.approx(balance.balance_context(known), rel=1e-12)
+    assert reversible.cache_advantage(known) == pytest.approx(
+        balance.balance_context(known), rel=1e-12
+    )
 
 
 def test_the_rent_of_memory_reaches_the_price_of_computing():
@@ -134,12 +160,15 @@ def test_the_rent_of_memory_reaches_the_price_of_computing():
     again = tiers.rematerialise_cost(known, model_flops_utilisation=1)
     assert tiers.hold_rate_in_memory(known) * hold == pytest.approx(again, rel=1e-12)
     # A cache repays itself at every reading; activations are read once, and are many times larger.
-    layer = reversible.layer_activation_bytes(d_model=8192, attention_heads=64, sequence_tokens=8192,
-                                              bytes_per_score=0)
+    layer = reversible.layer_activation_bytes(
+        d_model=8192, attention_heads=64, sequence_tokens=8192, bytes_per_score=0
+    )
     training = {**known, "layers": 80, "layer_activation_bytes": layer}
     short = reversible.activation_breakeven_hold(training)
     assert short < 1 < 30 < hold < 40
-    assert tiers.hold_rate_in_memory(known, kv_bytes_per_token=80 * layer) * short == pytest.approx(again, rel=1e-12)
+    assert tiers.hold_rate_in_memory(known, kv_bytes_per_token=80 * layer) * short == pytest.approx(
+        again, rel=1e-12
+    )
     assert reversible.cache_advantage(known) > 100 * reversible.activation_advantage(training) > 100
     # A cache as large would be read once for every time that activations are written and read.
     as_large = reversible.cache_advantage(known, kv_bytes_per_token=80 * layer)
@@ -147,24 +176,38 @@ def test_the_rent_of_memory_reaches_the_price_of_computing():
 
 
 def test_the_derivation_ends_in_its_formula():
-    assert reversible.cache_breakeven_hold.derivation.result == reversible.cache_breakeven_hold.expression
+    assert (
+        reversible.cache_breakeven_hold.derivation.result
+        == reversible.cache_breakeven_hold.expression
+    )
 
 
 def test_shapes_give_what_counted_bytes_give():
     run = {**GPT3, "micro_batch": 2, "activation_bytes": 2, "layers": 96}
     counted = {**run, "layer_activation_bytes": reversible.layer_activation_bytes(GPT3)}
     for name in ("stored", "checkpointed", "reversible"):
-        whole, of_shape = (getattr(reversible, f"activation_memory_{name}{end}") for end in ("", "_of_shape"))
+        whole, of_shape = (
+            getattr(reversible, f"activation_memory_{name}{end}") for end in ("", "_of_shape")
+        )
         assert of_shape(run) == pytest.approx(whole(counted), rel=1e-12)
     chip = {**values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16"), **counted}
-    assert reversible.activation_advantage_of_shape(chip) == pytest.approx(reversible.activation_advantage(chip))
+    assert reversible.activation_advantage_of_shape(chip) == pytest.approx(
+        reversible.activation_advantage(chip)
+    )
     assert reversible.activation_breakeven_hold_of_shape(chip) == pytest.approx(
-        reversible.activation_breakeven_hold(chip))
+        reversible.activation_breakeven_hold(chip)
+    )
 
 
 def test_held_for_the_break_even_time_both_cost_a_forward_pass():
-    run = {**values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16"), **GPT3, "layers": 80}
+    run = {
+        **values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16"),
+        **GPT3,
+        "layers": 80,
+    }
     again = tiers.rematerialise_cost(run, model_flops_utilisation=1)
-    for held, even in ((reversible.cache_hold_in_memory, reversible.cache_breakeven_hold),
-                       (reversible.activation_hold_in_memory, reversible.activation_breakeven_hold_of_shape)):
+    for held, even in (
+        (reversible.cache_hold_in_memory, reversible.cache_breakeven_hold),
+        (reversible.activation_hold_in_memory, reversible.activation_breakeven_hold_of_shape),
+    ):
         assert held(run, hold_time=even(run)) == pytest.approx(again, rel=1e-12)

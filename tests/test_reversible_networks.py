@@ -1,4 +1,7 @@
-"""Reversible networks: gradients against finite differences, memory and FLOPs counted, drift measured."""
+"""Reversible networks: gradients against finite differences, memory and FLOPs counted, drift
+measured.
+"""
+
 import tracemalloc
 
 import numpy as np
@@ -6,8 +9,16 @@ import pytest
 
 from handful import reversible
 from handful.reversible import REALS, FeistelError, decrypt, encrypt, modulo
-from handful.reversible_networks import (BLOCKS, forward, gradient_table, gradients, inverse, network, nudge_growth,
-                                         rebuild_error)
+from handful.reversible_networks import (
+    BLOCKS,
+    forward,
+    gradient_table,
+    gradients,
+    inverse,
+    network,
+    nudge_growth,
+    rebuild_error,
+)
 from handful.written import read
 
 KINDS = sorted(BLOCKS)
@@ -24,7 +35,9 @@ def test_a_block_is_the_published_pair_of_equations(kind):
     y1 = x1 + f(x2)
     y2 = x2 + g(y1)
     assert all(np.array_equal(a, b) for a, b in zip(forward(branches, x1, x2), (y1, y2)))
-    assert np.allclose(inverse(branches, y1, y2), (y1 - f(y2 - g(y1)), y2 - g(y1)), rtol=0, atol=1e-15)
+    assert np.allclose(
+        inverse(branches, y1, y2), (y1 - f(y2 - g(y1)), y2 - g(y1)), rtol=0, atol=1e-15
+    )
 
 
 def test_no_token_sees_those_after_it():
@@ -32,13 +45,20 @@ def test_no_token_sees_those_after_it():
     before = forward(branches, x1, x2)
     x2[4, 0] += 1.0
     for old, new in zip(before, forward(branches, x1, x2)):
-        assert np.allclose(old[:4], new[:4], rtol=0, atol=1e-12) and np.abs(old[5] - new[5]).max() > 1e-3
+        assert (
+            np.allclose(old[:4], new[:4], rtol=0, atol=1e-12)
+            and np.abs(old[5] - new[5]).max() > 1e-3
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rebuild", [True, False])
 def test_gradients_against_finite_differences(kind, rebuild):
-    branches, (x1, x2), rng = network(kind, depth=2, width=6, seed=4), _inputs(5, 6), np.random.default_rng(9)
+    branches, (x1, x2), rng = (
+        network(kind, depth=2, width=6, seed=4),
+        _inputs(5, 6),
+        np.random.default_rng(9),
+    )
     found = gradients(branches, x1, x2, rebuild=rebuild)
 
     def loss(branches, x1, x2):
@@ -55,15 +75,19 @@ def test_gradients_against_finite_differences(kind, rebuild):
             d = rng.standard_normal(weight.shape)
 
             def moved(by, i=i, j=j, branch=branch, weight=weight, d=d):
-                weights = (*branch.weights[:j], weight + by * d, *branch.weights[j + 1:])
-                return loss([*branches[:i], branch._replace(weights=weights), *branches[i + 1:]], x1, x2)
+                weights = (*branch.weights[:j], weight + by * d, *branch.weights[j + 1 :])
+                return loss(
+                    [*branches[:i], branch._replace(weights=weights), *branches[i + 1 :]], x1, x2
+                )
 
             slope = (moved(step) - moved(-step)) / (2 * step)
             assert (found.weights[i][j] * d).sum() == pytest.approx(slope, rel=1e-5, abs=1e-6)
 
 
 def _largest_gap(a, b):
-    """Largest difference between two sets of gradients, each array relative to its own largest entry."""
+    """Largest difference between two sets of gradients, each array relative to its own largest
+    entry.
+    """
     pairs = [(a.x1, b.x1), (a.x2, b.x2)]
     pairs += [pair for one, other in zip(a.weights, b.weights) for pair in zip(one, other)]
     return max(np.abs(p - q).max() / np.abs(p).max() for p, q in pairs)
@@ -90,11 +114,17 @@ def test_held_bytes_are_flat_against_linear(kind):
 
 
 def test_held_bytes_are_the_formulas():
-    # A feed-forward branch of width d keeps d + 1 + 4 d numbers a token, by hand; a round is a layer here.
+    # A feed-forward branch of width d keeps d + 1 + 4 d numbers a token, by hand; a round is a
+    # layer here.
     width, tokens, rounds = 16, 32, 12
     layer = 8 * (5 * width + 1)
-    known = dict(micro_batch=1, sequence_tokens=tokens, d_model=width, activation_bytes=8,
-                 layer_activation_bytes=layer)
+    known = dict(
+        micro_batch=1,
+        sequence_tokens=tokens,
+        d_model=width,
+        activation_bytes=8,
+        layer_activation_bytes=layer,
+    )
     net, x = network("revnet", rounds // 2, width), _inputs(tokens, width)
     assert gradients(net, *x).held_bytes == reversible.activation_memory_reversible(known)
     stored = reversible.activation_memory_stored(known, layers=rounds)
@@ -102,7 +132,8 @@ def test_held_bytes_are_the_formulas():
 
 
 def test_the_interpreter_sees_the_memory_too():
-    # Peak memory that NumPy asks for, less the weights' gradients: the counting above is not ours alone.
+    # Peak memory that NumPy asks for, less the weights' gradients: the counting above is not ours
+    # alone.
     tokens, width = 512, 8
 
     def peak(depth, rebuild):
@@ -152,17 +183,21 @@ def test_counted_flops_are_eight_sixths(kind):
 
 # Rounding
 
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_drift_grows_with_depth_and_shrinks_with_precision(kind):
     def errors(dtype, gain):
-        return [rebuild_error(network(kind, depth, 32, gain=gain, dtype=dtype), *_inputs(16, 32, dtype))
-                for depth in (4, 16, 64)]
+        return [
+            rebuild_error(network(kind, depth, 32, gain=gain, dtype=dtype), *_inputs(16, 32, dtype))
+            for depth in (4, 16, 64)
+        ]
 
     single, double, steep = errors(np.float32, 1), errors(np.float64, 1), errors(np.float32, 3)
     assert single == sorted(single) and double == sorted(double)
     # Half an epsilon is lost a rounding: 2^29 between the two formats, whatever the depth.
     assert [a / b for a, b in zip(single, double)] == pytest.approx([2**29] * 3, rel=0.6)
-    # Ordinary weights: less than a hundred epsilons after 128 rounds; steep ones lose three digits more.
+    # Ordinary weights: less than a hundred epsilons after 128 rounds; steep ones lose three digits
+    # more.
     assert single[-1] < 1e-4 and steep[-1] > 30 * single[-1]
 
 
@@ -172,7 +207,9 @@ def test_whole_numbers_do_not_drift():
     unit = 2.0**-32
 
     def fixed(branch):
-        return lambda x: np.rint(branch(x.view(np.int64) * unit) / unit).astype(np.int64).view(np.uint64)
+        return lambda x: (
+            np.rint(branch(x.view(np.int64) * unit) / unit).astype(np.int64).view(np.uint64)
+        )
 
     functions = [fixed(branch) for branch in branches]
     x, y = np.rint(_inputs(8, 16) / unit).astype(np.int64).view(np.uint64)
@@ -187,13 +224,17 @@ def test_whole_numbers_do_not_drift():
 
 # Avalanche, unwanted
 
+
 def test_residual_and_layer_norm_together_keep_a_nudge_small():
-    growth = {(r, n): nudge_growth(residual=r, normalised=n) for r in (False, True) for n in (False, True)}
+    growth = {
+        (r, n): nudge_growth(residual=r, normalised=n) for r in (False, True) for n in (False, True)
+    }
     assert all(g[0] == pytest.approx(1e-6, rel=1e-6) for g in growth.values())
     # Unrelated vectors of equal length differ by the square root of two.
     assert growth[False, False][-1] == pytest.approx(2**0.5, rel=0.05)
     assert growth[True, True][-1] < 5e-6 < 1e-3 < growth[True, False][-1] < growth[False, True][-1]
-    # Both together: as a power of depth, so that from 16 to 64 layers it grows less than depth itself.
+    # Both together: as a power of depth, so that from 16 to 64 layers it grows less than depth
+    # itself.
     later = {key: g[64] / g[16] for key, g in growth.items()}
     assert later[True, True] < 2 < 100 < later[True, False]
 
@@ -202,11 +243,14 @@ def test_a_plain_network_of_gain_one_is_calm():
     assert nudge_growth(residual=False, normalised=False, gain=1)[-1] < 2e-6
 
 
-@pytest.mark.parametrize("call, sentence", [
-    (lambda: network("resnet", 2, 8), "is 'revnet' or 'transformer'; got 'resnet'"),
-    (lambda: network("revnet", 0, 8), "1 block or more and a width of 2 or more; got 0 and 8"),
-    (lambda: nudge_growth(nudge=2), "A nudge below 1 goes through 0 layers or more"),
-])
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: network("resnet", 2, 8), "is 'revnet' or 'transformer'; got 'resnet'"),
+        (lambda: network("revnet", 0, 8), "1 block or more and a width of 2 or more; got 0 and 8"),
+        (lambda: nudge_growth(nudge=2), "A nudge below 1 goes through 0 layers or more"),
+    ],
+)
 def test_bad_input_gets_one_clear_sentence(call, sentence):
     with pytest.raises(FeistelError, match=sentence) as caught:
         call()
@@ -216,9 +260,17 @@ def test_bad_input_gets_one_clear_sentence(call, sentence):
 def test_the_table_of_gradients_says_what_is_kept_and_what_is_lost():
     head, rows = gradient_table(width=8, tokens=6)
     assert head[2:] == ["Kept", "Rebuilt", "Gradients differ by"] and [row[:2] for row in rows] == [
-        ["4", "double"], ["16", "double"], ["64", "double"], ["16", "single"]]
-    kept, rebuilt = ([int(row[column].removesuffix(" kB").replace(",", "")) for row in rows] for column in (2, 3))
-    assert kept[1] == pytest.approx(4 * kept[0], rel=0.3) and kept[2] == pytest.approx(16 * kept[0], rel=0.3)
-    assert len(set(rebuilt[:3])) == 1 and rebuilt[0] < kept[0]       # flat against linear in the depth
+        ["4", "double"],
+        ["16", "double"],
+        ["64", "double"],
+        ["16", "single"],
+    ]
+    kept, rebuilt = (
+        [int(row[column].removesuffix(" kB").replace(",", "")) for row in rows] for column in (2, 3)
+    )
+    assert kept[1] == pytest.approx(4 * kept[0], rel=0.3) and kept[2] == pytest.approx(
+        16 * kept[0], rel=0.3
+    )
+    assert len(set(rebuilt[:3])) == 1 and rebuilt[0] < kept[0]  # flat against linear in the depth
     double, single = (read(rows[i][4])[0] for i in (1, 3))
     assert double < 1e-12 < 1e-8 < single

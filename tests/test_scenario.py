@@ -1,4 +1,5 @@
 """Rows to values of symbols, for Python and the page alike."""
+
 import itertools
 import json
 import math
@@ -19,44 +20,105 @@ OF_EXPERTS = ("expert_layers", "expert_parameters", "dispatch_bytes", "combine_b
 
 def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
     rows = json.loads(json.dumps(ROWS, allow_nan=False))
-    assert rows["default"] == {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8",
-                               "context": 8192}
+    assert rows["default"] == {
+        "hardware": "GB200 NVL72",
+        "model": "DeepSeek-V3",
+        "precision": "fp8",
+        "context": 8192,
+    }
     for row in rows["hardware"]:
         assert {"name", "label", "verified", "values", "peak_flops", "source"} <= set(row)
-        assert set(row["values"]) == {"memory_bandwidth", "memory_capacity", "devices", "device_price",
-                                      "domain_devices", "scale_up_bandwidth", "scale_out_bandwidth"}
-        assert "bf16" in row["peak_flops"] and set(row["peak_flops"]) <= {"bf16", "fp8", "fp4", "int8"}
+        assert set(row["values"]) == {
+            "memory_bandwidth",
+            "memory_capacity",
+            "devices",
+            "device_price",
+            "domain_devices",
+            "scale_up_bandwidth",
+            "scale_out_bandwidth",
+        }
+        assert "bf16" in row["peak_flops"] and set(row["peak_flops"]) <= {
+            "bf16",
+            "fp8",
+            "fp4",
+            "int8",
+        }
     for row in rows["model"]:
-        assert set(row["values"]) == {"total_parameters", "active_parameters", "routed_parameters", "experts",
-                                      "active_experts", "attention_flops_per_pair", "prefill_attention_flops_per_pair", "layers", "d_model",
-                                      "attention_heads", *OF_EXPERTS}
+        assert set(row["values"]) == {
+            "total_parameters",
+            "active_parameters",
+            "routed_parameters",
+            "experts",
+            "active_experts",
+            "attention_flops_per_pair",
+            "prefill_attention_flops_per_pair",
+            "layers",
+            "d_model",
+            "attention_heads",
+            *OF_EXPERTS,
+        }
         assert {"kv_elements_per_token", "kv_window_elements", "max_context", "source"} <= set(row)
     for row in rows["precision"]:
-        assert {"name", "label", "arithmetic", "bytes_per_parameter", "kv_bytes_per_element"} <= set(row)
+        assert {
+            "name",
+            "label",
+            "arithmetic",
+            "bytes_per_parameter",
+            "kv_bytes_per_element",
+        } <= set(row)
     for kind in ("hardware", "model", "precision"):
         names = [row["name"] for row in rows[kind]]
         assert len(set(names)) == len(names) and rows["default"][kind] in names
 
 
 def test_names_that_pages_use():
-    for name in ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "B300 SXM", "GB300 NVL72",
-                 "Vera Rubin NVL72", "MI300X", "MI355X", "TPU v5e", "TPU v5p", "TPU v6e", "TPU7x"):
+    for name in (
+        "A100 80GB",
+        "H100 SXM",
+        "H200 SXM",
+        "B200 SXM",
+        "GB200 NVL72",
+        "B300 SXM",
+        "GB300 NVL72",
+        "Vera Rubin NVL72",
+        "MI300X",
+        "MI355X",
+        "TPU v5e",
+        "TPU v5p",
+        "TPU v6e",
+        "TPU7x",
+    ):
         assert name in HARDWARE
-    for name in ("Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B", "Mixtral 8x7B", "Qwen3 235B-A22B",
-                 "DeepSeek-V3", "Kimi K2", "gpt-oss-120b", "Gemma 2 27B"):
+    for name in (
+        "Llama 3.1 8B",
+        "Llama 3.1 70B",
+        "Llama 3.1 405B",
+        "Mixtral 8x7B",
+        "Qwen3 235B-A22B",
+        "DeepSeek-V3",
+        "Kimi K2",
+        "gpt-oss-120b",
+        "Gemma 2 27B",
+    ):
         assert name in MODELS
 
 
 def test_default_values():
     v = values()
-    assert v["total_parameters"] == 671_026_419_200 and v["routed_parameters"] < v["total_parameters"]
+    assert (
+        v["total_parameters"] == 671_026_419_200 and v["routed_parameters"] < v["total_parameters"]
+    )
     assert (v["experts"], v["active_experts"], v["devices"], v["context"]) == (256, 8, 72, 8192)
-    assert v["peak_flops"] == 5e15 and v["memory_bandwidth"] == 8e12 and v["bytes_per_parameter"] == 1
+    assert (
+        v["peak_flops"] == 5e15 and v["memory_bandwidth"] == 8e12 and v["bytes_per_parameter"] == 1
+    )
     assert v["kv_bytes_per_token"] == 61 * 576 and v["kv_window_bytes"] == 0
     assert v["device_price"] == pytest.approx(3.30 / 3600)
     assert (v["flops_per_multiply_add"], v["one_token"], v["tokens_per_step"]) == (2, 1, 1)
     # 300 as the lecture counts it: multiplies x bytes per weight / bandwidth
-    assert v["peak_flops"] * v["bytes_per_parameter"] / 2 / v["memory_bandwidth"] == pytest.approx(312, abs=1)
+    assert v["peak_flops"] * v["bytes_per_parameter"] / 2 / v["memory_bandwidth"] == pytest.approx(
+        312, abs=1
+    )
 
 
 @pytest.mark.parametrize("hardware", HARDWARE)
@@ -72,7 +134,10 @@ def test_every_choice_gives_finite_values_or_says_what_the_chip_has(hardware):
         assert all(value is None or (math.isfinite(value) and value >= 0) for value in v.values())
         assert v["active_parameters"] <= v["total_parameters"]
         s = shapes.shape(model)
-        assert v["kv_bytes_per_token"] == shapes.kv_elements_per_token(s) * form["kv_bytes_per_element"]
+        assert (
+            v["kv_bytes_per_token"]
+            == shapes.kv_elements_per_token(s) * form["kv_bytes_per_element"]
+        )
         assert v["kv_window_bytes"] == shapes.kv_window_elements(s) * form["kv_bytes_per_element"]
 
 
@@ -83,14 +148,32 @@ def test_dense_models_have_one_expert_that_is_not_routed():
 
 
 def test_shapes_and_wires_are_the_published_ones():
-    """DeepSeek-V3: 61 layers, the first 3 dense, width 7168, 128 heads, experts of three 7168 × 2048 matrices;
-    a GB200 rack: 72 chips, NVLink 1.8 TB/s both ways together, 800 Gb/s a port; an H100 node: 8 chips, 900 GB/s."""
+    """DeepSeek-V3: 61 layers, the first 3 dense, width 7168, 128 heads, experts of three 7168 ×
+    2048 matrices; a GB200 rack: 72 chips, NVLink 1.8 TB/s both ways together, 800 Gb/s a port; an
+    H100 node: 8 chips, 900 GB/s.
+    """
     v = values("GB200 NVL72", "DeepSeek-V3")
-    assert (v["layers"], v["expert_layers"], v["d_model"], v["attention_heads"]) == (61, 58, 7168, 128)
-    assert v["expert_parameters"] == 3 * 7168 * 2048 and (v["dispatch_bytes"], v["combine_bytes"]) == (1, 2)
-    assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (72, 1.8e12 / 2, 800e9 / 8)
+    assert (v["layers"], v["expert_layers"], v["d_model"], v["attention_heads"]) == (
+        61,
+        58,
+        7168,
+        128,
+    )
+    assert v["expert_parameters"] == 3 * 7168 * 2048 and (
+        v["dispatch_bytes"],
+        v["combine_bytes"],
+    ) == (1, 2)
+    assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (
+        72,
+        1.8e12 / 2,
+        800e9 / 8,
+    )
     v = values("H100 SXM", "Mixtral 8x7B")
-    assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (8, 900e9 / 2, 400e9 / 8)
+    assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (
+        8,
+        900e9 / 2,
+        400e9 / 8,
+    )
     assert v["expert_layers"] == v["layers"] == 32
 
 
@@ -105,7 +188,9 @@ def test_experts_add_up_or_are_none(model):
 
 
 def test_int8_weights_halve_the_balance():
-    """Weights in one byte with bf16 arithmetic: half the multiplies per byte of all-bf16 or all-fp8."""
+    """Weights in one byte with bf16 arithmetic: half the multiplies per byte of all-bf16 or
+    all-fp8.
+    """
     balance = {}
     for precision in ("bf16", "fp8", "int8-weights"):
         v = values(hardware="H100 SXM", model="Llama 3.1 8B", precision=precision)
@@ -121,13 +206,17 @@ def test_tpus_serve_in_slices():
 
 
 def test_a_chip_without_a_price():
-    assert values(hardware="TPU v5e", model="Llama 3.1 8B", precision="bf16")["device_price"] is None
+    assert (
+        values(hardware="TPU v5e", model="Llama 3.1 8B", precision="bf16")["device_price"] is None
+    )
     assert notes("TPU v5e", "Llama 3.1 8B", "bf16") == [
-        "No price per hour was found for TPU v5e, so costs cannot be shown."]
+        "No price per hour was found for TPU v5e, so costs cannot be shown."
+    ]
     assert notes("TPU v5e", "Llama 3.1 8B", "bf16", device_price=1.2 / 3600) == []
 
 
 # Notes
+
 
 def plain(sentences):
     return [sentence.replace("\xa0", " ") for sentence in sentences]
@@ -137,7 +226,8 @@ def test_notes():
     assert notes() == []
     assert plain(notes("H100 SXM", "DeepSeek-V3", "bf16")) == [
         "DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit: "
-        "read the numbers as if memory were larger."]
+        "read the numbers as if memory were larger."
+    ]
     [note] = plain(notes(context=1e6))
     assert "beyond" in note and "DeepSeek-V3" in note
     assert any("Vera Rubin NVL72 were announced" in note for note in notes("Vera Rubin NVL72"))
@@ -151,7 +241,10 @@ def test_notes_follow_overrides():
 def test_weights_may_fit_and_a_sequence_not():
     assert plain(notes("GB200 NVL72", "DeepSeek-V3", "fp8", 131072, devices=4)) == []
     [note] = plain(notes("GB200 NVL72", "DeepSeek-V3", "fp8", 131072, memory_capacity=9.35e9))
-    assert note == "Weights and one sequence take 676 GB; 72 × GB200 NVL72 hold 673 GB, so not one fits."
+    assert (
+        note
+        == "Weights and one sequence take 676 GB; 72 × GB200 NVL72 hold 673 GB, so not one fits."
+    )
 
 
 def test_rules_use_names_that_the_page_knows():
@@ -171,28 +264,45 @@ def test_rules_use_names_that_the_page_knows():
 
 # Bad input
 
-@pytest.mark.parametrize("choice, sentence", [
-    ({"hardware": "H100"}, "There is no hardware 'H100'; the nearest are: H100 SXM"),
-    ({"hardware": "GB20 NVL72"}, "There is no hardware 'GB20 NVL72'; the nearest are: .*GB200 NVL72"),
-    ({"model": "deepseek"}, "There is no model 'deepseek'; the nearest are: DeepSeek-V3"),
-    ({"precision": "int8"}, "There is no precision 'int8'; the nearest are: int8-weights"),
-    ({"hardware": "H100 SXM", "precision": "fp4"},
-     "H100 SXM has no fp4 arithmetic; it has bf16, fp8 and int8, so the precisions allowed are bf16, fp8 an"),
-    ({"hardware": "A100 80GB"}, "A100 80GB has no fp8 arithmetic; it has bf16 and int8"),
-    ({"memory_bandwidth": 0}, "memory_bandwidth must be a number above 0; got 0"),
-    ({"memory_bandwidth": -1e12}, "memory_bandwidth must be a number above 0; got -1000000000000.0"),
-    ({"batch": -4}, "batch must be a number above 0; got -4"),
-    ({"peak_flops": math.nan}, "peak_flops must be a number above 0; got nan"),
-    ({"devices": math.inf}, "devices must be a number above 0; got inf"),
-    ({"device_price": "2"}, "device_price must be a number above 0; got '2'"),
-    ({"context": -1}, "context must be a number from 0 up; got -1"),
-    ({"devices": True}, "devices must be a number above 0; got True"),
-    ({"active_parameters": 1e12},
-     r"active_parameters must be at most total_parameters \(6.71026e.11\); got 1e.12"),
-    ({"active_experts": 300}, r"active_experts must be at most experts \(256\); got 300"),
-    ({"memory_bandwith": 1e12},
-     "A scenario has no value 'memory_bandwith'; the nearest are: memory_bandwidth"),
-])
+
+@pytest.mark.parametrize(
+    "choice, sentence",
+    [
+        ({"hardware": "H100"}, "There is no hardware 'H100'; the nearest are: H100 SXM"),
+        (
+            {"hardware": "GB20 NVL72"},
+            "There is no hardware 'GB20 NVL72'; the nearest are: .*GB200 NVL72",
+        ),
+        ({"model": "deepseek"}, "There is no model 'deepseek'; the nearest are: DeepSeek-V3"),
+        ({"precision": "int8"}, "There is no precision 'int8'; the nearest are: int8-weights"),
+        (
+            {"hardware": "H100 SXM", "precision": "fp4"},
+            "H100 SXM has no fp4 arithmetic; it has bf16, fp8 and int8, so the precisions allowed "
+            "are bf16, fp8 an",
+        ),
+        ({"hardware": "A100 80GB"}, "A100 80GB has no fp8 arithmetic; it has bf16 and int8"),
+        ({"memory_bandwidth": 0}, "memory_bandwidth must be a number above 0; got 0"),
+        (
+            {"memory_bandwidth": -1e12},
+            "memory_bandwidth must be a number above 0; got -1000000000000.0",
+        ),
+        ({"batch": -4}, "batch must be a number above 0; got -4"),
+        ({"peak_flops": math.nan}, "peak_flops must be a number above 0; got nan"),
+        ({"devices": math.inf}, "devices must be a number above 0; got inf"),
+        ({"device_price": "2"}, "device_price must be a number above 0; got '2'"),
+        ({"context": -1}, "context must be a number from 0 up; got -1"),
+        ({"devices": True}, "devices must be a number above 0; got True"),
+        (
+            {"active_parameters": 1e12},
+            r"active_parameters must be at most total_parameters \(6.71026e.11\); got 1e.12",
+        ),
+        ({"active_experts": 300}, r"active_experts must be at most experts \(256\); got 300"),
+        (
+            {"memory_bandwith": 1e12},
+            "A scenario has no value 'memory_bandwith'; the nearest are: memory_bandwidth",
+        ),
+    ],
+)
 def test_bad_input_gets_one_sentence(choice, sentence):
     with pytest.raises(ScenarioError, match="^" + sentence) as caught:
         values(**choice)
@@ -215,7 +325,13 @@ def test_names_match_whatever_their_capitals():
     assert values("h100 sxm", "deepseek-v3", "FP8") == values("H100 SXM", "DeepSeek-V3", "fp8")
 
 
-ORDERED = {"active_parameters", "active_experts", "routed_parameters", "experts", "total_parameters"}
+ORDERED = {
+    "active_parameters",
+    "active_experts",
+    "routed_parameters",
+    "experts",
+    "total_parameters",
+}
 
 
 @given(st.sampled_from(sorted(set(values()) - ORDERED)), st.floats(1e-3, 1e18))

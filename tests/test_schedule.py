@@ -1,4 +1,7 @@
-"""The schedule of the terminal against ts-fsrs, which the page runs: thousands of reviews as people live them."""
+"""The schedule of the terminal against ts-fsrs, which the page runs: thousands of reviews as people
+live them.
+"""
+
 from __future__ import annotations
 
 import json
@@ -15,7 +18,15 @@ from handful.exercises.schedule import State, Study, day, leech, memory
 from handful.page.bootstrap import node_command
 
 ROOT = Path(__file__).parents[1]
-ZONES = ["UTC", "America/Los_Angeles", "Europe/Berlin", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Kiritimati", "Pacific/Pago_Pago"]
+ZONES = [
+    "UTC",
+    "America/Los_Angeles",
+    "Europe/Berlin",
+    "Asia/Kolkata",
+    "Australia/Lord_Howe",
+    "Pacific/Kiritimati",
+    "Pacific/Pago_Pago",
+]
 HOUR, DAY = 3_600_000, 86_400_000
 PLAY = """
 import { effective, settingsOf } from "./lib/handful/page/study/log.js";
@@ -35,9 +46,18 @@ console.log(JSON.stringify(JSON.parse(text).map(({ events, book, moments }) => {
 
 
 def played(logs: list[dict]) -> list[dict]:
-    """What the page makes of logs: the settings, the state after each grade that counts, and queues."""
-    done = subprocess.run([*node_command(), "--input-type=module", "-e", PLAY], input=json.dumps(logs), cwd=ROOT,
-                          capture_output=True, text=True, encoding="utf-8", check=True)
+    """What the page makes of logs: the settings, the state after each grade that counts, and
+    queues.
+    """
+    done = subprocess.run(
+        [*node_command(), "--input-type=module", "-e", PLAY],
+        input=json.dumps(logs),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
     return json.loads(done.stdout)
 
 
@@ -47,72 +67,132 @@ class Learner:
     def __init__(self, seed: int, reviews: int = 400) -> None:
         self.random = random.Random(seed)
         self.zone = ZoneInfo(self.random.choice(ZONES))
-        year, week = self.random.choice([2024, 2025, 2026]), self.random.choice([9, 12, 13, 39, 43, 44])  # around changes of the clock
-        self.at = int(datetime.fromisocalendar(year, week, 1).replace(tzinfo=timezone.utc).timestamp() * 1000) + self.random.randrange(DAY)
+        year, week = (
+            self.random.choice([2024, 2025, 2026]),
+            self.random.choice([9, 12, 13, 39, 43, 44]),
+        )  # around changes of the clock
+        self.at = int(
+            datetime.fromisocalendar(year, week, 1).replace(tzinfo=timezone.utc).timestamp() * 1000
+        ) + self.random.randrange(DAY)
         self.events: list[dict] = []
         self.moments: list[list[int]] = []
         cards = [f"card-{i}" for i in range(self.random.choice([1, 3, 12]))]
-        self.book = [{"id": card, "chapter": self.random.choice(["one", "two", "three"])} for card in [*cards, "never-seen", "nor-this"]]
+        self.book = [
+            {"id": card, "chapter": self.random.choice(["one", "two", "three"])}
+            for card in [*cards, "never-seen", "nor-this"]
+        ]
         while sum(event["kind"] == "grade" for event in self.events) < reviews:
             self.act(cards)
         self.random.shuffle(self.events)  # the order of a file is not that of the log
 
     def add(self, kind: str, **more) -> None:
         zone = datetime.fromtimestamp(self.at / 1000, self.zone).utcoffset() // timedelta(minutes=1)
-        self.events.append({"id": f"{self.random.getrandbits(60):015x}", "at": self.at, "zone": zone, "kind": kind, **more})
+        self.events.append(
+            {
+                "id": f"{self.random.getrandbits(60):015x}",
+                "at": self.at,
+                "zone": zone,
+                "kind": kind,
+                **more,
+            }
+        )
         if self.random.random() < 0.1:
             self.moments.append([self.at + self.random.choice([0, 1, HOUR, DAY, 9 * DAY]), zone])
 
     def act(self, cards: list[str]) -> None:
         step = self.random.random()
         if step < 0.80:
-            if step < 0.06 and self.events:  # just before or after midnight, or the learner's own end of the day
+            if (
+                step < 0.06 and self.events
+            ):  # just before or after midnight, or the learner's own end of the day
                 local = datetime.fromtimestamp(self.at / 1000, self.zone).replace(
-                    hour=self.random.choice([0, 4]), minute=0, second=0, microsecond=0) + timedelta(days=1)
-                self.at = max(self.at, int(local.timestamp() * 1000) + self.random.choice([-1, 0, 1, -1000, 1000]))
-            self.add("grade", card=self.random.choice(cards), grade=self.random.choices(schedule.GRADES, [2, 1, 5, 1])[0])
+                    hour=self.random.choice([0, 4]), minute=0, second=0, microsecond=0
+                ) + timedelta(days=1)
+                self.at = max(
+                    self.at,
+                    int(local.timestamp() * 1000) + self.random.choice([-1, 0, 1, -1000, 1000]),
+                )
+            self.add(
+                "grade",
+                card=self.random.choice(cards),
+                grade=self.random.choices(schedule.GRADES, [2, 1, 5, 1])[0],
+            )
         elif step < 0.84 and self.events:
             self.add("undo", undoes=self.random.choice([self.events[-1]["id"], "0" * 15]))
         elif step < 0.86:
             self.add("bury", card=self.random.choice(cards))
         elif step < 0.865:
-            self.add("setting", **self.random.choice([
-                {"name": "retention", "value": self.random.choice([0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99])},
-                {"name": "new_per_day", "value": self.random.randrange(4)}, {"name": "chapters", "value": self.random.choice([[], ["one", "three"]])}]))
+            self.add(
+                "setting",
+                **self.random.choice(
+                    [
+                        {
+                            "name": "retention",
+                            "value": self.random.choice([0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99]),
+                        },
+                        {"name": "new_per_day", "value": self.random.randrange(4)},
+                        {"name": "chapters", "value": self.random.choice([[], ["one", "three"]])},
+                    ]
+                ),
+            )
         elif step < 0.87:
             self.zone = ZoneInfo(self.random.choice(ZONES))
         elif step < 0.88:
             self.at -= self.random.choice([HOUR, 5 * HOUR, 2 * DAY])  # a clock set back
         kind = self.random.random()
-        self.at += (self.random.randrange(90_000) if kind < 0.6 else self.random.randrange(14 * HOUR) if kind < 0.85
-                    else self.random.randrange(10 * DAY) if kind < 0.99 else self.random.randrange(400 * DAY))
+        self.at += (
+            self.random.randrange(90_000)
+            if kind < 0.6
+            else self.random.randrange(14 * HOUR)
+            if kind < 0.85
+            else self.random.randrange(10 * DAY)
+            if kind < 0.99
+            else self.random.randrange(400 * DAY)
+        )
 
 
 def history(study: Study) -> dict[str, State]:
     """The state of its card after each grade that counts."""
     found, latest = {}, {}
     for event in study.counting("grade"):
-        state = study.memory.graded(latest.get(event["card"], State()), event["grade"], event["at"], event["zone"])
+        state = study.memory.graded(
+            latest.get(event["card"], State()), event["grade"], event["at"], event["zone"]
+        )
         found[event["id"]] = latest[event["card"]] = state
     assert latest == study.states
     return found
 
 
 def assert_same(state: State, want: dict) -> None:
-    assert (state.stability, state.difficulty) == pytest.approx((want["stability"], want["difficulty"]), abs=1e-6)
+    assert (state.stability, state.difficulty) == pytest.approx(
+        (want["stability"], want["difficulty"]), abs=1e-6
+    )
     assert (state.name, state.reps, state.lapses, state.last, state.last_day) == (
-        want["state"], want["reps"], want["lapses"], want["last"], want["lastDay"])
+        want["state"],
+        want["reps"],
+        want["lapses"],
+        want["last"],
+        want["lastDay"],
+    )
     assert {"at": state.due_at, "day": state.due_day} == {"at": None, "day": None, **want["due"]}
 
 
 def assert_same_queue(study: Study, book: list[dict], now: int, zone: int, want: dict) -> None:
     found = study.queue({card["id"]: card["chapter"] for card in book}, now, zone)
-    assert (day(now, zone), found["review"], found["new"], found["learning"]) == (want["today"], want["due"], want["fresh"], want["again"])
+    assert (day(now, zone), found["review"], found["new"], found["learning"]) == (
+        want["today"],
+        want["due"],
+        want["fresh"],
+        want["again"],
+    )
 
 
 def test_twenty_thousand_reviews_have_the_dates_of_the_page():
     learners = [Learner(seed) for seed in range(50)]
-    logs = [{"events": learner.events, "book": learner.book, "moments": learner.moments} for learner in learners]
+    logs = [
+        {"events": learner.events, "book": learner.book, "moments": learner.moments}
+        for learner in learners
+    ]
     count, seen = 0, set()
     for log, wanted in zip(logs, played(logs)):
         study = Study(log["events"])
@@ -134,8 +214,19 @@ def test_the_schedule_that_both_sides_are_pinned_to():
         state = State()
         for at, zone, grade, name, stability, difficulty, reps, lapses, last_day, due in rows:
             state = memory(data["retention"]).graded(state, grade, at, zone)
-            assert_same(state, {"state": name, "stability": stability, "difficulty": difficulty, "reps": reps, "lapses": lapses,
-                                "last": at, "lastDay": last_day, "due": {"day" if name == "review" else "at": due}})
+            assert_same(
+                state,
+                {
+                    "state": name,
+                    "stability": stability,
+                    "difficulty": difficulty,
+                    "reps": reps,
+                    "lapses": lapses,
+                    "last": at,
+                    "lastDay": last_day,
+                    "due": {"day" if name == "review" else "at": due},
+                },
+            )
     for log in data["logs"]:
         study = Study(log["events"])
         assert study.settings == log["settings"]
@@ -155,11 +246,17 @@ NOON = int(datetime(2026, 3, 2, 12, tzinfo=timezone.utc).timestamp() * 1000)
 
 def log(*entries) -> list[dict]:
     """Events from (hours after noon, kind, fields)."""
-    return [{"id": f"event-{i:03}", "at": NOON + int(hours * HOUR), "zone": 0, "kind": kind, **more} for i, (hours, kind, more) in enumerate(entries)]
+    return [
+        {"id": f"event-{i:03}", "at": NOON + int(hours * HOUR), "zone": 0, "kind": kind, **more}
+        for i, (hours, kind, more) in enumerate(entries)
+    ]
 
 
 def same(left: Study, right: Study) -> bool:
-    return all(getattr(left, name) == getattr(right, name) for name in ("settings", "states", "first_days", "buried"))
+    return all(
+        getattr(left, name) == getattr(right, name)
+        for name in ("settings", "states", "first_days", "buried")
+    )
 
 
 def graded(hours, card, grade):
@@ -169,9 +266,17 @@ def graded(hours, card, grade):
 BOOK = {"a": "first", "b": "first", "c": "second", "d": "second"}
 
 
-@pytest.mark.parametrize(("at", "zone", "wanted"), [
-    (0, 240, 0), (-1, 240, -1), (DAY - 1, 240, 0), (0, -840, -1), (18 * HOUR, -840, 0), (0, 840, 0),
-])
+@pytest.mark.parametrize(
+    ("at", "zone", "wanted"),
+    [
+        (0, 240, 0),
+        (-1, 240, -1),
+        (DAY - 1, 240, 0),
+        (0, -840, -1),
+        (18 * HOUR, -840, 0),
+        (0, 840, 0),
+    ],
+)
 def test_a_day_begins_at_four(at, zone, wanted):
     assert day(at, zone) == wanted
 
@@ -180,17 +285,40 @@ def test_the_same_night_is_the_same_day():
     """16:50 and 17:10 in Los Angeles are two days of UTC, and one of the learner's."""
     at = int(datetime(2026, 1, 6, 0, 50, tzinfo=timezone.utc).timestamp() * 1000)
     later = at + 20 * schedule.MINUTE
-    events = [{"id": f"event-{i:03}", "at": t, "zone": -480, "kind": "grade", "card": "a", "grade": g} for i, (t, g) in enumerate([(at, 4), (later, 3)])]
+    events = [
+        {"id": f"event-{i:03}", "at": t, "zone": -480, "kind": "grade", "card": "a", "grade": g}
+        for i, (t, g) in enumerate([(at, 4), (later, 3)])
+    ]
     assert Study(events).states["a"].stability == pytest.approx(8.2956)
 
 
 def test_undo_is_as_if_it_had_never_been():
-    first = log(graded(0, "a", 3), graded(1, "b", 1), (1.1, "bury", {"card": "c"}), (1.2, "setting", {"name": "new_per_day", "value": 3}))
+    first = log(
+        graded(0, "a", 3),
+        graded(1, "b", 1),
+        (1.1, "bury", {"card": "c"}),
+        (1.2, "setting", {"name": "new_per_day", "value": 3}),
+    )
     more = [*first, *log(*[graded(2, "d", 3)] * 5)[4:]]
-    undone = [*more, {"id": "undo-0001", "at": NOON + 3 * HOUR, "zone": 0, "kind": "undo", "undoes": more[-1]["id"]}]
+    undone = [
+        *more,
+        {
+            "id": "undo-0001",
+            "at": NOON + 3 * HOUR,
+            "zone": 0,
+            "kind": "undo",
+            "undoes": more[-1]["id"],
+        },
+    ]
     assert same(Study(undone), Study(first))
     for event in first:
-        undo = {"id": "undo-0002", "at": NOON - HOUR, "zone": 0, "kind": "undo", "undoes": event["id"]}  # even by a clock set back
+        undo = {
+            "id": "undo-0002",
+            "at": NOON - HOUR,
+            "zone": 0,
+            "kind": "undo",
+            "undoes": event["id"],
+        }  # even by a clock set back
         without = Study([e for e in first if e is not event])
         assert same(Study([*first, undo]), without)
         one_by_one = Study(first)
@@ -220,11 +348,16 @@ def test_the_oldest_are_first_and_ties_stand_as_in_the_book():
 
 def test_new_cards_are_counted_by_the_learner_s_day():
     some = (-30, "setting", {"name": "new_per_day", "value": 2})
-    study = Study(log(some, graded(15, "a", 3)))                       # at 03:00, still the day before
+    study = Study(log(some, graded(15, "a", 3)))  # at 03:00, still the day before
     assert study.queue(BOOK, NOON + 15.5 * HOUR, 0)["new"] == ["b"]
     assert study.queue(BOOK, NOON + 16.5 * HOUR, 0)["new"] == ["b", "c"]
-    assert study.queue(BOOK, NOON + 15.5 * HOUR, 60)["new"] == ["b", "c"]  # an hour further east it is 04:30
-    chosen = log(some, graded(15, "a", 3), (16, "setting", {"name": "chapters", "value": ["second"]}))
+    assert study.queue(BOOK, NOON + 15.5 * HOUR, 60)["new"] == [
+        "b",
+        "c",
+    ]  # an hour further east it is 04:30
+    chosen = log(
+        some, graded(15, "a", 3), (16, "setting", {"name": "chapters", "value": ["second"]})
+    )
     assert Study(chosen).queue(BOOK, NOON + 17 * HOUR, 0)["new"] == ["c", "d"]
 
 
@@ -235,15 +368,27 @@ def test_a_buried_card_comes_back_the_next_day():
 
 
 def test_the_latest_setting_counts_for_all_of_the_log():
-    study = Study(log(graded(0, "a", 3), (1, "setting", {"name": "retention", "value": 0.97}), (2, "setting", {"name": "retention", "value": 0.8})))
-    assert study.states["a"].due_day - study.states["a"].last_day == memory(0.8).interval(2.3065) > memory().interval(2.3065)
+    study = Study(
+        log(
+            graded(0, "a", 3),
+            (1, "setting", {"name": "retention", "value": 0.97}),
+            (2, "setting", {"name": "retention", "value": 0.8}),
+        )
+    )
+    assert (
+        study.states["a"].due_day - study.states["a"].last_day
+        == memory(0.8).interval(2.3065)
+        > memory().interval(2.3065)
+    )
 
 
 def test_leeches():
     given = [graded(0, "a", 4)]
     for i in range(20):
         given += [graded(24 * 40 * (i + 1), "a", 1), graded(24 * 40 * (i + 1) + 1, "a", 4)]
-    found = [state.lapses for state in history(Study(log(*given))).values() if state.name == "relearning"]
+    found = [
+        state.lapses for state in history(Study(log(*given))).values() if state.name == "relearning"
+    ]
     assert found == list(range(1, 21)) and [n for n in found if leech(n)] == [8, 12, 16, 20]
 
 
@@ -251,6 +396,11 @@ def test_what_the_buttons_promise_is_what_happens():
     study = Study(log(graded(0, "a", 3), graded(24 * 3, "a", 3)))
     now = NOON + 9 * DAY
     for grade, promised in study.preview("a", now, 0).items():
-        assert Study(log(graded(0, "a", 3), graded(24 * 3, "a", 3), graded(24 * 9, "a", grade))).states["a"] == promised
+        assert (
+            Study(
+                log(graded(0, "a", 3), graded(24 * 3, "a", 3), graded(24 * 9, "a", grade))
+            ).states["a"]
+            == promised
+        )
     hard, good, easy = (study.preview("a", now, 0)[grade].due_day for grade in (2, 3, 4))
     assert hard <= good < easy

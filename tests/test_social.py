@@ -18,23 +18,47 @@ def test_a_card_needs_an_address(tmp_path, monkeypatch):
     alone = {"one.html": BeautifulSoup(PAGE.format(""), "html.parser")}
     heads.describe(alone, tmp_path, ROOT)
     assert drawn == [] and not alone["one.html"].select('meta[property="og:image"]')
-    placed = {"one.html": BeautifulSoup(PAGE.format('<link rel="canonical" href="https://example.org/book/one.html"/>'), "html.parser")}
+    placed = {
+        "one.html": BeautifulSoup(
+            PAGE.format('<link rel="canonical" href="https://example.org/book/one.html"/>'),
+            "html.parser",
+        )
+    }
     heads.describe(placed, tmp_path, ROOT)
     assert drawn == [(tmp_path / "_static/social/one.png", "Latency and cost")]
-    assert placed["one.html"].select_one('meta[property="og:image"]')["content"] == "https://example.org/book/_static/social/one.png"
-    assert placed["one.html"].select_one('meta[name="twitter:card"]')["content"] == "summary_large_image"
+    assert (
+        placed["one.html"].select_one('meta[property="og:image"]')["content"]
+        == "https://example.org/book/_static/social/one.png"
+    )
+    assert (
+        placed["one.html"].select_one('meta[name="twitter:card"]')["content"]
+        == "summary_large_image"
+    )
 
 
 def test_a_card_has_its_size_and_is_kept(tmp_path, monkeypatch):
     from handful.explorers.latency import latency_against_batch as plot
 
-    monkeypatch.setattr(social, "explorers", lambda: {plot.name: plot})  # all of them take seconds to import
+    monkeypatch.setattr(
+        social, "explorers", lambda: {plot.name: plot}
+    )  # all of them take seconds to import
     made = [tmp_path / name for name in ("a.png", "b.png")]
     for target in made:
-        social.write(target, tmp_path / "kept", ROOT, "Latency and cost", "Two things take time in a decode step.", "Chapter 1", plot.name)
+        social.write(
+            target,
+            tmp_path / "kept",
+            ROOT,
+            "Latency and cost",
+            "Two things take time in a decode step.",
+            "Chapter 1",
+            plot.name,
+        )
     with Image.open(made[0]) as card:
         assert card.size == social.SIZE
         # Both halves hold something: the title at the left, the plot at the right.
         for half in (card.crop((0, 0, 560, 630)), card.crop((640, 0, 1200, 630))):
             assert len(half.convert("RGB").getcolors(1 << 20)) > 50
-    assert made[0].read_bytes() == made[1].read_bytes() and len(list((tmp_path / "kept").glob("*.png"))) == 1
+    assert (
+        made[0].read_bytes() == made[1].read_bytes()
+        and len(list((tmp_path / "kept").glob("*.png"))) == 1
+    )

@@ -1,4 +1,7 @@
-"""Memory, latency and gradients of a pipeline: against the lecture's cases, published figures and schedules played through."""
+"""Memory, latency and gradients of a pipeline: against the lecture's cases, published figures and
+schedules played through.
+"""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,21 +12,27 @@ from handful.scenario import values
 from handful.simulate import pipeline as sim
 from handful.units import format_value
 
-RACK = values()                                            # GB200 NVL72, DeepSeek-V3, fp8, 8,192 tokens
+RACK = values()  # GB200 NVL72, DeepSeek-V3, fp8, 8,192 tokens
 
 
 @given(stages=st.integers(1, 64), micro_batch=st.floats(1, 1e4), context=st.floats(1, 1e6))
 def test_parts_and_whole(stages, micro_batch, context):
     known = RACK | dict(pipeline_stages=stages, micro_batch=micro_batch, context=context)
     whole = on_stages.device_memory_of_stage(known)
-    assert whole == pytest.approx(on_stages.weights_on_device(known) + on_stages.caches_on_device(known))
+    assert whole == pytest.approx(
+        on_stages.weights_on_device(known) + on_stages.caches_on_device(known)
+    )
     assert on_stages.memory_used(known) == pytest.approx(whole / known["memory_capacity"])
     if known["kv_window_bytes"] == 0:
-        assert whole == pytest.approx(pipelining.device_memory(known, stage_devices=known["devices"]))
+        assert whole == pytest.approx(
+            pipelining.device_memory(known, stage_devices=known["devices"])
+        )
 
 
 def test_the_lectures_stages():
-    """1:11:44: with micro-batches of 2,000 even two stages leave the caches dominant, for V3 at 8,192 tokens in fp8."""
+    """1:11:44: with micro-batches of 2,000 even two stages leave the caches dominant, for V3 at
+    8,192 tokens in fp8.
+    """
     known = RACK | dict(micro_batch=2000)
     assert 1 < on_stages.equal_stages(known) < 2
     at = known | dict(pipeline_stages=on_stages.equal_stages(known))
@@ -34,10 +43,16 @@ def test_room_for_context():
     known = RACK | dict(micro_batch=2000)
     for stages in (1, 2, 8):
         context = on_stages.context_of_stages(known, pipeline_stages=stages)
-        full = on_stages.device_memory_of_stage(known | dict(pipeline_stages=stages, context=context))
+        full = on_stages.device_memory_of_stage(
+            known | dict(pipeline_stages=stages, context=context)
+        )
         assert full == pytest.approx(known["memory_capacity"])
-    assert on_stages.context_of_stages(known, pipeline_stages=1e9) == pytest.approx(on_stages.context_of_many_stages(known))
-    assert on_stages.context_of_stages(values("H100 SXM"), micro_batch=64, pipeline_stages=1) == 0      # 671 GB into 640 GB
+    assert on_stages.context_of_stages(known, pipeline_stages=1e9) == pytest.approx(
+        on_stages.context_of_many_stages(known)
+    )
+    assert (
+        on_stages.context_of_stages(values("H100 SXM"), micro_batch=64, pipeline_stages=1) == 0
+    )  # 671 GB into 640 GB
 
 
 def test_a_rack_as_published():
@@ -48,7 +63,9 @@ def test_a_rack_as_published():
     floor = latency.latency_floor(RACK)
     assert floor == pytest.approx(1.2e-3, rel=0.04)
     assert on_stages.bandwidth_needed(RACK, latency_floor=floor) == pytest.approx(rack)
-    assert on_stages.bandwidth_at_drain(domain_capacity=on_stages.domain_capacity(RACK), drain_time=186 / 8000) == pytest.approx(rack)
+    assert on_stages.bandwidth_at_drain(
+        domain_capacity=on_stages.domain_capacity(RACK), drain_time=186 / 8000
+    ) == pytest.approx(rack)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 4, 8])
@@ -57,70 +74,123 @@ def test_three_ways_to_use_racks(stages):
     whole = latency.step_time(known)
     # As a pipeline: each stage reads its share of layers with a rack of its own; played through.
     played = sim.decode(stages, 1, whole / stages, 5e-6)["token_latency"]
-    assert on_stages.token_latency_of_stages(known, pipeline_stages=stages) == pytest.approx(played, rel=1e-9)
+    assert on_stages.token_latency_of_stages(known, pipeline_stages=stages) == pytest.approx(
+        played, rel=1e-9
+    )
     # As one domain: the same step on that many times the chips.
     wide = latency.step_time(known | dict(devices=72 * stages))
-    assert on_stages.token_latency_of_one_domain(known, pipeline_stages=stages) == pytest.approx(wide)
-    # One rack cut up: a stage has a share of the layers and of the chips, so its work takes as long as the whole did.
+    assert on_stages.token_latency_of_one_domain(known, pipeline_stages=stages) == pytest.approx(
+        wide
+    )
+    # One rack cut up: a stage has a share of the layers and of the chips, so its work takes as long
+    # as the whole did.
     cut = latency.step_time(known | dict(devices=72 / stages)) / stages
     played = sim.decode(stages, 1, cut, 5e-6)["token_latency"]
-    assert on_stages.token_latency_of_cut_rack(known, pipeline_stages=stages) == pytest.approx(played, rel=1e-9)
+    assert on_stages.token_latency_of_cut_rack(known, pipeline_stages=stages) == pytest.approx(
+        played, rel=1e-9
+    )
 
 
 def test_gradients_of_published_runs():
-    """Austin et al. give 2,475 tokens per H100 for 8 ports' worth of 400 GB/s a node; stages divide what is asked."""
+    """Austin et al. give 2,475 tokens per H100 for 8 ports' worth of 400 GB/s a node; stages divide
+    what is asked.
+    """
     h100 = dict(gradient_bytes=2, peak_flops=990e12, scale_out_bandwidth=400e9)
     assert on_stages.critical_tokens_of_stages(h100, pipeline_stages=1) == pytest.approx(2475)
     assert on_stages.critical_tokens_of_stages(h100, pipeline_stages=16) == pytest.approx(2475 / 16)
-    v3 = dict(batch=get("measured_pipelines", "v3_batch")["value"], sequence_tokens=get("measured_pipelines", "v3_sequence")["value"],
-              devices=get("measured_pipelines", "v3_chips")["value"])
-    assert on_stages.tokens_per_chip(v3) == pytest.approx(30_700, rel=2e-3)                          # as the same book has it
+    v3 = dict(
+        batch=get("measured_pipelines", "v3_batch")["value"],
+        sequence_tokens=get("measured_pipelines", "v3_sequence")["value"],
+        devices=get("measured_pipelines", "v3_chips")["value"],
+    )
+    assert on_stages.tokens_per_chip(v3) == pytest.approx(
+        30_700, rel=2e-3
+    )  # as the same book has it
     ratio = on_stages.gradient_ratio(v3, **h100, pipeline_stages=16)
     assert ratio == pytest.approx(2475 / 16 / 30_720)
 
 
 def test_the_bubble_of_a_batch_is_bounded():
     known = dict(batch=15360, devices=2048, micro_batch=1)
-    shares = [pipelining.bubble_of_batch(known, pipeline_stages=stages) for stages in (1, 2, 16, 1e9)]
+    shares = [
+        pipelining.bubble_of_batch(known, pipeline_stages=stages) for stages in (1, 2, 16, 1e9)
+    ]
     assert shares[0] == 0 and shares[1] == pytest.approx(shares[3] / 2)
     assert shares[3] == pytest.approx(2048 / 15360)
-    played = sim.run(sim.one_forward_one_backward(16, 120), 1.0, 2.0)                            # its 120 micro-batches
+    played = sim.run(sim.one_forward_one_backward(16, 120), 1.0, 2.0)  # its 120 micro-batches
     assert shares[2] == pytest.approx(played.bubble / (120 * 3))
 
 
 def test_training_memory_is_what_the_schedule_holds():
-    known = dict(pipeline_stages=8, micro_batches=32, micro_batch=1, sequence_tokens=4096, layer_activation_bytes=34 * 8192,
-                 layers=80, stage_devices=8)
+    known = dict(
+        pipeline_stages=8,
+        micro_batches=32,
+        micro_batch=1,
+        sequence_tokens=4096,
+        layer_activation_bytes=34 * 8192,
+        layers=80,
+        stage_devices=8,
+    )
     one = 4096 * 34 * 8192 * 80 / 8 / 8
-    for formula, make in ((on_stages.activations_on_device, sim.one_forward_one_backward), (on_stages.activations_on_device_gpipe, sim.gpipe)):
+    for formula, make in (
+        (on_stages.activations_on_device, sim.one_forward_one_backward),
+        (on_stages.activations_on_device_gpipe, sim.gpipe),
+    ):
         assert formula(known) == pytest.approx(max(sim.run(make(8, 32), 1.0, 2.0).held) * one)
-    assert on_stages.training_state(training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=1) == 140e9
-    assert on_stages.training_state(training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=4) == 35e9
+    assert (
+        on_stages.training_state(
+            training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=1
+        )
+        == 140e9
+    )
+    assert (
+        on_stages.training_state(
+            training_bytes=16, total_parameters=70e9, stage_devices=8, pipeline_stages=4
+        )
+        == 35e9
+    )
 
 
 WINDOWED = values(model="gpt-oss-120b", hardware="H100 SXM", precision="fp8", context=20_000)
 
 
 def test_windows_count_too():
-    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only; 2 × 8 × 64 numbers a token and layer, in fp8."""
+    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only; 2 × 8 × 64 numbers a
+    token and layer, in fp8.
+    """
     known = WINDOWED | dict(micro_batch=100, pipeline_stages=2)
     cache = 18 * 1024 * 20_000 + 18 * 1024 * 128
     assert on_stages.caches_on_device(known) == pytest.approx(100 * cache / 8)
-    assert on_stages.device_memory_of_stage(known) == pytest.approx(known["total_parameters"] / 16 + 100 * cache / 8)
+    assert on_stages.device_memory_of_stage(known) == pytest.approx(
+        known["total_parameters"] / 16 + 100 * cache / 8
+    )
     assert on_stages.equal_stages(known) == pytest.approx(known["total_parameters"] / (100 * cache))
     room = on_stages.context_of_stages(known)
     assert on_stages.device_memory_of_stage(known | dict(context=room)) == pytest.approx(80e9)
-    assert on_stages.context_of_many_stages(known) == pytest.approx((80e9 * 8 / 100 - 18 * 1024 * 128) / (18 * 1024))
+    assert on_stages.context_of_many_stages(known) == pytest.approx(
+        (80e9 * 8 / 100 - 18 * 1024 * 128) / (18 * 1024)
+    )
 
 
-@pytest.mark.parametrize("choice", [dict(), dict(model="gpt-oss-120b", hardware="H100 SXM", context=20_000)])
+@pytest.mark.parametrize(
+    "choice", [dict(), dict(model="gpt-oss-120b", hardware="H100 SXM", context=20_000)]
+)
 def test_the_played_table_is_the_formula(choice):
-    assert on_stages.memory_played((2,)) == on_stages.memory_played((2,), 2000)             # the lecture's micro-batch
+    assert on_stages.memory_played((2,)) == on_stages.memory_played(
+        (2,), 2000
+    )  # the lecture's micro-batch
     head, rows = on_stages.memory_played((1, 4), 500, **choice)
     known = values(**choice) | dict(micro_batch=500)
     for stages, row in zip((1, 4), rows):
         at = known | dict(pipeline_stages=stages)
-        wanted = [formula(at) for formula in (on_stages.weights_on_device, on_stages.caches_on_device, on_stages.device_memory_of_stage)]
+        wanted = [
+            formula(at)
+            for formula in (
+                on_stages.weights_on_device,
+                on_stages.caches_on_device,
+                on_stages.device_memory_of_stage,
+            )
+        ]
         assert row == [str(stages), str(stages), *(format_value(size, "B") for size in wanted)]
     assert len(head) == len(row)
 

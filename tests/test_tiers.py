@@ -1,4 +1,7 @@
-"""Compute again, hold or fetch: against Gray and Putzolu, Mooncake, measured prefill, and trying all ways."""
+"""Compute again, hold or fetch: against Gray and Putzolu, Mooncake, measured prefill, and trying
+all ways.
+"""
+
 import math
 
 import numpy as np
@@ -12,26 +15,35 @@ from handful.scenario import ScenarioError, values
 from handful.tiers import TierError
 
 YEAR = 365.25 * 86_400
-FLASH_AND_DISK = {"NVMe": 0.2, "Nearline": 0.02}  # dollars a GB, so that every kind of tier takes part
+FLASH_AND_DISK = {
+    "NVMe": 0.2,
+    "Nearline": 0.02,
+}  # dollars a GB, so that every kind of tier takes part
 
 
 @pytest.mark.parametrize("record, seconds", [(1000, 400), (100, 3600), (4096, 120)])
 def test_the_five_minute_rule_of_1987(record, seconds):
-    # $5,000 a megabyte; a disc with its share of controller and processor, $2,000 for each access a second.
-    # The authors print 400 seconds for 1,000 bytes, "one hour" for 100 and "two minutes" for 4 kB.
+    # $5,000 a megabyte; a disc with its share of controller and processor, $2,000 for each access a
+    # second. The authors print 400 seconds for 1,000 bytes, "one hour" for 100 and "two minutes"
+    # for 4 kB.
     life = 5 * YEAR
     memory = tiers.tier_price(storage_price=5000 / 1e6, tier_capacity=1e6, storage_lifetime=life)
     keep = tiers.hold_rate(kv_bytes_per_token=record, tier_price=memory, tier_capacity=1e6)
-    fetch = tiers.retrieve_cost(kv_bytes_per_token=record, waiting_price=15 * 2000 / life,
-                                tier_bandwidth=15 * record)
+    fetch = tiers.retrieve_cost(
+        kv_bytes_per_token=record, waiting_price=15 * 2000 / life, tier_bandwidth=15 * record
+    )
     found = tiers.break_even_time(hold_rate_saved=keep, retrieve_cost_added=fetch)
     assert found == pytest.approx(seconds, rel=0.2)
 
 
 def test_loading_beats_computing_where_mooncake_says():
     published = facts.get("scaling_laws", "mooncake_breakeven")["value"]
-    llama = {**values(model="Llama 3.1 70B"), "peak_flops": 312e12, "model_flops_utilisation": 1,
-             "kv_bytes_per_token": 2 * 2 * 80 * 8 * 128}
+    llama = {
+        **values(model="Llama 3.1 70B"),
+        "peak_flops": 312e12,
+        "model_flops_utilisation": 1,
+        "kv_bytes_per_token": 2 * 2 * 80 * 8 * 128,
+    }
     assert 8 * tiers.break_even_bandwidth(llama) / 1e9 == pytest.approx(published, rel=0.05)
 
 
@@ -44,24 +56,46 @@ def test_at_the_break_even_bandwidth_loading_and_computing_cost_a_chip_the_same(
 
 
 def test_drain_times_that_others_worked_out():
-    # 16 TB of flash at 7 GB/s, 20 TB of disk at 0.27, 2 TB of host memory at 400: 38 minutes, 20.6 h, 5 s.
-    for capacity, bandwidth, seconds in ((16e12, 7e9, 38 * 60), (20e12, 0.27e9, 74_000), (2e12, 4e11, 5)):
+    # 16 TB of flash at 7 GB/s, 20 TB of disk at 0.27, 2 TB of host memory at 400: 38 minutes, 20.6
+    # h, 5 s.
+    for capacity, bandwidth, seconds in (
+        (16e12, 7e9, 38 * 60),
+        (20e12, 0.27e9, 74_000),
+        (2e12, 4e11, 5),
+    ):
         found = tiers.drained_hold_time(tier_capacity=capacity, tier_bandwidth=bandwidth)
         assert found == pytest.approx(seconds, rel=0.01)
     times = {row["name"]: row["drain_time_s"] for row in tiers.drains()}
-    # The table of the lecture's claims: dense flash 4.6 h, the 3FS cluster 1.7 h, a 30 TB disk at least 14 h.
-    for start, hours in (("Solidigm", 4.6), ("DeepSeek 3FS", 1.7), ("Seagate Exos M 30 TB, SATA", 14)):
+    # The table of the lecture's claims: dense flash 4.6 h, the 3FS cluster 1.7 h, a 30 TB disk at
+    # least 14 h.
+    for start, hours in (
+        ("Solidigm", 4.6),
+        ("DeepSeek 3FS", 1.7),
+        ("Seagate Exos M 30 TB, SATA", 14),
+    ):
         found = next(time for name, time in times.items() if name.startswith(start))
         assert found / 3600 == pytest.approx(hours, rel=0.01)
 
 
-@given(capacity=st.floats(1e9, 1e15), bandwidth=st.floats(1e8, 1e13), price=st.floats(1e-9, 1),
-       times=st.floats(1, 1e4))
-def test_the_drain_time_is_where_keeping_and_fetching_cost_the_same(capacity, bandwidth, price, times):
-    tier = {"tier_capacity": capacity, "tier_bandwidth": bandwidth, "tier_price": price,
-            "kv_bytes_per_token": 70e3}
+@given(
+    capacity=st.floats(1e9, 1e15),
+    bandwidth=st.floats(1e8, 1e13),
+    price=st.floats(1e-9, 1),
+    times=st.floats(1, 1e4),
+)
+def test_the_drain_time_is_where_keeping_and_fetching_cost_the_same(
+    capacity, bandwidth, price, times
+):
+    tier = {
+        "tier_capacity": capacity,
+        "tier_bandwidth": bandwidth,
+        "tier_price": price,
+        "kv_bytes_per_token": 70e3,
+    }
     drain = tiers.drained_hold_time(tier)
-    assert drain == pytest.approx(balance.drain_time(memory_capacity=capacity, memory_bandwidth=bandwidth))
+    assert drain == pytest.approx(
+        balance.drain_time(memory_capacity=capacity, memory_bandwidth=bandwidth)
+    )
     for busy in (price, times * price):
         hold = tiers.matched_hold_time(tier, waiting_price=busy)
         assert hold == pytest.approx(drain * busy / price)
@@ -70,16 +104,25 @@ def test_the_drain_time_is_where_keeping_and_fetching_cost_the_same(capacity, ba
 
 
 def test_a_tier_drained_in_the_hold_time_is_read_all_the_time():
-    # Ten slots, each refilled as soon as it is read, each read a hold time after it was filled: in a drained
-    # tier the readings follow each other without a gap, and each takes its share of the hold time.
+    # Ten slots, each refilled as soon as it is read, each read a hold time after it was filled: in
+    # a drained tier the readings follow each other without a gap, and each takes its share of the
+    # hold time.
     capacity, bandwidth, slots = 1e12, 5e9, 10
     hold = tiers.drained_hold_time(tier_capacity=capacity, tier_bandwidth=bandwidth)
     length = capacity / slots / bandwidth
-    starts = sorted(slot * hold / slots + use * hold for slot in range(slots) for use in range(1, 6))
+    starts = sorted(
+        slot * hold / slots + use * hold for slot in range(slots) for use in range(1, 6)
+    )
     for start, following in zip(starts, starts[1:]):
         assert start + length == pytest.approx(following)
-    rule = tiers.retrieve_time_rule(hold_time=hold, batch=1, context=capacity / slots, kv_bytes_per_token=1,
-                                    devices=1, tier_capacity=capacity)
+    rule = tiers.retrieve_time_rule(
+        hold_time=hold,
+        batch=1,
+        context=capacity / slots,
+        kv_bytes_per_token=1,
+        devices=1,
+        tier_capacity=capacity,
+    )
     assert rule == pytest.approx(length)
 
 
@@ -92,9 +135,14 @@ def test_half_a_prompt_is_what_a_token_attends_to_on_average():
     assert found == pytest.approx(plain * (flops + pairs) / flops, rel=1e-3)
 
 
-@pytest.mark.parametrize("row, chip, precision", [
-    ("sglang_gb200_p2_prefill_fp8", "GB200 NVL72", "fp8"), ("sglang_h100_prefill_1k", "H100 SXM", "fp8"),
-    ("deepseek_profile_prefill", "H100 SXM", "fp8")])
+@pytest.mark.parametrize(
+    "row, chip, precision",
+    [
+        ("sglang_gb200_p2_prefill_fp8", "GB200 NVL72", "fp8"),
+        ("sglang_h100_prefill_1k", "H100 SXM", "fp8"),
+        ("deepseek_profile_prefill", "H100 SXM", "fp8"),
+    ],
+)
 def test_the_utilisation_assumed_is_what_servers_reach(row, chip, precision):
     measured = facts.get("measured_serving", row)
     known = values(hardware=chip, model="DeepSeek-V3", precision=precision)
@@ -110,15 +158,24 @@ def test_a_cache_leaves_the_chip_when_the_short_rule_says():
     assert first["to_s"] == pytest.approx(tiers.eviction_time(known), rel=0.02)
 
 
-@pytest.mark.parametrize("start, dollars, capacity, bandwidth, chips", [
-    ("Micron 9650 Pro 30.72 TB", (0.102, 0.365), 30.72e12, 28e9, 1),
-    ("Grace", (1.5, 2.0), 480e9, 307e9, 2)])
+@pytest.mark.parametrize(
+    "start, dollars, capacity, bandwidth, chips",
+    [
+        ("Micron 9650 Pro 30.72 TB", (0.102, 0.365), 30.72e12, 28e9, 1),
+        ("Grace", (1.5, 2.0), 480e9, 307e9, 2),
+    ],
+)
 @pytest.mark.parametrize("waiting", [1.0, 0.25])
 def test_what_an_offer_is_made_of(start, dollars, capacity, bandwidth, chips, waiting):
-    # By hand: dollars a GB over five years of 8,766 hours; chips at their rent wait while the device is read.
+    # By hand: dollars a GB over five years of 8,766 hours; chips at their rent wait while the
+    # device is read.
     token, rent, low, high = values()["kv_bytes_per_token"], values()["device_price"], *dollars
-    for price, each in (("low", low), ("mid", (low * high)**0.5), ("high", high)):
-        way = next(way for way in tiers.offers(price=price, idle_share=waiting) if way["name"].startswith(start))
+    for price, each in (("low", low), ("mid", (low * high) ** 0.5), ("high", high)):
+        way = next(
+            way
+            for way in tiers.offers(price=price, idle_share=waiting)
+            if way["name"].startswith(start)
+        )
         byte_second = each / 1e9 / (5 * 8766 * 3600)
         assert way["usd_per_gb"] == pytest.approx(each)
         assert way["hold_usd_per_token_s"] == pytest.approx(token * byte_second)
@@ -126,17 +183,26 @@ def test_what_an_offer_is_made_of(start, dollars, capacity, bandwidth, chips, wa
         assert way["retrieve_usd_per_token"] == pytest.approx(token / bandwidth * busy)
 
 
-@pytest.mark.parametrize("choice", [
-    {}, {"idle_share": 0}, {"model": "Llama 3.1 70B", "context": 100_000},
-    {"price": "low", "lifetime": "3 s"},
-    {"hardware": "H100 SXM", "utilisation": 1.0, "usd_per_gb": FLASH_AND_DISK},
-    {"idle_share": 0, "usd_per_gb": FLASH_AND_DISK}, {"context": 200_000, "usd_per_gb": FLASH_AND_DISK}])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"idle_share": 0},
+        {"model": "Llama 3.1 70B", "context": 100_000},
+        {"price": "low", "lifetime": "3 s"},
+        {"hardware": "H100 SXM", "utilisation": 1.0, "usd_per_gb": FLASH_AND_DISK},
+        {"idle_share": 0, "usd_per_gb": FLASH_AND_DISK},
+        {"context": 200_000, "usd_per_gb": FLASH_AND_DISK},
+    ],
+)
 def test_the_cheapest_way_by_trying_every_hold_time(choice):
     ways, pieces = tiers.offers(**choice), tiers.breakpoints(**choice)
     assert pieces[0]["from_s"] == 0 and pieces[-1]["to_s"] == math.inf
     assert all(a["to_s"] == b["from_s"] for a, b in zip(pieces, pieces[1:]))
     for time in np.geomspace(1e-6, 1e12, 400):
-        cheapest = min(way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"] for way in ways)
+        cheapest = min(
+            way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"] for way in ways
+        )
         piece = next(p for p in pieces if p["from_s"] <= time < p["to_s"])
         cost = piece["hold_usd_per_token_s"] * time + piece["retrieve_usd_per_token"]
         assert cost == pytest.approx(cheapest)
@@ -145,8 +211,10 @@ def test_the_cheapest_way_by_trying_every_hold_time(choice):
 @given(time=st.floats(1e-3, 1e9), longer=st.floats(1, 100))
 @settings(max_examples=15, deadline=None)
 def test_a_longer_hold_costs_more_but_never_in_proportion(time, longer):
-    short, long = (tiers.best_tier(hold, usd_per_gb=FLASH_AND_DISK)["usd_per_token"]
-                   for hold in (time, time * longer))
+    short, long = (
+        tiers.best_tier(hold, usd_per_gb=FLASH_AND_DISK)["usd_per_token"]
+        for hold in (time, time * longer)
+    )
     assert short <= long * (1 + 1e-12) <= longer * short * (1 + 1e-9)
 
 
@@ -154,45 +222,96 @@ def test_only_tiers_with_a_price_take_part_and_disk_is_for_those_who_do_not_wait
     kinds = {way["tier"].split()[0] for way in tiers.offers()}
     assert {"chip", "compute", "DDR5", "LPDDR5X"} <= kinds and "CXL" not in kinds
     assert "CXL" in {way["tier"].split()[0] for way in tiers.offers(usd_per_gb={"CXL": 3})}
-    waiting, hidden = ([piece["tier"].split()[0]
-                        for piece in tiers.breakpoints(usd_per_gb=FLASH_AND_DISK, idle_share=share)]
-                       for share in (1, 0))
+    waiting, hidden = (
+        [
+            piece["tier"].split()[0]
+            for piece in tiers.breakpoints(usd_per_gb=FLASH_AND_DISK, idle_share=share)
+        ]
+        for share in (1, 0)
+    )
     assert waiting == ["chip", "LPDDR5X", "NVMe", "compute"]
     assert hidden == ["chip", "DDR5", "NVMe", "Nearline", "compute"]
 
 
-@pytest.mark.parametrize("chip, host, chips", [("GB200 NVL72", "LPDDR5X host", 2), ("GB300 NVL72", "LPDDR5X host", 2),
-                                               ("H100 SXM", "DDR5 host", 8), ("h200 sxm", "DDR5 host", 8)])
+@pytest.mark.parametrize(
+    "chip, host, chips",
+    [
+        ("GB200 NVL72", "LPDDR5X host", 2),
+        ("GB300 NVL72", "LPDDR5X host", 2),
+        ("H100 SXM", "DDR5 host", 8),
+        ("h200 sxm", "DDR5 host", 8),
+    ],
+)
 def test_a_chip_has_its_own_host(chip, host, chips):
-    """Two GPUs of a superchip hang on one Grace (NVIDIA's data sheet: 36 Grace, 72 GPUs); a server with PCIe holds eight."""
+    """Two GPUs of a superchip hang on one Grace (NVIDIA's data sheet: 36 Grace, 72 GPUs); a server
+    with PCIe holds eight.
+    """
     hosts = [way for way in tiers.offers(hardware=chip) if " host of " in way["tier"]]
-    assert [way["tier"].startswith(host) for way in hosts] == [True] and f"of {chips} GPUs" in hosts[0]["tier"]
+    assert [way["tier"].startswith(host) for way in hosts] == [
+        True
+    ] and f"of {chips} GPUs" in hosts[0]["tier"]
     row = next(row for row in facts.load("memory_tiers") if row.name == hosts[0]["name"])
     known = values(hardware=chip)
-    leaves = tiers.eviction_time(known, waiting_chips=chips, tier_bandwidth=row["read_bandwidth_bytes_per_s"])
-    assert leaves == pytest.approx(chips * known["memory_capacity"] / row["read_bandwidth_bytes_per_s"])
+    leaves = tiers.eviction_time(
+        known, waiting_chips=chips, tier_bandwidth=row["read_bandwidth_bytes_per_s"]
+    )
+    assert leaves == pytest.approx(
+        chips * known["memory_capacity"] / row["read_bandwidth_bytes_per_s"]
+    )
 
 
 def test_derivations_end_in_their_formulas():
-    for formula in (tiers.break_even_time, tiers.drained_hold_time, tiers.retrieve_time_rule,
-                    tiers.eviction_time):
+    for formula in (
+        tiers.break_even_time,
+        tiers.drained_hold_time,
+        tiers.retrieve_time_rule,
+        tiers.eviction_time,
+    ):
         assert (formula.derivation.result - formula.expression).simplify() == 0
     # The general case is the second step of the derivation that ends in the drain time.
     matched = tiers.matched_hold_time
     assert (matched.derivation.steps[1].equation.rhs - matched.expression).simplify() == 0
 
 
-@pytest.mark.parametrize("call, error, sentence", [
-    (lambda: tiers.offers(hardware="TPU v5e", precision="bf16"), TierError, "no price on file; give device"),
-    (lambda: tiers.offers(price="cheap"), TierError, "price must be low, mid or high; got 'cheap'"),
-    (lambda: tiers.offers(usd_per_gb={"Floppy": 1}), TierError, "There is no tier 'Floppy'; the nearest are"),
-    (lambda: tiers.offers(usd_per_gb={"NVMe": 0}), QuantityError, "storage_price must be above 0"),
-    (lambda: tiers.offers(usd_per_gb={"NVMe": -1}), QuantityError, "storage_price must be above 0"),
-    (lambda: tiers.offers(idle_share=2), QuantityError, "idle_share must be at most 1; got 2"),
-    (lambda: tiers.offers(utilisation=0), QuantityError, "model_flops_utilisation must be above 0"),
-    (lambda: tiers.offers(lifetime="5 GB"), QuantityError, "storage_lifetime must be a time"),
-    (lambda: tiers.best_tier(0), QuantityError, "hold_time must be above 0"),
-    (lambda: tiers.breakpoints(model="GPT-9"), ScenarioError, "There is no model 'GPT-9'")])
+@pytest.mark.parametrize(
+    "call, error, sentence",
+    [
+        (
+            lambda: tiers.offers(hardware="TPU v5e", precision="bf16"),
+            TierError,
+            "no price on file; give device",
+        ),
+        (
+            lambda: tiers.offers(price="cheap"),
+            TierError,
+            "price must be low, mid or high; got 'cheap'",
+        ),
+        (
+            lambda: tiers.offers(usd_per_gb={"Floppy": 1}),
+            TierError,
+            "There is no tier 'Floppy'; the nearest are",
+        ),
+        (
+            lambda: tiers.offers(usd_per_gb={"NVMe": 0}),
+            QuantityError,
+            "storage_price must be above 0",
+        ),
+        (
+            lambda: tiers.offers(usd_per_gb={"NVMe": -1}),
+            QuantityError,
+            "storage_price must be above 0",
+        ),
+        (lambda: tiers.offers(idle_share=2), QuantityError, "idle_share must be at most 1; got 2"),
+        (
+            lambda: tiers.offers(utilisation=0),
+            QuantityError,
+            "model_flops_utilisation must be above 0",
+        ),
+        (lambda: tiers.offers(lifetime="5 GB"), QuantityError, "storage_lifetime must be a time"),
+        (lambda: tiers.best_tier(0), QuantityError, "hold_time must be above 0"),
+        (lambda: tiers.breakpoints(model="GPT-9"), ScenarioError, "There is no model 'GPT-9'"),
+    ],
+)
 def test_bad_input_gets_one_clear_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         call()
@@ -202,11 +321,19 @@ def test_bad_input_gets_one_clear_sentence(call, error, sentence):
 def test_rent_and_fare_are_those_of_the_offers():
     for idle in (0.0, 0.5, 1.0):
         ways = {way["tier"].split()[0]: way for way in tiers.offers(idle_share=idle)}
-        row = next(row for row in facts.load("memory_tiers") if row["tier"].startswith("LPDDR5X host"))
+        row = next(
+            row for row in facts.load("memory_tiers") if row["tier"].startswith("LPDDR5X host")
+        )
         way = next(way for way in tiers.offers(idle_share=idle) if way["name"] == row.name)
-        known = {**values(), "storage_price": way["usd_per_gb"] / 1e9, "storage_lifetime": tiers.FIVE_YEARS,
-                 "tier_capacity": row["capacity_bytes"], "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
-                 "waiting_chips": 2, "idle_share": idle}
+        known = {
+            **values(),
+            "storage_price": way["usd_per_gb"] / 1e9,
+            "storage_lifetime": tiers.FIVE_YEARS,
+            "tier_capacity": row["capacity_bytes"],
+            "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
+            "waiting_chips": 2,
+            "idle_share": idle,
+        }
         for time in (1.0, 1e6):
             expected = way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"]
             assert tiers.kept_cost(known, hold_time=time) == pytest.approx(expected)
@@ -223,15 +350,20 @@ def test_the_tables_of_a_page_follow_their_numbers():
     head, rows = tiers.ways_table(idle_share=0)
     assert [row[1] for row in rows] == [way["tier"] for way in tiers.breakpoints(idle_share=0)]
     assert rows[-1][2] == "$0" and len(head) == len(rows[0])
-    # By hand: 3.3 dollars an hour for 186 GB, of which a token takes 35,136 bytes; then 2 chips wait for the host.
+    # By hand: 3.3 dollars an hour for 186 GB, of which a token takes 35,136 bytes; then 2 chips
+    # wait for the host.
     first, second, *_ = tiers.ways_table()[1]
     assert first[2:] == [f"${3.3 / 186e9 * 35_136 * 1e6:.2g}", "$0"]
-    assert second[0] == "1.2\xa0s to 46\xa0min" and second[3] == f"${1e6 * 35_136 / 307e9 * 2 * 3.3 / 3600:.2g}"
+    assert (
+        second[0] == "1.2\xa0s to 46\xa0min"
+        and second[3] == f"${1e6 * 35_136 / 307e9 * 2 * 3.3 / 3600:.2g}"
+    )
     assert any("unverified" in row[0] for row in tiers.drain_table()[1])
 
 
 def test_hand_overs_at_the_books_prices():
-    # Chips wait: memory to host after a second, to flash after most of an hour, to computing again after two weeks.
+    # Chips wait: memory to host after a second, to flash after most of an hour, to computing again
+    # after two weeks.
     times = [way["to_s"] for way in tiers.breakpoints()]
     assert times[:3] == pytest.approx([1.22, 46.3 * 60, 15.4 * 86_400], rel=0.02)
     assert "Nearline" not in " ".join(way["tier"] for way in tiers.breakpoints())
@@ -239,8 +371,20 @@ def test_hand_overs_at_the_books_prices():
 
 
 def test_prices_exclude_no_tier():
-    """What the chapter on memory tiers says: at the listed price of a hit, even the slowest medium of the facts would do."""
-    needed = prices.implied_hit_bandwidth({**values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8"),
-                                          "input_price": 5e-6, "cache_read_ratio": 0.1, "waiting_price": 0.001})
-    read = [row["read_bandwidth_bytes_per_s"] for row in facts.load("memory_tiers") if row["read_bandwidth_bytes_per_s"]]
+    """What the chapter on memory tiers says: at the listed price of a hit, even the slowest medium
+    of the facts would do.
+    """
+    needed = prices.implied_hit_bandwidth(
+        {
+            **values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8"),
+            "input_price": 5e-6,
+            "cache_read_ratio": 0.1,
+            "waiting_price": 0.001,
+        }
+    )
+    read = [
+        row["read_bandwidth_bytes_per_s"]
+        for row in facts.load("memory_tiers")
+        if row["read_bandwidth_bytes_per_s"]
+    ]
     assert len(read) > 15 and needed < min(read) / 3

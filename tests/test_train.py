@@ -1,4 +1,5 @@
 """The train: simulation, recurrence, exact queue and Erlang's formula against each other."""
+
 import inspect
 import math
 import statistics
@@ -32,12 +33,22 @@ def played(load, seats, tokens, requests, seed, spread=None):
     return arrivals, train.depart(arrivals, T, seats, lengths, aboard)
 
 
-# Simulation and recurrence -----------------------------------------------------------------------------------------
+# Simulation and recurrence ------------------------------------------------------------------------
 
-@given(rate=st.floats(10, 5000), seats=st.integers(1, 60), tokens=st.floats(1, 80), taken=st.floats(0, 1), seed=st.integers(0, 2**31))
+
+@given(
+    rate=st.floats(10, 5000),
+    seats=st.integers(1, 60),
+    tokens=st.floats(1, 80),
+    taken=st.floats(0, 1),
+    seed=st.integers(0, 2**31),
+)
 @settings(max_examples=25, deadline=None)
 def test_recurrence_equals_simulation(rate, seats, tokens, taken, seed):
-    arrivals, lengths = train.poisson_arrivals(rate, 300, seed), train.answer_lengths(tokens, 300, seed + 1)
+    arrivals, lengths = (
+        train.poisson_arrivals(rate, 300, seed),
+        train.answer_lengths(tokens, 300, seed + 1),
+    )
     aboard = train.answer_lengths(tokens, int(taken * seats), seed + 2)
     for places, sitting in ((seats, aboard), (seats, ()), (None, ())):
         a = train.simulate(arrivals, T, places, lengths, sitting)
@@ -48,7 +59,10 @@ def test_recurrence_equals_simulation(rate, seats, tokens, taken, seed):
 @given(seats=st.integers(1, 60), tokens=st.floats(1, 80), seed=st.integers(0, 2**31))
 @settings(max_examples=25, deadline=None)
 def test_a_seat_is_held_for_a_token_an_interval_and_nobody_overtakes(seats, tokens, seed):
-    arrivals, lengths = train.poisson_arrivals(3000 / tokens, 400, seed), train.answer_lengths(tokens, 400, seed + 1)
+    arrivals, lengths = (
+        train.poisson_arrivals(3000 / tokens, 400, seed),
+        train.answer_lengths(tokens, 400, seed + 1),
+    )
     leaves = [round(leave / T) for leave in train.depart(arrivals, T, seats, lengths)]
     assert leaves == sorted(leaves)
     riding = [0] * (max(leave + length for leave, length in zip(leaves, lengths)) + 1)
@@ -63,7 +77,9 @@ def test_a_seat_is_held_for_a_token_an_interval_and_nobody_overtakes(seats, toke
 
 
 def test_answers_of_one_token_free_their_seats_at_once():
-    """Then a request leaves at least one train after the one `seats` places ahead of it: the older recurrence."""
+    """Then a request leaves at least one train after the one `seats` places ahead of it: the older
+    recurrence.
+    """
     arrivals = train.poisson_arrivals(2100, 5000, 5)
     leaves = []
     for i, arrival in enumerate(arrivals):
@@ -76,7 +92,9 @@ def test_with_free_seats_the_worst_is_twice_the_interval_and_the_mean_one_and_a_
     seen = train.delays(train.poisson_arrivals(2000, 100_000), T)
     assert max(seen) <= balance.worst_delay(batch_interval=T) < 1.01 * max(seen)
     # A uniform wait has standard deviation T/sqrt(12); four standard errors.
-    assert abs(statistics.fmean(seen) - balance.mean_delay(batch_interval=T)) < 4 * T / math.sqrt(12 * len(seen))
+    assert abs(statistics.fmean(seen) - balance.mean_delay(batch_interval=T)) < 4 * T / math.sqrt(
+        12 * len(seen)
+    )
 
 
 @pytest.mark.parametrize("spread", [None, 0.8, 2.15])
@@ -85,42 +103,64 @@ def test_lengths_have_the_mean_and_spread_that_are_asked_for(spread):
     assert min(found) >= 1 and all(isinstance(length, int) for length in found[:100])
     assert statistics.fmean(found) == pytest.approx(211, rel=0.01)
     # A geometric one has the standard deviation sqrt(m (m - 1)).
-    assert statistics.pstdev(found) / 211 == pytest.approx(spread or math.sqrt(210 / 211), rel=0.1 if spread == 2.15 else 0.01)
+    assert statistics.pstdev(found) / 211 == pytest.approx(
+        spread or math.sqrt(210 / 211), rel=0.1 if spread == 2.15 else 0.01
+    )
 
 
 @pytest.mark.parametrize("spread", [None, 0.8, 2.15])
 def test_with_a_seat_for_everyone_the_seats_taken_are_poisson_whatever_the_lengths(spread):
-    """The queue M/G/∞ is insensitive: mean and variance of the seats taken are both the seats wanted."""
+    """The queue M/G/∞ is insensitive: mean and variance of the seats taken are both the seats
+    wanted.
+    """
     tokens, wanted, seen = 20, 60, []
     for seed in range(4):
         lengths = train.answer_lengths(tokens, 50_000, 10 * seed, spread)
         arrivals = train.poisson_arrivals(wanted / T / tokens, 50_000, 10 * seed + 1)
         trains = np.ceil(np.array(arrivals) / T).astype(int)
         size = trains[-1]
-        taken = np.cumsum(np.bincount(trains, minlength=size + 1)[:size] - np.bincount(trains + lengths, minlength=size + 1)[:size])
+        taken = np.cumsum(
+            np.bincount(trains, minlength=size + 1)[:size]
+            - np.bincount(trains + lengths, minlength=size + 1)[:size]
+        )
         seen.append(taken[2000::10])
     seen = np.concatenate(seen)
     assert seen.mean() == pytest.approx(wanted, rel=0.02)
     assert seen.var() == pytest.approx(wanted, rel=0.08)
 
 
-# The exact queue ---------------------------------------------------------------------------------------------------
+# The exact queue ----------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("load, seats, tokens", [(0.95, 40, 1), (0.9, 40, 6), (0.8, 12, 30), (0.95, 200, 8)])
+
+@pytest.mark.parametrize(
+    "load, seats, tokens", [(0.95, 40, 1), (0.9, 40, 6), (0.8, 12, 30), (0.95, 200, 8)]
+)
 def test_the_exact_queue_is_what_is_simulated(load, seats, tokens):
-    runs = [[part[5_000:] for part in played(load, seats, tokens, 35_000, 10 * seed)] for seed in range(10)]  # once it has settled
-    seen = {"mean": [statistics.fmean(leave - arrival + T for arrival, leave in zip(*run)) for run in runs],
-            1: [missed(*run) for run in runs],
-            3: [sum(leave - arrival > 3 * T for arrival, leave in zip(*run)) / 30_000 for run in runs]}
+    runs = [
+        [part[5_000:] for part in played(load, seats, tokens, 35_000, 10 * seed)]
+        for seed in range(10)
+    ]  # once it has settled
+    seen = {
+        "mean": [
+            statistics.fmean(leave - arrival + T for arrival, leave in zip(*run)) for run in runs
+        ],
+        1: [missed(*run) for run in runs],
+        3: [sum(leave - arrival > 3 * T for arrival, leave in zip(*run)) / 30_000 for run in runs],
+    }
     for what, found in seen.items():
-        exact = train.mean_delay(T, load, seats, tokens) if what == "mean" else train.left_behind(load, seats, what, tokens)
+        exact = (
+            train.mean_delay(T, load, seats, tokens)
+            if what == "mean"
+            else train.left_behind(load, seats, what, tokens)
+        )
         error = statistics.stdev(found) / math.sqrt(len(found))
         assert abs(statistics.fmean(found) - exact) < max(4 * error, 1e-4)
         assert error < max(0.3 * exact, 1e-4)
 
 
 def test_mean_queue_of_a_one_seat_train_is_the_textbook_one():
-    # One seat and one token is a slotted M/D/1 queue: the mean number left behind is a²/(2 (1 − a)).
+    # One seat and one token is a slotted M/D/1 queue: the mean number left behind is a²/(2 (1 −
+    # a)).
     for load in (0.3, 0.6, 0.9):
         queue = train.queue_left_behind(load, 1)
         mean = sum(n * p for n, p in enumerate(queue))
@@ -129,19 +169,27 @@ def test_mean_queue_of_a_one_seat_train_is_the_textbook_one():
 
 @pytest.mark.parametrize("load, tokens", [(0.6, 30), (0.9, 30), (0.9, 2), (0.5, 1)])
 def test_one_seat_has_the_mean_that_its_second_moment_asks_for(load, tokens):
-    """The queue Geo/Geo/1 with Poisson groups: in E[N²] = E[(N − D + A)²] the mean N after a departure is the unknown."""
+    """The queue Geo/Geo/1 with Poisson groups: in E[N²] = E[(N − D + A)²] the mean N after a
+    departure is the unknown.
+    """
     arrive, end = load / tokens, 1 / tokens
     present = (arrive - arrive**2 / 2) / (end - arrive)
-    assert train.mean_delay(1.0, load, 1, tokens) == pytest.approx(1.5 + (present - load) / arrive, rel=1e-9)
+    assert train.mean_delay(1.0, load, 1, tokens) == pytest.approx(
+        1.5 + (present - load) / arrive, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("load", [0.9, 0.95, 0.99])
 def test_two_thousand_seats_wait_as_erlang_says(load):
     """M/M/c, in continuous time and solved in 1917, against the chain of trains."""
     wanted = 2000 * load
-    share, wait = queueing.erlang_c(2000, wanted), queueing.seat_wait(seats=2000, load=load, answer_tokens=211, batch_interval=T)
+    share, wait = (
+        queueing.erlang_c(2000, wanted),
+        queueing.seat_wait(seats=2000, load=load, answer_tokens=211, batch_interval=T),
+    )
     assert train.mean_delay(T, load, 2000, 211) - 1.5 * T == pytest.approx(share * wait, rel=0.06)
-    # Some who come to a full train still catch the next one, since seats fall free before it leaves; with long answers few do.
+    # Some who come to a full train still catch the next one, since seats fall free before it
+    # leaves; with long answers few do.
     caught = [train.left_behind(load, 2000, 1, tokens) / share for tokens in (211, 1000, 20_000)]
     assert caught[0] < caught[1] < caught[2] < 1 and caught[2] > 0.994
 
@@ -149,7 +197,8 @@ def test_two_thousand_seats_wait_as_erlang_says(load):
 def test_each_further_train_is_missed_by_fewer():
     shares = [train.left_behind(0.97, 2000, trains, 211) for trains in (1, 2, 3, 10, 100)]
     assert all(later < earlier for earlier, later in zip(shares, shares[1:]))
-    # Those who wait at all wait as in M/M/c: exponentially, with the mean that Erlang gives, in trains.
+    # Those who wait at all wait as in M/M/c: exponentially, with the mean that Erlang gives, in
+    # trains.
     mean = queueing.seat_wait(seats=2000, load=0.97, answer_tokens=211, batch_interval=1)
     assert shares[3] / shares[2] == pytest.approx(math.exp(-7 / mean), rel=0.02)
 
@@ -157,24 +206,33 @@ def test_each_further_train_is_missed_by_fewer():
 def test_the_bound_holds_for_the_share_and_no_smaller_one_does():
     for load, seats, tokens in ((0.97, 2000, 211), (0.9, 40, 6)):
         trains = round(train.delay_bound(T, load, seats, tokens) / T) - 1
-        assert train.left_behind(load, seats, trains, tokens) <= 0.01 < train.left_behind(load, seats, trains - 1, tokens)
+        assert (
+            train.left_behind(load, seats, trains, tokens)
+            <= 0.01
+            < train.left_behind(load, seats, trains - 1, tokens)
+        )
     arrivals, leaves = played(0.9, 40, 6, 200_000, 3)
     seen = sorted(leave - arrival + T for arrival, leave in zip(arrivals, leaves))
     bound = train.delay_bound(T, 0.9, 40, 6)
     assert seen[int(0.99 * len(seen))] <= bound <= seen[int(0.997 * len(seen))] + T
 
 
-# What the chapter says ---------------------------------------------------------------------------------------------
+# What the chapter says ----------------------------------------------------------------------------
+
 
 def test_the_chapters_sentences_about_two_thousand_seats():
     share = {load: train.left_behind(load, 2000, 1, 211) for load in (0.9, 0.93, 0.95, 0.97, 0.99)}
-    assert share[0.9] < 2e-6                                      # one in some eight hundred thousand: hardly ever
-    assert 0.008 < share[0.95] < 0.0125                           # about one in a hundred
-    assert 0.45 < share[0.99] < 0.55                              # every second one
+    assert share[0.9] < 2e-6  # one in some eight hundred thousand: hardly ever
+    assert 0.008 < share[0.95] < 0.0125  # about one in a hundred
+    assert 0.45 < share[0.99] < 0.55  # every second one
     assert train.mean_delay(T, 0.95, 2000, 211) < 1.03 * 1.5 * T  # the mean has hardly moved
     assert share[0.93] < 1e-3 and queueing.seat_margin(seats=2000, load=0.93) > 3
-    assert 0.28 < train.left_behind(0.95, 256, 1, 211) < 0.33     # a smaller train, the same load: nearly one in three
-    assert 0.75 < train.delay_bound(T, 0.99, 2000, 211) < 1       # 99 of 100 within that: one in a hundred waits for most of a second
+    assert (
+        0.28 < train.left_behind(0.95, 256, 1, 211) < 0.33
+    )  # a smaller train, the same load: nearly one in three
+    assert (
+        0.75 < train.delay_bound(T, 0.99, 2000, 211) < 1
+    )  # 99 of 100 within that: one in a hundred waits for most of a second
     # The trace is one hour, whose minutes swing four times as much as chance alone explains.
     minutes = facts.get("scaling_laws", "azure_chat_minutes")
     swing = facts.get("scaling_laws", "azure_chat_swing")["value"]
@@ -184,9 +242,17 @@ def test_the_chapters_sentences_about_two_thousand_seats():
 def test_uneven_lengths_hardly_change_who_misses_but_how_long_they_wait():
     shares, extra = [], []
     for spread in (None, 2.15):
-        runs = [[part[5_000:] for part in played(0.9, 100, 20, 45_000, 10 * seed, spread)] for seed in range(6)]
+        runs = [
+            [part[5_000:] for part in played(0.9, 100, 20, 45_000, 10 * seed, spread)]
+            for seed in range(6)
+        ]
         shares.append(statistics.fmean(missed(*run) for run in runs))
-        extra.append(statistics.fmean(statistics.fmean(leave - arrival for arrival, leave in zip(*run)) for run in runs) - T / 2)
+        extra.append(
+            statistics.fmean(
+                statistics.fmean(leave - arrival for arrival, leave in zip(*run)) for run in runs
+            )
+            - T / 2
+        )
     assert shares[1] == pytest.approx(shares[0], rel=0.25)
     assert 1.3 * extra[0] < extra[1] < 2.2 * extra[0]
 
@@ -202,38 +268,55 @@ def test_the_table_of_loads_holds_simulation_beside_theory():
     head, rows = train.compare((0.5, 0.9), interval=T, seats=40, tokens=30, requests=60_000)
     assert head[1:4] == ["Miss a train, exact", "Simulated", "Simulated, uneven lengths"]
     assert [row[0].replace("\xa0", " ") for row in rows] == ["50 %", "90 %"]
-    exact, simulated, uneven, mean, bound = (read(cell.replace("\xa0", " "))[0] for cell in rows[1][1:])
+    exact, simulated, uneven, mean, bound = (
+        read(cell.replace("\xa0", " "))[0] for cell in rows[1][1:]
+    )
     assert simulated == pytest.approx(exact, rel=0.3) and uneven == pytest.approx(exact, rel=0.4)
     assert 1.5 * T < mean < bound
-    assert read(rows[0][4].replace("\xa0", " "))[0] == pytest.approx(1.5 * T, rel=0.02)     # half a beat's wait and the ride, where nobody queues
+    assert read(rows[0][4].replace("\xa0", " "))[0] == pytest.approx(
+        1.5 * T, rel=0.02
+    )  # half a beat's wait and the ride, where nobody queues
     assert read(rows[0][5].replace("\xa0", " "))[0] == pytest.approx(2 * T)
 
 
 def test_the_page_runs_the_same_trains():
     shown = page_train.values(batch_interval=T, seats=40, load=0.9, answer_tokens=30)
     count = len(shown["arrivals"])
-    arrivals, lengths = train.poisson_arrivals(0.9 * 40 / T / 30, count, 1), train.answer_lengths(30, count, 2)
+    arrivals, lengths = (
+        train.poisson_arrivals(0.9 * 40 / T / 30, count, 1),
+        train.answer_lengths(30, count, 2),
+    )
     aboard = train.answer_lengths(30, 36, 3)
     assert shown["arrivals"] == pytest.approx(arrivals, rel=1e-12) and shown["lengths"] == lengths
-    assert shown["delays"] == pytest.approx(train.delays(arrivals, T, 40, lengths, aboard), rel=1e-9)
-    assert shown["missed"] == pytest.approx(missed(arrivals, train.depart(arrivals, T, 40, lengths, aboard)))
+    assert shown["delays"] == pytest.approx(
+        train.delays(arrivals, T, 40, lengths, aboard), rel=1e-9
+    )
+    assert shown["missed"] == pytest.approx(
+        missed(arrivals, train.depart(arrivals, T, 40, lengths, aboard))
+    )
     assert shown["missed"] == pytest.approx(train.left_behind(0.9, 40, 1, 30), rel=0.2)
 
 
-@pytest.mark.parametrize("call, sentence", [
-    (lambda: train.depart([0.1], -1, 4), "above 0 seconds; got -1"),
-    (lambda: train.depart([0.1], T, 0), "1 or more; got 0"),
-    (lambda: train.depart([0.1], T, 4, 0), "a whole number of 1 or more"),
-    (lambda: train.simulate([0.1, 0.2], T, 4, [3]), "Every request needs the tokens"),
-    (lambda: train.depart([0.1], T, 2, 1, [5, 5, 5]), "No more than 2 can sit in 2 seats; got 3"),
-    (lambda: train.mean_delay(T, 1.0, 40), "the queue grows for ever"),
-    (lambda: train.left_behind(0.9, 40, 1, 0.5), "1 token or more on average; got 0.5"),
-    (lambda: train.left_behind(0.95, 2000), "too close to full"),
-    (lambda: train.delay_bound(T, 0.9, 40, share=1), "between 0 and 1; got 1"),
-    (lambda: train.answer_lengths(0.5, 3), "1 token or more"),
-    (lambda: train.answer_lengths(50, 3, spread=0), "must be above 0; got 0"),
-    (lambda: train.poisson_arrivals(0, 10), "rate above 0"),
-])
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: train.depart([0.1], -1, 4), "above 0 seconds; got -1"),
+        (lambda: train.depart([0.1], T, 0), "1 or more; got 0"),
+        (lambda: train.depart([0.1], T, 4, 0), "a whole number of 1 or more"),
+        (lambda: train.simulate([0.1, 0.2], T, 4, [3]), "Every request needs the tokens"),
+        (
+            lambda: train.depart([0.1], T, 2, 1, [5, 5, 5]),
+            "No more than 2 can sit in 2 seats; got 3",
+        ),
+        (lambda: train.mean_delay(T, 1.0, 40), "the queue grows for ever"),
+        (lambda: train.left_behind(0.9, 40, 1, 0.5), "1 token or more on average; got 0.5"),
+        (lambda: train.left_behind(0.95, 2000), "too close to full"),
+        (lambda: train.delay_bound(T, 0.9, 40, share=1), "between 0 and 1; got 1"),
+        (lambda: train.answer_lengths(0.5, 3), "1 token or more"),
+        (lambda: train.answer_lengths(50, 3, spread=0), "must be above 0; got 0"),
+        (lambda: train.poisson_arrivals(0, 10), "rate above 0"),
+    ],
+)
 def test_bad_timetables_get_a_sentence(call, sentence):
     with pytest.raises(train.TrainError, match=sentence):
         call()

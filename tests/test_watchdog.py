@@ -1,4 +1,5 @@
 """A reader that never ends costs one submission, wherever the class is graded."""
+
 from __future__ import annotations
 
 import inspect
@@ -13,7 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from handful.classroom import cluster, feedback, grade, gradescope, similar, similar_page, store, watchdog
+from handful.classroom import (
+    cluster,
+    feedback,
+    grade,
+    gradescope,
+    similar,
+    similar_page,
+    store,
+    watchdog,
+)
 from handful.classroom.assignment import assignments
 from handful.classroom.grades import Grade
 from handful.classroom.submissions import Submission
@@ -21,8 +31,9 @@ from handful.classroom.submissions import Submission
 ROOFLINE = assignments()["roofline"]
 SECONDS = 4.0  # of processor time; an honest notebook takes less, with the assignment read and its answers worked out
 
-# Whoever imports this reads notebooks slowly that ask for it: other processes do so when they unpickle `ask`.
-SLOW = '''
+# Whoever imports this reads notebooks slowly that ask for it: other processes do so when they
+# unpickle `ask`.
+SLOW = """
 import itertools
 from handful.classroom import grade
 from handful.classroom.protocol import Answer, Outcome
@@ -41,7 +52,7 @@ grade.read_notebook = slow
 
 def ask(cells, requests, given, limits, library):
     return Outcome(tuple(Answer("value", 1.0) for _ in requests))
-'''
+"""
 
 
 @pytest.fixture
@@ -58,8 +69,14 @@ def slow(tmp_path, monkeypatch):
 
 
 def handed_in(words: dict[str, str]) -> list[Submission]:
-    return [Submission(student, "x.ipynb", json.dumps({"cells": [{"cell_type": "code", "source": f"'{word}'"}]}).encode())
-            for student, word in words.items()]
+    return [
+        Submission(
+            student,
+            "x.ipynb",
+            json.dumps({"cells": [{"cell_type": "code", "source": f"'{word}'"}]}).encode(),
+        )
+        for student, word in words.items()
+    ]
 
 
 CLASS = {"ada": "", "cyd": "", "dee": "SLOW-C", "eve": ""}
@@ -68,19 +85,28 @@ CLASS = {"ada": "", "cyd": "", "dee": "SLOW-C", "eve": ""}
 def check(done: grade.Graded, folder: Path, late: set[str]) -> None:
     """The late ones are given up by name and in a sentence; all others are graded."""
     assert set(done.faults) == late
-    assert all(says == "reading it took the grader more than 4 seconds of processor time, so it was given up" for says in done.faults.values())
+    assert all(
+        says
+        == "reading it took the grader more than 4 seconds of processor time, so it was given up"
+        for says in done.faults.values()
+    )
     found = {one["student"]: one for one in store.results(folder)}
     assert store.overview(folder)["complete"] is True
     for student, one in found.items():
         if student in late:
             assert (one["status"], one["points"]) == ("ungradable", 0)
-            assert one["says"] == "This could not be graded: reading it took too long; your teacher looks into it."
+            assert (
+                one["says"]
+                == "This could not be graded: reading it took too long; your teacher looks into it."
+            )
         else:
             assert one["questions"] and one["status"] != "ungradable"
 
 
 def test_in_processes_of_this_machine(tmp_path, slow):
-    done = grade.run(ROOFLINE, handed_in(CLASS), tmp_path / "out", jobs=2, ask=slow.ask, seconds=SECONDS)
+    done = grade.run(
+        ROOFLINE, handed_in(CLASS), tmp_path / "out", jobs=2, ask=slow.ask, seconds=SECONDS
+    )
     check(done, tmp_path / "out", {"dee"})
     # Faults are kept under another key: with a reader that is mended the same command grades them.
     grade.read_notebook = slow.read
@@ -90,29 +116,86 @@ def test_in_processes_of_this_machine(tmp_path, slow):
 
 def test_within_this_process(tmp_path, slow):
     before = signal.getsignal(signal.SIGPROF)
-    done = grade.run(ROOFLINE, handed_in({"ada": "", "bob": "SLOW-PYTHON", "cyd": ""}), tmp_path / "out", jobs=0, ask=slow.ask, seconds=SECONDS)
+    done = grade.run(
+        ROOFLINE,
+        handed_in({"ada": "", "bob": "SLOW-PYTHON", "cyd": ""}),
+        tmp_path / "out",
+        jobs=0,
+        ask=slow.ask,
+        seconds=SECONDS,
+    )
     check(done, tmp_path / "out", {"bob"})
-    assert signal.getsignal(signal.SIGPROF) is before and signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+    assert signal.getsignal(signal.SIGPROF) is before and signal.getitimer(signal.ITIMER_PROF) == (
+        0,
+        0,
+    )
 
 
 def test_on_a_cluster(tmp_path, slow):
-    """A scheduler and one worker of Dask, as its commands start them; the worker's own process is never lost."""
+    """A scheduler and one worker of Dask, as its commands start them; the worker's own process is
+    never lost.
+    """
     pytest.importorskip("distributed")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"}
-    start = dict(env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s",
+    }
+    start = dict(
+        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path
+    )
     base, file = [sys.executable, "-P", "-m"], tmp_path / "scheduler.json"
-    processes = [subprocess.Popen([*base, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-                                   "--scheduler-file", str(file)], **start)]
+    processes = [
+        subprocess.Popen(
+            [
+                *base,
+                "distributed.cli.dask_scheduler",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                "0",
+                "--no-dashboard",
+                "--scheduler-file",
+                str(file),
+            ],
+            **start,
+        )
+    ]
     try:
         end = time.monotonic() + 60
         while not (file.exists() and file.read_text().strip().endswith("}")):
             assert time.monotonic() < end, "no scheduler"
             time.sleep(0.02)
         address = json.loads(file.read_text())["address"]
-        # With a nanny, as by default: its worker is a daemon, which may have no processes of `multiprocessing`.
-        processes.append(subprocess.Popen([*base, "distributed.cli.dask_worker", address, "--host", "127.0.0.1", "--nthreads", "2", "--nworkers", "1",
-                                           "--no-dashboard", "--local-directory", str(tmp_path / "dask")], **start))
-        done = grade.run(ROOFLINE, handed_in(CLASS), tmp_path / "out", scheduler=address, ask=slow.ask, seconds=SECONDS)
+        # With a nanny, as by default: its worker is a daemon, which may have no processes of
+        # `multiprocessing`.
+        processes.append(
+            subprocess.Popen(
+                [
+                    *base,
+                    "distributed.cli.dask_worker",
+                    address,
+                    "--host",
+                    "127.0.0.1",
+                    "--nthreads",
+                    "2",
+                    "--nworkers",
+                    "1",
+                    "--no-dashboard",
+                    "--local-directory",
+                    str(tmp_path / "dask"),
+                ],
+                **start,
+            )
+        )
+        done = grade.run(
+            ROOFLINE,
+            handed_in(CLASS),
+            tmp_path / "out",
+            scheduler=address,
+            ask=slow.ask,
+            seconds=SECONDS,
+        )
         assert processes[1].poll() is None
     finally:
         for process in processes[::-1]:
@@ -124,8 +207,14 @@ def test_on_a_cluster(tmp_path, slow):
 def test_a_task_that_sleeps_is_given_up_after_its_time_on_the_wall():
     found = dict(cluster.pool(time.sleep, [0.01, 600.0], 2, longest=4))
     assert found[0.01] == cluster.Done(None)
-    assert found[600.0].says == "grading it took more than 4 seconds, so it was given up" and found[600.0].late
-    assert cluster.apart(time.sleep, 600.0, longest=1).says == "grading it took more than 1 seconds, so it was given up"
+    assert (
+        found[600.0].says == "grading it took more than 4 seconds, so it was given up"
+        and found[600.0].late
+    )
+    assert (
+        cluster.apart(time.sleep, 600.0, longest=1).says
+        == "grading it took more than 1 seconds, so it was given up"
+    )
     assert cluster.apart(time.sleep, 0.0) == cluster.Done(None)
 
 
@@ -138,11 +227,15 @@ def die_once(path: str) -> str:
 
 
 def test_a_process_of_a_cluster_that_dies_is_replaced_and_its_task_tried_once_more(tmp_path, slow):
-    (tmp_path / "modules" / "handful_dying.py").write_text("import os, signal\n" + inspect.getsource(die_once))
+    (tmp_path / "modules" / "handful_dying.py").write_text(
+        "import os, signal\n" + inspect.getsource(die_once)
+    )
     import handful_dying
 
     assert cluster.apart(handful_dying.die_once, str(tmp_path / "once")) == cluster.Done("lived")
-    assert cluster.apart(os._exit, 3).says == "the process that graded it ended 2 times (exit code 3)"
+    assert (
+        cluster.apart(os._exit, 3).says == "the process that graded it ended 2 times (exit code 3)"
+    )
 
 
 def endless(*arguments, **named):
@@ -156,18 +249,32 @@ def test_similarity_feedback_and_gradescope_give_one_up_as_well(tmp_path, monkey
     monkeypatch.setattr(watchdog, "READING_SECONDS", 0.2)
     given = similar.released([])
     honest, read = handed_in({"ada": "", "bob": "SLOW"}), similar.read_notebook
-    monkeypatch.setattr(similar, "read_notebook", lambda data, *more: endless() if b"SLOW" in data else read(data, *more))
+    monkeypatch.setattr(
+        similar,
+        "read_notebook",
+        lambda data, *more: endless() if b"SLOW" in data else read(data, *more),
+    )
     found = similar.find(honest, given)
     assert found.unread == ("bob",) and found.compared == 1
 
     pair = similar.Pair("ada", "cyd", 40, 0.9, 0.9)
     monkeypatch.setattr(similar_page, "sides", endless)
-    page = similar_page.page_of("x", similar.Found(2, (pair,), 0, (), 0, (), 0, frozenset()), given, {"ada": [], "cyd": []}, 0.5)
+    page = similar_page.page_of(
+        "x",
+        similar.Found(2, (pair,), 0, (), 0, (), 0, frozenset()),
+        given,
+        {"ada": [], "cyd": []},
+        0.5,
+    )
     assert "This pair is not shown: reading it took the grader more than 0.2 seconds" in page
 
     grades = [Grade(grade.grade_one(ROOFLINE, student, None)) for student in ("ada", "bob")]
     own = feedback.student_page
-    monkeypatch.setattr(feedback, "student_page", lambda *arguments: endless() if arguments[1].student == "bob" else own(*arguments))
+    monkeypatch.setattr(
+        feedback,
+        "student_page",
+        lambda *arguments: endless() if arguments[1].student == "bob" else own(*arguments),
+    )
     feedback.write(tmp_path, ROOFLINE, grades)
     assert "took too long to write" in (tmp_path / "feedback" / "bob.html").read_text()
     assert "took too long to write" not in (tmp_path / "feedback" / "ada.html").read_text()
@@ -177,7 +284,9 @@ def test_similarity_feedback_and_gradescope_give_one_up_as_well(tmp_path, monkey
     (tmp_path / "submission").mkdir()
     (tmp_path / "submission" / "x.ipynb").write_text("{}")
     monkeypatch.setattr(grade, "grade_one", endless)
-    assert gradescope.run(tmp_path)["output"].startswith("Nothing was graded: reading it took the grader more than 0.2 seconds")
+    assert gradescope.run(tmp_path)["output"].startswith(
+        "Nothing was graded: reading it took the grader more than 0.2 seconds"
+    )
 
 
 def test_what_no_exception_handler_may_swallow_is_none():
@@ -186,7 +295,9 @@ def test_what_no_exception_handler_may_swallow_is_none():
     thread = threading.Thread(target=lambda: came.append(within_here()))
     thread.start()
     thread.join()
-    assert came == [None]  # signals reach the main thread only; the block runs there without a bound
+    assert came == [
+        None
+    ]  # signals reach the main thread only; the block runs there without a bound
 
 
 def within_here() -> None:

@@ -1,4 +1,6 @@
-"""Count the tests of several pytest runs, and say what could not run on this machine: the last lines of ``make test``."""
+"""Count the tests of several pytest runs, and say what could not run on this machine: the last
+lines of ``make test``.
+"""
 
 from __future__ import annotations
 

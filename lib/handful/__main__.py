@@ -1,4 +1,5 @@
 """``python -m handful`` is the command ``handful``."""
+
 import sys
 
 from .cli import main

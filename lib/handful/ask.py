@@ -1,8 +1,12 @@
-"""Asking by name: a formula for a scenario, a sourced fact, arithmetic over both, a second of the lecture.
+"""Asking by name: a formula for a scenario, a sourced fact, arithmetic over both, a second of the
+lecture.
 
-Pages, the ledger of claims and exercises hold no numbers of their own; this is the one grammar in which they ask.
+Pages, the ledger of claims and exercises hold no numbers of their own; this is the one grammar in
+which they ask.
 
->>> answer('step_time batch=256 hardware="H100 SXM" model="Llama 3.1 70B" precision=fp8 context=8192').unit
+>>> answer(
+...     'step_time batch=256 hardware="H100 SXM" model="Llama 3.1 70B" precision=fp8 context=8192'
+... ).unit
 's'
 >>> answer("accelerators / H100 SXM / hbm_bandwidth_bytes_per_s").value
 3350000000000.0
@@ -38,6 +42,7 @@ def nearest(name: str, known) -> str:
 
 
 # The lecture
+
 
 def lecture_seconds(text: str) -> int:
     """Seconds from a time as people write it.
@@ -75,6 +80,7 @@ def lecture_title(text: str) -> str:
 
 # Formulas
 
+
 @cache
 def registry() -> dict:
     """Every formula, by name; importing the package's modules is what registers them."""
@@ -103,7 +109,9 @@ def parse_live(text: str) -> tuple[str, dict, int]:
     try:
         name, *settings = shlex.split(text)
     except ValueError:
-        raise AskError(f"{text!r} is no live number; write a formula's name, then name=value pairs.") from None
+        raise AskError(
+            f"{text!r} is no live number; write a formula's name, then name=value pairs."
+        ) from None
     given: dict = {}
     digits = 3
     for setting in settings:
@@ -139,10 +147,14 @@ def evaluate(text: str) -> Result:
     name, given, digits = parse_live(text)
     formulas = registry()
     if name not in formulas:
-        raise AskError(f"There is no formula {name!r}; the nearest names are {nearest(name, formulas)}.")
+        raise AskError(
+            f"There is no formula {name!r}; the nearest names are {nearest(name, formulas)}."
+        )
     formula = formulas[name]
     known = {q.name for q in formula.inputs}
-    if "fit" in given:  # of the Chinchilla law: fit=hoffmann or fit=besiroglu stands for its five fitted numbers
+    if (
+        "fit" in given
+    ):  # of the Chinchilla law: fit=hoffmann or fit=besiroglu stands for its five fitted numbers
         from .chinchilla import law
 
         try:
@@ -152,10 +164,14 @@ def evaluate(text: str) -> Result:
         given = {key: value for key, value in fitted.items() if key in known} | given
     for key in given:
         if key not in (*CHOICES, "context") and key not in known:
-            raise AskError(f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}.")
+            raise AskError(
+                f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}."
+            )
     chosen = {k: v for k, v in given.items() if k in (*CHOICES, "context")}
     try:
-        value = formula({**scenario_values(**chosen), **{k: v for k, v in given.items() if k not in CHOICES}})
+        value = formula(
+            {**scenario_values(**chosen), **{k: v for k, v in given.items() if k not in CHOICES}}
+        )
     except ValueError as error:
         raise AskError(f"{text!r} cannot be computed: {error}") from error
     return Result(formula, float(value), given, chosen, digits)
@@ -163,13 +179,21 @@ def evaluate(text: str) -> Result:
 
 # Facts
 
-# What a column's name says about its unit: (pattern, unit of handful.units, factor to that unit's base).
+# What a column's name says about its unit: (pattern, unit of handful.units, factor to that unit's
+# base).
 COLUMN_UNITS = (
-    (r"bytes_per_token", "B/token", 1), (r"bytes_per_s$", "B/s", 1), (r"(^|_)bytes$", "B", 1),
-    (r"_flops$", "FLOP/s", 1), (r"_watts$", "W", 1), (r"usd_per_mtok$", "$/token", 1e-6),
-    (r"usd_per_chip_hour", "$/device/s", 1 / 3600), (r"tokens_per_s", "token/s", 1), (r"_ms$", "s", 1e-3),
+    (r"bytes_per_token", "B/token", 1),
+    (r"bytes_per_s$", "B/s", 1),
+    (r"(^|_)bytes$", "B", 1),
+    (r"_flops$", "FLOP/s", 1),
+    (r"_watts$", "W", 1),
+    (r"usd_per_mtok$", "$/token", 1e-6),
+    (r"usd_per_chip_hour", "$/device/s", 1 / 3600),
+    (r"tokens_per_s", "token/s", 1),
+    (r"_ms$", "s", 1e-3),
     (r"^seconds$", "s", 1),
-    (r"tokens(_per_sequence)?$", "token", 1), (r"(params|parameters)(_reported)?$", "parameter", 1),
+    (r"tokens(_per_sequence)?$", "token", 1),
+    (r"(params|parameters)(_reported)?$", "parameter", 1),
     (r"chips$", "device", 1),
 )
 
@@ -180,7 +204,10 @@ def fact_unit(column: str) -> tuple[str, float]:
     >>> fact_unit("hbm_bandwidth_bytes_per_s"), fact_unit("n_layers")
     (('B/s', 1), ('1', 1))
     """
-    return next(((unit, factor) for pattern, unit, factor in COLUMN_UNITS if re.search(pattern, column)), ("1", 1))
+    return next(
+        ((unit, factor) for pattern, unit, factor in COLUMN_UNITS if re.search(pattern, column)),
+        ("1", 1),
+    )
 
 
 def find_fact(text: str):
@@ -203,15 +230,20 @@ def find_fact(text: str):
     except ValueError as error:
         raise AskError(f"{text!r} cannot be shown: {error}") from error
     if value is None:
-        raise AskError(f"{text!r} cannot be shown: that cell is empty; the row knows "
-                       f"{', '.join(key for key, known in row.items() if known is not None)}.")
+        raise AskError(
+            f"{text!r} cannot be shown: that cell is empty; the row knows "
+            f"{', '.join(key for key, known in row.items() if known is not None)}."
+        )
     return row, column, value
 
 
 def shown_fact(text: str) -> dict:
-    """A figure from a table of facts, "table / row / column": its text, label, source and whether it was verified.
+    """A figure from a table of facts, "table / row / column": its text, label, source and whether
+    it was verified.
 
-    >>> shown_fact("accelerators / H100 SXM / hbm_bandwidth_bytes_per_s")["text"].replace("\xa0", " ")
+    >>> shown_fact("accelerators / H100 SXM / hbm_bandwidth_bytes_per_s")["text"].replace(
+    ...     "\xa0", " "
+    ... )
     '3.35 TB/s'
     """
     from .units import UNITS, format_value
@@ -223,21 +255,38 @@ def shown_fact(text: str) -> dict:
         shown = str(value)
     else:
         # A count of things is told in full: 2,048, not 2,050.
-        digits = 6 if value == int(value) and 1000 <= value < 1e6 and (stated or unit) in ("1", "device", "sequence", "token") else 3
+        digits = (
+            6
+            if value == int(value)
+            and 1000 <= value < 1e6
+            and (stated or unit) in ("1", "device", "sequence", "token")
+            else 3
+        )
         if stated == "fraction":
             shown = f"{format_value(100 * value, '1', digits)}\xa0%"
         elif stated:
-            shown = format_value(value, stated, digits) if stated in UNITS else f"{format_value(value, '1', digits)}\xa0{stated}"
+            shown = (
+                format_value(value, stated, digits)
+                if stated in UNITS
+                else f"{format_value(value, '1', digits)}\xa0{stated}"
+            )
         else:
             shown = format_value(value * factor, unit, digits)
-    return {"text": shown if row.verified else f"{shown} (unverified)", "label": f"{row.name}: {column.replace('_', ' ')}",
-            "source": row.source, "verified": row.verified}
+    return {
+        "text": shown if row.verified else f"{shown} (unverified)",
+        "label": f"{row.name}: {column.replace('_', ' ')}",
+        "source": row.source,
+        "verified": row.verified,
+    }
 
 
 # Any of them
 
+
 class Answer(NamedTuple):
-    """A number in SI units (dollars, tokens, …), its unit where the request has one, and whether its facts were verified."""
+    """A number in SI units (dollars, tokens, …), its unit where the request has one, and whether
+    its facts were verified.
+    """
 
     value: float
     unit: str | None
@@ -247,12 +296,15 @@ class Answer(NamedTuple):
 def answer(text: str) -> Answer:
     """A number from a request of any kind.
 
-    ``name symbol=value …`` is a formula, ``table / row / column`` a fact, and ``= …`` arithmetic (+ - * / ** and log2),
-    which has no unit.  A request in square brackets stands for its number, in arithmetic and as a formula's setting.
+    ``name symbol=value …`` is a formula, ``table / row / column`` a fact, and ``= …`` arithmetic (+
+    - * / ** and log2), which has no unit.  A request in square brackets stands for its number, in
+    arithmetic and as a formula's setting.
 
     >>> answer("= 1.3e9 / 0.37e9").value
     3.5135135135135136
-    >>> answer("sparsity_of_experts experts=[models / DeepSeek-V3 / routed_experts] active_experts=8").value
+    >>> answer(
+    ...     "sparsity_of_experts experts=[models / DeepSeek-V3 / routed_experts] active_experts=8"
+    ... ).value
     32.0
     >>> answer("= __import__('os')")
     Traceback (most recent call last):
@@ -275,7 +327,9 @@ def answer(text: str) -> Answer:
 
 
 def _bracketed(text: str, write) -> tuple[str, list[Answer]]:
-    """The text with each request in brackets replaced by what `write` makes of its answer and number."""
+    """The text with each request in brackets replaced by what `write` makes of its answer and
+    number.
+    """
     parts: list[Answer] = []
 
     def replace(found: re.Match) -> str:
@@ -291,12 +345,19 @@ def _scenario_verified(chosen: dict) -> bool:
     return "hardware" not in chosen or facts.get("accelerators", chosen["hardware"]).verified
 
 
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-             ast.Pow: operator.pow}
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
 
 
 def _arithmetic(text: str) -> Answer:
-    wrong = AskError(f"{text!r} is no arithmetic; + - * / **, log2 and parentheses over numbers are allowed.")
+    wrong = AskError(
+        f"{text!r} is no arithmetic; + - * / **, log2 and parentheses over numbers are allowed."
+    )
     replaced, parts = _bracketed(text[1:], lambda _, number: f"_{number}")
 
     def value(node) -> float:

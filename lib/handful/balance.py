@@ -1,14 +1,18 @@
-"""The batch at which arithmetic takes as long as memory, and what follows from it (the lecture, 16:00 to 27:30).
+"""The batch at which arithmetic takes as long as memory, and what follows from it (the lecture,
+16:00 to 27:30).
 
-The lecture's "300" is multiplies per second × bytes per weight ÷ bandwidth, that is FLOP/s × bytes per weight ÷
-(2 × bandwidth): ``machine_balance`` here, whose dimension comes out as tokens.  It is not FLOPs per byte, which
-is ``ridge_intensity`` and another number at every precision.
+The lecture's "300" is multiplies per second × bytes per weight ÷ bandwidth, that is FLOP/s × bytes
+per weight ÷ (2 × bandwidth): ``machine_balance`` here, whose dimension comes out as tokens.  It is
+not FLOPs per byte, which is ``ridge_intensity`` and another number at every precision.
 
->>> round(machine_balance(peak_flops=989e12, bytes_per_parameter=2, memory_bandwidth=3.35e12))    # H100, bf16
+>>> round(
+...     machine_balance(peak_flops=989e12, bytes_per_parameter=2, memory_bandwidth=3.35e12)
+... )  # H100, bf16
 295
 >>> [round(balance_batch_rule(machine_balance=300, sparsity=s)) for s in (8, 671 / 37, 256 / 8)]
 [2400, 5441, 9600]
 """
+
 from __future__ import annotations
 
 from sympy import Eq, Max, Min, Rational
@@ -19,150 +23,302 @@ from .formula import Formula
 from .latency import attention_time, compute_time, full_weight_time, kv_time
 
 (n, B, S, N_total, N_active, w, L, b, b0, k, E, F, BW, C, c, new, M, T) = (
-    quantity.symbol for quantity in (
-        q.devices, q.batch, q.sparsity, q.total_parameters, q.active_parameters, q.bytes_per_parameter, q.context,
-        q.kv_bytes_per_token, q.kv_window_bytes, q.active_experts, q.experts, q.peak_flops, q.memory_bandwidth,
-        q.memory_capacity, q.flops_per_multiply_add, q.tokens_per_step, q.machine_balance, q.batch_interval))
+    quantity.symbol
+    for quantity in (
+        q.devices,
+        q.batch,
+        q.sparsity,
+        q.total_parameters,
+        q.active_parameters,
+        q.bytes_per_parameter,
+        q.context,
+        q.kv_bytes_per_token,
+        q.kv_window_bytes,
+        q.active_experts,
+        q.experts,
+        q.peak_flops,
+        q.memory_bandwidth,
+        q.memory_capacity,
+        q.flops_per_multiply_add,
+        q.tokens_per_step,
+        q.machine_balance,
+        q.batch_interval,
+    )
+)
 a = q.attention_flops_per_pair.symbol
 
-# The roofline ----------------------------------------------------------------------------------------------------
+# The roofline -------------------------------------------------------------------------------------
 
 ridge_intensity = Formula(
-    q.ridge_intensity, F / BW, source="Williams, Waterman and Patterson 2009, Roofline",
+    q.ridge_intensity,
+    F / BW,
+    source="Williams, Waterman and Patterson 2009, Roofline",
     meaning="FLOPs per byte at which a chip's arithmetic and memory take equally long",
-    conventions=("FLOP counts a multiply-add as two", "dense peak at the precision of the arithmetic"))
+    conventions=(
+        "FLOP counts a multiply-add as two",
+        "dense peak at the precision of the arithmetic",
+    ),
+)
 
 arithmetic_intensity = Formula(
-    q.arithmetic_intensity, c * new * B * N_active / (w * N_total + B * (L * b + b0)), source="derived",
-    meaning="FLOPs done per byte read in a decode step, caches included")
+    q.arithmetic_intensity,
+    c * new * B * N_active / (w * N_total + B * (L * b + b0)),
+    source="derived",
+    meaning="FLOPs done per byte read in a decode step, caches included",
+)
 
 attainable_flops = Formula(
-    q.attainable_flops, Min(F, q.arithmetic_intensity.symbol * BW),
-    source="Williams, Waterman and Patterson 2009, Roofline", meaning="the lower of the two roofs")
+    q.attainable_flops,
+    Min(F, q.arithmetic_intensity.symbol * BW),
+    source="Williams, Waterman and Patterson 2009, Roofline",
+    meaning="the lower of the two roofs",
+)
 
 ridge_flops = Formula(
-    q.attainable_flops, Min(F, q.ridge_intensity.symbol * BW), using=(ridge_intensity,), name="ridge_flops",
-    source="Williams, Waterman and Patterson 2009, Roofline", meaning="the rate at the ridge: where the roofs meet")
+    q.attainable_flops,
+    Min(F, q.ridge_intensity.symbol * BW),
+    using=(ridge_intensity,),
+    name="ridge_flops",
+    source="Williams, Waterman and Patterson 2009, Roofline",
+    meaning="the rate at the ridge: where the roofs meet",
+)
 
-# Balance ---------------------------------------------------------------------------------------------------------
+# Balance ------------------------------------------------------------------------------------------
 
-sparsity = Formula(q.sparsity, N_total / N_active, source="19:16", meaning="total over active parameters",
-                   conventions=("by parameters: shared experts, attention and embeddings count too",))
+sparsity = Formula(
+    q.sparsity,
+    N_total / N_active,
+    source="19:16",
+    meaning="total over active parameters",
+    conventions=("by parameters: shared experts, attention and embeddings count too",),
+)
 
 sparsity_of_experts = Formula(
-    q.sparsity, E / k, name="sparsity_of_experts", source="19:16",
-    meaning="routed experts over those that a token uses", conventions=("routed experts only",))
+    q.sparsity,
+    E / k,
+    name="sparsity_of_experts",
+    source="19:16",
+    meaning="routed experts over those that a token uses",
+    conventions=("routed experts only",),
+)
 
 machine_balance = Formula(
-    q.machine_balance, F * w / (c * BW), source="18:25",
+    q.machine_balance,
+    F * w / (c * BW),
+    source="18:25",
     meaning="tokens per weight read at which arithmetic keeps up with memory: the lecture's 300",
-    conventions=("multiplies × bytes per weight ÷ bandwidth, not FLOPs per byte",
-                 "independent of precision only where weights and arithmetic share it"))
+    conventions=(
+        "multiplies × bytes per weight ÷ bandwidth, not FLOPs per byte",
+        "independent of precision only where weights and arithmetic share it",
+    ),
+)
 
 balance_batch_rule = Formula(
-    q.balance_batch, M * S / new, name="balance_batch_rule", source="19:05",
-    meaning="machine balance times sparsity", conventions=("weights only: caches left out",))
+    q.balance_batch,
+    M * S / new,
+    name="balance_batch_rule",
+    source="19:05",
+    meaning="machine balance times sparsity",
+    conventions=("weights only: caches left out",),
+)
 
 balance_batch_by_parameters = Formula(
-    q.balance_batch, M * S / new, name="balance_batch_by_parameters", using=(sparsity,), source="4:44; derived",
-    meaning="a given balance times total over active parameters", conventions=("weights only: caches left out",))
+    q.balance_batch,
+    M * S / new,
+    name="balance_batch_by_parameters",
+    using=(sparsity,),
+    source="4:44; derived",
+    meaning="a given balance times total over active parameters",
+    conventions=("weights only: caches left out",),
+)
 
 balance_batch_by_experts = Formula(
-    q.balance_batch, M * S / new, name="balance_batch_by_experts", using=(sparsity_of_experts,), source="19:05",
+    q.balance_batch,
+    M * S / new,
+    name="balance_batch_by_experts",
+    using=(sparsity_of_experts,),
+    source="19:05",
     meaning="a given balance times routed experts over those that a token uses",
-    conventions=("routed experts only", "caches left out"))
+    conventions=("routed experts only", "caches left out"),
+)
 
 balance_batch_of_chip = Formula(
-    q.balance_batch, q.machine_balance.symbol * S / new, using=(machine_balance,), name="balance_batch_of_chip",
-    source="19:05", meaning="a chip's balance times sparsity", conventions=("weights only: caches left out",))
+    q.balance_batch,
+    q.machine_balance.symbol * S / new,
+    using=(machine_balance,),
+    name="balance_batch_of_chip",
+    source="19:05",
+    meaning="a chip's balance times sparsity",
+    conventions=("weights only: caches left out",),
+)
 
 balance_batch = Formula(
-    q.balance_batch, q.machine_balance.symbol * q.sparsity.symbol / new, using=(machine_balance, sparsity),
-    source="17:33", meaning="batch at which arithmetic takes as long as reading the weights",
-    conventions=("caches left out", "all weights are read"), derivation=lambda: _derive_balance())
+    q.balance_batch,
+    q.machine_balance.symbol * q.sparsity.symbol / new,
+    using=(machine_balance, sparsity),
+    source="17:33",
+    meaning="batch at which arithmetic takes as long as reading the weights",
+    conventions=("caches left out", "all weights are read"),
+    derivation=lambda: _derive_balance(),
+)
 
 balance_batch_experts = Formula(
-    q.balance_batch, q.machine_balance.symbol * q.sparsity.symbol / new, name="balance_batch_experts",
-    using=(machine_balance, sparsity_of_experts), source="19:05",
+    q.balance_batch,
+    q.machine_balance.symbol * q.sparsity.symbol / new,
+    name="balance_batch_experts",
+    using=(machine_balance, sparsity_of_experts),
+    source="19:05",
     meaning="batch at which the routed experts' arithmetic takes as long as reading them",
-    conventions=("routed experts only", "caches left out"))
+    conventions=("routed experts only", "caches left out"),
+)
 
 balance_batch_with_kv = Formula(
-    q.balance_batch, w * N_total / Max(0, c * new * N_active * BW / F - (L * b + b0)), name="balance_batch_with_kv",
-    source="19:57; derived", meaning="batch at which arithmetic takes as long as reading weights and caches",
-    conventions=("infinite where the caches alone take longer than the arithmetic",
-                 "attention's arithmetic left out: see balance_batch_with_attention"),
-    derivation=lambda: _derive_balance_with_kv())
+    q.balance_batch,
+    w * N_total / Max(0, c * new * N_active * BW / F - (L * b + b0)),
+    name="balance_batch_with_kv",
+    source="19:57; derived",
+    meaning="batch at which arithmetic takes as long as reading weights and caches",
+    conventions=(
+        "infinite where the caches alone take longer than the arithmetic",
+        "attention's arithmetic left out: see balance_batch_with_attention",
+    ),
+    derivation=lambda: _derive_balance_with_kv(),
+)
 
 balance_context = Formula(
-    q.balance_context, Max(0, c * new * N_active * BW / F - b0) / b, source="derived",
-    meaning="context beyond which no batch balances: one token's cache takes as long as its arithmetic",
-    conventions=("every sequence has this context",
-                 "attention's arithmetic left out, as in the lecture: see balance_context_with_attention"),
-    derivation=lambda: _derive_balance_context())
+    q.balance_context,
+    Max(0, c * new * N_active * BW / F - b0) / b,
+    source="derived",
+    meaning="context beyond which no batch balances: one token's cache takes as long as its "
+    "arithmetic",
+    conventions=(
+        "every sequence has this context",
+        "attention's arithmetic left out, as in the lecture: see balance_context_with_attention",
+    ),
+    derivation=lambda: _derive_balance_context(),
+)
 
 balance_batch_with_attention = Formula(
-    q.balance_batch, w * N_total / Max(0, new * (c * N_active + a * L) * BW / F - (L * b + b0)),
-    name="balance_batch_with_attention", source="derived",
-    meaning="batch at which all arithmetic, attention's included, takes as long as reading weights and caches",
-    conventions=("infinite where the caches alone take longer than the arithmetic", "full-attention layers only"),
-    derivation=lambda: _derive_balance_with_attention())
+    q.balance_batch,
+    w * N_total / Max(0, new * (c * N_active + a * L) * BW / F - (L * b + b0)),
+    name="balance_batch_with_attention",
+    source="derived",
+    meaning="batch at which all arithmetic, attention's included, takes as long as reading "
+    "weights and caches",
+    conventions=(
+        "infinite where the caches alone take longer than the arithmetic",
+        "full-attention layers only",
+    ),
+    derivation=lambda: _derive_balance_with_attention(),
+)
 
 balance_context_with_attention = Formula(
-    q.balance_context, Max(0, c * new * N_active * BW / F - b0) / Max(0, b - new * a * BW / F),
-    name="balance_context_with_attention", source="derived",
+    q.balance_context,
+    Max(0, c * new * N_active * BW / F - b0) / Max(0, b - new * a * BW / F),
+    name="balance_context_with_attention",
+    source="derived",
     meaning="context beyond which no batch balances, attention's arithmetic counted",
-    conventions=("infinite where attention over a cached token takes longer than reading it: arithmetic then keeps pace at any context",
-                 "every sequence has this context", "full-attention layers only"),
-    derivation=lambda: _derive_balance_context_with_attention())
+    conventions=(
+        "infinite where attention over a cached token takes longer than reading it: arithmetic "
+        "then keeps pace at any context",
+        "every sequence has this context",
+        "full-attention layers only",
+    ),
+    derivation=lambda: _derive_balance_context_with_attention(),
+)
 
-# The clock that memory sets --------------------------------------------------------------------------------------
+# The clock that memory sets -----------------------------------------------------------------------
 
 drain_time = Formula(
-    q.drain_time, C / BW, source="24:01", meaning="time to read the whole memory once",
-    conventions=("an upper design target for a step, not a floor: the floor is reading the weights once",))
+    q.drain_time,
+    C / BW,
+    source="24:01",
+    meaning="time to read the whole memory once",
+    conventions=(
+        "an upper design target for a step, not a floor: the floor is reading the weights once",
+    ),
+)
 
 mean_delay = Formula(
-    q.mean_delay, Rational(3, 2) * T, source="22:30",
+    q.mean_delay,
+    Rational(3, 2) * T,
+    source="22:30",
     meaning="mean wait for the next departure plus the ride of one interval",
-    conventions=("to the first token: later ones come an interval apart",
-                 "arrivals at any moment alike: the wait averages half an interval", "a free seat in the next train"))
+    conventions=(
+        "to the first token: later ones come an interval apart",
+        "arrivals at any moment alike: the wait averages half an interval",
+        "a free seat in the next train",
+    ),
+)
 
 worst_delay = Formula(
-    q.worst_delay, 2 * T, source="22:30", meaning="just missed one departure, then the ride of one interval",
-    conventions=("to the first token: later ones come an interval apart",
-                 "a free seat in the next train: not so when every seat is held by an answer that goes on"))
+    q.worst_delay,
+    2 * T,
+    source="22:30",
+    meaning="just missed one departure, then the ride of one interval",
+    conventions=(
+        "to the first token: later ones come an interval apart",
+        "a free seat in the next train: not so when every seat is held by an answer that goes on",
+    ),
+)
 
 scheduled_throughput = Formula(
-    q.throughput, new * B / T, name="scheduled_throughput", source="26:58",
-    meaning="tokens a second of a full batch that leaves every interval")
+    q.throughput,
+    new * B / T,
+    name="scheduled_throughput",
+    source="26:58",
+    meaning="tokens a second of a full batch that leaves every interval",
+)
 
 share_of_service = Formula(
-    q.share_of_service, q.throughput.symbol / q.service_throughput.symbol, source="27:37",
-    meaning="share of a whole service that one such system carries")
+    q.share_of_service,
+    q.throughput.symbol / q.service_throughput.symbol,
+    source="27:37",
+    meaning="share of a whole service that one such system carries",
+)
 
 
-# Derivations -----------------------------------------------------------------------------------------------------
+# Derivations --------------------------------------------------------------------------------------
+
 
 def _derive_balance() -> Derivation:
     d = Derivation("The balance batch, from weights time = compute time")
-    d.equate(full_weight_time, compute_time, "ask for the batch at which reading the weights takes as long as computing")
+    d.equate(
+        full_weight_time,
+        compute_time,
+        "ask for the batch at which reading the weights takes as long as computing",
+    )
     d.solve("batch", "the number of chips cancels: scale does not matter")
-    d.substitute({"total_parameters": S * N_active}, "sparsity is total over active: the model's size cancels too")
-    d.substitute({"peak_flops": M * c * BW / w}, "gather what belongs to the chip into one number, its balance")
+    d.substitute(
+        {"total_parameters": S * N_active},
+        "sparsity is total over active: the model's size cancels too",
+    )
+    d.substitute(
+        {"peak_flops": M * c * BW / w},
+        "gather what belongs to the chip into one number, its balance",
+    )
     return d
 
 
 def _derive_balance_with_kv() -> Derivation:
     d = Derivation("The balance batch when the caches are read too")
-    memory = Formula(q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(full_weight_time, kv_time),
-                     register=False, name="memory", meaning="weights and caches", source="19:57")
+    memory = Formula(
+        q.memory_time,
+        q.weight_time.symbol + q.kv_time.symbol,
+        using=(full_weight_time, kv_time),
+        register=False,
+        name="memory",
+        meaning="weights and caches",
+        source="19:57",
+    )
     d.equate(memory, compute_time, "reading weights and caches takes as long as computing")
     d.substitute(full_weight_time, "all weights, once")
     d.substitute(kv_time, "each sequence's cache")
     d.solve("batch", "the batch stands on both sides now")
-    d.claim(Eq(B, w * N_total / (c * new * N_active * BW / F - (L * b + b0))),
-            "divide through: a token's arithmetic, in bytes, less the cache that it reads")
+    d.claim(
+        Eq(B, w * N_total / (c * new * N_active * BW / F - (L * b + b0))),
+        "divide through: a token's arithmetic, in bytes, less the cache that it reads",
+    )
     return d
 
 
@@ -170,31 +326,63 @@ def _derive_balance_context() -> Derivation:
     d = Derivation("The context beyond which no batch is large enough")
     d.equate(kv_time, compute_time, "let the caches alone take as long as the arithmetic")
     d.solve("context", "the batch cancels: a larger one brings its own caches along")
-    d.claim(Eq(L, (c * new * N_active * BW / F - b0) / b), "the bytes that could be read in a token's compute time")
+    d.claim(
+        Eq(L, (c * new * N_active * BW / F - b0) / b),
+        "the bytes that could be read in a token's compute time",
+    )
     return d
 
 
 def _derive_balance_with_attention() -> Derivation:
     d = Derivation("The balance batch when attention's arithmetic counts too")
-    memory = Formula(q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(full_weight_time, kv_time),
-                     register=False, name="memory", meaning="weights and caches", source="19:57")
-    work = Formula(q.compute_time, compute_time.expression + attention_time.expression, register=False, name="work",
-                   meaning="the weights' arithmetic and attention's", source="derived")
+    memory = Formula(
+        q.memory_time,
+        q.weight_time.symbol + q.kv_time.symbol,
+        using=(full_weight_time, kv_time),
+        register=False,
+        name="memory",
+        meaning="weights and caches",
+        source="19:57",
+    )
+    work = Formula(
+        q.compute_time,
+        compute_time.expression + attention_time.expression,
+        register=False,
+        name="work",
+        meaning="the weights' arithmetic and attention's",
+        source="derived",
+    )
     d.equate(memory, work, "reading weights and caches takes as long as all arithmetic")
     d.substitute(full_weight_time, "all weights, once")
     d.substitute(kv_time, "each sequence's cache")
     d.solve("batch", "the batch stands on both sides")
-    d.claim(Eq(B, w * N_total / (new * (c * N_active + a * L) * BW / F - (L * b + b0))),
-            "divide through: a token's arithmetic, in bytes, less the cache that it reads")
+    d.claim(
+        Eq(B, w * N_total / (new * (c * N_active + a * L) * BW / F - (L * b + b0))),
+        "divide through: a token's arithmetic, in bytes, less the cache that it reads",
+    )
     return d
 
 
 def _derive_balance_context_with_attention() -> Derivation:
     d = Derivation("The context beyond which no batch is large enough, attention counted")
-    work = Formula(q.compute_time, compute_time.expression + attention_time.expression, register=False, name="work",
-                   meaning="the weights' arithmetic and attention's", source="derived")
-    d.equate(kv_time, work, "let the caches alone take as long as the arithmetic, attention's included")
-    d.solve("context", "the batch cancels: a larger one brings its own caches and its own attention along")
-    d.claim(Eq(L, (c * new * N_active * BW / F - b0) / (b - new * a * BW / F)),
-            "both grow with the context; where attention grows faster than reading, there is no such limit")
+    work = Formula(
+        q.compute_time,
+        compute_time.expression + attention_time.expression,
+        register=False,
+        name="work",
+        meaning="the weights' arithmetic and attention's",
+        source="derived",
+    )
+    d.equate(
+        kv_time, work, "let the caches alone take as long as the arithmetic, attention's included"
+    )
+    d.solve(
+        "context",
+        "the batch cancels: a larger one brings its own caches and its own attention along",
+    )
+    d.claim(
+        Eq(L, (c * new * N_active * BW / F - b0) / (b - new * a * BW / F)),
+        "both grow with the context; where attention grows faster than reading, there is no such "
+        "limit",
+    )
     return d

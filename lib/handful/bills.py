@@ -1,11 +1,13 @@
 """What price lists make callers pay: surcharges in steps, and what a cache saves over its uses.
 
-The unit of a bill is the list price of computing a prompt once, so that one curve serves every seller.
+The unit of a bill is the list price of computing a prompt once, so that one curve serves every
+seller.
 
->>> claude = dict(cache_read_ratio=0.1, cache_write_ratio=1.25)      # a write for five minutes
+>>> claude = dict(cache_read_ratio=0.1, cache_write_ratio=1.25)  # a write for five minutes
 >>> [round(bill_cached(claude, reuses=m) / bill_computed(reuses=m), 2) for m in (0, 1, 9)]
 [1.25, 0.68, 0.21]
 """
+
 from __future__ import annotations
 
 import re
@@ -18,49 +20,102 @@ from .formula import Formula
 from .units import format_value
 
 (L, L0, rho_L, r_read, r_write, added, T_keep, T, m) = (
-    quantity.symbol for quantity in (
-        q.context, q.price_threshold, q.surcharge, q.cache_read_ratio, q.cache_write_ratio,
-        q.write_ratio_added, q.cache_retention, q.hold_time, q.reuses))
+    quantity.symbol
+    for quantity in (
+        q.context,
+        q.price_threshold,
+        q.surcharge,
+        q.cache_read_ratio,
+        q.cache_write_ratio,
+        q.write_ratio_added,
+        q.cache_retention,
+        q.hold_time,
+        q.reuses,
+    )
+)
 
-# Long contexts ----------------------------------------------------------------------------------------------
+# Long contexts ------------------------------------------------------------------------------------
 
 listed_growth = Formula(
-    q.price_ratio, 1 + (rho_L - 1) * Min(1, floor(L / L0)), name="listed_growth", source="1:35:30",
+    q.price_ratio,
+    1 + (rho_L - 1) * Min(1, floor(L / L0)),
+    name="listed_growth",
+    source="1:35:30",
     meaning="what a list charges for a token, over what it charges below its threshold",
-    conventions=("two steps: the surcharge holds for every token of a prompt that reaches the threshold",))
+    conventions=(
+        "two steps: the surcharge holds for every token of a prompt that reaches the threshold",
+    ),
+)
 
-_reach = Max(L / L0, 1 + Rational(1, 10**6))  # a context at the threshold would be nothing over nothing
+_reach = Max(
+    L / L0, 1 + Rational(1, 10**6)
+)  # a context at the threshold would be nothing over nothing
 mean_cost_growth = Formula(
-    q.cost_growth, (_reach - 1) / log(_reach), name="mean_cost_growth", source="derived",
+    q.cost_growth,
+    (_reach - 1) / log(_reach),
+    name="mean_cost_growth",
+    source="derived",
     meaning="the same growth, on average over long contexts from the threshold to this one",
-    conventions=("as many between 200 and 400 thousand tokens as between 400 and 800: evenly in the logarithm",
-                 "1 at the threshold and below"))
+    conventions=(
+        "as many between 200 and 400 thousand tokens as between 400 and 800: evenly in the "
+        "logarithm",
+        "1 at the threshold and below",
+    ),
+)
 
-# Caches -----------------------------------------------------------------------------------------------------
+# Caches -------------------------------------------------------------------------------------------
 
-bill_computed = Formula(q.bill, 1 + m, name="bill_computed", source="definition",
-                        meaning="a prompt computed for its first use and again for every other")
+bill_computed = Formula(
+    q.bill,
+    1 + m,
+    name="bill_computed",
+    source="definition",
+    meaning="a prompt computed for its first use and again for every other",
+)
 
 bill_cached = Formula(
-    q.bill, r_write + m * r_read, name="bill_cached", source="1:48:58; derived",
+    q.bill,
+    r_write + m * r_read,
+    name="bill_cached",
+    source="1:48:58; derived",
     meaning="a prompt computed and kept once, and read for every other use",
-    conventions=("every read falls within the retention",))
+    conventions=("every read falls within the retention",),
+)
 
 bill_of_reading = Formula(
-    q.bill, added + r_read * ceiling(T / T_keep), name="bill_of_reading", source="derived",
+    q.bill,
+    added + r_read * ceiling(T / T_keep),
+    name="bill_of_reading",
+    source="derived",
     meaning="reading a cache once in every retention, so that it is there when it is wanted",
-    conventions=("a read renews the retention", "the last read is the one that was wanted"))
+    conventions=("a read renews the retention", "the last read is the one that was wanted"),
+)
 
 bill_of_lapsing = Formula(
-    q.bill, r_write, name="bill_of_lapsing", source="derived",
-    meaning="letting it go, and writing it again when it is wanted")
+    q.bill,
+    r_write,
+    name="bill_of_lapsing",
+    source="derived",
+    meaning="letting it go, and writing it again when it is wanted",
+)
 
 
-# Tables for a page ------------------------------------------------------------------------------------------
+# Tables for a page --------------------------------------------------------------------------------
 
-SELLERS = {"anthropic": "Anthropic", "openai": "OpenAI", "google": "Google", "x-ai": "xAI", "minimax": "MiniMax",
-           "deepseek": "DeepSeek", "moonshotai": "Moonshot", "zai": "Z.ai", "mistral": "Mistral", "cursor": "Cursor",
-           "cerebras": "Cerebras", "baseten": "Baseten"}
+SELLERS = {
+    "anthropic": "Anthropic",
+    "openai": "OpenAI",
+    "google": "Google",
+    "x-ai": "xAI",
+    "minimax": "MiniMax",
+    "deepseek": "DeepSeek",
+    "moonshotai": "Moonshot",
+    "zai": "Z.ai",
+    "mistral": "Mistral",
+    "cursor": "Cursor",
+    "cerebras": "Cerebras",
+    "baseten": "Baseten",
+}
 
 
 def seller(row) -> str:
@@ -69,7 +124,8 @@ def seller(row) -> str:
 
 
 def surcharge_table(**choice) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: every kind of surcharge on long prompts that is on file, and what it would imply.
+    """Head and rows of text: every kind of surcharge on long prompts that is on file, and what it
+    would imply.
 
     `choice` is what ``prices.implied`` assumes: the chip, its precision, the active parameters.
 
@@ -82,23 +138,30 @@ def surcharge_table(**choice) -> tuple[list[str], list[list[str]]]:
         found = prices.implied(row, **choice)
         at = found["long_context_threshold_tokens"]
         if at:
-            steps = tuple(_times(found[f"long_{what}"])
-                          for what in ("input_over_input", "cached_over_cached", "output_over_output"))
-            key = (seller(row), format_value(at, "token"), *steps,
-                   format_value(found["implied_kv_bytes_per_token"], "B/token"))
+            steps = tuple(
+                _times(found[f"long_{what}"])
+                for what in ("input_over_input", "cached_over_cached", "output_over_output")
+            )
+            key = (
+                seller(row),
+                format_value(at, "token"),
+                *steps,
+                format_value(found["implied_kv_bytes_per_token"], "B/token"),
+            )
             kinds.setdefault(key, []).append(spoken(row.name))
     head = ["Price list", "Above", "Prompts", "Cached", "Answers", "Cache it would imply"]
     return head, [[f"{key[0]}: {', '.join(names)}", *key[1:]] for key, names in kinds.items()]
 
 
 def cache_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: lists that charge for writing a cache, what they ask and what keeping comes to.
+    """Head and rows of text: lists that charge for writing a cache, what they ask and what keeping
+    comes to.
 
-    "Keeping" is the price that the two retentions differ by, over the time that they differ by, from the lowest to
-    the highest of a row's lists.
+    "Keeping" is the price that the two retentions differ by, over the time that they differ by,
+    from the lowest to the highest of a row's lists.
 
     >>> head, rows = cache_table()
-    >>> [cell.replace(chr(160), " ") for cell in rows[0][1:4]]      # thirteen lists of one seller
+    >>> [cell.replace(chr(160), " ") for cell in rows[0][1:4]]  # thirteen lists of one seller
     ['× 0.1', '× 1.25 for 5 min', '× 2 for 60 min']
     """
     kinds: dict[tuple, list] = {}
@@ -106,47 +169,72 @@ def cache_table() -> tuple[list[str], list[list[str]]]:
         found = prices.implied(row)
         if found["cache_write_over_input"] is None:
             continue
-        writes = [f"{_times(found[f'{long}cache_write_over_input'])} for {format_value(found[f'{long}cache_retention_s'], 's')}"
-                  for long in ("", "long_")]
+        writes = [
+            f"{_times(found[f'{long}cache_write_over_input'])} for "
+            f"{format_value(found[f'{long}cache_retention_s'], 's')}"
+            for long in ("", "long_")
+        ]
         key = (seller(row), _times(found["cached_over_input"]), *writes)
         kinds.setdefault(key, []).append((row, found["hold_usd_per_mtok_hour"]))
-    head, rows = ["Price list", "Hit", "Write", "Longer write", "Keeping, per million tokens and hour"], []
+    head, rows = (
+        ["Price list", "Hit", "Write", "Longer write", "Keeping, per million tokens and hour"],
+        [],
+    )
     for (name, *cells), members in kinds.items():
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-        ends = dict.fromkeys(format_value(end(rate for _, rate in members), "$") for end in (min, max))
+        ends = dict.fromkeys(
+            format_value(end(rate for _, rate in members), "$") for end in (min, max)
+        )
         rows.append([f"{name}: {spoken(members[-1][0].name)}{more}", *cells, " to ".join(ends)])
     return head, rows
 
 
 def output_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: what sellers charge for an answer's token, in prices of a prompt's token.
+    """Head and rows of text: what sellers charge for an answer's token, in prices of a prompt's
+    token.
 
     >>> next(row for row in output_table()[1] if row[0] == "Anthropic")
     ['Anthropic', '17', '5', '5']
     """
     found: dict[str, list[float]] = {}
     for row in facts.load("prices"):
-        found.setdefault(seller(row), []).append(row["output_usd_per_mtok"] / row["input_usd_per_mtok"])
-    rows = [[name, str(len(ratios)), format_value(min(ratios), "1", 2), format_value(max(ratios), "1", 2)]
-            for name, ratios in found.items()]
-    return ["Seller", "Price lists", "Lowest ratio", "Highest ratio"], sorted(rows, key=lambda row: -int(row[1]))
+        found.setdefault(seller(row), []).append(
+            row["output_usd_per_mtok"] / row["input_usd_per_mtok"]
+        )
+    rows = [
+        [
+            name,
+            str(len(ratios)),
+            format_value(min(ratios), "1", 2),
+            format_value(max(ratios), "1", 2),
+        ]
+        for name, ratios in found.items()
+    ]
+    return ["Seller", "Price lists", "Lowest ratio", "Highest ratio"], sorted(
+        rows, key=lambda row: -int(row[1])
+    )
 
 
 # Prefill and decode of one model by one team, published together: rows of ``measured_serving``.
-_PAIRS = (("deepseek_prefill", "deepseek_decode"), ("deepseek_profile_prefill", "deepseek_profile_decode"),
-          ("sglang_h100_prefill_2k", "sglang_h100_decode_2k"), ("sglang_h100_prefill_4k", "sglang_h100_decode_4k"),
-          ("sglang_gb200_p2_prefill_fp8", "sglang_gb200_p2_fp8"),
-          ("sglang_gb200_p2_prefill_fp4", "sglang_gb200_p2_fp4"), ("vllm_gb200_prefill", "vllm_gb200_decode"))
+_PAIRS = (
+    ("deepseek_prefill", "deepseek_decode"),
+    ("deepseek_profile_prefill", "deepseek_profile_decode"),
+    ("sglang_h100_prefill_2k", "sglang_h100_decode_2k"),
+    ("sglang_h100_prefill_4k", "sglang_h100_decode_4k"),
+    ("sglang_gb200_p2_prefill_fp8", "sglang_gb200_p2_fp8"),
+    ("sglang_gb200_p2_prefill_fp4", "sglang_gb200_p2_fp4"),
+    ("vllm_gb200_prefill", "vllm_gb200_decode"),
+)
 
 
 def measured_ratios() -> list[dict]:
     """What an answer's token costs over a prompt's in chips, where both rates are published.
 
-    Returns a dict a pair: name, date, system, prefill and decode (tokens per second and chip, prompts computed
-    and not read from a cache), ratio, and source.
+    Returns a dict a pair: name, date, system, prefill and decode (tokens per second and chip,
+    prompts computed and not read from a cache), ratio, and source.
 
     >>> ratios = [pair["ratio"] for pair in measured_ratios()]
-    >>> round(min(ratios), 1), round(max(ratios), 1)      # the same team's price list says 4
+    >>> round(min(ratios), 1), round(max(ratios), 1)  # the same team's price list says 4
     (2.0, 3.4)
     """
     found = []
@@ -156,8 +244,17 @@ def measured_ratios() -> list[dict]:
         if "cache hits" in prompt["unit"]:
             computed *= 1 - facts.get("scaling_laws", "deepseek_disk_hits")["value"]
         decoded = answer["tokens_per_s_per_chip"]
-        found.append({"name": pair[0], "date": prompt["date"], "system": prompt["system"], "prefill": computed,
-                      "decode": decoded, "ratio": computed / decoded, "source": prompt.source})
+        found.append(
+            {
+                "name": pair[0],
+                "date": prompt["date"],
+                "system": prompt["system"],
+                "prefill": computed,
+                "decode": decoded,
+                "ratio": computed / decoded,
+                "source": prompt.source,
+            }
+        )
     return found
 
 
@@ -167,16 +264,25 @@ def measured_ratio_table() -> tuple[list[str], list[list[str]]]:
     >>> measured_ratio_table()[1][0][-1]
     '2.2'
     """
-    rows = [[f"{_team(pair['name'])}, {pair['date']}", pair["system"].split(" node")[0],
-             format_value(pair["prefill"], "token/s"), format_value(pair["decode"], "token/s"),
-             format_value(pair["ratio"], "1", 2)] for pair in measured_ratios()]
+    rows = [
+        [
+            f"{_team(pair['name'])}, {pair['date']}",
+            pair["system"].split(" node")[0],
+            format_value(pair["prefill"], "token/s"),
+            format_value(pair["decode"], "token/s"),
+            format_value(pair["ratio"], "1", 2),
+        ]
+        for pair in measured_ratios()
+    ]
     return ["Published by", "Chip", "Prefill, a chip", "Decode, a chip", "Ratio"], rows
 
 
 def _team(name: str) -> str:
     kind, _, rest = name.partition("_")
     team = {"deepseek": "DeepSeek", "sglang": "SGLang", "vllm": "vLLM"}[kind]
-    return f"{team} ({'profile' if 'profile' in rest else 'service'})" if kind == "deepseek" else team
+    return (
+        f"{team} ({'profile' if 'profile' in rest else 'service'})" if kind == "deepseek" else team
+    )
 
 
 def _times(ratio: float | None) -> str:

@@ -1,15 +1,19 @@
-"""Ciphers make small differences large: avalanche, differentials, distinguishers (the lecture, from 2:03:56).
+"""Ciphers make small differences large: avalanche, differentials, distinguishers (the lecture, from
+2:03:56).
 
-The toy cipher is a Feistel network of our own on 32 bits: its round function adds a key to 16 bits, puts
-each four of them through the S-box of PRESENT (Bogdanov et al. 2007), and spreads the four bits over the
-other S-boxes.  It is there to be measured; do not hide anything with it.
+The toy cipher is a Feistel network of our own on 32 bits: its round function adds a key to 16 bits,
+puts each four of them through the S-box of PRESENT (Bogdanov et al. 2007), and spreads the four
+bits over the other S-boxes.  It is there to be measured; do not hide anything with it.
 
->>> flips = avalanche(rounds=12).mean(axis=(1, 2))      # share of the 32 bits that one flipped bit flips
+>>> flips = avalanche(rounds=12).mean(
+...     axis=(1, 2)
+... )  # share of the 32 bits that one flipped bit flips
 >>> [round(float(flips[r]), 2) for r in (0, 2, 4, 6, 12)]
 [0.03, 0.19, 0.46, 0.5, 0.5]
->>> int(difference_table(PRESENT_SBOX)[1:].max())       # of 16: as even as four bits allow
+>>> int(difference_table(PRESENT_SBOX)[1:].max())  # of 16: as even as four bits allow
 4
 """
+
 from __future__ import annotations
 
 import functools
@@ -28,13 +32,18 @@ PRESENT_SBOX = tuple(int(digit, 16) for digit in "C56B90AD3EF84712")
 HALF = 16  # bits of one half of the toy cipher
 
 characteristic_weight = Formula(
-    q.characteristic_weight, q.active_sboxes.symbol * q.sbox_weight.symbol,
+    q.characteristic_weight,
+    q.active_sboxes.symbol * q.sbox_weight.symbol,
     source="Biham and Shamir 1991; Bogdanov et al. 2007, PRESENT",
-    meaning="probabilities multiply through the rounds, so their weights add: one pair in 2^weight follows",
-    conventions=("independent, uniform round keys (Markov ciphers: Lai, Massey and Murphy 1991)",
-                 "every active S-box at its likeliest difference"))
+    meaning="probabilities multiply through the rounds, so their weights add: one pair in "
+    "2^weight follows",
+    conventions=(
+        "independent, uniform round keys (Markov ciphers: Lai, Massey and Murphy 1991)",
+        "every active S-box at its likeliest difference",
+    ),
+)
 
-# Differences: the derivative of a cipher --------------------------------------------------------------------
+# Differences: the derivative of a cipher ----------------------------------------------------------
 
 
 def derivative(f: Callable, point, difference):
@@ -42,7 +51,7 @@ def derivative(f: Callable, point, difference):
 
     A linear map has the same derivative everywhere, and so nothing to hide.
 
-    >>> swap = lambda x: (x >> 2 | x << 2) & 15                        # linear over GF(2)
+    >>> swap = lambda x: (x >> 2 | x << 2) & 15  # linear over GF(2)
     >>> {derivative(swap, x, 0b0001) for x in range(16)}
     {4}
     >>> sorted({derivative(PRESENT_SBOX.__getitem__, x, 0b0001) for x in range(16)})
@@ -60,8 +69,10 @@ def difference_table(sbox: Sequence[int]) -> np.ndarray:
     size = len(table)
     whole = size > 1 and table.dtype.kind in "iu"
     if not whole or size & (size - 1) or table.min() < 0 or table.max() >= size:
-        raise FeistelError("An S-box lists 2, 4, 8, 16, … whole numbers, each from 0 up and below their "
-                           f"count; got {reprlib.repr(list(sbox))}.")
+        raise FeistelError(
+            "An S-box lists 2, 4, 8, 16, … whole numbers, each from 0 up and below their "
+            f"count; got {reprlib.repr(list(sbox))}."
+        )
     points = np.arange(size)
     counts = np.zeros((size, size), dtype=int)
     for difference in range(size):
@@ -69,7 +80,7 @@ def difference_table(sbox: Sequence[int]) -> np.ndarray:
     return counts
 
 
-# The toy cipher ---------------------------------------------------------------------------------------------
+# The toy cipher -----------------------------------------------------------------------------------
 
 
 @cache
@@ -83,7 +94,9 @@ def _spread() -> np.ndarray:
 
 @cache
 def _mix() -> np.ndarray:
-    """The round function without its key, for all 2^16 inputs: four S-boxes, then the spread of bits."""
+    """The round function without its key, for all 2^16 inputs: four S-boxes, then the spread of
+    bits.
+    """
     values = np.arange(1 << HALF, dtype=np.uint16)
     box = np.array(PRESENT_SBOX, dtype=np.uint16)
     return _spread()[sum(box[(values >> shift) & 15] << shift for shift in (0, 4, 8, 12))]
@@ -92,7 +105,9 @@ def _mix() -> np.ndarray:
 def round_functions(keys) -> list[Callable]:
     """One function of 16 bits for each row of `keys` (uint16); a row may hold a key for each block.
 
-    >>> functions = round_functions(np.random.default_rng(1).integers(0, 1 << 16, 8, dtype=np.uint16))
+    >>> functions = round_functions(
+    ...     np.random.default_rng(1).integers(0, 1 << 16, 8, dtype=np.uint16)
+    ... )
     >>> x, y = np.array([7], dtype=np.uint16), np.array([9], dtype=np.uint16)
     >>> decrypt(*encrypt(x, y, functions), functions) == (x, y)
     True
@@ -106,14 +121,16 @@ def _draw(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def avalanche(rounds: int = 12, samples: int = 1000, seed: int = 0) -> np.ndarray:
-    """Share of pairs in which an input bit, flipped, flips an output bit, after 0, 1, … `rounds` rounds.
+    """Share of pairs in which an input bit, flipped, flips an output bit, after 0, 1, … `rounds`
+    rounds.
 
-    Shape (rounds + 1, 32 input bits, 32 output bits); a fresh block and fresh keys for each of the `samples`.
-    A strict avalanche is one half everywhere (Webster and Tavares 1985).
+    Shape (rounds + 1, 32 input bits, 32 output bits); a fresh block and fresh keys for each of the
+    `samples`.  A strict avalanche is one half everywhere (Webster and Tavares 1985).
     """
     if rounds < 0 or samples < 1:
-        raise FeistelError("An avalanche wants 0 rounds or more and 1 sample or more; "
-                           f"got {rounds} and {samples}.")
+        raise FeistelError(
+            f"An avalanche wants 0 rounds or more and 1 sample or more; got {rounds} and {samples}."
+        )
     rng = np.random.default_rng(seed)
     bits = 2 * HALF
     flip = np.uint32(1) << np.arange(bits, dtype=np.uint32)[:, None]
@@ -129,11 +146,13 @@ def avalanche(rounds: int = 12, samples: int = 1000, seed: int = 0) -> np.ndarra
     return np.array(shares).transpose(0, 2, 1)
 
 
-# A chain of differences -------------------------------------------------------------------------------------
+# A chain of differences ---------------------------------------------------------------------------
 
 
 class Characteristic(NamedTuple):
-    """Differences (x, y) before the first round and after each; probability that a pair follows them all."""
+    """Differences (x, y) before the first round and after each; probability that a pair follows
+    them all.
+    """
 
     differences: list[tuple[int, int]]
     probability: float
@@ -141,18 +160,21 @@ class Characteristic(NamedTuple):
 
 
 def likely_characteristic(x: int, y: int, rounds: int) -> Characteristic:
-    """From the difference (x, y): at every S-box the likeliest, round after round; probabilities multiply.
+    """From the difference (x, y): at every S-box the likeliest, round after round; probabilities
+    multiply.
 
     Choosing S-box by S-box finds a good chain, not always the best.
 
-    >>> likely_characteristic(0, 1, 3).differences[1]     # nothing goes into the first f
+    >>> likely_characteristic(0, 1, 3).differences[1]  # nothing goes into the first f
     (1, 0)
     >>> [likely_characteristic(0, 1, r).probability for r in (1, 2, 3)]
     [1.0, 0.25, 0.015625]
     """
     if not (0 <= x < 1 << HALF and 0 <= y < 1 << HALF and rounds >= 0):
-        raise FeistelError(f"A difference is two halves of {HALF} bits, and goes through 0 rounds or more; "
-                           f"got {x}, {y} and {rounds}.")
+        raise FeistelError(
+            f"A difference is two halves of {HALF} bits, and goes through 0 rounds or more; "
+            f"got {x}, {y} and {rounds}."
+        )
     table, differences, probability, active = difference_table(PRESENT_SBOX), [(x, y)], 1.0, 0
     for _ in range(rounds):
         out = 0
@@ -166,9 +188,12 @@ def likely_characteristic(x: int, y: int, rounds: int) -> Characteristic:
     return Characteristic(differences, float(probability), active)
 
 
-def share_that_follows(differences: Sequence[tuple[int, int]], samples: int = 200_000,
-                       seed: int = 0) -> float:
-    """Share of random pairs, under random keys, that show exactly these differences round after round."""
+def share_that_follows(
+    differences: Sequence[tuple[int, int]], samples: int = 200_000, seed: int = 0
+) -> float:
+    """Share of random pairs, under random keys, that show exactly these differences round after
+    round.
+    """
     rng = np.random.default_rng(seed)
     (dx, dy), *later = differences
     one = _draw(rng, samples), _draw(rng, samples)
@@ -181,14 +206,17 @@ def share_that_follows(differences: Sequence[tuple[int, int]], samples: int = 20
     return float(follows.mean())
 
 
-# How many rounds: Luby and Rackoff --------------------------------------------------------------------------
+# How many rounds: Luby and Rackoff ----------------------------------------------------------------
 
 
 def random_functions(rounds: int, bits: int = HALF, seed: int = 0) -> list[Callable]:
-    """Round functions without structure: tables of 2^bits random values, one a round (`bits` up to 20)."""
+    """Round functions without structure: tables of 2^bits random values, one a round (`bits` up to
+    20).
+    """
     if not 1 <= bits <= 20 or rounds < 0:
-        raise FeistelError("Random functions want 1 to 20 bits and 0 rounds or more; "
-                           f"got {bits} and {rounds}.")
+        raise FeistelError(
+            f"Random functions want 1 to 20 bits and 0 rounds or more; got {bits} and {rounds}."
+        )
     rng = np.random.default_rng(seed)
     return [rng.integers(0, 1 << bits, 1 << bits).__getitem__ for _ in range(rounds)]
 
@@ -199,14 +227,16 @@ def _queries(bits: int, trials: int, seed: int):
     return x, y, rng.integers(1, 1 << bits, trials)
 
 
-def chosen_plaintext_share(there: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1) -> float:
-    """Share of trials in which two blocks with the same x give second halves that differ as their y do.
+def chosen_plaintext_share(
+    there: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1
+) -> float:
+    """Share of trials in which two blocks with the same x give second halves that differ as their y
+    do.
 
-    `there` encrypts arrays (x, y) of halves of `bits` bits.
-    Always so after two Feistel rounds; by chance, once in 2^bits, for a random permutation and after three.
-    Luby and Rackoff 1988: with pseudorandom functions, three rounds cannot be told from a random
-    permutation by whoever may encrypt.  Failing one test shows no more than that this test fails; the
-    theorem is about all.
+    `there` encrypts arrays (x, y) of halves of `bits` bits.  Always so after two Feistel rounds; by
+    chance, once in 2^bits, for a random permutation and after three.  Luby and Rackoff 1988: with
+    pseudorandom functions, three rounds cannot be told from a random permutation by whoever may
+    encrypt.  Failing one test shows no more than that this test fails; the theorem is about all.
 
     >>> for rounds in (2, 3):
     ...     functions = random_functions(rounds)
@@ -220,18 +250,22 @@ def chosen_plaintext_share(there: Callable, bits: int = HALF, trials: int = 10_0
     return float((d ^ d_other == difference).mean())
 
 
-def chosen_ciphertext_share(there: Callable, back: Callable, bits: int = HALF, trials: int = 10_000,
-                            seed: int = 1) -> float:
+def chosen_ciphertext_share(
+    there: Callable, back: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1
+) -> float:
     """Share of trials in which one decryption gives away three rounds to whoever may decrypt too.
 
-    `there` encrypts arrays (x, y) of halves of `bits` bits, `back` decrypts them.
-    Encrypt (x, y) to (c, d) and (x, y ⊕ δ) to (c', d'), then decrypt (c ⊕ δ, d): after three rounds its
-    first half is x ⊕ d ⊕ d'.  Four rounds withstand this as well (Luby and Rackoff 1988: strong
-    pseudorandom permutation).
+    `there` encrypts arrays (x, y) of halves of `bits` bits, `back` decrypts them.  Encrypt (x, y)
+    to (c, d) and (x, y ⊕ δ) to (c', d'), then decrypt (c ⊕ δ, d): after three rounds its first half
+    is x ⊕ d ⊕ d'.  Four rounds withstand this as well (Luby and Rackoff 1988: strong pseudorandom
+    permutation).
 
     >>> for rounds in (3, 4):
     ...     functions = random_functions(rounds)
-    ...     there, back = (lambda x, y: encrypt(x, y, functions)), (lambda x, y: decrypt(x, y, functions))
+    ...     there, back = (
+    ...         (lambda x, y: encrypt(x, y, functions)),
+    ...         (lambda x, y: decrypt(x, y, functions)),
+    ...     )
     ...     print(rounds, chosen_ciphertext_share(there, back) > 0.001)
     3 True
     4 False
@@ -243,36 +277,62 @@ def chosen_ciphertext_share(there: Callable, back: Callable, bits: int = HALF, t
     return float((found == x ^ d ^ d_other).mean())
 
 
-# Tables for a page ------------------------------------------------------------------------------------------
+# Tables for a page --------------------------------------------------------------------------------
 
 
 def avalanche_table(rounds: int = 8, samples: int = 1000) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: how many of the 32 bits one flipped bit turns, and the extremes over pairs of bits.
+    """Head and rows: how many of the 32 bits one flipped bit turns, and the extremes over pairs of
+    bits.
 
     >>> avalanche_table(rounds=1, samples=10)[1][0]
     ['0', '1', '0 %', '100 %']
     """
     shares = avalanche(rounds, samples)
     return ["Rounds", "Bits turned, of 32", "Least likely pair", "Likeliest pair"], [
-        [str(r), f"{32 * share.mean():.3g}", f"{100 * share.min():.0f} %", f"{100 * share.max():.0f} %"]
-        for r, share in enumerate(shares)]
+        [
+            str(r),
+            f"{32 * share.mean():.3g}",
+            f"{100 * share.min():.0f} %",
+            f"{100 * share.max():.0f} %",
+        ]
+        for r, share in enumerate(shares)
+    ]
 
 
-def characteristic_table(rounds: int = 5, samples: int = 200_000) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: the likeliest chain of differences found from one or two single bits, predicted and counted."""
+def characteristic_table(
+    rounds: int = 5, samples: int = 200_000
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: the likeliest chain of differences found from one or two single bits,
+    predicted and counted.
+    """
     starts = [0, *(1 << i for i in range(HALF))]
     rows = []
     for r in range(1, rounds + 1):
-        best = max((likely_characteristic(x, y, r) for x in starts for y in starts if x or y),
-                   key=lambda chain: chain.probability)
-        rows.append([str(r), str(best.active_sboxes), f"1 in {1 / best.probability:,.0f}",
-                     f"{samples * best.probability:,.0f}",
-                     f"{samples * share_that_follows(best.differences, samples):,.0f}"])
-    return ["Rounds", "S-boxes on the way", "Predicted", f"Pairs expected, of {samples:,}", "Pairs counted"], rows
+        best = max(
+            (likely_characteristic(x, y, r) for x in starts for y in starts if x or y),
+            key=lambda chain: chain.probability,
+        )
+        rows.append(
+            [
+                str(r),
+                str(best.active_sboxes),
+                f"1 in {1 / best.probability:,.0f}",
+                f"{samples * best.probability:,.0f}",
+                f"{samples * share_that_follows(best.differences, samples):,.0f}",
+            ]
+        )
+    return [
+        "Rounds",
+        "S-boxes on the way",
+        "Predicted",
+        f"Pairs expected, of {samples:,}",
+        "Pairs counted",
+    ], rows
 
 
 def distinguisher_table(trials: int = 10_000) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: how often each of the two tests recognises two to five rounds of random functions.
+    """Head and rows: how often each of the two tests recognises two to five rounds of random
+    functions.
 
     >>> [row[1:] for row in distinguisher_table(trials=1000)[1]]
     [['100 %', '100 %'], ['0 %', '100 %'], ['0 %', '0 %'], ['0 %', '0 %']]
@@ -282,7 +342,10 @@ def distinguisher_table(trials: int = 10_000) -> tuple[list[str], list[list[str]
         functions = random_functions(rounds)
         there = functools.partial(_through, encrypt, functions)
         back = functools.partial(_through, decrypt, functions)
-        found = chosen_plaintext_share(there, trials=trials), chosen_ciphertext_share(there, back, trials=trials)
+        found = (
+            chosen_plaintext_share(there, trials=trials),
+            chosen_ciphertext_share(there, back, trials=trials),
+        )
         rows.append([str(rounds), *(f"{100 * share:.0f} %" for share in found)])
     return ["Rounds", "May encrypt", "May encrypt and decrypt"], rows
 

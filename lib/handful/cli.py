@@ -1,12 +1,15 @@
-"""The command ``handful``: estimates, comparisons, formulas, facts, and a measurement of this machine.
+"""The command ``handful``: estimates, comparisons, formulas, facts, and a measurement of this
+machine.
 
-Exit codes: 0, all is well; 1, what was asked cannot be had on this machine (a GPU that is not there); 2,
-wrong input, such as an unknown name or a precision that a chip lacks.  Results go to stdout, as text or with
-``--json`` for programs; progress and the one sentence of an error go to stderr.
+Exit codes: 0, all is well; 1, what was asked cannot be had on this machine (a GPU that is not
+there); 2, wrong input, such as an unknown name or a precision that a chip lacks.  Results go to
+stdout, as text or with ``--json`` for programs; progress and the one sentence of an error go to
+stderr.
 
->>> main(["facts", "accelerators", "H100"])     # no row has that name; stderr says which are near
+>>> main(["facts", "accelerators", "H100"])  # no row has that name; stderr says which are near
 2
 """
+
 from __future__ import annotations
 
 import argparse
@@ -27,13 +30,32 @@ from .exercises import command as exercises
 
 __all__ = ["main"]
 
-VALUES = ('Values may carry a unit or a scale: 64, 8k (8,000, not 8,192), 1M, "16 chips",\n'
-          '--set "device_price=2 $/hour".')
+VALUES = (
+    'Values may carry a unit or a scale: 64, 8k (8,000, not 8,192), 1M, "16 chips",\n'
+    '--set "device_price=2 $/hour".'
+)
 EXITS = "Exit codes: 0 fine; 1 cannot be had on this machine; 2 wrong input."
 # By name, since importing them all would make every command wait for SymPy.
-CODES = {"UsageError": 2, "ScenarioError": 2, "QuantityError": 2, "FactsError": 2, "ClaimsError": 2, "MeasureError": 1,
-         "SourceError": 2, "LogError": 2, "ExportError": 2, "StoreError": 1, "MissingError": 1,
-         "SandboxError": 1, "StartError": 1, "ClusterError": 1, "GradingError": 1, "SubmissionError": 2, "JudgeError": 2, "TableError": 2}
+CODES = {
+    "UsageError": 2,
+    "ScenarioError": 2,
+    "QuantityError": 2,
+    "FactsError": 2,
+    "ClaimsError": 2,
+    "MeasureError": 1,
+    "SourceError": 2,
+    "LogError": 2,
+    "ExportError": 2,
+    "StoreError": 1,
+    "MissingError": 1,
+    "SandboxError": 1,
+    "StartError": 1,
+    "ClusterError": 1,
+    "GradingError": 1,
+    "SubmissionError": 2,
+    "JudgeError": 2,
+    "TableError": 2,
+}
 SCALES = {"k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 SCALED = re.compile(r"^\s*([-+]?[\d,]*\.?\d+)\s*([kKMGT])(?![A-Za-z/])")
 MUST_BE_WHOLE = ("batch", "context", "devices")
@@ -47,11 +69,14 @@ class _Parser(argparse.ArgumentParser):
     """Errors as one sentence, raised, so that `main` returns in process too."""
 
     def __init__(self, *args, **more) -> None:
-        super().__init__(*args, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
-                         **more)
+        super().__init__(
+            *args, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **more
+        )
 
     def error(self, message: str):
-        raise UsageError(f"{message[0].upper()}{message[1:].rstrip('.')}; see '{self.prog} --help'.")
+        raise UsageError(
+            f"{message[0].upper()}{message[1:].rstrip('.')}; see '{self.prog} --help'."
+        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,7 +89,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without × or µ shows ? rather than a trace
+        sys.stdout.reconfigure(
+            errors="replace"
+        )  # a terminal without × or µ shows ? rather than a trace
     try:
         options = _parser(argv).parse_args(argv)
         options.run(options)
@@ -84,47 +111,99 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    parser = _Parser(prog="handful", description="The equations of large language models, from a terminal.",
-                     epilog=f"{EXITS}\nA command says more with --help: handful estimate --help.")
+    parser = _Parser(
+        prog="handful",
+        description="The equations of large language models, from a terminal.",
+        epilog=f"{EXITS}\nA command says more with --help: handful estimate --help.",
+    )
     parser.set_defaults(run=lambda options: parser.print_help())
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
 
-    def command(name: str, run, about: str, epilog: str = "", within=commands, programs: bool = True) -> argparse.ArgumentParser:
-        made = within.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.",
-                                   epilog=f"{epilog}\n{EXITS}".strip())
+    def command(
+        name: str, run, about: str, epilog: str = "", within=commands, programs: bool = True
+    ) -> argparse.ArgumentParser:
+        made = within.add_parser(
+            name,
+            help=about,
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=f"{epilog}\n{EXITS}".strip(),
+        )
         if programs:
-            made.add_argument("--json", action="store_true", help="JSON, with SI units in the names of keys")
+            made.add_argument(
+                "--json", action="store_true", help="JSON, with SI units in the names of keys"
+            )
         made.set_defaults(run=run)
         return made
 
     model = '--model "Llama 3.1 70B" --batch 64'
-    one = command("estimate", _estimate, "what a decode step of one scenario takes and costs",
-                  f'{VALUES}\nExample: handful estimate --hardware "H100 SXM" {model}')
-    many = command("compare", _compare, "the same lines for several chips, models or precisions, in columns",
-                   f'{VALUES}\nExample: handful compare --hardware "H100 SXM" "B200 SXM" {model}')
+    one = command(
+        "estimate",
+        _estimate,
+        "what a decode step of one scenario takes and costs",
+        f'{VALUES}\nExample: handful estimate --hardware "H100 SXM" {model}',
+    )
+    many = command(
+        "compare",
+        _compare,
+        "the same lines for several chips, models or precisions, in columns",
+        f'{VALUES}\nExample: handful compare --hardware "H100 SXM" "B200 SXM" {model}',
+    )
     for made, several in ((one, None), (many, "+")):
-        made.add_argument("--hardware", nargs=several, metavar="H", help="a chip; default GB200 NVL72")
-        made.add_argument("--model", nargs=several, metavar="M", help="a model; default DeepSeek-V3")
-        made.add_argument("--precision", nargs=several, metavar="P",
-                          help="bf16, fp8, fp4 or int8-weights; default fp8, or bf16 on a chip without it")
+        made.add_argument(
+            "--hardware", nargs=several, metavar="H", help="a chip; default GB200 NVL72"
+        )
+        made.add_argument(
+            "--model", nargs=several, metavar="M", help="a model; default DeepSeek-V3"
+        )
+        made.add_argument(
+            "--precision",
+            nargs=several,
+            metavar="P",
+            help="bf16, fp8, fp4 or int8-weights; default fp8, or bf16 on a chip without it",
+        )
         made.add_argument("--batch", metavar="B", help="sequences served together; default 64")
-        made.add_argument("--context", metavar="L", help="tokens already in each sequence; default 8,192")
-        made.add_argument("--devices", metavar="N", help="chips; default the node, rack or slice sold")
-        made.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                          help="any other value of the scenario, such as memory_bandwidth; may be repeated")
-    shown = command("formula", _formula, "the formulas, or one with its inputs, source and derivation")
+        made.add_argument(
+            "--context", metavar="L", help="tokens already in each sequence; default 8,192"
+        )
+        made.add_argument(
+            "--devices", metavar="N", help="chips; default the node, rack or slice sold"
+        )
+        made.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="any other value of the scenario, such as memory_bandwidth; may be repeated",
+        )
+    shown = command(
+        "formula", _formula, "the formulas, or one with its inputs, source and derivation"
+    )
     shown.add_argument("name", nargs="?", metavar="NAME")
-    shown.add_argument("--latex", action="store_true", help="the equation and its derivation in LaTeX")
-    table = command("facts", _facts, "the tables of facts, the rows of one, or one row with its source")
+    shown.add_argument(
+        "--latex", action="store_true", help="the equation and its derivation in LaTeX"
+    )
+    table = command(
+        "facts", _facts, "the tables of facts, the rows of one, or one row with its source"
+    )
     table.add_argument("table", nargs="?", metavar="TABLE")
-    table.add_argument("name", nargs="*", metavar="NAME", help="as the table writes it, quotes or none")
-    said = command("claims", _claims, "the lecture's claims and their verdicts, or one with its recomputation")
+    table.add_argument(
+        "name", nargs="*", metavar="NAME", help="as the table writes it, quotes or none"
+    )
+    said = command(
+        "claims", _claims, "the lecture's claims and their verdicts, or one with its recomputation"
+    )
     said.add_argument("id", nargs="?", metavar="ID", help="such as batch-is-2400")
-    timed = command("measure", _measure, "this machine's arithmetic, its memory, and where they balance",
-                    "Takes about ten seconds (two when quick) and 0.6 GB of memory.\n"
-                    "A CUDA GPU is measured too where PyTorch finds one.")
+    timed = command(
+        "measure",
+        _measure,
+        "this machine's arithmetic, its memory, and where they balance",
+        "Takes about ten seconds (two when quick) and 0.6 GB of memory.\n"
+        "A CUDA GPU is measured too where PyTorch finds one.",
+    )
     timed.add_argument("--quick", action="store_true", help="smaller and shorter, two seconds")
-    timed.add_argument("--gpu", action="store_true", help="the GPU only; exit code 1 where there is none")
+    timed.add_argument(
+        "--gpu", action="store_true", help="the GPU only; exit code 1 where there is none"
+    )
 
     exercises.add(command)
     classroom.add(command)
@@ -133,18 +212,23 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     if name is not None and name not in commands.choices:
         from .facts import nearest
 
-        raise UsageError(f"There is no command {name!r}; the nearest are: {nearest(name, commands.choices)}.")
+        raise UsageError(
+            f"There is no command {name!r}; the nearest are: {nearest(name, commands.choices)}."
+        )
     return parser
 
 
-# What comes in ----------------------------------------------------------------------------------------------
+# What comes in ------------------------------------------------------------------------------------
+
 
 def _value(name: str, text: str):
     """The value of a quantity from text such as "8k", "64" or "3.35 TB/s", in SI units."""
     from .quantities import find
 
     quantity = find(name)
-    value = quantity.check(SCALED.sub(lambda found: found[1] + SCALES[found[2]] + " ", text).strip())
+    value = quantity.check(
+        SCALED.sub(lambda found: found[1] + SCALES[found[2]] + " ", text).strip()
+    )
     if name in MUST_BE_WHOLE:
         if value != int(value):
             raise UsageError(f"{name} must be a whole number; got {text!r}.")
@@ -153,8 +237,11 @@ def _value(name: str, text: str):
 
 
 def _overrides(options) -> dict:
-    found = {name: _value(name, text) for name in MUST_BE_WHOLE
-             if (text := getattr(options, name)) is not None}
+    found = {
+        name: _value(name, text)
+        for name in MUST_BE_WHOLE
+        if (text := getattr(options, name)) is not None
+    }
     for setting in options.set:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -163,10 +250,13 @@ def _overrides(options) -> dict:
     return found
 
 
-# What goes out ----------------------------------------------------------------------------------------------
+# What goes out ------------------------------------------------------------------------------------
+
 
 def _print(text: str, end: str = "\n") -> None:
-    print(text.replace("\u00a0", " "), end=end)  # so that what is copied or searched holds plain spaces
+    print(
+        text.replace("\u00a0", " "), end=end
+    )  # so that what is copied or searched holds plain spaces
 
 
 def _json(value) -> None:
@@ -200,13 +290,17 @@ def _listed(head: str, lines: Sequence[str]) -> None:
             _print(textwrap.fill(line, _width(), initial_indent="  ", subsequent_indent="    "))
 
 
-# Commands ---------------------------------------------------------------------------------------------------
+# Commands -----------------------------------------------------------------------------------------
+
 
 def _estimate(options) -> None:
     from .estimate import estimate
 
-    chosen = {kind: name for kind in ("hardware", "model", "precision")
-              if (name := getattr(options, kind)) is not None}
+    chosen = {
+        kind: name
+        for kind in ("hardware", "model", "precision")
+        if (name := getattr(options, kind)) is not None
+    }
     found = estimate(**chosen, **_overrides(options))
     if options.json:
         return _json(_object(found))
@@ -219,7 +313,12 @@ def _estimate(options) -> None:
 
 def _object(found) -> dict:
     notes = [note.replace("\u00a0", " ") for note in found.notes]
-    return {**found.values(), "given": found.given, "notes": notes, "conventions": found.conventions}
+    return {
+        **found.values(),
+        "given": found.given,
+        "notes": notes,
+        "conventions": found.conventions,
+    }
 
 
 def _compare(options) -> None:
@@ -228,8 +327,10 @@ def _compare(options) -> None:
 
     overrides = _overrides(options)
     chips, models = options.hardware or [DEFAULT["hardware"]], options.model or [DEFAULT["model"]]
-    found = [estimate(*choice, **overrides)
-             for choice in itertools.product(chips, models, options.precision or [None])]
+    found = [
+        estimate(*choice, **overrides)
+        for choice in itertools.product(chips, models, options.precision or [None])
+    ]
     if options.json:
         return _json([_object(one) for one in found])
     labels = [line.label for line in (*found[0].scenario, *found[0].results)]
@@ -263,21 +364,36 @@ def _formula(options) -> None:
     formulas = registry()
     if options.name is None:
         if options.json:
-            _json([{"name": name, "gives": f.gives.name, "unit": f.gives.unit, "meaning": f.meaning}
-                   for name, f in formulas.items()])
+            _json(
+                [
+                    {
+                        "name": name,
+                        "gives": f.gives.name,
+                        "unit": f.gives.unit,
+                        "meaning": f.meaning,
+                    }
+                    for name, f in formulas.items()
+                ]
+            )
         else:
-            _columns((name, f.latex() if options.latex else f.meaning) for name, f in formulas.items())
+            _columns(
+                (name, f.latex() if options.latex else f.meaning) for name, f in formulas.items()
+            )
         return
     if options.name not in formulas:
-        raise UsageError(f"There is no formula {options.name!r}; the nearest are: "
-                         f"{nearest(options.name, formulas)}.")
+        raise UsageError(
+            f"There is no formula {options.name!r}; the nearest are: "
+            f"{nearest(options.name, formulas)}."
+        )
     from . import equation
 
     formula = formulas[options.name]
     if options.json:
         _json(equation.as_object(formula))
     else:
-        _print("\n".join(equation.as_latex(formula) if options.latex else equation.as_text(formula)))
+        _print(
+            "\n".join(equation.as_latex(formula) if options.latex else equation.as_text(formula))
+        )
 
 
 def _facts(options) -> None:
@@ -296,8 +412,11 @@ def _facts(options) -> None:
     row = table.get(" ".join(options.name))
     if options.json:
         return _json(row)
-    _columns((column, _cell(column, value)) for column, value in row.items()
-             if value is not None and column not in ("verified", "source"))
+    _columns(
+        (column, _cell(column, value))
+        for column, value in row.items()
+        if value is not None and column not in ("verified", "source")
+    )
     _print(f"\nVerified: {'yes' if row.verified else 'no'}\nSource: {row.source}")
 
 
@@ -326,11 +445,26 @@ def _claims(options) -> None:
     [claim] = found
     _print(f"{claim.time} {claim.who}: {claim.statement}")
     said = [("Said", claim.spoken_text, "")] if claim.spoken else []
-    values = [(value.label, value.text, "agrees" if value.agrees else "differs") for value in claim.values]
-    findings = [(finding.label, "agrees" if finding.agrees else "differs") for finding in claim.findings]
+    values = [
+        (value.label, value.text, "agrees" if value.agrees else "differs") for value in claim.values
+    ]
+    findings = [
+        (finding.label, "agrees" if finding.agrees else "differs") for finding in claim.findings
+    ]
     _columns([*said, *values] if values else findings)
-    more = [f"{words}: {text}" for words, text in (("Depends on", claim.depends), ("Against it", claim.contrary), ("A slip", claim.slip)) if text]
-    _listed(f"{claim.verdict.capitalize()}, {BASES[claim.basis]}", [claim.reason, *more, f"{claim.source}: {claim.link}"])
+    more = [
+        f"{words}: {text}"
+        for words, text in (
+            ("Depends on", claim.depends),
+            ("Against it", claim.contrary),
+            ("A slip", claim.slip),
+        )
+        if text
+    ]
+    _listed(
+        f"{claim.verdict.capitalize()}, {BASES[claim.basis]}",
+        [claim.reason, *more, f"{claim.source}: {claim.link}"],
+    )
 
 
 def _measure(options) -> None:
@@ -351,9 +485,23 @@ def _measure(options) -> None:
         say(f"measuring with {found.name} …")
         reports.append(measure.measure(found, seconds=1.5 if options.quick else 15.0, say=say))
     if options.json:
-        return _json([{**report.row(), "note": report.note, "points": [
-            {"batch_sequences": p.batch, "measured_s": p.measured, "predicted_s": p.predicted}
-            for p in report.points]} for report in reports])
+        return _json(
+            [
+                {
+                    **report.row(),
+                    "note": report.note,
+                    "points": [
+                        {
+                            "batch_sequences": p.batch,
+                            "measured_s": p.measured,
+                            "predicted_s": p.predicted,
+                        }
+                        for p in report.points
+                    ],
+                }
+                for report in reports
+            ]
+        )
     _print("\n\n".join(map(str, reports)))
     if missing:
         _print(f"\n{missing}")

@@ -1,8 +1,10 @@
-"""Conditions on a scenario under which a sentence holds: comparisons of formulas, such as ``step_time batch=1 > 0.01``.
+"""Conditions on a scenario under which a sentence holds: comparisons of formulas, such as
+``step_time batch=1 > 0.01``.
 
-A chapter says beside a sentence when it is true; the page shows it then, and the tests ask for every chip, model,
-precision and context of the facts.  Both sides are a formula as `handful.ask` reads it, a value of the scenario, or a
-number, times a factor where need be (``2 * step_time batch=64``); several comparisons are joined by ``and``, and ``not`` in front turns the whole round.
+A chapter says beside a sentence when it is true; the page shows it then, and the tests ask for
+every chip, model, precision and context of the facts.  Both sides are a formula as `handful.ask`
+reads it, a value of the scenario, or a number, times a factor where need be (``2 * step_time
+batch=64``); several comparisons are joined by ``and``, and ``not`` in front turns the whole round.
 
 >>> short = Condition("context > balance_context_with_attention")
 >>> short.holds(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
@@ -14,6 +16,7 @@ Traceback (most recent call last):
 ...
 handful.ask.AskError: 'balance_contest' is neither a formula nor a value of a scenario; the nearest are balance_context or ...
 """
+
 from __future__ import annotations
 
 import math
@@ -63,20 +66,29 @@ class Side:
             try:
                 put(factor=float(factor))
             except ValueError:
-                raise AskError(f"{factor.strip()!r} in {self.text!r} is no number; write 2 * step_time batch=1.") from None
+                raise AskError(
+                    f"{factor.strip()!r} in {self.text!r} is no number; write 2 * step_time "
+                    "batch=1."
+                ) from None
         name, given, _ = parse_live(rest.strip() if times else self.text)
         put(name=name)
-        put(chosen={key: value for key, value in given.items() if key in CHOICES},
-            given={key: value for key, value in given.items() if key not in CHOICES})
+        put(
+            chosen={key: value for key, value in given.items() if key in CHOICES},
+            given={key: value for key, value in given.items() if key not in CHOICES},
+        )
         if name in registry():
             put(formula=registry()[name])
             known = {q.name for q in self.formula.inputs}
             for key in self.given:
                 if key not in known and key != "context":
-                    raise AskError(f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}.")
+                    raise AskError(
+                        f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}."
+                    )
         elif name not in _symbols() | {"batch"}:
-            raise AskError(f"{name!r} is neither a formula nor a value of a scenario; the nearest are "
-                           f"{nearest(name, [*registry(), *_symbols()])}.")
+            raise AskError(
+                f"{name!r} is neither a formula nor a value of a scenario; the nearest are "
+                f"{nearest(name, [*registry(), *_symbols()])}."
+            )
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -85,15 +97,21 @@ class Side:
             return ()
         if self.formula is None:
             return (self.name,)
-        return tuple(q.name for q in self.formula.inputs if q.default is None and q.name not in self.given)
+        return tuple(
+            q.name for q in self.formula.inputs if q.default is None and q.name not in self.given
+        )
 
     def value(self, known: Mapping):
-        """Its number, or an array where `known` holds arrays; None where a value that it needs is missing."""
+        """Its number, or an array where `known` holds arrays; None where a value that it needs is
+        missing.
+        """
         if self.number is not None:
             return self.number
         if any(known.get(name) is None for name in self.needs):
             return None
-        return self.factor * (known[self.name] if self.formula is None else self.formula({**known, **self.given}))
+        return self.factor * (
+            known[self.name] if self.formula is None else self.formula({**known, **self.given})
+        )
 
     def page(self) -> float | dict:
         """The same for the page: a number, or the tree with what is set and what has a default."""
@@ -102,8 +120,18 @@ class Side:
         tree, rest = self.name, {}
         if self.formula is not None:
             tree = self.formula.tree()
-            rest = {"values": {q.name: q.default for q in self.formula.inputs if q.default is not None and q.name not in self.given}}
-        return {"tree": tree if self.factor == 1 else ["*", self.factor, tree], "set": {**self.chosen, **self.given}, **rest}
+            rest = {
+                "values": {
+                    q.name: q.default
+                    for q in self.formula.inputs
+                    if q.default is not None and q.name not in self.given
+                }
+            }
+        return {
+            "tree": tree if self.factor == 1 else ["*", self.factor, tree],
+            "set": {**self.chosen, **self.given},
+            **rest,
+        }
 
 
 class Condition:
@@ -127,11 +155,15 @@ class Condition:
         for part in self.text.removeprefix("not ").split(" and "):
             found = _COMPARISON.match(part.strip())
             if not found:
-                raise AskError(f"{part.strip()!r} is no comparison; write two sides with >, <, >= or <= between them.")
+                raise AskError(
+                    f"{part.strip()!r} is no comparison; write two sides with >, <, >= or <= "
+                    "between them."
+                )
             self.parts.append((found[2], Side(found[1].strip()), Side(found[3].strip())))
 
     def evaluate(self, known_for: Callable[[Mapping], Mapping]):
-        """The truth for the values that `known_for` gives for what a side has chosen; None counts as not true.
+        """The truth for the values that `known_for` gives for what a side has chosen; None counts
+        as not true.
 
         >>> from handful import scenario
         >>> bool(Condition("device_price > 0").evaluate(lambda chosen: scenario.values(**chosen)))
@@ -149,18 +181,29 @@ class Condition:
         return not truth if isinstance(truth, bool) else ~truth
 
     def holds(self, **choice) -> bool:
-        """Tell whether it is true for a scenario: `hardware`, `model`, `precision`, `context`, and `batch` where it stands free."""
+        """Tell whether it is true for a scenario: `hardware`, `model`, `precision`, `context`, and
+        `batch` where it stands free.
+        """
         from . import scenario
 
         batch = {"batch": choice.pop("batch")} if "batch" in choice else {}
-        return bool(self.evaluate(lambda chosen: {**scenario.values(**{**choice, **chosen}), **batch}))
+        return bool(
+            self.evaluate(lambda chosen: {**scenario.values(**{**choice, **chosen}), **batch})
+        )
 
     def page(self) -> dict:
         """The same for the page's script, which shows and hides by it (page/where.js)."""
+
         def plain(value):
             return value if not isinstance(value, float) or math.isfinite(value) else str(value)
 
-        return {"not": self.negated, "all": [[symbol, plain(left.page()), plain(right.page())] for symbol, left, right in self.parts]}
+        return {
+            "not": self.negated,
+            "all": [
+                [symbol, plain(left.page()), plain(right.page())]
+                for symbol, left, right in self.parts
+            ],
+        }
 
     def __repr__(self) -> str:
         return f"Condition({self.text!r})"

@@ -1,8 +1,9 @@
 """A derivation: a list of equations, each with the move that made it and a check of that move.
 
-Exact moves (substitute, equate, solve, take a limit) are checked symbolically when the step is added.  An
-approximation (drop a term, keep one branch of a maximum) is checked by the relative error that it costs over a
-stated range, which is kept with the step and shown beside it.  A step that does not follow raises.
+Exact moves (substitute, equate, solve, take a limit) are checked symbolically when the step is
+added.  An approximation (drop a term, keep one branch of a maximum) is checked by the relative
+error that it costs over a stated range, which is kept with the step and shown beside it.  A step
+that does not follow raises.
 
 >>> from handful import quantities as q
 >>> from sympy import Eq
@@ -19,6 +20,7 @@ Traceback (most recent call last):
 handful.derivation.DerivationError: 'a slip' does not follow: drain_time = 2*memory_capacity/memory_bandwidth is \
 not equivalent to drain_time = memory_capacity/memory_bandwidth.
 """
+
 from __future__ import annotations
 
 import html
@@ -40,7 +42,9 @@ class DerivationError(ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation; `error` is the largest relative error that the move costs, 0 if it is exact."""
+    """One line of a derivation; `error` is the largest relative error that the move costs, 0 if it
+    is exact.
+    """
 
     equation: Eq
     move: str
@@ -73,10 +77,17 @@ class Derivation:
             replacements = {replacements.gives.name: replacements.expression}
         known = {find(name).symbol: sympy.sympify(expr) for name, expr in replacements.items()}
         for symbol, expr in known.items():
-            if dimension_of(expr, dimension_of_symbol) != dimension_of_symbol(symbol) and expr.free_symbols:
-                raise DerivationError(f"{why!r} puts {expr} in the place of {symbol}, which differs in dimension.")
+            if (
+                dimension_of(expr, dimension_of_symbol) != dimension_of_symbol(symbol)
+                and expr.free_symbols
+            ):
+                raise DerivationError(
+                    f"{why!r} puts {expr} in the place of {symbol}, which differs in dimension."
+                )
             if not self.last.has(symbol):
-                raise DerivationError(f"{why!r} replaces {symbol}, which {_spell(self.last)} does not contain.")
+                raise DerivationError(
+                    f"{why!r} replaces {symbol}, which {_spell(self.last)} does not contain."
+                )
         self._add(self.last.xreplace(known), why, "exact")
 
     def solve(self, name: str, why: str) -> None:
@@ -84,16 +95,25 @@ class Derivation:
         symbol = find(name).symbol
         solutions = [s for s in sympy.solve(self.last, symbol) if s.is_negative is not True]
         if len(solutions) != 1:
-            raise DerivationError(f"{why!r}: {_spell(self.last)} has {len(solutions)} positive solutions for {name}.")
-        residue = sympy.simplify(self.last.lhs.subs(symbol, solutions[0]) - self.last.rhs.subs(symbol, solutions[0]))
+            raise DerivationError(
+                f"{why!r}: {_spell(self.last)} has {len(solutions)} positive solutions for {name}."
+            )
+        residue = sympy.simplify(
+            self.last.lhs.subs(symbol, solutions[0]) - self.last.rhs.subs(symbol, solutions[0])
+        )
         if residue != 0:
-            raise DerivationError(f"{why!r}: the solution for {name} leaves {residue} when it is put back.")
+            raise DerivationError(
+                f"{why!r}: the solution for {name} leaves {residue} when it is put back."
+            )
         self._add(Eq(symbol, sympy.factor_terms(solutions[0])), why, "exact")
 
     def claim(self, equation: Eq, why: str) -> None:
         """A rewriting: accepted when it says the same as the last equation for all positive values."""
         if not _equivalent(self.last, equation):
-            raise DerivationError(f"{why!r} does not follow: {_spell(equation)} is not equivalent to {_spell(self.last)}.")
+            raise DerivationError(
+                f"{why!r} does not follow: {_spell(equation)} is not equivalent to "
+                f"{_spell(self.last)}."
+            )
         self._add(equation, why, "exact")
 
     def equate(self, left: Formula, right: Formula, why: str) -> None:
@@ -109,10 +129,12 @@ class Derivation:
         self._add(Eq(self.last.lhs, value), why, "exact", limit=True)
 
     def minimise(self, name: str, why: str) -> None:
-        """Ask where the right-hand side is least as `name` varies: what rises with it equals what falls.
+        """Ask where the right-hand side is least as `name` varies: what rises with it equals what
+        falls.
 
-        The new equation is x·f′(x) = 0 with the falling terms on the right.  Refused unless each term is a power of
-        `name`: then the sum is convex in its logarithm, and the one place where the slope is zero is the minimum.
+        The new equation is x·f′(x) = 0 with the falling terms on the right.  Refused unless each
+        term is a power of `name`: then the sum is convex in its logarithm, and the one place where
+        the slope is zero is the minimum.
         """
         symbol = find(name).symbol
         # Term by term, as term × d ln term / d ln x, which keeps powers of pure numbers together.
@@ -121,26 +143,50 @@ class Derivation:
             power = sympy.simplify(symbol * sympy.diff(term, symbol) / term)
             if power == 0:
                 continue
-            if power.has(symbol) or not (term.is_positive and (power.is_positive or power.is_negative)):
-                raise DerivationError(f"{why!r}: {term} is no power of {name}, so one minimum is not certain.")
+            if power.has(symbol) or not (
+                term.is_positive and (power.is_positive or power.is_negative)
+            ):
+                raise DerivationError(
+                    f"{why!r}: {term} is no power of {name}, so one minimum is not certain."
+                )
             (rising if power.is_positive else falling).append(term * abs(power))
         if not sympy.Add(*rising).has(symbol) or not sympy.Add(*falling).has(symbol):
-            raise DerivationError(f"{why!r}: {_spell(self.last)} has no minimum in {name}; it rises only, or falls only.")
+            raise DerivationError(
+                f"{why!r}: {_spell(self.last)} has no minimum in {name}; it rises only, or falls "
+                "only."
+            )
         self._add(Eq(sympy.Add(*rising), sympy.Add(*falling)), why, "exact")
 
-    def approximate(self, expression: sympy.Expr, why: str, *, over: Mapping[str, tuple[float, float]],
-                    error: float, at: Mapping[str, float] | None = None, case: str = "") -> None:
-        """Replace the right-hand side by a simpler one; refused if it costs more than `error` anywhere in `over`.
+    def approximate(
+        self,
+        expression: sympy.Expr,
+        why: str,
+        *,
+        over: Mapping[str, tuple[float, float]],
+        error: float,
+        at: Mapping[str, float] | None = None,
+        case: str = "",
+    ) -> None:
+        """Replace the right-hand side by a simpler one; refused if it costs more than `error`
+        anywhere in `over`.
 
-        `over` maps API names to (low, high), sampled on a logarithmic grid, ends included; `at` holds the other
-        inputs fixed, and `case` says in words what they stand for.
+        `over` maps API names to (low, high), sampled on a logarithmic grid, ends included; `at`
+        holds the other inputs fixed, and `case` says in words what they stand for.
         """
-        worst = _relative_error(self.last.rhs, expression, {**{k: (v, v) for k, v in (at or {}).items()}, **over})
+        worst = _relative_error(
+            self.last.rhs, expression, {**{k: (v, v) for k, v in (at or {}).items()}, **over}
+        )
         if worst > error:
-            raise DerivationError(f"{why!r} costs {worst:.3g} of the value, more than the {error:.3g} allowed.")
-        ranges = ", ".join(f"{find(n).label.lower()} {_plain(a)} to {_plain(b)}" for n, (a, b) in over.items())
+            raise DerivationError(
+                f"{why!r} costs {worst:.3g} of the value, more than the {error:.3g} allowed."
+            )
+        ranges = ", ".join(
+            f"{find(n).label.lower()} {_plain(a)} to {_plain(b)}" for n, (a, b) in over.items()
+        )
         ranges += f" ({case})" if case else ""
-        self._add(Eq(self.last.lhs, expression), why, f"within {_percent(worst)} over {ranges}", worst)
+        self._add(
+            Eq(self.last.lhs, expression), why, f"within {_percent(worst)} over {ranges}", worst
+        )
 
     # Reading
 
@@ -156,32 +202,52 @@ class Derivation:
         return self.last.rhs
 
     def __str__(self) -> str:
-        lines = [f"{i}. {_spell(s.equation)}   [{s.move}; {s.check}]" for i, s in enumerate(self.steps, 1)]
+        lines = [
+            f"{i}. {_spell(s.equation)}   [{s.move}; {s.check}]"
+            for i, s in enumerate(self.steps, 1)
+        ]
         return "\n".join([self.title, *lines])
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<li><p class="move">{html.escape(s.move)}</p>'
-            f'<div class="math notranslate nohighlight" data-tex="{html.escape(s.latex, quote=True)}">'
+            '<div class="math notranslate nohighlight" '
+            f'data-tex="{html.escape(s.latex, quote=True)}">'
             f"\\[{html.escape(s.latex)}\\]</div>"
             f'<p class="check check-{_kind(s)}">{html.escape(_badge(s))}</p></li>'
-            for s in self.steps)
-        return f'<div class="derivation"><p class="derivation-title">{html.escape(self.title)}</p><ol>{rows}</ol></div>'
+            for s in self.steps
+        )
+        return (
+            '<div class="derivation"><p '
+            f'class="derivation-title">{html.escape(self.title)}</p><ol>{rows}</ol></div>'
+        )
 
-    def _add(self, equation: Eq, why: str, check: str, error: float = 0.0, limit: bool = False) -> None:
+    def _add(
+        self, equation: Eq, why: str, check: str, error: float = 0.0, limit: bool = False
+    ) -> None:
         if equation in (True, False, sympy.true, sympy.false):
             raise DerivationError(f"{why!r} leaves nothing to say: the equation became {equation}.")
         # The walker sees every line, so a step cannot lose a unit on the way.
-        dimension_of(equation.lhs - equation.rhs if equation.rhs != 0 else equation.lhs, dimension_of_symbol)
+        dimension_of(
+            equation.lhs - equation.rhs if equation.rhs != 0 else equation.lhs, dimension_of_symbol
+        )
         self.steps.append(Step(equation, why, check, error))
 
 
 def _kind(step: Step) -> str:
-    return "approximate" if step.error else step.check if step.check in ("start", "condition") else "exact"
+    return (
+        "approximate"
+        if step.error
+        else step.check
+        if step.check in ("start", "condition")
+        else "exact"
+    )
 
 
 def _badge(step: Step) -> str:
-    return {"start": "the model", "condition": "the condition", "exact": "exact"}.get(step.check, step.check)
+    return {"start": "the model", "condition": "the condition", "exact": "exact"}.get(
+        step.check, step.check
+    )
 
 
 def _spell(equation: Eq) -> str:
@@ -189,7 +255,9 @@ def _spell(equation: Eq) -> str:
 
 
 def _equivalent(old: Eq, new: Eq) -> bool:
-    """Whether two equations have the same positive solutions, by solving both for one shared symbol."""
+    """Whether two equations have the same positive solutions, by solving both for one shared
+    symbol.
+    """
     shared = sorted((old.free_symbols & new.free_symbols), key=lambda s: (new.lhs != s, s.name))
     for symbol in shared:
         try:
@@ -199,14 +267,17 @@ def _equivalent(old: Eq, new: Eq) -> bool:
         if len(a) == len(b) == 1:
             return sympy.simplify(a[0] - b[0]) == 0
     if new.lhs.is_Symbol and not new.rhs.has(new.lhs) and old.has(new.lhs):
-        # Powers with letters in their exponents, which solve() leaves alone: put the answer in and compare logarithms.
+        # Powers with letters in their exponents, which solve() leaves alone: put the answer in and
+        # compare logarithms.
         left, right = (sympy.log(side).subs(new.lhs, new.rhs) for side in (old.lhs, old.rhs))
         if sympy.simplify(sympy.expand_log(left - right, force=True)) == 0:
             return True
     return sympy.simplify((old.lhs - old.rhs) - (new.lhs - new.rhs)) == 0
 
 
-def _relative_error(exact: sympy.Expr, simple: sympy.Expr, over: Mapping[str, tuple[float, float]]) -> float:
+def _relative_error(
+    exact: sympy.Expr, simple: sympy.Expr, over: Mapping[str, tuple[float, float]]
+) -> float:
     symbols = {find(name).symbol: bounds for name, bounds in over.items()}
     missing = (exact.free_symbols | simple.free_symbols) - set(symbols)
     defaults = {s: find(s.name).default for s in missing if find(s.name).default is not None}
@@ -218,7 +289,11 @@ def _relative_error(exact: sympy.Expr, simple: sympy.Expr, over: Mapping[str, tu
 
     def grid(low: float, high: float) -> list[float]:
         steps = 9
-        return [low] if low == high else [low * (high / low) ** (i / (steps - 1)) for i in range(steps)]
+        return (
+            [low]
+            if low == high
+            else [low * (high / low) ** (i / (steps - 1)) for i in range(steps)]
+        )
 
     return max(relative(*point) for point in itertools.product(*(grid(*symbols[s]) for s in order)))
 

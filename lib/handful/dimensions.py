@@ -1,12 +1,13 @@
 """Dimensions, and the walker that checks an expression against them.
 
-A dimension is a product of powers of the base dimensions below.  FLOP, byte, token, sequence and parameter
-are dimensions of their own here, not bare counts: confusing them is the commonest mistake in this subject,
-and a unit system that calls all of them "dimensionless" cannot catch it.
+A dimension is a product of powers of the base dimensions below.  FLOP, byte, token, sequence and
+parameter are dimensions of their own here, not bare counts: confusing them is the commonest mistake
+in this subject, and a unit system that calls all of them "dimensionless" cannot catch it.
 
-The walker reads a SymPy expression.  Sums, maxima and minima want terms of equal dimension; products add
-exponents; powers scale them; functions and exponents want pure numbers.
+The walker reads a SymPy expression.  Sums, maxima and minima want terms of equal dimension;
+products add exponents; powers scale them; functions and exponents want pure numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,7 +15,18 @@ from fractions import Fraction
 
 import sympy
 
-BASE = ("time", "byte", "flop", "token", "sequence", "parameter", "layer", "device", "dollar", "bit")
+BASE = (
+    "time",
+    "byte",
+    "flop",
+    "token",
+    "sequence",
+    "parameter",
+    "layer",
+    "device",
+    "dollar",
+    "bit",
+)
 
 
 class DimensionError(ValueError):
@@ -41,7 +53,9 @@ sequence, parameter, layer, device, dollar, bit.
     def __init__(self, **powers: int | Fraction) -> None:
         for base in powers:
             if base not in BASE:
-                raise DimensionError(f"{base!r} is not a base dimension; allowed: {', '.join(BASE)}.")
+                raise DimensionError(
+                    f"{base!r} is not a base dimension; allowed: {', '.join(BASE)}."
+                )
         self.powers = tuple((base, Fraction(powers[base])) for base in BASE if powers.get(base))
 
     def __mul__(self, other: Dimension) -> Dimension:
@@ -79,11 +93,13 @@ sequence, parameter, layer, device, dollar, bit.
 NONE = Dimension()
 
 
-def dimension_of(expression: sympy.Expr, of_symbol: Callable[[sympy.Symbol], Dimension]) -> Dimension:
+def dimension_of(
+    expression: sympy.Expr, of_symbol: Callable[[sympy.Symbol], Dimension]
+) -> Dimension:
     """The dimension of `expression`, or a DimensionError that names the two sides that disagree.
 
-    `of_symbol` maps a symbol to its Dimension.  Zero and infinity fit any dimension, since nothing about
-    them depends on a unit.
+    `of_symbol` maps a symbol to its Dimension.  Zero and infinity fit any dimension, since nothing
+    about them depends on a unit.
 
     >>> t, b = sympy.symbols("t b")
     >>> table = {t: Dimension(time=1), b: Dimension(byte=1)}
@@ -112,7 +128,9 @@ def _walk(expr: sympy.Basic, of_symbol: Callable) -> Dimension | None:
     if isinstance(expr, sympy.Pow):
         return _power(expr, of_symbol)
     if isinstance(expr, (sympy.Add, sympy.Max, sympy.Min)):
-        return _equal(type(expr).__name__.replace("Add", "A sum"), sorted(expr.args, key=str), of_symbol)
+        return _equal(
+            type(expr).__name__.replace("Add", "A sum"), sorted(expr.args, key=str), of_symbol
+        )
     if isinstance(expr, sympy.Piecewise):
         for _, condition in expr.args:
             if isinstance(condition, sympy.core.relational.Relational):
@@ -137,8 +155,14 @@ def _power(expr: sympy.Pow, of_symbol: Callable) -> Dimension:
         return base_dimension ** Fraction(int(exponent.p), int(exponent.q))
     _pure(exponent, of_symbol, f"The exponent in {expr}")
     if base_dimension != NONE and not exponent.is_number:
-        raise DimensionError(f"{base} has dimension {base_dimension}, and so cannot carry the exponent {exponent}.")
-    return NONE if base_dimension == NONE else base_dimension ** Fraction(float(exponent)).limit_denominator(10**6)
+        raise DimensionError(
+            f"{base} has dimension {base_dimension}, and so cannot carry the exponent {exponent}."
+        )
+    return (
+        NONE
+        if base_dimension == NONE
+        else base_dimension ** Fraction(float(exponent)).limit_denominator(10**6)
+    )
 
 
 def _equal(joint: str, args, of_symbol: Callable) -> Dimension | None:
@@ -151,7 +175,8 @@ def _equal(joint: str, args, of_symbol: Callable) -> Dimension | None:
             first = arg, dimension
         elif dimension != first[1]:
             raise DimensionError(
-                f"{joint} joins {first[0]} ({first[1]}) and {arg} ({dimension}), which differ in dimension."
+                f"{joint} joins {first[0]} ({first[1]}) and {arg} ({dimension}), which differ in "
+                "dimension."
             )
     return None if first is None else first[1]
 

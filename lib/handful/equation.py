@@ -1,4 +1,5 @@
-"""A formula as text, as LaTeX and as an object: its equation, inputs, conventions, source and derivation.
+"""A formula as text, as LaTeX and as an object: its equation, inputs, conventions, source and
+derivation.
 
 Constants are filled in as on the page: 2 FLOP for a multiply-add, one new token a step.
 
@@ -6,6 +7,7 @@ Constants are filled in as on the page: 2 FLOP for a multiply-add, one new token
 >>> print(as_text(machine_balance)[2])
   machine_balance = bytes_per_parameter*peak_flops/(2*memory_bandwidth)
 """
+
 from __future__ import annotations
 
 import re
@@ -34,7 +36,9 @@ def plain(expression: sympy.Expr) -> str:
     filled = fill_defaults(expression)
     # Stand-ins whose names sort in table order, so that products print as the LaTeX does.
     named = stand_ins(filled, "q{:04d}")
-    text = Plain({"order": "none"}).doprint(filled.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()}))
+    text = Plain({"order": "none"}).doprint(
+        filled.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()})
+    )
     names = {stand_in.name: q.name for stand_in, q in named.values()}
     text = re.sub(r"\bq\d{4}\b", lambda found: names[found[0]], text)
     for theirs, ours in WRITTEN:
@@ -64,7 +68,9 @@ def cancelled(formula: Formula) -> list[Quantity]:
     ['devices', 'batch']
     """
     parts = used(formula)
-    named = set().union(formula.expression.free_symbols, *(part.expression.free_symbols for part in parts))
+    named = set().union(
+        formula.expression.free_symbols, *(part.expression.free_symbols for part in parts)
+    )
     known = {*formula.inputs, *(part.gives for part in parts)}
     return [q for q in table.values() if q.symbol in named and q not in known and q.default is None]
 
@@ -91,12 +97,17 @@ def as_text(formula: Formula) -> list[str]:
     if derivation:
         lines += ["", derivation.title]
         for i, step in enumerate(derivation.steps, 1):
-            lines += [f"  {i}. {step.move} [{CHECKS.get(step.check, step.check)}]", f"     {_spelled(step)}"]
+            lines += [
+                f"  {i}. {step.move} [{CHECKS.get(step.check, step.check)}]",
+                f"     {_spelled(step)}",
+            ]
     return lines
 
 
 def as_latex(formula: Formula) -> list[str]:
-    """Lines of LaTeX maths: the equation, those it uses, and its derivation's steps, words as comments."""
+    """Lines of LaTeX maths: the equation, those it uses, and its derivation's steps, words as
+    comments.
+    """
     lines = [formula.latex()]
     if formula.using:
         lines += ["% where", *(part.latex() for part in used(formula))]
@@ -111,12 +122,28 @@ def as_latex(formula: Formula) -> list[str]:
 def as_object(formula: Formula) -> dict:
     """The same for programs, JSON-ready, with the expression tree that the page computes from."""
     derivation = _derivation(formula)
-    steps = derivation and {"title": derivation.title, "steps": [
-        {"equation": _spelled(step), "latex": step.latex, "move": step.move, "check": step.check,
-         "relative_error": float(step.error)} for step in derivation.steps]}
-    return {"name": formula.name, **formula_entry(formula.name), "dimension": str(formula.gives.dimension),
-            "equation": _equation(formula), "latex": formula.latex(),
-            "uses": {part.name: _equation(part) for part in used(formula)}, "derivation": steps}
+    steps = derivation and {
+        "title": derivation.title,
+        "steps": [
+            {
+                "equation": _spelled(step),
+                "latex": step.latex,
+                "move": step.move,
+                "check": step.check,
+                "relative_error": float(step.error),
+            }
+            for step in derivation.steps
+        ],
+    }
+    return {
+        "name": formula.name,
+        **formula_entry(formula.name),
+        "dimension": str(formula.gives.dimension),
+        "equation": _equation(formula),
+        "latex": formula.latex(),
+        "uses": {part.name: _equation(part) for part in used(formula)},
+        "derivation": steps,
+    }
 
 
 def _derivation(formula: Formula):
@@ -141,5 +168,7 @@ def _source(text: str) -> str:
     >>> _source("1:05; derived")
     'the lecture at 1:05, https://www.youtube.com/watch?v=xmkSf5IS-zw&t=65s; derived'
     """
-    return "; ".join(f"the lecture at {part}, {lecture_address(part)}" if TIME.fullmatch(part) else part
-                     for part in text.split("; "))
+    return "; ".join(
+        f"the lecture at {part}, {lecture_address(part)}" if TIME.fullmatch(part) else part
+        for part in text.split("; ")
+    )

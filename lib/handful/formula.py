@@ -1,9 +1,15 @@
 """A formula: one expression that is called, solved, shown, exported and differentiated.
 
 >>> from handful import quantities as q
->>> drain = Formula(q.drain_time, q.memory_capacity.symbol / q.memory_bandwidth.symbol, name="doctest_drain",
-...                 meaning="time to read the whole memory", source="definition", register=False)
->>> round(drain(memory_capacity=80e9, memory_bandwidth=3.35e12) * 1e3, 1)   # an H100: milliseconds
+>>> drain = Formula(
+...     q.drain_time,
+...     q.memory_capacity.symbol / q.memory_bandwidth.symbol,
+...     name="doctest_drain",
+...     meaning="time to read the whole memory",
+...     source="definition",
+...     register=False,
+... )
+>>> round(drain(memory_capacity=80e9, memory_bandwidth=3.35e12) * 1e3, 1)  # an H100: milliseconds
 23.9
 >>> drain.latex().startswith("t_{")
 True
@@ -12,6 +18,7 @@ Traceback (most recent call last):
 ...
 handful.quantity.QuantityError: memory_bandwidth must be above 0 (in byte/(time·device)); got 0.
 """
+
 from __future__ import annotations
 
 import difflib
@@ -65,9 +72,19 @@ class Formula:
         Returns the Derivation; called when somebody asks, since algebra takes time.
     """
 
-    def __init__(self, gives: Quantity, expression: sympy.Expr, *, meaning: str, source: str,
-                 name: str | None = None, conventions: Iterable[str] = (), using: Iterable[Formula] = (),
-                 derivation: Callable | None = None, register: bool = True) -> None:
+    def __init__(
+        self,
+        gives: Quantity,
+        expression: sympy.Expr,
+        *,
+        meaning: str,
+        source: str,
+        name: str | None = None,
+        conventions: Iterable[str] = (),
+        using: Iterable[Formula] = (),
+        derivation: Callable | None = None,
+        register: bool = True,
+    ) -> None:
         self.name = name or gives.name
         self.gives = gives
         self.expression = sympy.sympify(expression)
@@ -80,17 +97,21 @@ class Formula:
             raise FormulaError(f"{self.name} needs a meaning and a source.")
         found = dimension_of(self.expression, dimension_of_symbol)
         if found != gives.dimension:
-            raise DimensionError(f"{self.name} should be a {gives.dimension}, but {self.expression} is a {found}.")
+            raise DimensionError(
+                f"{self.name} should be a {gives.dimension}, but {self.expression} is a {found}."
+            )
         if register:
             if self.name in registry:
-                raise FormulaError(f"A formula named {self.name} exists already; give this one another name.")
+                raise FormulaError(
+                    f"A formula named {self.name} exists already; give this one another name."
+                )
             registry[self.name] = self
 
     def __repr__(self) -> str:
         return f"<Formula {self.name}: {self.gives.name} = {self.expression}>"
 
-    # Filled in when first asked for: SymPy takes a while to put one maximum into another, and a first number
-    # should not wait for forty formulas.
+    # Filled in when first asked for: SymPy takes a while to put one maximum into another, and a
+    # first number should not wait for forty formulas.
 
     @cached_property
     def expanded(self) -> sympy.Expr:
@@ -104,16 +125,19 @@ class Formula:
 
     @cached_property
     def _parts(self) -> list[tuple[int, int]]:
-        return [(self.inputs.index(part), self.inputs.index(whole)) for part, whole in PARTS
-                if part in self.inputs and whole in self.inputs]
+        return [
+            (self.inputs.index(part), self.inputs.index(whole))
+            for part, whole in PARTS
+            if part in self.inputs and whole in self.inputs
+        ]
 
     # Numbers
 
     def __call__(self, known: Mapping | None = None, /, **values):
         """The value, in SI units, for scalars or arrays that broadcast.
 
-        `known` is a mapping such as a Scenario; what the formula does not use is passed over.  Keywords win over
-        it, and must be inputs of this formula.
+        `known` is a mapping such as a Scenario; what the formula does not use is passed over.
+        Keywords win over it, and must be inputs of this formula.
         """
         merged = dict(known) if known else {}
         if values:
@@ -121,9 +145,14 @@ class Formula:
             for name in values:
                 if name not in names and name not in table:
                     near = difflib.get_close_matches(name, names, n=2) or sorted(names)
-                    raise FormulaError(f"{self.name} has no input {name!r}; did you mean {' or '.join(near)}?")
+                    raise FormulaError(
+                        f"{self.name} has no input {name!r}; did you mean {' or '.join(near)}?"
+                    )
                 if name not in names and not known:
-                    raise FormulaError(f"{self.name} does not depend on {name}; it takes {', '.join(sorted(names))}.")
+                    raise FormulaError(
+                        f"{self.name} does not depend on {name}; it takes "
+                        f"{', '.join(sorted(names))}."
+                    )
             merged.update(values)
         arguments = []
         for q in self.inputs:
@@ -134,37 +163,65 @@ class Formula:
         for part, whole in self._parts:
             over = arguments[part] > arguments[whole]
             if over if isinstance(over, bool) else over.any():
-                raise QuantityError(f"{self.inputs[part].name} must be at most {self.inputs[whole].name} "
-                                    f"({arguments[whole]}); got {arguments[part]}.")
+                raise QuantityError(
+                    f"{self.inputs[part].name} must be at most {self.inputs[whole].name} "
+                    f"({arguments[whole]}); got {arguments[part]}."
+                )
         if all(isinstance(a, (int, float)) for a in arguments):
             try:
                 return float(self._scalar(*map(float, arguments)))
-            except (ZeroDivisionError, OverflowError):  # out of reach, beyond max(0, …) say: infinite, or 0/0
+            except (
+                ZeroDivisionError,
+                OverflowError,
+            ):  # out of reach, beyond max(0, …) say: infinite, or 0/0
                 import numpy as np
 
                 with np.errstate(all="ignore"):
                     return float(self._array(*map(np.float64, arguments)))
         import numpy as np
 
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # as for scalars: infinite, or 0/0
+        with np.errstate(
+            divide="ignore", over="ignore", invalid="ignore"
+        ):  # as for scalars: infinite, or 0/0
             return self._array(*(np.asarray(a, dtype=float) for a in arguments))
 
     @cached_property
     def _scalar(self) -> Callable:
         """For plain numbers: the math module, so that a first number need not wait for NumPy."""
-        printer = PythonCodePrinter({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
-        return sympy.lambdify([q.symbol for q in self.inputs], self.expanded, modules="math", printer=printer, cse=True)
+        printer = PythonCodePrinter(
+            {"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True}
+        )
+        return sympy.lambdify(
+            [q.symbol for q in self.inputs],
+            self.expanded,
+            modules="math",
+            printer=printer,
+            cse=True,
+        )
 
     @cached_property
     def _array(self) -> Callable:
-        printer = _NumPy({"fully_qualified_modules": True, "inline": True, "allow_unknown_functions": True})
-        return sympy.lambdify([q.symbol for q in self.inputs], self.expanded, modules="numpy", printer=printer, cse=True)
+        printer = _NumPy(
+            {"fully_qualified_modules": True, "inline": True, "allow_unknown_functions": True}
+        )
+        return sympy.lambdify(
+            [q.symbol for q in self.inputs],
+            self.expanded,
+            modules="numpy",
+            printer=printer,
+            cse=True,
+        )
 
     # Looks
 
     def latex(self, *, expanded: bool = False, plain: bool = True) -> str:
-        """`gives = expression`; `plain` fills in the constants (2 for a multiply-add, 1 token a step)."""
-        return f"{self.gives.latex} = {latex_of(self.expanded if expanded else self.expression, plain=plain)}"
+        """`gives = expression`; `plain` fills in the constants (2 for a multiply-add, 1 token a
+        step).
+        """
+        return (
+            f"{self.gives.latex} = "
+            f"{latex_of(self.expanded if expanded else self.expression, plain=plain)}"
+        )
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -185,31 +242,52 @@ class Formula:
     def solve(self, name: str) -> Formula:
         """The same relation solved for one of the inputs; every solution is put back and checked.
 
-        Where the expression is a maximum of increasing functions of that input, the answer is the minimum of
-        the branches' solutions (and the other way round), which is how a roofline is inverted.
+        Where the expression is a maximum of increasing functions of that input, the answer is the
+        minimum of the branches' solutions (and the other way round), which is how a roofline is
+        inverted.
         """
         quantity = find(name)
         if quantity not in self.inputs:
-            raise FormulaError(f"{self.name} does not depend on {name}; it can be solved for "
-                               f"{', '.join(q.name for q in self.inputs if not q.constant)}.")
+            raise FormulaError(
+                f"{self.name} does not depend on {name}; it can be solved for "
+                f"{', '.join(q.name for q in self.inputs if not q.constant)}."
+            )
         solution = _invert(self.expanded, self.gives.symbol, quantity.symbol)
         _verify(self, quantity, solution)
-        return Formula(quantity, solution, name=f"{self.name}_for_{name}", register=False,
-                       meaning=f"{quantity.meaning}, from {self.gives.meaning}",
-                       source=f"{self.name} solved for {name}", conventions=self.conventions)
+        return Formula(
+            quantity,
+            solution,
+            name=f"{self.name}_for_{name}",
+            register=False,
+            meaning=f"{quantity.meaning}, from {self.gives.meaning}",
+            source=f"{self.name} solved for {name}",
+            conventions=self.conventions,
+        )
 
     def elasticity(self, name: str) -> Formula:
-        """d ln f / d ln x: the per cent by which the result moves when the input moves by one per cent."""
+        """d ln f / d ln x: the per cent by which the result moves when the input moves by one per
+        cent.
+        """
         quantity = find(name)
         if quantity not in self.inputs:
-            raise FormulaError(f"{self.name} does not depend on {name}, so its elasticity there is zero.")
+            raise FormulaError(
+                f"{self.name} does not depend on {name}, so its elasticity there is zero."
+            )
         x = quantity.symbol
         expression = sympy.simplify(x * sympy.diff(self.expanded, x) / self.expanded)
-        return Formula(_elasticity, expression, name=f"{self.name}_elasticity_{name}", register=False,
-                       meaning=f"elasticity of {self.name} with respect to {name}", source="derived")
+        return Formula(
+            _elasticity,
+            expression,
+            name=f"{self.name}_elasticity_{name}",
+            register=False,
+            meaning=f"elasticity of {self.name} with respect to {name}",
+            source="derived",
+        )
 
     def uncertain(self, values: Mapping, spread: Mapping[str, float], **options):
-        """The distribution of the result when inputs are known to within factors; see handful.uncertainty."""
+        """The distribution of the result when inputs are known to within factors; see
+        handful.uncertainty.
+        """
         from .uncertainty import propagate
 
         return propagate(self, values, spread, **options)
@@ -220,22 +298,38 @@ _elasticity = Quantity("elasticity", r"\varepsilon", NONE, "1", "per cent out fo
 
 def fill_constants(expression: sympy.Expr) -> sympy.Expr:
     """Replace the constants that no reader changes by their values."""
-    return expression.xreplace({q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values() if q.constant})
+    return expression.xreplace(
+        {q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values() if q.constant}
+    )
 
 
 def fill_defaults(expression: sympy.Expr) -> sympy.Expr:
     """Replace every quantity that has a default by it."""
-    return expression.subs({q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values()
-                            if q.default is not None})
+    return expression.subs(
+        {
+            q.symbol: sympy.nsimplify(q.default)
+            for q in _standing(expression).values()
+            if q.default is not None
+        }
+    )
 
 
-def stand_ins(expression: sympy.Expr, form: str) -> dict[sympy.Symbol, tuple[sympy.Symbol, Quantity]]:
-    """For each quantity of an expression a symbol whose name, a number in `form`, sorts as the table does."""
-    return {q.symbol: (sympy.Symbol(form.format(place), positive=True), q) for place, q in _standing(expression).items()}
+def stand_ins(
+    expression: sympy.Expr, form: str
+) -> dict[sympy.Symbol, tuple[sympy.Symbol, Quantity]]:
+    """For each quantity of an expression a symbol whose name, a number in `form`, sorts as the
+    table does.
+    """
+    return {
+        q.symbol: (sympy.Symbol(form.format(place), positive=True), q)
+        for place, q in _standing(expression).items()
+    }
 
 
 def _standing(expression: sympy.Expr) -> dict[int, Quantity]:
-    """The quantities that stand in an expression, by their places in the table: a few of its hundreds."""
+    """The quantities that stand in an expression, by their places in the table: a few of its
+    hundreds.
+    """
     found = expression.free_symbols
     return {place: q for place, q in enumerate(table.values()) if q.symbol in found}
 
@@ -271,10 +365,12 @@ def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:
     rest, power = expr.as_independent(x, as_Add=False)
     if power == x or (isinstance(power, sympy.Pow) and power.base == x and power.exp.is_number):
         # A product: divide it out by hand, since solve() multiplies (1 - k/E)^B out and overflows.
-        return (y / rest)**(1 / (power.exp if power != x else sympy.S.One))
+        return (y / rest) ** (1 / (power.exp if power != x else sympy.S.One))
     solutions = [s for s in sympy.solve(sympy.Eq(expr, y), x) if s.is_negative is not True]
     if len(solutions) != 1:
-        raise FormulaError(f"{expr} = {y} has {len(solutions)} positive solutions for {x}; exactly one is wanted.")
+        raise FormulaError(
+            f"{expr} = {y} has {len(solutions)} positive solutions for {x}; exactly one is wanted."
+        )
     return solutions[0]
 
 
@@ -282,7 +378,13 @@ def _slope_sign(expr: sympy.Expr, x: sympy.Symbol) -> int | None:
     slope = sympy.simplify(sympy.diff(expr, x))
     if slope == 0:
         return 0
-    return 1 if slope.is_positive or slope.is_nonnegative else -1 if slope.is_negative or slope.is_nonpositive else None
+    return (
+        1
+        if slope.is_positive or slope.is_nonnegative
+        else -1
+        if slope.is_negative or slope.is_nonpositive
+        else None
+    )
 
 
 def _verify(formula: Formula, quantity: Quantity, solution: sympy.Expr) -> None:
@@ -293,15 +395,28 @@ def _verify(formula: Formula, quantity: Quantity, solution: sympy.Expr) -> None:
     back = sympy.lambdify([formula.gives.symbol, *(q.symbol for q in others)], solution, "math")
     checked = 0
     for _ in range(64):
-        point = {q: q.default or draw.uniform(0.2, 0.9 if q.upper == 1 else 5.0) for q in formula.inputs}
+        point = {
+            q: q.default or draw.uniform(0.2, 0.9 if q.upper == 1 else 5.0) for q in formula.inputs
+        }
         try:
             y = forward(*(point[q] for q in formula.inputs))
             x = back(y, *(point[q] for q in others))
             again = forward(*(x if q is quantity else point[q] for q in formula.inputs))
-        except (ValueError, TypeError, ZeroDivisionError, OverflowError):  # a part above its whole, say
+        except (
+            ValueError,
+            TypeError,
+            ZeroDivisionError,
+            OverflowError,
+        ):  # a part above its whole, say
             continue
         if isinstance(again, complex) or not abs(again - y) <= 1e-9 * abs(y):
-            raise FormulaError(f"{quantity.name} = {solution} does not give {formula.gives.name} back: {again} for {y}.")
+            raise FormulaError(
+                f"{quantity.name} = {solution} does not give {formula.gives.name} back: {again} "
+                f"for {y}."
+            )
         checked += 1
     if checked < 16:
-        raise FormulaError(f"The solution of {formula.name} for {quantity.name} could be checked at {checked} points only.")
+        raise FormulaError(
+            f"The solution of {formula.name} for {quantity.name} could be checked at {checked} "
+            "points only."
+        )

@@ -1,20 +1,33 @@
-"""How long one decode step takes, and what a token of it costs (the lecture from 0:00 to 16:00, and 1:52:15).
+"""How long one decode step takes, and what a token of it costs (the lecture from 0:00 to 16:00, and
+1:52:15).
 
-A decode step gives every sequence of the batch one more token.  It reads the weights once for all of them, reads
-each sequence's own key-value cache, and does two FLOPs per active weight and token.
+A decode step gives every sequence of the batch one more token.  It reads the weights once for all
+of them, reads each sequence's own key-value cache, and does two FLOPs per active weight and token.
 
-Two conventions about what overlaps are in use, and both are here by name: ``step_time`` lets all reading overlap
-with all arithmetic, max(weights + KV, compute), as the lecture does; ``step_time_kv_apart`` reads the cache on
-its own and overlaps the rest, KV + max(weights, compute), which is nearer to how attention kernels run.
+Two conventions about what overlaps are in use, and both are here by name: ``step_time`` lets all
+reading overlap with all arithmetic, max(weights + KV, compute), as the lecture does;
+``step_time_kv_apart`` reads the cache on its own and overlaps the rest, KV + max(weights, compute),
+which is nearer to how attention kernels run.
 
 >>> h100 = dict(peak_flops=989e12, memory_bandwidth=3.35e12, devices=8, device_price=2 / 3600)
->>> llama = dict(total_parameters=70.55e9, active_parameters=70.55e9, routed_parameters=0, experts=1,
-...              active_experts=1, bytes_per_parameter=2, kv_bytes_per_token=327_680, context=4096)
->>> round(step_time(h100 | llama, batch=1) * 1e3, 2)      # a third party's table of the same roofline says 5.32
+>>> llama = dict(
+...     total_parameters=70.55e9,
+...     active_parameters=70.55e9,
+...     routed_parameters=0,
+...     experts=1,
+...     active_experts=1,
+...     bytes_per_parameter=2,
+...     kv_bytes_per_token=327_680,
+...     context=4096,
+... )
+>>> round(
+...     step_time(h100 | llama, batch=1) * 1e3, 2
+... )  # a third party's table of the same roofline says 5.32
 5.32
->>> round(step_time(h100 | llama, batch=512) * 1e3, 1)    # and 30.9 here
+>>> round(step_time(h100 | llama, batch=512) * 1e3, 1)  # and 30.9 here
 30.9
 """
+
 from __future__ import annotations
 
 from sympy import Eq, Max, Min, oo
@@ -24,207 +37,409 @@ from .derivation import Derivation
 from .formula import Formula
 
 (p, n, B, N_total, N_active, N_routed, w, L, b, b0, a, k, E, F, BW, c, u, new) = (
-    quantity.symbol for quantity in (
-        q.device_price, q.devices, q.batch, q.total_parameters, q.active_parameters, q.routed_parameters,
-        q.bytes_per_parameter, q.context, q.kv_bytes_per_token, q.kv_window_bytes, q.attention_flops_per_pair,
-        q.active_experts, q.experts, q.peak_flops, q.memory_bandwidth, q.flops_per_multiply_add, q.one_token,
-        q.tokens_per_step))
+    quantity.symbol
+    for quantity in (
+        q.device_price,
+        q.devices,
+        q.batch,
+        q.total_parameters,
+        q.active_parameters,
+        q.routed_parameters,
+        q.bytes_per_parameter,
+        q.context,
+        q.kv_bytes_per_token,
+        q.kv_window_bytes,
+        q.attention_flops_per_pair,
+        q.active_experts,
+        q.experts,
+        q.peak_flops,
+        q.memory_bandwidth,
+        q.flops_per_multiply_add,
+        q.one_token,
+        q.tokens_per_step,
+    )
+)
 
-# Times -----------------------------------------------------------------------------------------------------------
+# Times --------------------------------------------------------------------------------------------
 
 compute_time = Formula(
-    q.compute_time, c * new * B * N_active / (n * F), source="3:28",
+    q.compute_time,
+    c * new * B * N_active / (n * F),
+    source="3:28",
     meaning="two FLOPs for each active weight and token, at the peak rate of all chips",
-    conventions=("dense peak at the precision of the arithmetic", "attention over the context left out"))
+    conventions=(
+        "dense peak at the precision of the arithmetic",
+        "attention over the context left out",
+    ),
+)
 
 attention_time = Formula(
-    q.attention_time, a * new * B * L / (n * F), source="derived; contested at 1:52:15",
-    meaning="scores and weighted sums over the context: the arithmetic that compute time leaves out",
-    conventions=("4 FLOPs per head dimension and pair of tokens", "full-attention layers only"))
+    q.attention_time,
+    a * new * B * L / (n * F),
+    source="derived; contested at 1:52:15",
+    meaning="scores and weighted sums over the context: the arithmetic that compute time leaves "
+    "out",
+    conventions=("4 FLOPs per head dimension and pair of tokens", "full-attention layers only"),
+)
 
 expert_coverage = Formula(
-    q.expert_coverage, 1 - (1 - k / E)**(B * new / u), source="derived (uniform, independent routing)",
+    q.expert_coverage,
+    1 - (1 - k / E) ** (B * new / u),
+    source="derived (uniform, independent routing)",
     meaning="chance that an expert is wanted by at least one token of the batch",
-    conventions=("every token picks k of E experts at random, whatever the others pick",))
+    conventions=("every token picks k of E experts at random, whatever the others pick",),
+)
 
 fetched_parameters = Formula(
-    q.fetched_parameters, N_total - N_routed * (1 - q.expert_coverage.symbol), using=(expert_coverage,),
-    source="derived", meaning="everything but the routed experts that no token of the batch wakes")
+    q.fetched_parameters,
+    N_total - N_routed * (1 - q.expert_coverage.symbol),
+    using=(expert_coverage,),
+    source="derived",
+    meaning="everything but the routed experts that no token of the batch wakes",
+)
 
 weight_time = Formula(
-    q.weight_time, w * q.fetched_parameters.symbol / (n * BW), using=(fetched_parameters,), source="derived",
-    meaning="time to read the weights that the batch needs, once", derivation=lambda: _derive_weight_time())
+    q.weight_time,
+    w * q.fetched_parameters.symbol / (n * BW),
+    using=(fetched_parameters,),
+    source="derived",
+    meaning="time to read the weights that the batch needs, once",
+    derivation=lambda: _derive_weight_time(),
+)
 
 full_weight_time = Formula(
-    q.weight_time, w * N_total / (n * BW), name="full_weight_time", source="5:09",
-    meaning="time to read all weights once: exact for a dense model, the large-batch limit for experts",
-    conventions=("all weights are read, whatever the batch",))
+    q.weight_time,
+    w * N_total / (n * BW),
+    name="full_weight_time",
+    source="5:09",
+    meaning="time to read all weights once: exact for a dense model, the large-batch limit for "
+    "experts",
+    conventions=("all weights are read, whatever the batch",),
+)
 
 kv_time = Formula(
-    q.kv_time, B * (L * b + b0) / (n * BW), source="5:09",
+    q.kv_time,
+    B * (L * b + b0) / (n * BW),
+    source="5:09",
     meaning="time to read the key-value cache of every sequence",
-    conventions=("every sequence has the same context", "windowed layers hold a full window"))
+    conventions=("every sequence has the same context", "windowed layers hold a full window"),
+)
 
 memory_time = Formula(
-    q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(weight_time, kv_time), source="5:09",
-    meaning="time to read weights and caches, one after the other over the same wires")
+    q.memory_time,
+    q.weight_time.symbol + q.kv_time.symbol,
+    using=(weight_time, kv_time),
+    source="5:09",
+    meaning="time to read weights and caches, one after the other over the same wires",
+)
 
 _lecture_memory_time = Formula(
-    q.memory_time, q.weight_time.symbol + q.kv_time.symbol, using=(full_weight_time, kv_time), register=False,
-    name="memory_time_lecture", source="5:09", meaning="time to read all weights and the caches")
+    q.memory_time,
+    q.weight_time.symbol + q.kv_time.symbol,
+    using=(full_weight_time, kv_time),
+    register=False,
+    name="memory_time_lecture",
+    source="5:09",
+    meaning="time to read all weights and the caches",
+)
 
 step_time = Formula(
-    q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol), using=(memory_time, compute_time),
-    source="2:50", meaning="the slower of reading and computing",
-    conventions=("reading and arithmetic overlap perfectly: max(weights + KV, compute)",
-                 "peak rates, no communication, no launch overhead: a floor that measured steps lie above"))
+    q.step_time,
+    Max(q.memory_time.symbol, q.compute_time.symbol),
+    using=(memory_time, compute_time),
+    source="2:50",
+    meaning="the slower of reading and computing",
+    conventions=(
+        "reading and arithmetic overlap perfectly: max(weights + KV, compute)",
+        "peak rates, no communication, no launch overhead: a floor that measured steps lie above",
+    ),
+)
 
 step_time_lecture = Formula(
-    q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol), using=(_lecture_memory_time, compute_time),
-    name="step_time_lecture", source="9:40",
+    q.step_time,
+    Max(q.memory_time.symbol, q.compute_time.symbol),
+    using=(_lecture_memory_time, compute_time),
+    name="step_time_lecture",
+    source="9:40",
     meaning="the slower of reading and computing, with all weights read at every step",
-    conventions=("all weights are read, whatever the batch", "max(weights + KV, compute)"))
+    conventions=("all weights are read, whatever the batch", "max(weights + KV, compute)"),
+)
 
 step_time_kv_apart = Formula(
-    q.step_time, q.kv_time.symbol + Max(q.weight_time.symbol, q.compute_time.symbol),
-    using=(kv_time, weight_time, compute_time), name="step_time_kv_apart",
+    q.step_time,
+    q.kv_time.symbol + Max(q.weight_time.symbol, q.compute_time.symbol),
+    using=(kv_time, weight_time, compute_time),
+    name="step_time_kv_apart",
     source="Austin et al., How to Scale Your Model (the serving convention of that book)",
     meaning="the cache read on its own, then the slower of reading weights and computing",
-    conventions=("attention does not overlap with the matrix products: KV + max(weights, compute)",))
+    conventions=(
+        "attention does not overlap with the matrix products: KV + max(weights, compute)",
+    ),
+)
 
 step_time_with_attention = Formula(
-    q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol + q.attention_time.symbol),
-    using=(memory_time, compute_time, attention_time), name="step_time_with_attention", source="derived",
+    q.step_time,
+    Max(q.memory_time.symbol, q.compute_time.symbol + q.attention_time.symbol),
+    using=(memory_time, compute_time, attention_time),
+    name="step_time_with_attention",
+    source="derived",
     meaning="the slower of reading and computing, attention's arithmetic included",
-    conventions=("max(weights + KV, compute + attention)",))
+    conventions=("max(weights + KV, compute + attention)",),
+)
 
 fixed_time = Formula(
-    q.fixed_time, q.layers.symbol * q.layer_latency.symbol, source="derived; latencies in facts/measured_latencies.csv",
-    meaning="layers come one after another, and each takes its latency, however few sequences there are",
-    conventions=("a kernel is waited for before the next begins: one kernel for a whole pass takes less",
-                 "messages are so small that only their way counts"))
+    q.fixed_time,
+    q.layers.symbol * q.layer_latency.symbol,
+    source="derived; latencies in facts/measured_latencies.csv",
+    meaning="layers come one after another, and each takes its latency, however few sequences "
+    "there are",
+    conventions=(
+        "a kernel is waited for before the next begins: one kernel for a whole pass takes less",
+        "messages are so small that only their way counts",
+    ),
+)
 
 step_time_with_latency = Formula(
-    q.step_time, Max(q.memory_time.symbol, q.compute_time.symbol) + q.fixed_time.symbol,
-    using=(memory_time, compute_time, fixed_time), name="step_time_with_latency", source="derived",
+    q.step_time,
+    Max(q.memory_time.symbol, q.compute_time.symbol) + q.fixed_time.symbol,
+    using=(memory_time, compute_time, fixed_time),
+    name="step_time_with_latency",
+    source="derived",
     meaning="the slower of reading and computing, then the latency of every layer",
-    conventions=("no latency is hidden: max(weights + KV, compute) + layers × latency",
-                 "what a message's bytes take is left out: see communication_time"))
+    conventions=(
+        "no latency is hidden: max(weights + KV, compute) + layers × latency",
+        "what a message's bytes take is left out: see communication_time",
+    ),
+)
 
 step_time_mixed = Formula(
-    q.step_time, q.memory_time.symbol + q.compute_time.symbol * (1 + q.prompt_per_answer.symbol),
-    using=(memory_time, compute_time), name="step_time_mixed", source="derived",
-    meaning="a step that works through prompts too, nothing overlapping: what a server under steady load pays",
-    conventions=("prompts arrive at the rate at which answers leave", "nothing overlaps: memory + compute"))
+    q.step_time,
+    q.memory_time.symbol + q.compute_time.symbol * (1 + q.prompt_per_answer.symbol),
+    using=(memory_time, compute_time),
+    name="step_time_mixed",
+    source="derived",
+    meaning="a step that works through prompts too, nothing overlapping: what a server under "
+    "steady load pays",
+    conventions=(
+        "prompts arrive at the rate at which answers leave",
+        "nothing overlaps: memory + compute",
+    ),
+)
 
 latency_floor = Formula(
-    q.latency_floor, w * N_total / (n * BW), source="10:13",
+    q.latency_floor,
+    w * N_total / (n * BW),
+    source="10:13",
     meaning="no step that needs all weights is shorter than one reading of them",
-    conventions=("all weights are read: a small batch leaves experts asleep and can be faster",
-                 "more chips lower it, until communication takes over"),
-    derivation=lambda: _derive_latency_floor())
+    conventions=(
+        "all weights are read: a small batch leaves experts asleep and can be faster",
+        "more chips lower it, until communication takes over",
+    ),
+    derivation=lambda: _derive_latency_floor(),
+)
 
-# Rates and money -------------------------------------------------------------------------------------------------
+# Rates and money ----------------------------------------------------------------------------------
 
-throughput = Formula(q.throughput, new * B / q.step_time.symbol, using=(step_time,), source="26:40",
-                     meaning="new tokens a second over the whole batch")
+throughput = Formula(
+    q.throughput,
+    new * B / q.step_time.symbol,
+    using=(step_time,),
+    source="26:40",
+    meaning="new tokens a second over the whole batch",
+)
 
 throughput_with_latency = Formula(
-    q.throughput, new * B / q.step_time.symbol, using=(step_time_with_latency,), name="throughput_with_latency",
-    source="26:40; derived", meaning="new tokens a second over the whole batch, the latency of layers counted")
+    q.throughput,
+    new * B / q.step_time.symbol,
+    using=(step_time_with_latency,),
+    name="throughput_with_latency",
+    source="26:40; derived",
+    meaning="new tokens a second over the whole batch, the latency of layers counted",
+)
 
 tokens_per_user_with_latency = Formula(
-    q.tokens_per_user, new / q.step_time.symbol, using=(step_time_with_latency,), name="tokens_per_user_with_latency",
-    source="derived", meaning="how fast one user's answer streams, the latency of layers counted")
+    q.tokens_per_user,
+    new / q.step_time.symbol,
+    using=(step_time_with_latency,),
+    name="tokens_per_user_with_latency",
+    source="derived",
+    meaning="how fast one user's answer streams, the latency of layers counted",
+)
 
-tokens_per_user = Formula(q.tokens_per_user, new / q.step_time.symbol, using=(step_time,), source="derived",
-                          meaning="how fast one user's answer streams")
+tokens_per_user = Formula(
+    q.tokens_per_user,
+    new / q.step_time.symbol,
+    using=(step_time,),
+    source="derived",
+    meaning="how fast one user's answer streams",
+)
 
 _cost = n * p / (new * B)
 
 fastest_stream = Formula(
-    q.tokens_per_user, new / q.latency_floor.symbol, using=(latency_floor,), name="fastest_stream", source="10:13",
+    q.tokens_per_user,
+    new / q.latency_floor.symbol,
+    using=(latency_floor,),
+    name="fastest_stream",
+    source="10:13",
     meaning="how fast an answer streams when a step is nothing but one reading of the weights",
-    conventions=("no tokens speculated", "all weights are read"))
+    conventions=("no tokens speculated", "all weights are read"),
+)
 
 cost_per_token = Formula(
-    q.cost_per_token, _cost * q.step_time.symbol, using=(step_time,), source="13:12",
+    q.cost_per_token,
+    _cost * q.step_time.symbol,
+    using=(step_time,),
+    source="13:12",
     meaning="rent of all chips for one step, shared by the tokens that the step makes",
     conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"),
-    derivation=lambda: _derive_cost())
+    derivation=lambda: _derive_cost(),
+)
 
 cost_per_token_with_latency = Formula(
-    q.cost_per_token, _cost * q.step_time.symbol, using=(step_time_with_latency,), name="cost_per_token_with_latency",
-    source="13:12; derived", meaning="the same, with the latency of every layer in the step",
-    conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"))
+    q.cost_per_token,
+    _cost * q.step_time.symbol,
+    using=(step_time_with_latency,),
+    name="cost_per_token_with_latency",
+    source="13:12; derived",
+    meaning="the same, with the latency of every layer in the step",
+    conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"),
+)
 
-compute_cost = Formula(q.compute_cost, _cost * q.compute_time.symbol, using=(compute_time,), source="13:44",
-                       meaning="a token's own arithmetic: the batch cancels")
+compute_cost = Formula(
+    q.compute_cost,
+    _cost * q.compute_time.symbol,
+    using=(compute_time,),
+    source="13:44",
+    meaning="a token's own arithmetic: the batch cancels",
+)
 
-weight_cost = Formula(q.weight_cost, _cost * q.weight_time.symbol, using=(weight_time,), source="14:10",
-                      meaning="a share in reading the weights: falls as the batch grows")
+weight_cost = Formula(
+    q.weight_cost,
+    _cost * q.weight_time.symbol,
+    using=(weight_time,),
+    source="14:10",
+    meaning="a share in reading the weights: falls as the batch grows",
+)
 
-latency_cost = Formula(q.latency_cost, _cost * q.fixed_time.symbol, using=(fixed_time,), source="derived",
-                       meaning="a share in the latency of the layers: falls as the batch grows")
+latency_cost = Formula(
+    q.latency_cost,
+    _cost * q.fixed_time.symbol,
+    using=(fixed_time,),
+    source="derived",
+    meaning="a share in the latency of the layers: falls as the batch grows",
+)
 
-kv_cost = Formula(q.kv_cost, _cost * q.kv_time.symbol, using=(kv_time,), source="13:52",
-                  meaning="reading a token's own cache: the batch cancels")
+kv_cost = Formula(
+    q.kv_cost,
+    _cost * q.kv_time.symbol,
+    using=(kv_time,),
+    source="13:52",
+    meaning="reading a token's own cache: the batch cancels",
+)
 
 cost_floor = Formula(
-    q.cost_floor, Max(q.compute_cost.symbol, q.kv_cost.symbol), using=(compute_cost, kv_cost), source="15:11",
-    meaning="what is left when the weights are shared by infinitely many: the floor of any slow mode",
+    q.cost_floor,
+    Max(q.compute_cost.symbol, q.kv_cost.symbol),
+    using=(compute_cost, kv_cost),
+    source="15:11",
+    meaning="what is left when the weights are shared by infinitely many: the floor of any slow "
+    "mode",
     conventions=("the model's own cost; off-peak value of idle chips is outside it",),
-    derivation=lambda: _derive_cost_floor())
+    derivation=lambda: _derive_cost_floor(),
+)
 
 unbatched_penalty = Formula(
-    q.price_ratio, q.cost_per_token.symbol / q.cost_floor.symbol, using=(cost_per_token_with_latency, cost_floor),
-    name="unbatched_penalty", source="4:23; derived",
-    meaning="cost of a token at this batch over the cost when the batch is as large as can be; give batch=1 for a lonely user",
-    conventions=("the latency of layers counted", "the same chips for both"))
+    q.price_ratio,
+    q.cost_per_token.symbol / q.cost_floor.symbol,
+    using=(cost_per_token_with_latency, cost_floor),
+    name="unbatched_penalty",
+    source="4:23; derived",
+    meaning="cost of a token at this batch over the cost when the batch is as large as can be; "
+    "give batch=1 for a lonely user",
+    conventions=("the latency of layers counted", "the same chips for both"),
+)
 
 slow_mode_price = Formula(
-    q.price_ratio, q.cost_floor.symbol / q.cost_per_token.symbol, using=(cost_floor, cost_per_token),
-    name="slow_mode_price", source="15:31",
-    meaning="the cheapest that patience can buy, as a fraction of the cost at this batch")
+    q.price_ratio,
+    q.cost_floor.symbol / q.cost_per_token.symbol,
+    using=(cost_floor, cost_per_token),
+    name="slow_mode_price",
+    source="15:31",
+    meaning="the cheapest that patience can buy, as a fraction of the cost at this batch",
+)
 
 _s = q.speedup.symbol
 _fast = q.step_time.symbol / _s
-_batch_when_fast = Min((_fast * n * BW - w * N_total) / (L * b + b0), _fast * n * F / (c * new * N_active))
+_batch_when_fast = Min(
+    (_fast * n * BW - w * N_total) / (L * b + b0), _fast * n * F / (c * new * N_active)
+)
 
 fast_mode_price = Formula(
-    q.price_ratio, B / (_s * Max(0, _batch_when_fast)), using=(step_time_lecture,), name="fast_mode_price",
+    q.price_ratio,
+    B / (_s * Max(0, _batch_when_fast)),
+    using=(step_time_lecture,),
+    name="fast_mode_price",
     source="1:19; derived",
-    meaning="how much dearer a token becomes when the same chips stream it s times faster with a smaller batch",
-    conventions=("same chips, same model, no speculation: only the batch shrinks",
-                 "infinite where the step would be shorter than reading the weights",
-                 "all weights read at every step; the context is above zero"))
+    meaning="how much dearer a token becomes when the same chips stream it s times faster with a "
+    "smaller batch",
+    conventions=(
+        "same chips, same model, no speculation: only the batch shrinks",
+        "infinite where the step would be shorter than reading the weights",
+        "all weights read at every step; the context is above zero",
+    ),
+)
 
 attention_context = Formula(
-    q.attention_context, c * N_active / a, source="derived; contested at 1:52:15",
+    q.attention_context,
+    c * N_active / a,
+    source="derived; contested at 1:52:15",
     meaning="context at which attention over it costs as many FLOPs per token as the weights do",
-    derivation=lambda: _derive_attention_context())
+    derivation=lambda: _derive_attention_context(),
+)
 
-# Memory ----------------------------------------------------------------------------------------------------------
+# Memory -------------------------------------------------------------------------------------------
 
-weight_memory = Formula(q.weight_memory, w * N_total, source="definition", meaning="bytes that all weights take")
+weight_memory = Formula(
+    q.weight_memory, w * N_total, source="definition", meaning="bytes that all weights take"
+)
 
 batch_that_fits = Formula(
-    q.batch_that_fits, Max(0, n * q.memory_capacity.symbol - w * N_total) / (L * b + b0), source="1:06:26",
+    q.batch_that_fits,
+    Max(0, n * q.memory_capacity.symbol - w * N_total) / (L * b + b0),
+    source="1:06:26",
     meaning="sequences whose caches fit beside the weights",
-    conventions=("no memory kept back for activations or fragmentation", "the context is above zero"))
+    conventions=(
+        "no memory kept back for activations or fragmentation",
+        "the context is above zero",
+    ),
+)
 
 
-# Derivations -----------------------------------------------------------------------------------------------------
+# Derivations --------------------------------------------------------------------------------------
+
 
 def _derive_weight_time() -> Derivation:
     d = Derivation("Which weights a batch wakes, and when “all of them” is good enough")
     d.start(weight_time, "weights needed, over the bandwidth of all chips")
     d.substitute(fetched_parameters, "all but the routed experts that stay asleep")
     d.substitute(expert_coverage, "an expert sleeps when no token of the batch picks it")
-    d.approximate(full_weight_time.expression, "for a large batch every expert is awake: the lecture's constant",
-                  over={"batch": (128, 8192)}, case="8 of 256 experts, 97 % of the weights in them",
-                  at={"total_parameters": 1, "routed_parameters": 0.97, "active_experts": 8, "experts": 256,
-                      "bytes_per_parameter": 1, "devices": 1, "memory_bandwidth": 1}, error=0.02)
+    d.approximate(
+        full_weight_time.expression,
+        "for a large batch every expert is awake: the lecture's constant",
+        over={"batch": (128, 8192)},
+        case="8 of 256 experts, 97 % of the weights in them",
+        at={
+            "total_parameters": 1,
+            "routed_parameters": 0.97,
+            "active_experts": 8,
+            "experts": 256,
+            "bytes_per_parameter": 1,
+            "devices": 1,
+            "memory_bandwidth": 1,
+        },
+        error=0.02,
+    )
     return d
 
 
@@ -239,13 +454,25 @@ def _derive_latency_floor() -> Derivation:
 
 def _derive_cost() -> Derivation:
     d = Derivation("From a step to the cost of a token, where memory is the limit")
-    d.start(Formula(q.cost_per_token, _cost * q.memory_time.symbol, register=False, meaning="rent over tokens",
-                    source="13:12", using=(_lecture_memory_time,)), "rent of the chips for one step ÷ tokens made")
+    d.start(
+        Formula(
+            q.cost_per_token,
+            _cost * q.memory_time.symbol,
+            register=False,
+            meaning="rent over tokens",
+            source="13:12",
+            using=(_lecture_memory_time,),
+        ),
+        "rent of the chips for one step ÷ tokens made",
+    )
     d.substitute(_lecture_memory_time, "the step reads weights and caches")
     d.substitute(full_weight_time, "weights: the same for any batch")
     d.substitute(kv_time, "caches: proportional to the batch")
-    d.claim(Eq(d.last.lhs, p * w * N_total / (new * B * BW) + p * (L * b + b0) / (new * BW)),
-            "the batch divides the weights' share and cancels in the cache's; the number of chips cancels in both")
+    d.claim(
+        Eq(d.last.lhs, p * w * N_total / (new * B * BW) + p * (L * b + b0) / (new * BW)),
+        "the batch divides the weights' share and cancels in the cache's; the number of chips "
+        "cancels in both",
+    )
     return d
 
 

@@ -1,24 +1,31 @@
-"""How small a model should be that will be served: the Chinchilla law and the bills of a whole life, together.
+"""How small a model should be that will be served: the Chinchilla law and the bills of a whole
+life, together.
 
-Hold the loss.  A smaller model needs more tokens to reach it, and each token that it serves is cheaper.  Near any
-point of the law, a per cent less size costs ``exchange_rate`` per cent more tokens.  Pre-training, size × tokens,
-then falls with size as the power exchange_rate − 1, serving rises as the power 1, and `overtraining.cost_ratio`
-says what follows: where the life costs least, decoding's bill is exchange_rate − 1 times pre-training's.
+Hold the loss.  A smaller model needs more tokens to reach it, and each token that it serves is
+cheaper.  Near any point of the law, a per cent less size costs ``exchange_rate`` per cent more
+tokens.  Pre-training, size × tokens, then falls with size as the power exchange_rate − 1, serving
+rises as the power 1, and `overtraining.cost_ratio` says what follows: where the life costs least,
+decoding's bill is exchange_rate − 1 times pre-training's.
 
-So the split of the bills fixes how far a model is trained, and the other way round.  Size and tokens over those of the
-compute-optimal model with the same loss need the split and the law's two exponents only.  Tokens over twenty for each
-parameter, which is what this book calls over-training, need the law's coefficients and the model's size as well.
+So the split of the bills fixes how far a model is trained, and the other way round.  Size and
+tokens over those of the compute-optimal model with the same loss need the split and the law's two
+exponents only.  Tokens over twenty for each parameter, which is what this book calls over-training,
+need the law's coefficients and the model's size as well.
 
 >>> from handful.chinchilla import law
->>> known = dict(decode_bill_ratio=2, active_parameters=100e9, tokens_per_parameter=20)      # three equal bills
+>>> known = dict(
+...     decode_bill_ratio=2, active_parameters=100e9, tokens_per_parameter=20
+... )  # three equal bills
 >>> [round(best_overtraining(law(fit), **known)) for fit in ("hoffmann", "besiroglu")]
 [166, 18]
 >>> [round(lifetime_share(law(fit), decode_bill_ratio=2), 2) for fit in ("hoffmann", "besiroglu")]
 [0.38, 0.45]
 
-`decode_bill_ratio` counts whatever grows in proportion to the size and not with the training: what users read, and all
-of reinforcement learning, which generates and learns from a number of tokens of its own.
+`decode_bill_ratio` counts whatever grows in proportion to the size and not with the training: what
+users read, and all of reinforcement learning, which generates and learns from a number of tokens of
+its own.
 """
+
 from __future__ import annotations
 
 from sympy import Eq, Max
@@ -29,90 +36,191 @@ from .derivation import Derivation
 from .formula import Formula
 
 (N, D, D_inf, u, v, h, eta, tau, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
-    quantity.symbol for quantity in (
-        q.active_parameters, q.pretraining_tokens, q.inference_tokens, q.one_token, q.one_parameter, q.training_passes,
-        q.decode_efficiency, q.tokens_per_parameter, q.size_coefficient, q.data_coefficient, q.size_exponent,
-        q.data_exponent, q.loss_floor, q.decode_bill_ratio, q.exchange_rate, q.size_share, q.token_multiple,
-        q.compute_optimal_parameters, q.compute_optimal_tokens))
+    quantity.symbol
+    for quantity in (
+        q.active_parameters,
+        q.pretraining_tokens,
+        q.inference_tokens,
+        q.one_token,
+        q.one_parameter,
+        q.training_passes,
+        q.decode_efficiency,
+        q.tokens_per_parameter,
+        q.size_coefficient,
+        q.data_coefficient,
+        q.size_exponent,
+        q.data_exponent,
+        q.loss_floor,
+        q.decode_bill_ratio,
+        q.exchange_rate,
+        q.size_share,
+        q.token_multiple,
+        q.compute_optimal_parameters,
+        q.compute_optimal_tokens,
+    )
+)
 
-_SOURCE = "derived from the law of Hoffmann et al. 2022; the question is that of Sardana et al. 2024"
-_HELD = ("the loss is held", "the law's form, far outside the sizes and ratios that it was fitted on")
+_SOURCE = (
+    "derived from the law of Hoffmann et al. 2022; the question is that of Sardana et al. 2024"
+)
+_HELD = (
+    "the loss is held",
+    "the law's form, far outside the sizes and ratios that it was fitted on",
+)
 
-# At a point of the law ---------------------------------------------------------------------------------------------
+# At a point of the law ----------------------------------------------------------------------------
 
 exchange_rate = Formula(
-    q.exchange_rate, alpha * A * (v / N)**alpha / (beta * A_d * (u / D)**beta), source=_SOURCE, conventions=_HELD,
+    q.exchange_rate,
+    alpha * A * (v / N) ** alpha / (beta * A_d * (u / D) ** beta),
+    source=_SOURCE,
+    conventions=_HELD,
     meaning="per cent of tokens that a per cent of size saves: 1 where training alone counts",
-    derivation=lambda: _derive_exchange_rate())
+    derivation=lambda: _derive_exchange_rate(),
+)
 
 bill_ratio_at_optimum = Formula(
-    q.decode_bill_ratio, Max(0, q.exchange_rate.symbol - 1), using=(exchange_rate,), name="bill_ratio_at_optimum",
-    source=_SOURCE, conventions=_HELD,
-    meaning="decoding's bill over pre-training's, if this size and these tokens are the cheapest for a life")
+    q.decode_bill_ratio,
+    Max(0, q.exchange_rate.symbol - 1),
+    using=(exchange_rate,),
+    name="bill_ratio_at_optimum",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="decoding's bill over pre-training's, if this size and these tokens are the cheapest "
+    "for a life",
+)
 
 served_at_optimum = Formula(
-    q.inference_tokens, h * eta * D * q.decode_bill_ratio.symbol, using=(bill_ratio_at_optimum,),
-    name="served_at_optimum", source=_SOURCE, conventions=_HELD,
-    meaning="tokens to decode for which this size and these tokens are the cheapest")
+    q.inference_tokens,
+    h * eta * D * q.decode_bill_ratio.symbol,
+    using=(bill_ratio_at_optimum,),
+    name="served_at_optimum",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="tokens to decode for which this size and these tokens are the cheapest",
+)
 
-# As a function of the split alone ----------------------------------------------------------------------------------
+# As a function of the split alone -----------------------------------------------------------------
 
 best_size_share = Formula(
-    q.size_share, ((alpha + (1 + r) * beta) / ((1 + r) * (alpha + beta)))**(1 / alpha), name="best_size_share",
-    source=_SOURCE, conventions=_HELD, meaning="best size over the compute-optimal size for the same loss",
-    derivation=lambda: _derive_size_share())
+    q.size_share,
+    ((alpha + (1 + r) * beta) / ((1 + r) * (alpha + beta))) ** (1 / alpha),
+    name="best_size_share",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="best size over the compute-optimal size for the same loss",
+    derivation=lambda: _derive_size_share(),
+)
 
 best_token_multiple = Formula(
-    q.token_multiple, ((alpha + (1 + r) * beta) / (alpha + beta))**(1 / beta), name="best_token_multiple",
-    source=_SOURCE, conventions=_HELD, meaning="best tokens over the compute-optimal tokens for the same loss")
+    q.token_multiple,
+    ((alpha + (1 + r) * beta) / (alpha + beta)) ** (1 / beta),
+    name="best_token_multiple",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="best tokens over the compute-optimal tokens for the same loss",
+)
 
 lifetime_share = Formula(
-    q.lifetime_share, x * delta * (1 + r) / (1 + r * delta), using=(best_size_share, best_token_multiple),
-    source=_SOURCE, conventions=_HELD,
-    meaning="cost of the best life, over that of the compute-optimal model with the same loss and the same traffic")
+    q.lifetime_share,
+    x * delta * (1 + r) / (1 + r * delta),
+    using=(best_size_share, best_token_multiple),
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="cost of the best life, over that of the compute-optimal model with the same loss and "
+    "the same traffic",
+)
 
-# As a function of the split and the size ---------------------------------------------------------------------------
+# As a function of the split and the size ----------------------------------------------------------
 
 best_tokens_at_size = Formula(
-    q.pretraining_tokens, u * ((1 + r) * beta * A_d / (alpha * A) * (N / v)**alpha)**(1 / beta),
-    name="best_tokens_at_size", source=_SOURCE, conventions=_HELD,
-    meaning="tokens of pre-training for which a model of this size has the cheapest life at this split of its bills")
+    q.pretraining_tokens,
+    u * ((1 + r) * beta * A_d / (alpha * A) * (N / v) ** alpha) ** (1 / beta),
+    name="best_tokens_at_size",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="tokens of pre-training for which a model of this size has the cheapest life at this "
+    "split of its bills",
+)
 
 best_overtraining = Formula(
-    q.overtraining_multiple, D / (tau * N), using=(best_tokens_at_size,), name="best_overtraining", source=_SOURCE,
-    conventions=_HELD, meaning="the same over the rule of so many tokens for each parameter")
+    q.overtraining_multiple,
+    D / (tau * N),
+    using=(best_tokens_at_size,),
+    name="best_overtraining",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="the same over the rule of so many tokens for each parameter",
+)
 
-# In tokens and parameters: a compute-optimal size stands for the loss ----------------------------------------------
+# In tokens and parameters: a compute-optimal size stands for the loss -----------------------------
 
 matching_tokens = Formula(
-    q.compute_optimal_tokens, u * (beta * A_d / (alpha * A) * (N_star / v)**alpha)**(1 / beta), name="matching_tokens",
-    source=_SOURCE, meaning="tokens on which a model of this size is trained compute-optimally",
-    conventions=("the exchange rate is 1",))
+    q.compute_optimal_tokens,
+    u * (beta * A_d / (alpha * A) * (N_star / v) ** alpha) ** (1 / beta),
+    name="matching_tokens",
+    source=_SOURCE,
+    meaning="tokens on which a model of this size is trained compute-optimally",
+    conventions=("the exchange rate is 1",),
+)
 
 matching_loss = Formula(
-    q.validation_loss, floor + A * (v / N_star)**alpha * (1 + alpha / beta), name="matching_loss", source=_SOURCE,
-    meaning="loss of a model of this size, trained compute-optimally", conventions=("the exchange rate is 1",))
+    q.validation_loss,
+    floor + A * (v / N_star) ** alpha * (1 + alpha / beta),
+    name="matching_loss",
+    source=_SOURCE,
+    meaning="loss of a model of this size, trained compute-optimally",
+    conventions=("the exchange rate is 1",),
+)
 
 best_size = Formula(
-    q.active_parameters, x * N_star, using=(best_size_share,), name="best_size", source=_SOURCE, conventions=_HELD,
-    meaning="size of the cheapest life with the loss of a compute-optimal model")
+    q.active_parameters,
+    x * N_star,
+    using=(best_size_share,),
+    name="best_size",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="size of the cheapest life with the loss of a compute-optimal model",
+)
 
 best_tokens = Formula(
-    q.pretraining_tokens, delta * D_star, using=(best_token_multiple, matching_tokens), name="best_tokens",
-    source=_SOURCE, conventions=_HELD, meaning="tokens of pre-training in the cheapest life")
+    q.pretraining_tokens,
+    delta * D_star,
+    using=(best_token_multiple, matching_tokens),
+    name="best_tokens",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="tokens of pre-training in the cheapest life",
+)
 
 best_served = Formula(
-    q.inference_tokens, h * eta * r * delta * D_star, using=(best_token_multiple, matching_tokens), name="best_served",
-    source=_SOURCE, conventions=_HELD, meaning="tokens to decode that make this split of the bills the cheapest")
+    q.inference_tokens,
+    h * eta * r * delta * D_star,
+    using=(best_token_multiple, matching_tokens),
+    name="best_served",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="tokens to decode that make this split of the bills the cheapest",
+)
 
 best_tokens_per_parameter = Formula(
-    q.tokens_per_parameter, q.pretraining_tokens.symbol / q.active_parameters.symbol, using=(best_tokens, best_size),
-    name="best_tokens_per_parameter", source=_SOURCE, conventions=_HELD,
-    meaning="tokens for each parameter in the cheapest life")
+    q.tokens_per_parameter,
+    q.pretraining_tokens.symbol / q.active_parameters.symbol,
+    using=(best_tokens, best_size),
+    name="best_tokens_per_parameter",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="tokens for each parameter in the cheapest life",
+)
 
 
-def best_run(active_parameters: float, served_tokens: float, *, fit: str = "besiroglu",
-             decode_efficiency: float = 1) -> dict[str, float]:
+def best_run(
+    active_parameters: float,
+    served_tokens: float,
+    *,
+    fit: str = "besiroglu",
+    decode_efficiency: float = 1,
+) -> dict[str, float]:
     """Return how long to train a model of a given size that will decode so many tokens.
 
     Parameters
@@ -134,35 +242,46 @@ def best_run(active_parameters: float, served_tokens: float, *, fit: str = "besi
 
     from scipy.optimize import brentq
 
-    known = chinchilla.law(fit) | {"active_parameters": active_parameters, "decode_efficiency": decode_efficiency}
+    known = chinchilla.law(fit) | {
+        "active_parameters": active_parameters,
+        "decode_efficiency": decode_efficiency,
+    }
     q.inference_tokens.check(served_tokens)
-    # What the best model serves rises with its training from nothing, as one power of it: at s = 1 it is 0.
+    # What the best model serves rises with its training from nothing, as one power of it: at s = 1
+    # it is 0.
     start = matching_tokens(known, compute_optimal_parameters=active_parameters)
 
     def gap(log_multiple: float) -> float:
-        return served_at_optimum(known, pretraining_tokens=start * math.exp(log_multiple)) - served_tokens
+        return (
+            served_at_optimum(known, pretraining_tokens=start * math.exp(log_multiple))
+            - served_tokens
+        )
 
     tokens = start * math.exp(brentq(gap, 0, 80, xtol=1e-12))
-    return {"pretraining_tokens": tokens, "tokens_per_parameter": tokens / active_parameters,
-            "decode_bill_ratio": bill_ratio_at_optimum(known, pretraining_tokens=tokens)}
+    return {
+        "pretraining_tokens": tokens,
+        "tokens_per_parameter": tokens / active_parameters,
+        "decode_bill_ratio": bill_ratio_at_optimum(known, pretraining_tokens=tokens),
+    }
 
 
 def split_excess(chosen_ratio: float, best_ratio: float, *, fit: str = "besiroglu") -> float:
-    """Return what a split of the bills costs above the cheapest life with the same loss and the same decoding.
+    """Return what a split of the bills costs above the cheapest life with the same loss and the
+    same decoding.
 
     Parameters
     ----------
     chosen_ratio : float
-        Decoding's bill over pre-training's as somebody sets it, above 0: 1 makes the two equal, 2 makes three equal
+        Decoding's bill over pre-training's as somebody sets it, above 0: 1 makes the two equal, 2
+        makes three equal
         bills of pre-training, reinforcement learning and serving.
     best_ratio : float
         The same where the life is cheapest, above 0; see `bill_ratio_at_optimum`.
     fit : str
         "hoffmann" or "besiroglu", as in `handful.chinchilla.law`.
 
-    Returns
-    -------
-    float, a share: 0.1 for ten per cent more; infinite where no size reaches the loss with so few tokens.
+    Returns ------- float, a share: 0.1 for ten per cent more; infinite where no size reaches the
+    loss with so few tokens.
 
     Raises
     ------
@@ -179,23 +298,29 @@ def split_excess(chosen_ratio: float, best_ratio: float, *, fit: str = "besirogl
         raise ValueError(f"Ratios of bills must be above 0; got {chosen_ratio} and {best_ratio}.")
     if chosen_ratio == best_ratio:
         return 0.0
-    size, tokens = (formula(known, decode_bill_ratio=best_ratio) for formula in (best_size_share, best_token_multiple))
-    # The same decoding, so the bill for tokens is to be its share of another size; the loss then gives that size.
+    size, tokens = (
+        formula(known, decode_bill_ratio=best_ratio)
+        for formula in (best_size_share, best_token_multiple)
+    )
+    # The same decoding, so the bill for tokens is to be its share of another size; the loss then
+    # gives that size.
     other_tokens = tokens * best_ratio / chosen_ratio
     exponents = known["size_exponent"] / known["data_exponent"]
-    left = 1 + exponents * (1 - other_tokens**-known["data_exponent"])
+    left = 1 + exponents * (1 - other_tokens ** -known["data_exponent"])
     if left <= 0:
         return float("inf")
-    other_size = left**(-1 / known["size_exponent"])
+    other_size = left ** (-1 / known["size_exponent"])
     return other_size * other_tokens * (1 + chosen_ratio) / (size * tokens * (1 + best_ratio)) - 1
 
 
 _FIT_NAMES = {"hoffmann": "as published", "besiroglu": "refitted"}
 
 
-def splits_table(active_parameters: float = 100e9,
-                 pretraining_tokens: float = 200e12) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows for a page: what three rules for the split would cost a model of this size and training.
+def splits_table(
+    active_parameters: float = 100e9, pretraining_tokens: float = 200e12
+) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows for a page: what three rules for the split would cost a model of this
+    size and training.
 
     By each fit, the model is taken to be the cheapest for its life, which fixes the best split.
 
@@ -204,42 +329,62 @@ def splits_table(active_parameters: float = 100e9,
     """
     rows = []
     for fit, name in _FIT_NAMES.items():
-        best = bill_ratio_at_optimum(chinchilla.law(fit), active_parameters=active_parameters,
-                                     pretraining_tokens=pretraining_tokens)
+        best = bill_ratio_at_optimum(
+            chinchilla.law(fit),
+            active_parameters=active_parameters,
+            pretraining_tokens=pretraining_tokens,
+        )
         costs = [split_excess(chosen, best, fit=fit) for chosen in (1, 2, 3)]
         rows.append([name, f"× {best:.1f}"] + [f"{100 * cost:.0f}\xa0%" for cost in costs])
-    return ["Law", "Decoding over pre-training at the least cost", "Two equal bills cost more", "Three equal bills",
-            "25, 25 and 50"], rows
+    return [
+        "Law",
+        "Decoding over pre-training at the least cost",
+        "Two equal bills cost more",
+        "Three equal bills",
+        "25, 25 and 50",
+    ], rows
 
 
-def runs_table(active_parameters: float = 100e9, served: tuple[float, ...] = (200e12, 100e12),
-               decode_efficiency: float = 0.3) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows for a page: `best_run` by both fits, with and without reinforcement learning.
+def runs_table(
+    active_parameters: float = 100e9,
+    served: tuple[float, ...] = (200e12, 100e12),
+    decode_efficiency: float = 0.3,
+) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows for a page: `best_run` by both fits, with and without reinforcement
+    learning.
 
     Where it is counted, its bill is that of serving, as in the lecture's three equal bills.
 
-    >>> runs_table()[1][0]                                              # doctest: +NORMALIZE_WHITESPACE
+    >>> runs_table()[1][0]  # doctest: +NORMALIZE_WHITESPACE
     ['200\xa0trillion tokens', 'as much as serving', '250\xa0trillion tokens', '× 126',
      '120\xa0trillion tokens', '× 61']
     """
     from .units import format_value
 
     head = ["Tokens served", "Bill of reinforcement learning"] + [
-        f"{what}, {name}" for name in _FIT_NAMES.values() for what in ("Tokens to train on", "over the rule of 20")]
+        f"{what}, {name}"
+        for name in _FIT_NAMES.values()
+        for what in ("Tokens to train on", "over the rule of 20")
+    ]
     rows = []
     for tokens in served:
         for bills, label in ((2, "as much as serving"), (1, "none")):
             row = [format_value(tokens, "token"), label]
             for fit in _FIT_NAMES:
-                run = best_run(active_parameters, bills * tokens, fit=fit, decode_efficiency=decode_efficiency)
-                row += [format_value(run["pretraining_tokens"], "token", 2),
-                        f"× {run['tokens_per_parameter'] / 20:.0f}"]
+                run = best_run(
+                    active_parameters, bills * tokens, fit=fit, decode_efficiency=decode_efficiency
+                )
+                row += [
+                    format_value(run["pretraining_tokens"], "token", 2),
+                    f"× {run['tokens_per_parameter'] / 20:.0f}",
+                ]
             rows.append(row)
     return head, rows
 
 
 def approaches_table() -> tuple[list[str], list[list[str]]]:
-    """Return head and rows for a page: tokens for each parameter by Hoffmann's three approaches, and refitted.
+    """Return head and rows for a page: tokens for each parameter by Hoffmann's three approaches,
+    and refitted.
 
     The three are `chinchilla.published_optima`; the last column is `matching_tokens` by the refit.
 
@@ -256,25 +401,40 @@ def approaches_table() -> tuple[list[str], list[list[str]]]:
     for size, tokens in published.items():
         tokens.append(matching_tokens(refit, compute_optimal_parameters=size))
         rows.append([format_value(size, "1")] + [f"{count / size:.0f}" for count in tokens])
-    return ["Compute-optimal size", "Approach 1", "Approach 2", "Approach 3", "Refit of approach 3"], rows
+    return [
+        "Compute-optimal size",
+        "Approach 1",
+        "Approach 2",
+        "Approach 3",
+        "Refit of approach 3",
+    ], rows
 
 
-# Derivations -------------------------------------------------------------------------------------------------------
+# Derivations --------------------------------------------------------------------------------------
+
 
 def _derive_exchange_rate() -> Derivation:
     d = Derivation("What a per cent of size is worth in tokens")
     d.start(chinchilla.fitted_loss, "loss falls with size and with data")
-    d.substitute({"pretraining_tokens": D * (N / v)**-s}, "hold the loss: near here, fewer tokens for more size")
+    d.substitute(
+        {"pretraining_tokens": D * (N / v) ** -s},
+        "hold the loss: near here, fewer tokens for more size",
+    )
     d.minimise("active_parameters", "the loss stays where what one term loses the other gains")
-    d.substitute({"pretraining_tokens": D * (N / v)**s}, "put the tokens at this point back")
+    d.substitute({"pretraining_tokens": D * (N / v) ** s}, "put the tokens at this point back")
     d.solve("exchange_rate", "what size still brings, over what tokens still bring")
     return d
 
 
 def _derive_size_share() -> Derivation:
     d = Derivation("Size and split")
-    d.start(Eq(s, alpha * x**-alpha / (alpha + beta - beta * x**-alpha)),
-            "the exchange rate at a share of the compute-optimal size, where it is 1")
-    d.substitute({"exchange_rate": 1 + r}, "at the cheapest life, decoding's bill is that less 1 times pre-training's")
+    d.start(
+        Eq(s, alpha * x**-alpha / (alpha + beta - beta * x**-alpha)),
+        "the exchange rate at a share of the compute-optimal size, where it is 1",
+    )
+    d.substitute(
+        {"exchange_rate": 1 + r},
+        "at the cheapest life, decoding's bill is that less 1 times pre-training's",
+    )
     d.claim(Eq(x, best_size_share.expression), "gather the powers of the share")
     return d

@@ -1,17 +1,20 @@
 """Your machine: its arithmetic, its memory, and where the knee between them falls.
 
-A batched product, weights of width d against a batch of B vectors, is a decode step in small: the weights are
-read once for the whole batch, and every vector costs 2 d² FLOP.  The roofline says that it takes
-max(read weights, compute): flat up to the machine's balance, and in proportion to the batch beyond.
-``measure`` takes both rates from this machine, predicts that curve, times it, and says where the knee fell.
+A batched product, weights of width d against a batch of B vectors, is a decode step in small: the
+weights are read once for the whole batch, and every vector costs 2 d² FLOP.  The roofline says that
+it takes max(read weights, compute): flat up to the machine's balance, and in proportion to the
+batch beyond.  ``measure`` takes both rates from this machine, predicts that curve, times it, and
+says where the knee fell.
 
-Conventions: FLOP counts a multiply-add as two; of the bytes only the weights are counted, once a product;
-each product takes the next of several matrices, so that none stays in a cache; times are medians.
+Conventions: FLOP counts a multiply-add as two; of the bytes only the weights are counted, once a
+product; each product takes the next of several matrices, so that none stays in a cache; times are
+medians.
 
 >>> batches = [1, 2, 4, 8, 16, 32, 64]
->>> round(fitted_knee(batches, [max(3.0, 0.25 * batch) for batch in batches]), 1)     # 3.0 / 0.25
+>>> round(fitted_knee(batches, [max(3.0, 0.25 * batch) for batch in batches]), 1)  # 3.0 / 0.25
 12.0
 """
+
 from __future__ import annotations
 
 import itertools
@@ -26,7 +29,17 @@ from dataclasses import dataclass, replace
 from . import balance, facts, latency
 from .units import NBSP, format_value
 
-__all__ = ["Backend", "MeasureError", "Point", "Report", "fitted_knee", "gpu", "measure", "processor", "recorded"]
+__all__ = [
+    "Backend",
+    "MeasureError",
+    "Point",
+    "Report",
+    "fitted_knee",
+    "gpu",
+    "measure",
+    "processor",
+    "recorded",
+]
 
 REPEATS = 7
 LEAST = 2e-3  # seconds that one timing should last, so that clocks and launches weigh little
@@ -40,9 +53,10 @@ class MeasureError(RuntimeError):
 class Backend:
     """What does the arithmetic: calls that take no argument and do one piece of work each.
 
-    ``sizes`` are the n of square products, rising, and ``square`` maps n to one; ``reads`` names ways of
-    reading all weights once; ``product`` maps a batch to one product, each call with the next of ``layers``
-    matrices of ``width`` × ``width``; ``finish`` waits until all work given so far is done.
+    ``sizes`` are the n of square products, rising, and ``square`` maps n to one; ``reads`` names
+    ways of reading all weights once; ``product`` maps a batch to one product, each call with the
+    next of ``layers`` matrices of ``width`` × ``width``; ``finish`` waits until all work given so
+    far is done.
     """
 
     name: str
@@ -80,8 +94,8 @@ class Point:
 class Report:
     """Two rates of a machine, the knee that they predict, and the knee that was measured.
 
-    ``peak_flops`` (FLOP/s), ``memory_bandwidth`` (B/s) and ``bytes_per_parameter`` are named as the inputs of
-    the book's formulas are; knees are batches.
+    ``peak_flops`` (FLOP/s), ``memory_bandwidth`` (B/s) and ``bytes_per_parameter`` are named as the
+    inputs of the book's formulas are; knees are batches.
     """
 
     name: str
@@ -110,16 +124,27 @@ class Report:
 
     @property
     def reached(self) -> bool:
-        """Whether the times show a knee: False where it lies at an end of the batches that were tried."""
+        """Whether the times show a knee: False where it lies at an end of the batches that were
+        tried.
+        """
         return self.points[0].batch * 1.01 < self.measured_knee < self.points[-1].batch / 1.01
 
     def row(self) -> dict:
-        """The measurement as a row of facts: units in the names, and how it was measured as the source."""
-        return {"name": f"{self.name}, {self.precision}", "dense_flops": self.peak_flops,
-                "bandwidth_bytes_per_s": self.memory_bandwidth, "weight_bytes": self.bytes_per_parameter,
-                "matrix_width": self.width, "predicted_knee_sequences": self.predicted_knee,
-                "measured_knee_sequences": self.measured_knee if self.reached else None,
-                "knee_ratio": self.knee_ratio if self.reached else None, "verified": True, "source": self.how}
+        """The measurement as a row of facts: units in the names, and how it was measured as the
+        source.
+        """
+        return {
+            "name": f"{self.name}, {self.precision}",
+            "dense_flops": self.peak_flops,
+            "bandwidth_bytes_per_s": self.memory_bandwidth,
+            "weight_bytes": self.bytes_per_parameter,
+            "matrix_width": self.width,
+            "predicted_knee_sequences": self.predicted_knee,
+            "measured_knee_sequences": self.measured_knee if self.reached else None,
+            "knee_ratio": self.knee_ratio if self.reached else None,
+            "verified": True,
+            "source": self.how,
+        }
 
     def __str__(self) -> str:
         first, last = self.points[0].batch, self.points[-1].batch
@@ -137,8 +162,12 @@ class Report:
             f"  Measured times   {min(ratios):.2g} to {max(ratios):.2g} times the roofline's",
             "",
             f"  {'Batch':>6} {'Measured':>10} {'Predicted':>10} {'Ratio':>6}",
-            *(f"  {p.batch:>6} {format_value(p.measured, 's'):>10} {format_value(p.predicted, 's'):>10} "
-              f"{p.ratio:>6.2f}" for p in self.points),
+            *(
+                f"  {p.batch:>6} {format_value(p.measured, 's'):>10} "
+                f"{format_value(p.predicted, 's'):>10} "
+                f"{p.ratio:>6.2f}"
+                for p in self.points
+            ),
             "",
             textwrap.fill(how, 100, initial_indent="  ", subsequent_indent="  "),
         ]
@@ -149,15 +178,25 @@ class Report:
 
 def _known(report: Report) -> dict:
     """The machine and its one dense layer, as inputs of the book's formulas."""
-    return {"peak_flops": report.peak_flops, "memory_bandwidth": report.memory_bandwidth, "devices": 1,
-            "bytes_per_parameter": report.bytes_per_parameter, "total_parameters": report.width**2,
-            "active_parameters": report.width**2, "context": 0, "kv_bytes_per_token": 0}
+    return {
+        "peak_flops": report.peak_flops,
+        "memory_bandwidth": report.memory_bandwidth,
+        "devices": 1,
+        "bytes_per_parameter": report.bytes_per_parameter,
+        "total_parameters": report.width**2,
+        "active_parameters": report.width**2,
+        "context": 0,
+        "kv_bytes_per_token": 0,
+    }
 
 
 def recorded() -> tuple[Report, ...]:
-    """Reports that were kept, one for each machine in ``facts/measured_machines.csv``, with points by rising batch.
+    """Reports that were kept, one for each machine in ``facts/measured_machines.csv``, with points
+    by rising batch.
 
-    >>> all(report.reached and report.knee_ratio > 1 for report in recorded())     # late knees, never early ones
+    >>> all(
+    ...     report.reached and report.knee_ratio > 1 for report in recorded()
+    ... )  # late knees, never early ones
     True
     """
     found: dict[str, list] = {}
@@ -166,25 +205,47 @@ def recorded() -> tuple[Report, ...]:
     reports = []
     for machine, rows in found.items():
         first = rows[0]
-        report = Report(machine, first["precision"], first["dense_flops"], first["bandwidth_bytes_per_s"],
-                        first["weight_bytes"], first["matrix_width"], first["source"])
+        report = Report(
+            machine,
+            first["precision"],
+            first["dense_flops"],
+            first["bandwidth_bytes_per_s"],
+            first["weight_bytes"],
+            first["matrix_width"],
+            first["source"],
+        )
         known = _known(report)
-        reports.append(replace(report, points=tuple(
-            Point(row["batch"], row["measured_s"], latency.step_time_lecture(known, batch=row["batch"]))
-            for row in sorted(rows, key=lambda row: row["batch"]))))
+        reports.append(
+            replace(
+                report,
+                points=tuple(
+                    Point(
+                        row["batch"],
+                        row["measured_s"],
+                        latency.step_time_lecture(known, batch=row["batch"]),
+                    )
+                    for row in sorted(rows, key=lambda row: row["batch"])
+                ),
+            )
+        )
     return tuple(reports)
 
 
 def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:
-    """The knee of the curve level × max(1, B / knee) nearest to the times, errors counted as ratios.
+    """The knee of the curve level × max(1, B / knee) nearest to the times, errors counted as
+    ratios.
 
-    The shape is the roofline's, so only the knee is searched, from the first batch to the last, to a third of
-    a per cent.  A knee at either end means that the times show none.
+    The shape is the roofline's, so only the knee is searched, from the first batch to the last, to
+    a third of a per cent.  A knee at either end means that the times show none.
 
-    >>> fitted_knee([1, 2, 4, 8], [5, 5, 5, 5])      # flat: no knee up to 8
+    >>> fitted_knee([1, 2, 4, 8], [5, 5, 5, 5])  # flat: no knee up to 8
     8.0
     """
-    if len(batches) != len(times) or len(set(batches)) < 2 or not all(v > 0 for v in (*batches, *times)):
+    if (
+        len(batches) != len(times)
+        or len(set(batches)) < 2
+        or not all(v > 0 for v in (*batches, *times))
+    ):
         raise ValueError("A knee needs two batches or more, each above 0 and with a time above 0.")
     low, high = min(batches), max(batches)
     steps = math.ceil(300 * math.log(high / low))
@@ -194,12 +255,14 @@ def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:
         middle = sum(logs) / len(logs)
         return sum((log - middle) ** 2 for log in logs)
 
-    # The ends are exact; of knees that fit alike the later is taken, so that flat to the end says so.
+    # The ends are exact; of knees that fit alike the later is taken, so that flat to the end says
+    # so.
     tried = [low * (high / low) ** (i / steps) for i in range(steps)] + [float(high)]
     return min(reversed(tried), key=error)
 
 
-# Timing -----------------------------------------------------------------------------------------------------
+# Timing -------------------------------------------------------------------------------------------
+
 
 def _median(call: Callable, backend: Backend, clock: Callable[[], float], repeats: int) -> float:
     """Median seconds of one call, after a warm-up; short calls are timed several at once."""
@@ -219,9 +282,14 @@ def _median(call: Callable, backend: Backend, clock: Callable[[], float], repeat
     return statistics.median(times)
 
 
-def measure(backend: Backend, *, seconds: float = 15.0, repeats: int = REPEATS,
-            clock: Callable[[], float] = time.perf_counter,
-            say: Callable[[str], None] = lambda line: None) -> Report:
+def measure(
+    backend: Backend,
+    *,
+    seconds: float = 15.0,
+    repeats: int = REPEATS,
+    clock: Callable[[], float] = time.perf_counter,
+    say: Callable[[str], None] = lambda line: None,
+) -> Report:
     """Measure both rates of a backend, then the time of a product at each of its batches.
 
     Parameters
@@ -229,14 +297,17 @@ def measure(backend: Backend, *, seconds: float = 15.0, repeats: int = REPEATS,
     backend : Backend
         ``processor()`` or ``gpu()``.
     seconds : float
-        After about so long no larger batch is begun, and the report says so; two batches are always timed.
+        After about so long no larger batch is begun, and the report says so; two batches are always
+        timed.
     repeats : int
         Timings that each median is taken of, 1 or more.
     clock, say : callable
         What tells the time, and what takes a line of progress.
     """
     if repeats < 1 or not seconds > 0:
-        raise ValueError(f"repeats must be 1 or more and seconds above 0; got {repeats} and {seconds}.")
+        raise ValueError(
+            f"repeats must be 1 or more and seconds above 0; got {repeats} and {seconds}."
+        )
     begun = clock()
     rate, size = 0.0, 0
     for n in backend.sizes:
@@ -253,11 +324,22 @@ def measure(backend: Backend, *, seconds: float = 15.0, repeats: int = REPEATS,
     say(f"memory: {format_value(bandwidth, 'B/s')}")
 
     amount = format_value(backend.weight_bytes, "B").replace(NBSP, " ")
-    how = (f"measured with {backend.name}, medians of {repeats}: arithmetic as 2 × {size}³ FLOP of a square "
-           f"product over its time; memory as {amount} of weights, counted once, over the time of a {way}; "
-           f"products of {backend.width} × {backend.width} weights, vectors not counted")
-    report = Report(backend.name, backend.precision, rate, bandwidth, backend.bytes_per_parameter,
-                    backend.width, how)
+    how = (
+        f"measured with {backend.name}, medians of {repeats}: arithmetic as 2 × {size}³ FLOP of a "
+        "square "
+        f"product over its time; memory as {amount} of weights, counted once, over the time of a "
+        f"{way}; "
+        f"products of {backend.width} × {backend.width} weights, vectors not counted"
+    )
+    report = Report(
+        backend.name,
+        backend.precision,
+        rate,
+        bandwidth,
+        backend.bytes_per_parameter,
+        backend.width,
+        how,
+    )
     known, points, note = _known(report), [], ""
     for batch in backend.batches:
         predicted = latency.step_time_lecture(known, batch=batch)
@@ -267,11 +349,15 @@ def measure(backend: Backend, *, seconds: float = 15.0, repeats: int = REPEATS,
         took = _median(backend.product(batch), backend, clock, repeats)
         points.append(Point(batch, took, predicted))
         if len(points) % 4 == 0:
-            say(f"batch {batch}: {format_value(took, 's')}, predicted {format_value(predicted, 's')}")
+            say(
+                f"batch {batch}: {format_value(took, 's')}, predicted "
+                f"{format_value(predicted, 's')}"
+            )
     return replace(report, points=tuple(points), note=note)
 
 
-# Backends ---------------------------------------------------------------------------------------------------
+# Backends -----------------------------------------------------------------------------------------
+
 
 def _batches(top: int) -> tuple[int, ...]:
     """1, 2, 3, 4, 6, 8, 12, … up to `top`: two a doubling."""
@@ -286,12 +372,16 @@ def processor(*, quick: bool = False) -> Backend:
     """
     import numpy as np
 
-    width, layers, sizes, top = (2048, 16, (512, 1024), 128) if quick else (4096, 8, (512, 1024, 2048), 512)
+    width, layers, sizes, top = (
+        (2048, 16, (512, 1024), 128) if quick else (4096, 8, (512, 1024, 2048), 512)
+    )
     random = np.random.default_rng(0)
     try:
         weights = np.empty((layers, width, width), dtype=np.float32)
     except MemoryError:
-        raise MeasureError("Measuring takes 0.6 GB of memory, and this machine has less to spare.") from None
+        raise MeasureError(
+            "Measuring takes 0.6 GB of memory, and this machine has less to spare."
+        ) from None
     weights[:] = random.random((width, width), dtype=np.float32)
     rows, vector = weights.reshape(-1, width), random.random(width, dtype=np.float32)
     place = itertools.cycle(range(layers))
@@ -304,11 +394,22 @@ def processor(*, quick: bool = False) -> Backend:
         columns = random.random((width, batch), dtype=np.float32)
         return lambda: weights[next(place)] @ columns
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return Backend(
-        f"NumPy {np.__version__} on {cores} processor core{'s' if cores != 1 else ''}", "float32", 4,
-        width, layers, sizes, _batches(top), square,
-        {"matrix-vector product": lambda: rows @ vector, "sum": weights.sum}, product, lambda: None)
+        f"NumPy {np.__version__} on {cores} processor core{'s' if cores != 1 else ''}",
+        "float32",
+        4,
+        width,
+        layers,
+        sizes,
+        _batches(top),
+        square,
+        {"matrix-vector product": lambda: rows @ vector, "sum": weights.sum},
+        product,
+        lambda: None,
+    )
 
 
 def gpu(*, quick: bool = False) -> Backend:
@@ -333,7 +434,9 @@ def gpu(*, quick: bool = False) -> Backend:
     try:
         weights, vector = drawn(width, width).repeat(layers, 1), drawn(width)
     except torch.cuda.OutOfMemoryError:
-        raise MeasureError("No GPU was measured: it takes 1.3 GB of its memory, and less is free.") from None
+        raise MeasureError(
+            "No GPU was measured: it takes 1.3 GB of its memory, and less is free."
+        ) from None
     place = itertools.cycle(range(layers))
 
     def square(n: int) -> Callable:
@@ -345,12 +448,23 @@ def gpu(*, quick: bool = False) -> Backend:
 
         def call():
             start = next(place) * width
-            return torch.matmul(inputs, weights[start:start + width].t())
+            return torch.matmul(inputs, weights[start : start + width].t())
 
         return call
 
     return Backend(
-        f"PyTorch {torch.__version__} on {torch.cuda.get_device_name()}", "bfloat16", 2, width, layers, sizes,
-        _batches(top), square,
-        {"matrix-vector product": lambda: torch.mv(weights, vector), "sum": lambda: torch.sum(weights)},
-        product, torch.cuda.synchronize)
+        f"PyTorch {torch.__version__} on {torch.cuda.get_device_name()}",
+        "bfloat16",
+        2,
+        width,
+        layers,
+        sizes,
+        _batches(top),
+        square,
+        {
+            "matrix-vector product": lambda: torch.mv(weights, vector),
+            "sum": lambda: torch.sum(weights),
+        },
+        product,
+        torch.cuda.synchronize,
+    )

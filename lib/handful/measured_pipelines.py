@@ -1,15 +1,20 @@
-"""A published training step beside the closed forms: what DualPipe saved, and what its bubble still cost.
+"""A published training step beside the closed forms: what DualPipe saved, and what its bubble still
+cost.
 
-The table (Zhao et al. 2025, table 4) gives totals over a step: passes that overlap with nothing, passes that overlap,
-waiting.  Nothing says how many passes each total holds, so `reconstructed` counts them in DualPipe's own schedule,
-under two assumptions: a micro-batch is one sequence, and the totals are those of a device at an end of the pipeline.
+The table (Zhao et al. 2025, table 4) gives totals over a step: passes that overlap with nothing,
+passes that overlap, waiting.  Nothing says how many passes each total holds, so `reconstructed`
+counts them in DualPipe's own schedule, under two assumptions: a micro-batch is one sequence, and
+the totals are those of a device at an end of the pipeline.
 
->>> 0.10 < parts()["v3_bubble"] / step_time() < 0.11                     # of the whole step
+>>> 0.10 < parts()["v3_bubble"] / step_time() < 0.11  # of the whole step
 True
 >>> r = reconstructed()
->>> round(r["overlapped"] / (r["forward"] + r["backward"]), 2)           # two passes at once take 8 % less than in turn
+>>> round(
+...     r["overlapped"] / (r["forward"] + r["backward"]), 2
+... )  # two passes at once take 8 % less than in turn
 0.92
 """
+
 from __future__ import annotations
 
 from functools import cache
@@ -19,7 +24,14 @@ from .facts import get
 from .simulate import pipeline
 from .units import format_value
 
-PARTS = ("v3_forward", "v3_backward_inputs", "v3_backward_weights", "v3_overlapped", "v3_bubble", "v3_optimiser")
+PARTS = (
+    "v3_forward",
+    "v3_backward_inputs",
+    "v3_backward_weights",
+    "v3_overlapped",
+    "v3_bubble",
+    "v3_optimiser",
+)
 
 
 def _value(name: str) -> float:
@@ -41,16 +53,23 @@ def micro_batches() -> int:
     >>> micro_batches()
     120
     """
-    return round(pipelining.micro_batches_of_batch(batch=_value("v3_batch"), pipeline_stages=_value("v3_stages"),
-                                                   devices=_value("v3_chips"), micro_batch=1))
+    return round(
+        pipelining.micro_batches_of_batch(
+            batch=_value("v3_batch"),
+            pipeline_stages=_value("v3_stages"),
+            devices=_value("v3_chips"),
+            micro_batch=1,
+        )
+    )
 
 
 @cache
 def reconstructed() -> dict[str, float]:
     """Seconds of single passes, and the bubble that DualPipe would have with them.
 
-    Keys: forward, inputs, weights, backward (inputs and weights), overlapped; bubble_formula (the published closed
-    form), bubble_played (the schedule, played through), bubble_1f1b (1F1B with the same passes).
+    Keys: forward, inputs, weights, backward (inputs and weights), overlapped; bubble_formula (the
+    published closed form), bubble_played (the schedule, played through), bubble_1f1b (1F1B with the
+    same passes).
     """
     stages, many, p = round(_value("v3_stages")), micro_batches(), parts()
     plan = pipeline.dual_pipe(stages, many)
@@ -62,27 +81,53 @@ def reconstructed() -> dict[str, float]:
     weights = p["v3_backward_weights"] / (count["W"] + count["B"])
     backward = inputs + weights
     return {
-        "forward": forward, "inputs": inputs, "weights": weights, "backward": backward, "overlapped": overlapped,
+        "forward": forward,
+        "inputs": inputs,
+        "weights": weights,
+        "backward": backward,
+        "overlapped": overlapped,
         "bubble_formula": pipelining.bubble_time_dual_pipe(
-            pipeline_stages=stages, overlapped_time=overlapped, backward_time=backward, weight_gradient_time=weights),
+            pipeline_stages=stages,
+            overlapped_time=overlapped,
+            backward_time=backward,
+            weight_gradient_time=weights,
+        ),
         "bubble_played": pipeline.run(plan, forward, backward, weights, overlapped).idle[0],
-        "bubble_1f1b": pipelining.bubble_time(pipeline_stages=stages, forward_time=forward, backward_time=backward)}
+        "bubble_1f1b": pipelining.bubble_time(
+            pipeline_stages=stages, forward_time=forward, backward_time=backward
+        ),
+    }
 
 
 def table() -> tuple[list[str], list[list[str]]]:
     """Head and rows: the parts of the measured step, and their share of it."""
-    words = {"v3_forward": "forward passes alone", "v3_backward_inputs": "backward passes alone, for inputs",
-             "v3_backward_weights": "backward passes alone, for weights", "v3_overlapped": "a forward and a backward pass at once",
-             "v3_bubble": "waiting", "v3_optimiser": "optimiser"}
+    words = {
+        "v3_forward": "forward passes alone",
+        "v3_backward_inputs": "backward passes alone, for inputs",
+        "v3_backward_weights": "backward passes alone, for weights",
+        "v3_overlapped": "a forward and a backward pass at once",
+        "v3_bubble": "waiting",
+        "v3_optimiser": "optimiser",
+    }
     whole = step_time()
-    rows = [[words[name], format_value(value, "s", 4), format_value(value / whole, "%")] for name, value in parts().items()]
-    return ["Part of the step", "Time", "Share"], rows + [["the step", format_value(whole, "s", 4), ""]]
+    rows = [
+        [words[name], format_value(value, "s", 4), format_value(value / whole, "%")]
+        for name, value in parts().items()
+    ]
+    return ["Part of the step", "Time", "Share"], rows + [
+        ["the step", format_value(whole, "s", 4), ""]
+    ]
 
 
 def comparison() -> tuple[list[str], list[list[str]]]:
     """Head and rows: the bubble by three ways of reckoning, and as it was measured."""
     r, whole = reconstructed(), step_time()
-    rows = [["1F1B with the same passes", r["bubble_1f1b"]], ["DualPipe, closed form", r["bubble_formula"]],
-            ["DualPipe, played through", r["bubble_played"]], ["measured", parts()["v3_bubble"]]]
+    rows = [
+        ["1F1B with the same passes", r["bubble_1f1b"]],
+        ["DualPipe, closed form", r["bubble_formula"]],
+        ["DualPipe, played through", r["bubble_played"]],
+        ["measured", parts()["v3_bubble"]],
+    ]
     return ["Bubble", "Time", "Share of the measured step"], [
-        [name, format_value(value, "s"), format_value(value / whole, "%")] for name, value in rows]
+        [name, format_value(value, "s"), format_value(value / whole, "%")] for name, value in rows
+    ]

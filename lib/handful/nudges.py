@@ -1,20 +1,22 @@
-"""How far a small change of the input is carried: by depth, and by whoever chooses it (the lecture, 2:06:04, 2:07:39).
+"""How far a small change of the input is carried: by depth, and by whoever chooses it (the lecture,
+2:06:04, 2:07:39).
 
-Two numbers of a random branch decide it: its power v (mean square of what it puts out for an input of mean
-square one) and its slope χ (by how much it enlarges the mean square of a small change).  LayerNorm makes every
-branch see an input of mean square one; a residual adds the branch to the stream instead of replacing it.
-So a layer with both multiplies the squared change by 1 + χ/q while the stream's own mean square q grows by v:
-a product of factors that tend to one, and so a power of the depth.  With either alone it is an exponential, or
-something between.
+Two numbers of a random branch decide it: its power v (mean square of what it puts out for an input
+of mean square one) and its slope χ (by how much it enlarges the mean square of a small change).
+LayerNorm makes every branch see an input of mean square one; a residual adds the branch to the
+stream instead of replacing it.  So a layer with both multiplies the squared change by 1 + χ/q while
+the stream's own mean square q grows by v: a product of factors that tend to one, and so a power of
+the depth.  With either alone it is an exponential, or something between.
 
 >>> v, chi = branch(gain=2.0)
 >>> round(v, 2), round(chi, 2)
 (2.54, 4.1)
 >>> alone = nudge_with_layer_norm(nudge=1e-6, branch_power=v, branch_slope=chi, layers=24)
 >>> both = nudge_with_both(nudge=1e-6, branch_power=v, branch_slope=chi, layers=24)
->>> round(alone * 1e6), round(both * 1e6, 1)              # times the nudge, after 24 layers
+>>> round(alone * 1e6), round(both * 1e6, 1)  # times the nudge, after 24 layers
 (307, 2.5)
 """
+
 from __future__ import annotations
 
 import math
@@ -27,65 +29,119 @@ from .formula import Formula
 from .reversible import FeistelError
 from .units import format_value
 
-# Imported where numbers are worked out, so that the formulas can be read where there is no NumPy: in a page.
+# Imported where numbers are worked out, so that the formulas can be read where there is no NumPy:
+# in a page.
 if TYPE_CHECKING:
     import numpy as np
 
-eps, v, chi, chi_0, layers, one, d, u, n = (quantity.symbol for quantity in (
-    q.nudge, q.branch_power, q.branch_slope, q.fixed_point_slope, q.layers, q.one_layer, q.input_numbers,
-    q.unit_roundoff, q.feistel_rounds))
+eps, v, chi, chi_0, layers, one, d, u, n = (
+    quantity.symbol
+    for quantity in (
+        q.nudge,
+        q.branch_power,
+        q.branch_slope,
+        q.fixed_point_slope,
+        q.layers,
+        q.one_layer,
+        q.input_numbers,
+        q.unit_roundoff,
+        q.feistel_rounds,
+    )
+)
 _depth = layers / one
-_SMALL = ("small changes: at √2 two vectors of equal length are unrelated, and growth ends",
-          "wide layers with random weights")
+_SMALL = (
+    "small changes: at √2 two vectors of equal length are unrelated, and growth ends",
+    "wide layers with random weights",
+)
 
 nudge_in_plain_network = Formula(
-    q.nudge_size, eps * chi_0 ** (_depth / 2), name="nudge_in_plain_network",
+    q.nudge_size,
+    eps * chi_0 ** (_depth / 2),
+    name="nudge_in_plain_network",
     source="Poole et al. 2016, arXiv 1606.05340",
     meaning="layers in a row: the same factor at each, so an exponential of the depth",
-    conventions=(*_SMALL, "activations have settled at the size that a layer leaves unchanged"))
+    conventions=(*_SMALL, "activations have settled at the size that a layer leaves unchanged"),
+)
 
 nudge_with_layer_norm = Formula(
-    q.nudge_size, eps * (chi / v) ** (_depth / 2), name="nudge_with_layer_norm", source="derived",
-    meaning="normalised between layers, nothing added: an exponential still", conventions=_SMALL)
+    q.nudge_size,
+    eps * (chi / v) ** (_depth / 2),
+    name="nudge_with_layer_norm",
+    source="derived",
+    meaning="normalised between layers, nothing added: an exponential still",
+    conventions=_SMALL,
+)
 
 nudge_with_both = Formula(
-    q.nudge_size, eps * (1 + 2 * v * _depth / (2 + chi)) ** ((chi / v - 1) / 2), name="nudge_with_both",
-    source="2:06:04; derived; polynomial growth in residual networks: Yang and Schoenholz 2017, arXiv 1712.08969",
+    q.nudge_size,
+    eps * (1 + 2 * v * _depth / (2 + chi)) ** ((chi / v - 1) / 2),
+    name="nudge_with_both",
+    source="2:06:04; derived; polynomial growth in residual networks: Yang and Schoenholz 2017, "
+    "arXiv 1712.08969",
     meaning="each layer adds to a stream that has grown: a power of the depth",
-    conventions=(*_SMALL, "the product of the layers' factors, to within a hundredth for gains up to 3"))
+    conventions=(
+        *_SMALL,
+        "the product of the layers' factors, to within a hundredth for gains up to 3",
+    ),
+)
 
 adversarial_advantage = Formula(
-    q.adversarial_advantage, sympy.sqrt(2 * d / sympy.pi), source="derived; Goodfellow et al. 2014, arXiv 1412.6572",
-    meaning="the same small change of every number, with signs chosen, against signs drawn at random",
-    conventions=("a linear response with normally distributed weights", "random signs: one standard deviation"))
+    q.adversarial_advantage,
+    sympy.sqrt(2 * d / sympy.pi),
+    source="derived; Goodfellow et al. 2014, arXiv 1412.6572",
+    meaning="the same small change of every number, with signs chosen, against signs drawn at "
+    "random",
+    conventions=(
+        "a linear response with normally distributed weights",
+        "random signs: one standard deviation",
+    ),
+)
 
 worst_response = Formula(
-    q.nudge_response, eps * d * sympy.sqrt(2 / sympy.pi), name="worst_response",
+    q.nudge_response,
+    eps * d * sympy.sqrt(2 / sympy.pi),
+    name="worst_response",
     source="Goodfellow et al. 2014, arXiv 1412.6572; derived",
     meaning="every sign agrees with its weight, and all contributions add",
-    conventions=("a linear response; weights normally distributed with variance one",))
+    conventions=("a linear response; weights normally distributed with variance one",),
+)
 
 random_response = Formula(
-    q.nudge_response, eps * sympy.sqrt(d), name="random_response", source="derived",
+    q.nudge_response,
+    eps * sympy.sqrt(d),
+    name="random_response",
+    source="derived",
     meaning="signs drawn at random: contributions cancel but for a random walk",
-    conventions=("a linear response; weights of variance one; one standard deviation",))
+    conventions=("a linear response; weights of variance one; one standard deviation",),
+)
 
 rounding_walk = Formula(
-    q.rebuild_drift, u * sympy.sqrt(n) / 3, name="rounding_walk", source="derived; the third by simulation",
-    meaning="each half is rounded in every other round, out and back: a random walk of as many steps as rounds",
-    conventions=("a rounding is off by a third of what it may be: most are smaller, and some undo each other",
-                 "independent errors, and no round enlarges those before it"))
+    q.rebuild_drift,
+    u * sympy.sqrt(n) / 3,
+    name="rounding_walk",
+    source="derived; the third by simulation",
+    meaning="each half is rounded in every other round, out and back: a random walk of as many "
+    "steps as rounds",
+    conventions=(
+        "a rounding is off by a third of what it may be: most are smaller, and some undo each "
+        "other",
+        "independent errors, and no round enlarges those before it",
+    ),
+)
 
 
-# Where v and χ come from ------------------------------------------------------------------------------------
+# Where v and χ come from --------------------------------------------------------------------------
 
 
 def branch(gain: float, mean_square: float = 1.0) -> tuple[float, float]:
-    """Power and slope of tanh between two random matrices of variance gain²/inputs, at inputs of that mean square.
+    """Power and slope of tanh between two random matrices of variance gain²/inputs, at inputs of
+    that mean square.
 
     The widths cancel when they are large; what is left are Gaussian integrals.
 
-    >>> round(branch(gain=0.01)[1] / branch(gain=0.01)[0], 6)      # nearly linear: a change grows as the signal does
+    >>> round(
+    ...     branch(gain=0.01)[1] / branch(gain=0.01)[0], 6
+    ... )  # nearly linear: a change grows as the signal does
     1.0
     >>> branch(gain=0)
     Traceback (most recent call last):
@@ -95,19 +151,26 @@ def branch(gain: float, mean_square: float = 1.0) -> tuple[float, float]:
     import numpy as np
 
     if not (gain > 0 and mean_square > 0):
-        raise FeistelError(f"A branch wants a gain and a mean square above 0; got {gain} and {mean_square}.")
-    # The plain trapezium rule is exact to rounding for what falls off so fast, if its steps resolve the tanh.
+        raise FeistelError(
+            f"A branch wants a gain and a mean square above 0; got {gain} and {mean_square}."
+        )
+    # The plain trapezium rule is exact to rounding for what falls off so fast, if its steps resolve
+    # the tanh.
     points = np.linspace(-8.5, 8.5, 1201)
-    weights = np.exp(-points**2 / 2)
+    weights = np.exp(-(points**2) / 2)
     weights = weights / weights.sum()
     through = np.tanh(gain * math.sqrt(mean_square) * points)
-    return (float(gain**2 * (weights * through**2).sum()), float(gain**4 * (weights * (1 - through**2)**2).sum()))
+    return (
+        float(gain**2 * (weights * through**2).sum()),
+        float(gain**4 * (weights * (1 - through**2) ** 2).sum()),
+    )
 
 
 def fixed_point_slope(gain: float) -> float:
     """Slope of a plain network's layers where activations have settled.
 
-    Up to a gain of 1 they die out instead, layers become linear, and a change keeps its share: slope 1.
+    Up to a gain of 1 they die out instead, layers become linear, and a change keeps its share:
+    slope 1.
 
     >>> fixed_point_slope(gain=1.0), round(fixed_point_slope(gain=2.0), 2)
     (1.0, 2.38)
@@ -116,18 +179,28 @@ def fixed_point_slope(gain: float) -> float:
         return 1.0
     from scipy.optimize import brentq
 
-    # A layer enlarges what is smaller than the size at which it settles, and no layer gives more than gain².
+    # A layer enlarges what is smaller than the size at which it settles, and no layer gives more
+    # than gain².
     return branch(gain, brentq(lambda size: branch(gain, size)[0] - size, gain - 1, gain**2))[1]
 
 
-def nudge_theory(depth: int, *, residual: bool, normalised: bool, gain: float, nudge: float = 1e-6) -> np.ndarray:
-    """What `nudge_growth` simulates, for layers of endless width: after 0, 1, … `depth` layers, at most √2.
+def nudge_theory(
+    depth: int, *, residual: bool, normalised: bool, gain: float, nudge: float = 1e-6
+) -> np.ndarray:
+    """What `nudge_growth` simulates, for layers of endless width: after 0, 1, … `depth` layers, at
+    most √2.
 
     Exact recurrences for the mean square of the stream and of the change.
 
     >>> both = nudge_theory(64, residual=True, normalised=True, gain=2.0)
     >>> v, chi = branch(2.0)
-    >>> bool(abs(both[-1] / nudge_with_both(nudge=1e-6, branch_power=v, branch_slope=chi, layers=64) - 1) < 0.01)
+    >>> bool(
+    ...     abs(
+    ...         both[-1] / nudge_with_both(nudge=1e-6, branch_power=v, branch_slope=chi, layers=64)
+    ...         - 1
+    ...     )
+    ...     < 0.01
+    ... )
     True
     """
     import numpy as np
@@ -142,15 +215,23 @@ def nudge_theory(depth: int, *, residual: bool, normalised: bool, gain: float, n
     return np.array(found)
 
 
-# The worst direction ----------------------------------------------------------------------------------------
+# The worst direction ------------------------------------------------------------------------------
 
 
-def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool = True, gain: float = 2.0,
-                    width: int = 64, seed: int = 0) -> tuple[float, float]:
-    """By how much `depth` random layers enlarge a small relative change: in a random direction, and in the worst.
+def direction_gains(
+    depth: int = 24,
+    *,
+    residual: bool = True,
+    normalised: bool = True,
+    gain: float = 2.0,
+    width: int = 64,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """By how much `depth` random layers enlarge a small relative change: in a random direction, and
+    in the worst.
 
-    Root mean square and largest singular value of the Jacobian at one random input, over the growth of the
-    stream itself.  The network is that of `nudge_growth`.
+    Root mean square and largest singular value of the Jacobian at one random input, over the growth
+    of the stream itself.  The network is that of `nudge_growth`.
 
     >>> average, worst = direction_gains(depth=0)
     >>> round(average, 12), round(worst, 12)
@@ -164,15 +245,21 @@ def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool 
     x = rng.standard_normal((1, width))
     jacobian, size = np.eye(width), float(np.linalg.norm(x))
     for _ in range(depth):
-        up, down = (rng.standard_normal(shape) * gain / math.sqrt(shape[0])
-                    for shape in ((width, 4 * width), (4 * width, width)))
+        up, down = (
+            rng.standard_normal(shape) * gain / math.sqrt(shape[0])
+            for shape in ((width, 4 * width), (4 * width, width))
+        )
         seen, scale = _normalise(x) if normalised else (x, None)
         hidden = np.tanh(seen @ up)
-        # Rows of the Jacobian are changes of the input; each goes through the branch's own derivative.
+        # Rows of the Jacobian are changes of the input; each goes through the branch's own
+        # derivative.
         change = jacobian
         if normalised:
-            change = scale * (change - change.mean(axis=1, keepdims=True)
-                              - seen * (change * seen).mean(axis=1, keepdims=True))
+            change = scale * (
+                change
+                - change.mean(axis=1, keepdims=True)
+                - seen * (change * seen).mean(axis=1, keepdims=True)
+            )
         change = ((change @ up) * (1 - hidden**2)) @ down
         branch_out = hidden @ down
         jacobian = jacobian + change if residual else change
@@ -181,19 +268,44 @@ def direction_gains(depth: int = 24, *, residual: bool = True, normalised: bool 
     return float(np.sqrt((values**2).mean())), float(values[0])
 
 
-def worst_direction_table(depth: int = 24, gain: float = 2.0, seeds: int = 8) -> tuple[list[str], list[list[str]]]:
-    """Head and rows for a page: how a random and the worst small change grow, medians over random networks."""
+def worst_direction_table(
+    depth: int = 24, gain: float = 2.0, seeds: int = 8
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows for a page: how a random and the worst small change grow, medians over random
+    networks.
+    """
     import numpy as np
 
     rows = []
     for label, residual, normalised in KINDS:
-        found = np.array([direction_gains(depth, residual=residual, normalised=normalised, gain=gain, seed=seed)
-                          for seed in range(seeds)])
+        found = np.array(
+            [
+                direction_gains(
+                    depth, residual=residual, normalised=normalised, gain=gain, seed=seed
+                )
+                for seed in range(seeds)
+            ]
+        )
         average, worst = np.median(found, axis=0)
-        rows.append([label, *(format_value(x, "1", digits) for x, digits in (
-            (average, 2), (worst, 2), (np.median(found[:, 1] / found[:, 0]), 2)))])
+        rows.append(
+            [
+                label,
+                *(
+                    format_value(x, "1", digits)
+                    for x, digits in (
+                        (average, 2),
+                        (worst, 2),
+                        (np.median(found[:, 1] / found[:, 0]), 2),
+                    )
+                ),
+            ]
+        )
     return ["Network", "A random change grows", "The worst change grows", "Worst over random"], rows
 
 
-KINDS = (("plain", False, False), ("LayerNorm alone", False, True), ("residual alone", True, False),
-         ("residual and LayerNorm", True, True))
+KINDS = (
+    ("plain", False, False),
+    ("LayerNorm alone", False, True),
+    ("residual alone", True, False),
+    ("residual and LayerNorm", True, True),
+)

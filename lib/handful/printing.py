@@ -1,7 +1,8 @@
-"""Equations as the field writes them, in LaTeX and in plain text, where SymPy would write what its algebra left.
+"""Equations as the field writes them, in LaTeX and in plain text, where SymPy would write what its
+algebra left.
 
-Positive terms come first, one root stands for several, a symbolic power stays below the bar, and a minus is not put in front of
-a quotient that can do without.
+Positive terms come first, one root stands for several, a symbolic power stays below the bar, and a
+minus is not put in front of a quotient that can do without.
 
 >>> from sympy import Symbol, sqrt
 >>> stages, work, overhead = (Symbol(name, positive=True) for name in ("P", "w", "t"))
@@ -10,6 +11,7 @@ a quotient that can do without.
 >>> Latex({"order": "none"}).doprint(-work / (overhead - stages))
 '\\\\frac{w}{P - t}'
 """
+
 from __future__ import annotations
 
 import sympy
@@ -22,16 +24,22 @@ __all__ = ["Latex", "Plain"]
 
 def negative(term: sympy.Expr) -> bool:
     """Return whether a term is printed with a minus in front."""
-    return bool(term.is_Number and term < 0 or term.is_Mul and term.args[0].is_Number and term.args[0] < 0)
+    return bool(
+        term.is_Number and term < 0 or term.is_Mul and term.args[0].is_Number and term.args[0] < 0
+    )
 
 
 def turned(product: sympy.Mul) -> sympy.Expr | None:
-    """A product with its minus taken into a difference, -x/(a - b) as x/(b - a); None where there is none to take it."""
+    """A product with its minus taken into a difference, -x/(a - b) as x/(b - a); None where there
+    is none to take it.
+    """
     if negative(product):
         for factor in product.args:
             base, exponent = factor.as_base_exp()
             if base.is_Add and abs(exponent) == 1 and any(map(negative, base.args)):
-                return -sympy.Mul(*((-base) ** exponent if arg is factor else arg for arg in product.args))
+                return -sympy.Mul(
+                    *((-base) ** exponent if arg is factor else arg for arg in product.args)
+                )
     return None
 
 
@@ -40,8 +48,10 @@ def under_one_root(product: sympy.Mul) -> tuple[sympy.Expr, sympy.Expr] | None:
     roots = [arg for arg in product.args if arg.is_Pow and abs(arg.exp) == sympy.Rational(1, 2)]
     if len(roots) < 2:
         return None
-    return (sympy.Mul(*(arg for arg in product.args if arg not in roots)),
-            sympy.Mul(*(arg.base ** (2 * arg.exp) for arg in roots)))
+    return (
+        sympy.Mul(*(arg for arg in product.args if arg not in roots)),
+        sympy.Mul(*(arg.base ** (2 * arg.exp) for arg in roots)),
+    )
 
 
 def in_tens(product: sympy.Mul) -> tuple[sympy.Expr, list[sympy.Expr]] | None:
@@ -50,11 +60,15 @@ def in_tens(product: sympy.Mul) -> tuple[sympy.Expr, list[sympy.Expr]] | None:
     tens = sympy.log(10) ** -len(logs)
     if not logs or tens not in product.args:
         return None
-    return sympy.Mul(*(arg for arg in product.args if arg not in logs and arg != tens)), [log.args[0] for log in logs]
+    return sympy.Mul(*(arg for arg in product.args if arg not in logs and arg != tens)), [
+        log.args[0] for log in logs
+    ]
 
 
 def below_the_bar(product: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr] | None:
-    """(numerator, denominator) where a power with a symbolic negative exponent belongs below the bar."""
+    """(numerator, denominator) where a power with a symbolic negative exponent belongs below the
+    bar.
+    """
     over, under = sympy.fraction(product)
     return (over, under) if under != sympy.fraction(product, exact=True)[1] else None
 
@@ -64,7 +78,9 @@ class _Arranged:
 
     def _print_Add(self, expr, order=None):
         shown = ""
-        for term in sorted(self._as_ordered_terms(expr, order=order), key=negative):  # stable: positive terms keep their order
+        for term in sorted(
+            self._as_ordered_terms(expr, order=order), key=negative
+        ):  # stable: positive terms keep their order
             tex = self._print(-term if shown and negative(term) else term)
             shown += (" - " if negative(term) else " + ") * bool(shown) + tex
         return shown
@@ -77,12 +93,18 @@ class Latex(_Arranged, LatexPrinter):
         if (other := turned(expr)) is not None:
             return self._print(other)
         if found := in_tens(expr):
-            logs = " ".join(rf"\log_{{10}} {self.parenthesize(arg, PRECEDENCE['Pow'])}" for arg in found[1])
+            logs = " ".join(
+                rf"\log_{{10}} {self.parenthesize(arg, PRECEDENCE['Pow'])}" for arg in found[1]
+            )
             return logs if found[0] == 1 else f"{self._print(found[0])} {logs}"
         if found := under_one_root(expr):
             root = rf"\sqrt{{{self._print(found[1])}}}"
             over, under = sympy.fraction(found[0])
-            top = root if over == 1 else f"{self.parenthesize(over, PRECEDENCE['Mul'], strict=True)} {root}"
+            top = (
+                root
+                if over == 1
+                else f"{self.parenthesize(over, PRECEDENCE['Mul'], strict=True)} {root}"
+            )
             return top if under == 1 else rf"\frac{{{top}}}{{{self._print(under)}}}"
         if found := below_the_bar(expr):
             return rf"\frac{{{self._print(found[0])}}}{{{self._print(found[1])}}}"
@@ -90,7 +112,7 @@ class Latex(_Arranged, LatexPrinter):
 
     def _print_Pow(self, expr):
         if not expr.exp.is_number and expr.exp.is_negative:
-            return rf"\frac{{1}}{{{self._print(expr.base ** -expr.exp)}}}"
+            return rf"\frac{{1}}{{{self._print(expr.base**-expr.exp)}}}"
         return super()._print_Pow(expr)
 
     def _print_exp(self, expr, exp=None):
@@ -101,7 +123,11 @@ class Latex(_Arranged, LatexPrinter):
     def _print_Rational(self, expr):
         """A guard against 0/0, a millionth beside a whole number, as that number: it is the limit."""
         near = round(expr)
-        return str(near) if expr.q > 10_000 and abs(expr - near) * 100_000 < 1 else super()._print_Rational(expr)
+        return (
+            str(near)
+            if expr.q > 10_000 and abs(expr - near) * 100_000 < 1
+            else super()._print_Rational(expr)
+        )
 
 
 class Plain(_Arranged, StrPrinter):
@@ -113,8 +139,16 @@ class Plain(_Arranged, StrPrinter):
         if found := under_one_root(expr):
             root = f"sqrt({self._print(found[1])})"
             over, under = sympy.fraction(found[0])
-            top = root if over == 1 else f"{self.parenthesize(over, PRECEDENCE['Mul'], strict=True)}*{root}"
-            return top if under == 1 else f"{top}/{self.parenthesize(under, PRECEDENCE['Pow'], strict=True)}"
+            top = (
+                root
+                if over == 1
+                else f"{self.parenthesize(over, PRECEDENCE['Mul'], strict=True)}*{root}"
+            )
+            return (
+                top
+                if under == 1
+                else f"{top}/{self.parenthesize(under, PRECEDENCE['Pow'], strict=True)}"
+            )
         if found := below_the_bar(expr):
             return f"{self.parenthesize(found[0], PRECEDENCE['Mul'], strict=True)}/{self.parenthesize(found[1], PRECEDENCE['Pow'], strict=True)}"
         return super()._print_Mul(expr)

@@ -2,6 +2,7 @@
 
 The quantities themselves stand in ``quantities.py``, a line each.
 """
+
 from __future__ import annotations
 
 import difflib
@@ -22,9 +23,10 @@ class QuantityError(ValueError):
 class Quantity:
     """One physical or economic quantity.
 
-    ``unit`` is a key of ``handful.units``.  ``default`` is the value where the caller gives none; ``constant``
-    marks those that a reader never changes.  Quantities with a default are left out of displayed formulas, so
-    that the page shows B·N/(n·F) with a plain 2 while the dimensions still come out.
+    ``unit`` is a key of ``handful.units``.  ``default`` is the value where the caller gives none;
+    ``constant`` marks those that a reader never changes.  Quantities with a default are left out of
+    displayed formulas, so that the page shows B·N/(n·F) with a plain 2 while the dimensions still
+    come out.
     """
 
     name: str
@@ -44,7 +46,11 @@ class Quantity:
     def symbol(self) -> sympy.Symbol:
         if self.signed:
             return sympy.Symbol(self.name, real=True)
-        return sympy.Symbol(self.name, nonnegative=True) if self.zero else sympy.Symbol(self.name, positive=True)
+        return (
+            sympy.Symbol(self.name, nonnegative=True)
+            if self.zero
+            else sympy.Symbol(self.name, positive=True)
+        )
 
     @property
     def label(self) -> str:
@@ -79,12 +85,16 @@ class Quantity:
             try:
                 array = np.asarray(value, dtype=float)
             except (TypeError, ValueError):
-                raise QuantityError(f"{self.name} must be a number (in {self.dimension}); got {value!r}.") from None
+                raise QuantityError(
+                    f"{self.name} must be a number (in {self.dimension}); got {value!r}."
+                ) from None
             if array.size == 0:
                 return value
             low, high = array.min(), array.max() if self.upper is not None else 0.0
         # `not (a > b)` rather than `a <= b`, so that NaN is refused too.
-        if not (low > -math.inf if self.signed else low >= 0 if self.zero else low > 0) or math.isinf(low):
+        if not (
+            low > -math.inf if self.signed else low >= 0 if self.zero else low > 0
+        ) or math.isinf(low):
             bound = "finite" if self.signed else "0 or above" if self.zero else "above 0"
             raise QuantityError(f"{self.name} must be {bound} (in {self.dimension}); got {low}.")
         if self.least is not None and low < self.least:
@@ -99,9 +109,13 @@ class Quantity:
         try:
             value, dimension = read(text)
         except WrittenError as error:
-            raise QuantityError(f"{self.name} must be a number (in {self.dimension}): {error}") from None
+            raise QuantityError(
+                f"{self.name} must be a number (in {self.dimension}): {error}"
+            ) from None
         if dimension is not None and not fits(dimension, self.dimension):
-            raise QuantityError(f"{self.name} must be a {self.dimension}; {text!r} is a {dimension}.")
+            raise QuantityError(
+                f"{self.name} must be a {self.dimension}; {text!r} is a {dimension}."
+            )
         return value
 
 
@@ -109,7 +123,9 @@ table: dict[str, Quantity] = {}
 _section = [""]  # of the quantities that follow, on the notation page
 
 
-def quantity(name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more) -> Quantity:
+def quantity(
+    name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more
+) -> Quantity:
     """Define a quantity and enter it in `table`; a name can be defined once only."""
     if name in table:
         raise QuantityError(f"{name} is defined already, as: {table[name].meaning}.")

@@ -1,18 +1,22 @@
-"""Waiting for one of many seats: Erlang's formulas, and how many seats to keep spare (about the lecture, 22:30).
+"""Waiting for one of many seats: Erlang's formulas, and how many seats to keep spare (about the
+lecture, 22:30).
 
-Requests come at random, and each holds a seat for as long as its answer takes.  With room for everyone the seats
-taken would have a Poisson distribution, whatever the distribution of the answers' lengths; ``seat_margin`` says how
-many of its standard deviations are kept spare.  With a limit on the seats a queue forms: ``erlang_c`` is its exact
-solution in continuous time, for holding times without memory.  Trains that leave on a clock are in
-``handful.simulate.train``.
+Requests come at random, and each holds a seat for as long as its answer takes.  With room for
+everyone the seats taken would have a Poisson distribution, whatever the distribution of the
+answers' lengths; ``seat_margin`` says how many of its standard deviations are kept spare.  With a
+limit on the seats a queue forms: ``erlang_c`` is its exact solution in continuous time, for holding
+times without memory.  Trains that leave on a clock are in ``handful.simulate.train``.
 
 >>> round(seat_margin(seats=2000, load=0.95), 2)
 2.29
->>> round(erlang_c(2000, 1900), 4)                     # about one request in 75 finds every seat taken
+>>> round(erlang_c(2000, 1900), 4)  # about one request in 75 finds every seat taken
 0.0134
->>> round(seat_wait(seats=2000, load=0.95, answer_tokens=211, batch_interval=0.02), 4)     # and waits for 42 ms
+>>> round(
+...     seat_wait(seats=2000, load=0.95, answer_tokens=211, batch_interval=0.02), 4
+... )  # and waits for 42 ms
 0.0422
 """
+
 from __future__ import annotations
 
 import math
@@ -22,8 +26,10 @@ from sympy import sqrt
 from . import quantities as q
 from .formula import Formula
 
-T, new, n, rho, L = (quantity.symbol for quantity in (
-    q.batch_interval, q.tokens_per_step, q.seats, q.load, q.answer_tokens))
+T, new, n, rho, L = (
+    quantity.symbol
+    for quantity in (q.batch_interval, q.tokens_per_step, q.seats, q.load, q.answer_tokens)
+)
 
 
 class QueueError(ValueError):
@@ -31,16 +37,28 @@ class QueueError(ValueError):
 
 
 seat_margin = Formula(
-    q.seat_margin, (1 - rho) * sqrt(n / rho), source="derived; square-root staffing, Halfin and Whitt 1981",
-    meaning="spare seats over the standard deviation of the seats wanted, which is the root of their mean",
-    conventions=("requests come at random and independently of each other",
-                 "with a seat for everyone the number taken is Poisson, however long the answers are"))
+    q.seat_margin,
+    (1 - rho) * sqrt(n / rho),
+    source="derived; square-root staffing, Halfin and Whitt 1981",
+    meaning="spare seats over the standard deviation of the seats wanted, which is the root of "
+    "their mean",
+    conventions=(
+        "requests come at random and independently of each other",
+        "with a seat for everyone the number taken is Poisson, however long the answers are",
+    ),
+)
 
 seat_wait = Formula(
-    q.seat_wait, L * T / (new * n * (1 - rho)), source="Erlang 1917: the queue M/M/c",
+    q.seat_wait,
+    L * T / (new * n * (1 - rho)),
+    source="Erlang 1917: the queue M/M/c",
     meaning="mean wait of those who find every seat taken, in a queue in order of arrival",
-    conventions=("requests come at random", "lengths of answers without memory: more uneven ones wait longer",
-                 "in continuous time: the wait for the clock comes on top"))
+    conventions=(
+        "requests come at random",
+        "lengths of answers without memory: more uneven ones wait longer",
+        "in continuous time: the wait for the clock comes on top",
+    ),
+)
 
 
 def _check(seats: int, wanted: float) -> None:
@@ -58,13 +76,15 @@ def erlang_b(seats: int, wanted: float) -> float:
     seats : int
         How many there are, 1 or more.
     wanted : float
-        Rate of arrivals times mean holding time, above 0: the seats that would be taken on average if there were
+        Rate of arrivals times mean holding time, above 0: the seats that would be taken on average
+        if there were
         no limit; in telephony, the offered load in erlangs.
 
-    The share holds for any distribution of the holding times with that mean.  The recurrence over the number of seats
-    has positive terms only, so that nothing cancels and nothing overflows.  Raises QueueError.
+    The share holds for any distribution of the holding times with that mean.  The recurrence over
+    the number of seats has positive terms only, so that nothing cancels and nothing overflows.
+    Raises QueueError.
 
-    >>> erlang_b(1, 0.25)                                # one line: a / (1 + a)
+    >>> erlang_b(1, 0.25)  # one line: a / (1 + a)
     0.2
     """
     _check(seats, wanted)
@@ -75,13 +95,14 @@ def erlang_b(seats: int, wanted: float) -> float:
 
 
 def erlang_c(seats: int, wanted: float) -> float:
-    """Return the share of requests that find every seat taken, if those who do wait in line (Erlang 1917).
+    """Return the share of requests that find every seat taken, if those who do wait in line (Erlang
+    1917).
 
-    Parameters are those of `erlang_b`; `wanted` must lie below `seats`, or the queue grows for ever.  Exact for the
-    queue M/M/c: arrivals at random, holding times without memory.  The wait of those who wait is exponential with the
-    mean that `seat_wait` gives.  Raises QueueError.
+    Parameters are those of `erlang_b`; `wanted` must lie below `seats`, or the queue grows for
+    ever.  Exact for the queue M/M/c: arrivals at random, holding times without memory.  The wait of
+    those who wait is exponential with the mean that `seat_wait` gives.  Raises QueueError.
 
-    >>> round(erlang_c(1, 0.25), 12)                     # one server is busy for the share of its load
+    >>> round(erlang_c(1, 0.25), 12)  # one server is busy for the share of its load
     0.25
     >>> erlang_c(40, 40)
     Traceback (most recent call last):
@@ -90,5 +111,7 @@ def erlang_c(seats: int, wanted: float) -> float:
     """
     lost = erlang_b(seats, wanted)
     if wanted >= seats:
-        raise QueueError(f"The seats wanted must be fewer than the {seats} that there are; got {wanted}.")
+        raise QueueError(
+            f"The seats wanted must be fewer than the {seats} that there are; got {wanted}."
+        )
     return lost / (1 - wanted / seats * (1 - lost))

@@ -1,17 +1,21 @@
-"""Racks to choose: how many chips should share a layer's experts, and what crossing between racks costs them.
+"""Racks to choose: how many chips should share a layer's experts, and what crossing between racks
+costs them.
 
-``experts`` counts a batch over all chips.  Here the load of a chip is held and chips are added, since that is
-the choice that a service has: every chip brings its own sequences, and keeps fewer experts the more chips
-there are.
+``experts`` counts a batch over all chips.  Here the load of a chip is held and chips are added,
+since that is the choice that a service has: every chip brings its own sequences, and keeps fewer
+experts the more chips there are.
 
 >>> from handful.experts import expert_values
 >>> node = expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
->>> node |= {"device_batch": 88, "kv_bytes_per_token": 70272}         # the load that DeepSeek describes
->>> [f"{expert_weight_time_at_load(node, devices=n) * 1e6:.0f} µs" for n in (8, 144)]      # to read its experts
+>>> node |= {"device_batch": 88, "kv_bytes_per_token": 70272}  # the load that DeepSeek describes
+>>> [
+...     f"{expert_weight_time_at_load(node, devices=n) * 1e6:.0f} µs" for n in (8, 144)
+... ]  # to read its experts
 ['421 µs', '26 µs']
->>> 16 < fewest_devices(node) < 144                                   # its service has 144, over 18 nodes
+>>> 16 < fewest_devices(node) < 144  # its service has 144, over 18 nodes
 True
 """
+
 from __future__ import annotations
 
 from sympy import Eq, Max, Min, ceiling
@@ -22,271 +26,561 @@ from .derivation import Derivation
 from .formula import Formula
 from .latency import expert_coverage
 
-(n, n_up, B, B_n, E, k, R, phi, ratio, k_in, k_out, coverage, new, u, o, d, w_out, w_back, w, c, F, BW, C, BW_up,
- BW_out, N_1, N_total, N_routed, mu, L, b, b_0, fixed, R_max, R_k, layers) = (
-    quantity.symbol for quantity in (
-        q.devices, q.domain_devices, q.batch, q.device_batch, q.experts, q.active_experts, q.scale_up_domains,
-        q.fraction_leaving, q.bandwidth_ratio, q.copies_inside, q.copies_leaving, q.expert_coverage,
-        q.tokens_per_step, q.one_token, q.one_device, q.d_model, q.dispatch_bytes, q.combine_bytes,
-        q.bytes_per_parameter, q.flops_per_multiply_add, q.peak_flops, q.memory_bandwidth, q.memory_capacity,
-        q.scale_up_bandwidth, q.scale_out_bandwidth, q.expert_parameters, q.total_parameters,
-        q.routed_parameters, q.weight_memory_share, q.context, q.kv_bytes_per_token, q.kv_window_bytes,
-        q.kernel_overhead, q.domain_limit, q.domains_reached, q.expert_layers))
+(
+    n,
+    n_up,
+    B,
+    B_n,
+    E,
+    k,
+    R,
+    phi,
+    ratio,
+    k_in,
+    k_out,
+    coverage,
+    new,
+    u,
+    o,
+    d,
+    w_out,
+    w_back,
+    w,
+    c,
+    F,
+    BW,
+    C,
+    BW_up,
+    BW_out,
+    N_1,
+    N_total,
+    N_routed,
+    mu,
+    L,
+    b,
+    b_0,
+    fixed,
+    R_max,
+    R_k,
+    layers,
+) = (
+    quantity.symbol
+    for quantity in (
+        q.devices,
+        q.domain_devices,
+        q.batch,
+        q.device_batch,
+        q.experts,
+        q.active_experts,
+        q.scale_up_domains,
+        q.fraction_leaving,
+        q.bandwidth_ratio,
+        q.copies_inside,
+        q.copies_leaving,
+        q.expert_coverage,
+        q.tokens_per_step,
+        q.one_token,
+        q.one_device,
+        q.d_model,
+        q.dispatch_bytes,
+        q.combine_bytes,
+        q.bytes_per_parameter,
+        q.flops_per_multiply_add,
+        q.peak_flops,
+        q.memory_bandwidth,
+        q.memory_capacity,
+        q.scale_up_bandwidth,
+        q.scale_out_bandwidth,
+        q.expert_parameters,
+        q.total_parameters,
+        q.routed_parameters,
+        q.weight_memory_share,
+        q.context,
+        q.kv_bytes_per_token,
+        q.kv_window_bytes,
+        q.kernel_overhead,
+        q.domain_limit,
+        q.domains_reached,
+        q.expert_layers,
+    )
+)
 E_n = q.experts_per_device.symbol
 
 _PER_CHIP = "the batch is given per chip: chips that join bring their own sequences"
-_LIMIT = ("one copy a rack, handed on inside it",
-          "at most domain_limit racks a token, and that limit taken as reached")
+_LIMIT = (
+    "one copy a rack, handed on inside it",
+    "at most domain_limit racks a token, and that limit taken as reached",
+)
 _V3 = "DeepSeek-AI 2024, DeepSeek-V3 Technical Report"
 _KERNELS = "github deepseek-ai/DeepEP docs/legacy.md; derived"
 
-# Counted in racks -------------------------------------------------------------------------------------------
+# Counted in racks ---------------------------------------------------------------------------------
 
 fraction_leaving_of_racks = Formula(
-    q.fraction_leaving, 1 - 1 / R, name="fraction_leaving_of_racks", source="39:39",
+    q.fraction_leaving,
+    1 - 1 / R,
+    name="fraction_leaving_of_racks",
+    source="39:39",
     meaning="share of the copies that go to another rack, by the number of racks",
-    conventions=("every expert is as likely as any other", "racks of equal size"))
+    conventions=("every expert is as likely as any other", "racks of equal size"),
+)
 
 domains_reached_of_racks = Formula(
-    q.domains_reached, R * (1 - phi**k), name="domains_reached_of_racks", using=(fraction_leaving_of_racks,),
-    source="derived", meaning="expected number of racks that hold one of a token's experts",
-    conventions=("every expert is as likely as any other", "independent picks"))
+    q.domains_reached,
+    R * (1 - phi**k),
+    name="domains_reached_of_racks",
+    using=(fraction_leaving_of_racks,),
+    source="derived",
+    meaning="expected number of racks that hold one of a token's experts",
+    conventions=("every expert is as likely as any other", "independent picks"),
+)
 
 copies_leaving_once_of_racks = Formula(
-    q.copies_leaving, phi * Min(R_max, R_k), name="copies_leaving_once_of_racks",
-    using=(fraction_leaving_of_racks, domains_reached_of_racks), source=f"{_V3}, section 3.2.2",
-    meaning="copies for other racks, when each rack gets one and hands it on", conventions=_LIMIT)
+    q.copies_leaving,
+    phi * Min(R_max, R_k),
+    name="copies_leaving_once_of_racks",
+    using=(fraction_leaving_of_racks, domains_reached_of_racks),
+    source=f"{_V3}, section 3.2.2",
+    meaning="copies for other racks, when each rack gets one and hands it on",
+    conventions=_LIMIT,
+)
 
 crossing_slowdown_of_racks = Formula(
-    q.crossing_slowdown, Max(1 - phi, ratio * phi), name="crossing_slowdown_of_racks",
-    using=(fraction_leaving_of_racks,), source="39:39; derived",
-    meaning="all-to-all time over that of one fabric for all, by racks and by the ratio of the bandwidths",
-    conventions=("one copy an expert", "fabric and network work at once"))
+    q.crossing_slowdown,
+    Max(1 - phi, ratio * phi),
+    name="crossing_slowdown_of_racks",
+    using=(fraction_leaving_of_racks,),
+    source="39:39; derived",
+    meaning="all-to-all time over that of one fabric for all, by racks and by the ratio of the "
+    "bandwidths",
+    conventions=("one copy an expert", "fabric and network work at once"),
+)
 
 crossing_slowdown_of_chip = Formula(
-    q.crossing_slowdown, Max(1 - phi, ratio * phi), name="crossing_slowdown_of_chip",
-    using=(fraction_leaving_of_racks, experts.bandwidth_ratio), source="39:39; derived",
-    meaning="the same with the bandwidths of a chip", conventions=("one copy an expert",))
+    q.crossing_slowdown,
+    Max(1 - phi, ratio * phi),
+    name="crossing_slowdown_of_chip",
+    using=(fraction_leaving_of_racks, experts.bandwidth_ratio),
+    source="39:39; derived",
+    meaning="the same with the bandwidths of a chip",
+    conventions=("one copy an expert",),
+)
 
 crossing_slowdown_once = Formula(
-    q.crossing_slowdown, Max(1, ratio * k_out / k), name="crossing_slowdown_once",
-    using=(copies_leaving_once_of_racks,), source=f"{_V3}, section 3.2.2; derived",
+    q.crossing_slowdown,
+    Max(1, ratio * k_out / k),
+    name="crossing_slowdown_once",
+    using=(copies_leaving_once_of_racks,),
+    source=f"{_V3}, section 3.2.2; derived",
     meaning="the same when each rack gets a token once and hands it on",
-    conventions=(*_LIMIT, "answers are added up in their rack before they come back",
-                 "the one in n copies that stay on their chip neglected"))
+    conventions=(
+        *_LIMIT,
+        "answers are added up in their rack before they come back",
+        "the one in n copies that stay on their chip neglected",
+    ),
+)
 
 domain_memory = Formula(
-    q.domain_memory, n_up * C, source="45:44", meaning="chips of a domain, times the memory of each")
+    q.domain_memory, n_up * C, source="45:44", meaning="chips of a domain, times the memory of each"
+)
 
 domains_to_hold = Formula(
-    q.scale_up_domains, Max(1, w * N_total / (mu * n_up * C)), name="domains_to_hold", source="46:52",
+    q.scale_up_domains,
+    Max(1, w * N_total / (mu * n_up * C)),
+    name="domains_to_hold",
+    source="46:52",
     meaning="domains that the weights fill, when they may take a stated share of the memory",
-    conventions=("not rounded up: what is left of the last one holds caches",))
+    conventions=("not rounded up: what is left of the last one holds caches",),
+)
 
 crossing_slowdown_once_of_chip = Formula(
-    q.crossing_slowdown, Max(1, ratio * k_out / k), name="crossing_slowdown_once_of_chip",
-    using=(copies_leaving_once_of_racks, experts.bandwidth_ratio), source=f"{_V3}, section 3.2.2; derived",
-    meaning="the same with the bandwidths of a chip", conventions=_LIMIT)
+    q.crossing_slowdown,
+    Max(1, ratio * k_out / k),
+    name="crossing_slowdown_once_of_chip",
+    using=(copies_leaving_once_of_racks, experts.bandwidth_ratio),
+    source=f"{_V3}, section 3.2.2; derived",
+    meaning="the same with the bandwidths of a chip",
+    conventions=_LIMIT,
+)
 
-# What one chip sends, by racks ------------------------------------------------------------------------------
+# What one chip sends, by racks --------------------------------------------------------------------
 
 _bytes = d * (w_out + w_back)  # of one copy, there and back
 
 copies_inside_of_racks = Formula(
-    q.copies_inside, k * (1 / R - o / (R * n_up)), name="copies_inside_of_racks", source="39:39",
-    meaning="copies for other chips of the same rack", conventions=("one copy an expert",))
+    q.copies_inside,
+    k * (1 / R - o / (R * n_up)),
+    name="copies_inside_of_racks",
+    source="39:39",
+    meaning="copies for other chips of the same rack",
+    conventions=("one copy an expert",),
+)
 
 copies_leaving_of_racks = Formula(
-    q.copies_leaving, k * phi, name="copies_leaving_of_racks", using=(fraction_leaving_of_racks,),
-    source="39:39", meaning="copies for other racks", conventions=("one copy an expert",))
+    q.copies_leaving,
+    k * phi,
+    name="copies_leaving_of_racks",
+    using=(fraction_leaving_of_racks,),
+    source="39:39",
+    meaning="copies for other racks",
+    conventions=("one copy an expert",),
+)
 
 copies_handed_on = Formula(
-    q.copies_inside, k * (1 - o / n_up), name="copies_handed_on", source=f"{_V3}, section 3.2.2",
+    q.copies_inside,
+    k * (1 - o / n_up),
+    name="copies_handed_on",
+    source=f"{_V3}, section 3.2.2",
     meaning="copies that cross a fabric when each rack gets one and hands it on",
-    conventions=("the one in n↑ copies that lands on its chip is not handed on",))
+    conventions=("the one in n↑ copies that lands on its chip is not handed on",),
+)
 
 copies_joined = Formula(
-    q.copies_inside, k * (1 - o / (R * n_up)), name="copies_joined", source="derived",
-    meaning="copies for other chips, if one fabric joined the chips of all racks")
+    q.copies_inside,
+    k * (1 - o / (R * n_up)),
+    name="copies_joined",
+    source="derived",
+    meaning="copies for other chips, if one fabric joined the chips of all racks",
+)
 
 
 def _link(gives, copies, rate, by, name: str, meaning: str) -> Formula:
     """Time of a chip's link for the copies of its own tokens."""
-    return Formula(gives, new * B_n * copies * _bytes / rate, name=name, using=(by,), source="39:39",
-                   meaning=meaning, conventions=("latency left out", _PER_CHIP))
+    return Formula(
+        gives,
+        new * B_n * copies * _bytes / rate,
+        name=name,
+        using=(by,),
+        source="39:39",
+        meaning=meaning,
+        conventions=("latency left out", _PER_CHIP),
+    )
 
 
-fabric_time = _link(q.scale_up_time, k_in, BW_up, copies_inside_of_racks, "fabric_time",
-                    "time of a chip's link to the fabric of its rack, one copy an expert")
-fabric_time_once = _link(q.scale_up_time, k_in, BW_up, copies_handed_on, "fabric_time_once",
-                         "time of a chip's link to the fabric of its rack, one copy a rack")
-fabric_time_joined = _link(q.scale_up_time, k_in, BW_up, copies_joined, "fabric_time_joined",
-                           "time of a chip's link if one fabric joined the chips of all racks")
-network_time = _link(q.scale_out_time, k_out, BW_out, copies_leaving_of_racks, "network_time",
-                     "time of a chip's port to the network, one copy an expert")
-network_time_once = _link(q.scale_out_time, k_out, BW_out, copies_leaving_once_of_racks, "network_time_once",
-                          "time of a chip's port to the network, one copy a rack")
+fabric_time = _link(
+    q.scale_up_time,
+    k_in,
+    BW_up,
+    copies_inside_of_racks,
+    "fabric_time",
+    "time of a chip's link to the fabric of its rack, one copy an expert",
+)
+fabric_time_once = _link(
+    q.scale_up_time,
+    k_in,
+    BW_up,
+    copies_handed_on,
+    "fabric_time_once",
+    "time of a chip's link to the fabric of its rack, one copy a rack",
+)
+fabric_time_joined = _link(
+    q.scale_up_time,
+    k_in,
+    BW_up,
+    copies_joined,
+    "fabric_time_joined",
+    "time of a chip's link if one fabric joined the chips of all racks",
+)
+network_time = _link(
+    q.scale_out_time,
+    k_out,
+    BW_out,
+    copies_leaving_of_racks,
+    "network_time",
+    "time of a chip's port to the network, one copy an expert",
+)
+network_time_once = _link(
+    q.scale_out_time,
+    k_out,
+    BW_out,
+    copies_leaving_once_of_racks,
+    "network_time_once",
+    "time of a chip's port to the network, one copy a rack",
+)
 
-# Time, for a batch over racks -------------------------------------------------------------------------------
+# Time, for a batch over racks ---------------------------------------------------------------------
 
 _tokens = B * new / (R * n_up)  # of one chip
 
 one_fabric_time = Formula(
-    q.scale_up_time, _tokens * k * (1 - o / (R * n_up)) * _bytes / BW_up, name="one_fabric_time",
-    source="38:47", meaning="time if one fabric joined the chips of all racks", conventions=("latency left out",))
+    q.scale_up_time,
+    _tokens * k * (1 - o / (R * n_up)) * _bytes / BW_up,
+    name="one_fabric_time",
+    source="38:47",
+    meaning="time if one fabric joined the chips of all racks",
+    conventions=("latency left out",),
+)
 
 scale_out_time_of_racks = Formula(
-    q.scale_out_time, _tokens * k * phi * _bytes / BW_out, name="scale_out_time_of_racks",
-    using=(fraction_leaving_of_racks,), source="39:39", meaning="time for the copies that leave their rack",
-    conventions=("one copy an expert", "latency left out"))
+    q.scale_out_time,
+    _tokens * k * phi * _bytes / BW_out,
+    name="scale_out_time_of_racks",
+    using=(fraction_leaving_of_racks,),
+    source="39:39",
+    meaning="time for the copies that leave their rack",
+    conventions=("one copy an expert", "latency left out"),
+)
 
 scale_out_time_once_of_racks = Formula(
-    q.scale_out_time, _tokens * k_out * _bytes / BW_out, name="scale_out_time_once_of_racks",
-    using=(copies_leaving_once_of_racks,), source=f"{_V3}, section 3.2.2",
-    meaning="time between racks when each rack gets a token once", conventions=(*_LIMIT, "latency left out"))
+    q.scale_out_time,
+    _tokens * k_out * _bytes / BW_out,
+    name="scale_out_time_once_of_racks",
+    using=(copies_leaving_once_of_racks,),
+    source=f"{_V3}, section 3.2.2",
+    meaning="time between racks when each rack gets a token once",
+    conventions=(*_LIMIT, "latency left out"),
+)
 
 experts_per_device_of_racks = Formula(
-    q.experts_per_device, ceiling(E / (R * n_up)), name="experts_per_device_of_racks", source="33:37",
-    meaning="experts on the chip that holds most, over all chips of the racks", conventions=(experts._WHOLE,))
+    q.experts_per_device,
+    ceiling(E / (R * n_up)),
+    name="experts_per_device_of_racks",
+    source="33:37",
+    meaning="experts on the chip that holds most, over all chips of the racks",
+    conventions=(experts._WHOLE,),
+)
 
 expert_weight_time_of_racks = Formula(
-    q.expert_weight_time, w * E_n * N_1 * coverage / BW, name="expert_weight_time_of_racks",
-    using=(experts_per_device_of_racks, expert_coverage), source="derived",
-    meaning="time to read the experts that the batch wakes, on the fullest chip", conventions=(experts._WHOLE,))
+    q.expert_weight_time,
+    w * E_n * N_1 * coverage / BW,
+    name="expert_weight_time_of_racks",
+    using=(experts_per_device_of_racks, expert_coverage),
+    source="derived",
+    meaning="time to read the experts that the batch wakes, on the fullest chip",
+    conventions=(experts._WHOLE,),
+)
 
 expert_compute_time_of_racks = Formula(
-    q.expert_compute_time, c * new * B * k * N_1 * E_n / (E * F), name="expert_compute_time_of_racks",
-    using=(experts_per_device_of_racks,), source="derived", meaning="time of the experts' arithmetic on the fullest chip",
-    conventions=(experts._WHOLE,))
+    q.expert_compute_time,
+    c * new * B * k * N_1 * E_n / (E * F),
+    name="expert_compute_time_of_racks",
+    using=(experts_per_device_of_racks,),
+    source="derived",
+    meaning="time of the experts' arithmetic on the fullest chip",
+    conventions=(experts._WHOLE,),
+)
 
 expert_layer_time_of_racks = Formula(
-    q.expert_layer_time, Max(q.expert_weight_time.symbol, q.expert_compute_time.symbol),
-    name="expert_layer_time_of_racks", using=(expert_weight_time_of_racks, expert_compute_time_of_racks),
-    source="derived", meaning="the slower of reading the experts and computing with them",
-    conventions=("routed experts only", "dense peak, perfect balance: a floor"))
+    q.expert_layer_time,
+    Max(q.expert_weight_time.symbol, q.expert_compute_time.symbol),
+    name="expert_layer_time_of_racks",
+    using=(expert_weight_time_of_racks, expert_compute_time_of_racks),
+    source="derived",
+    meaning="the slower of reading the experts and computing with them",
+    conventions=("routed experts only", "dense peak, perfect balance: a floor"),
+)
 
 hiding_batch_of_racks = Formula(
-    q.hiding_batch, w * E_n * R * n_up * N_1 * BW_out / (new * k * phi * _bytes * BW), name="hiding_batch_of_racks",
-    using=(fraction_leaving_of_racks, experts_per_device_of_racks), source="derived",
+    q.hiding_batch,
+    w * E_n * R * n_up * N_1 * BW_out / (new * k * phi * _bytes * BW),
+    name="hiding_batch_of_racks",
+    using=(fraction_leaving_of_racks, experts_per_device_of_racks),
+    source="derived",
     meaning="batch, over all racks, up to which crossing takes no longer than reading the experts",
-    conventions=("one copy an expert", "every expert is read", "hidden by the routed experts alone"))
+    conventions=(
+        "one copy an expert",
+        "every expert is read",
+        "hidden by the routed experts alone",
+    ),
+)
 
 hiding_batch_once_of_racks = Formula(
-    q.hiding_batch, w * E_n * R * n_up * N_1 * BW_out / (new * k_out * _bytes * BW), name="hiding_batch_once_of_racks",
-    using=(copies_leaving_once_of_racks, experts_per_device_of_racks), source="derived", meaning="the same when each rack gets a token once",
-    conventions=(*_LIMIT, "every expert is read", "hidden by the routed experts alone"))
+    q.hiding_batch,
+    w * E_n * R * n_up * N_1 * BW_out / (new * k_out * _bytes * BW),
+    name="hiding_batch_once_of_racks",
+    using=(copies_leaving_once_of_racks, experts_per_device_of_racks),
+    source="derived",
+    meaning="the same when each rack gets a token once",
+    conventions=(*_LIMIT, "every expert is read", "hidden by the routed experts alone"),
+)
 
-# Time, at a load per chip -----------------------------------------------------------------------------------
+# Time, at a load per chip -------------------------------------------------------------------------
 
 expert_coverage_at_load = Formula(
-    q.expert_coverage, 1 - (1 - k / E)**(new * B_n * n / u), name="expert_coverage_at_load",
-    source="derived", meaning="share of the experts that the sequences of all chips wake",
-    conventions=("every expert is as likely as any other", _PER_CHIP))
+    q.expert_coverage,
+    1 - (1 - k / E) ** (new * B_n * n / u),
+    name="expert_coverage_at_load",
+    source="derived",
+    meaning="share of the experts that the sequences of all chips wake",
+    conventions=("every expert is as likely as any other", _PER_CHIP),
+)
 
 expert_weight_time_at_load = Formula(
-    q.expert_weight_time, w * E_n * N_1 * coverage / BW, name="expert_weight_time_at_load",
-    using=(experts.experts_per_device, expert_coverage_at_load), source="derived",
-    meaning="time to read the experts that the fullest chip keeps: the more chips, the fewer each keeps",
-    conventions=(_PER_CHIP, experts._WHOLE))
+    q.expert_weight_time,
+    w * E_n * N_1 * coverage / BW,
+    name="expert_weight_time_at_load",
+    using=(experts.experts_per_device, expert_coverage_at_load),
+    source="derived",
+    meaning="time to read the experts that the fullest chip keeps: the more chips, the fewer each "
+    "keeps",
+    conventions=(_PER_CHIP, experts._WHOLE),
+)
 
 expert_compute_time_at_load = Formula(
-    q.expert_compute_time, c * new * B_n * n * k * N_1 * E_n / (E * F), name="expert_compute_time_at_load",
-    using=(experts.experts_per_device,), source="derived",
-    meaning="time of the experts' arithmetic on the fullest chip: chips cancel where the experts divide evenly",
-    conventions=(_PER_CHIP, experts._WHOLE))
+    q.expert_compute_time,
+    c * new * B_n * n * k * N_1 * E_n / (E * F),
+    name="expert_compute_time_at_load",
+    using=(experts.experts_per_device,),
+    source="derived",
+    meaning="time of the experts' arithmetic on the fullest chip: chips cancel where the experts "
+    "divide evenly",
+    conventions=(_PER_CHIP, experts._WHOLE),
+)
 
 dispatch_time = Formula(
-    q.dispatch_time, new * B_n * k_out * d * w_out / BW_out + fixed, using=(experts.copies_leaving,),
-    source=_KERNELS, meaning="bytes that leave over the port's rate, and a constant",
-    conventions=("one copy an expert", "what stays in the domain travels meanwhile", _PER_CHIP))
+    q.dispatch_time,
+    new * B_n * k_out * d * w_out / BW_out + fixed,
+    using=(experts.copies_leaving,),
+    source=_KERNELS,
+    meaning="bytes that leave over the port's rate, and a constant",
+    conventions=("one copy an expert", "what stays in the domain travels meanwhile", _PER_CHIP),
+)
 
 combine_time = Formula(
-    q.combine_time, new * B_n * k_out * d * w_back / BW_out + fixed, using=(experts.copies_leaving,),
-    source=_KERNELS, meaning="the same for the answers, which come back in more bytes",
-    conventions=("one copy an expert", "what stays in the domain travels meanwhile", _PER_CHIP))
+    q.combine_time,
+    new * B_n * k_out * d * w_back / BW_out + fixed,
+    using=(experts.copies_leaving,),
+    source=_KERNELS,
+    meaning="the same for the answers, which come back in more bytes",
+    conventions=("one copy an expert", "what stays in the domain travels meanwhile", _PER_CHIP),
+)
 
 scale_up_time_at_load = Formula(
-    q.scale_up_time, new * B_n * k_in * _bytes / BW_up, using=(experts.copies_inside,),
-    name="scale_up_time_at_load", source="38:47", meaning="time on the fabric for the tokens of one chip",
-    conventions=("latency left out", _PER_CHIP))
+    q.scale_up_time,
+    new * B_n * k_in * _bytes / BW_up,
+    using=(experts.copies_inside,),
+    name="scale_up_time_at_load",
+    source="38:47",
+    meaning="time on the fabric for the tokens of one chip",
+    conventions=("latency left out", _PER_CHIP),
+)
 
 scale_out_time_at_load = Formula(
-    q.scale_out_time, new * B_n * k_out * _bytes / BW_out, using=(experts.copies_leaving,),
-    name="scale_out_time_at_load", source="39:39", meaning="time on the network for the tokens of one chip",
-    conventions=("latency left out", _PER_CHIP))
+    q.scale_out_time,
+    new * B_n * k_out * _bytes / BW_out,
+    using=(experts.copies_leaving,),
+    name="scale_out_time_at_load",
+    source="39:39",
+    meaning="time on the network for the tokens of one chip",
+    conventions=("latency left out", _PER_CHIP),
+)
 
 all_to_all_time_at_load = Formula(
-    q.all_to_all_time, Max(q.scale_up_time.symbol, q.scale_out_time.symbol), name="all_to_all_time_at_load",
-    using=(scale_up_time_at_load, scale_out_time_at_load), source="39:39",
+    q.all_to_all_time,
+    Max(q.scale_up_time.symbol, q.scale_out_time.symbol),
+    name="all_to_all_time_at_load",
+    using=(scale_up_time_at_load, scale_out_time_at_load),
+    source="39:39",
     meaning="the slower of fabric and network, for the tokens of one chip",
-    conventions=("both work at once", "latency left out", _PER_CHIP))
+    conventions=("both work at once", "latency left out", _PER_CHIP),
+)
 
 fixed_traffic_time = Formula(
-    q.communication_time, 2 * layers * fixed, name="fixed_traffic_time", source=_KERNELS,
-    meaning="what the all-to-alls of a step take whatever their bytes: the constant, out and back, in every layer",
-    conventions=("none of it hidden",))
+    q.communication_time,
+    2 * layers * fixed,
+    name="fixed_traffic_time",
+    source=_KERNELS,
+    meaning="what the all-to-alls of a step take whatever their bytes: the constant, out and "
+    "back, in every layer",
+    conventions=("none of it hidden",),
+)
 
 token_traffic = Formula(
-    q.token_traffic, layers * q.all_to_all_bytes.symbol, using=(experts.all_to_all_bytes,), source="derived",
+    q.token_traffic,
+    layers * q.all_to_all_bytes.symbol,
+    using=(experts.all_to_all_bytes,),
+    source="derived",
     meaning="bytes that one token sends to experts and gets back, over all layers",
-    conventions=("one copy an expert, wherever it lies",))
+    conventions=("one copy an expert, wherever it lies",),
+)
 
-# Memory, at a load per chip ---------------------------------------------------------------------------------
+# Memory, at a load per chip -----------------------------------------------------------------------
 
 memory_of_chip = Formula(
-    q.device_memory, C, name="memory_of_chip", source="definition", meaning="the memory that a chip has")
+    q.device_memory,
+    C,
+    name="memory_of_chip",
+    source="definition",
+    meaning="the memory that a chip has",
+)
 
 resident_weights = Formula(
-    q.resident_weights, w * N_routed / n, source="derived",
-    meaning="the routed experts of all layers, spread over the chips")
+    q.resident_weights,
+    w * N_routed / n,
+    source="derived",
+    meaning="the routed experts of all layers, spread over the chips",
+)
 
 copied_weights = Formula(
-    q.copied_weights, w * (N_total - N_routed) / o, source="derived",
+    q.copied_weights,
+    w * (N_total - N_routed) / o,
+    source="derived",
     meaning="attention, embeddings and shared experts, whole on every chip",
-    conventions=("data-parallel attention, as in DeepSeek's service of 2025; tensor parallelism would share it",))
+    conventions=(
+        "data-parallel attention, as in DeepSeek's service of 2025; tensor parallelism would "
+        "share it",
+    ),
+)
 
 resident_caches = Formula(
-    q.resident_caches, B_n * (L * b + b_0), source="1:06:26",
-    meaning="caches of a chip's own sequences", conventions=("attention is not shared among chips",))
+    q.resident_caches,
+    B_n * (L * b + b_0),
+    source="1:06:26",
+    meaning="caches of a chip's own sequences",
+    conventions=("attention is not shared among chips",),
+)
 
 device_memory_at_load = Formula(
-    q.device_memory, q.resident_weights.symbol + q.copied_weights.symbol + q.resident_caches.symbol,
-    name="device_memory_at_load", using=(resident_weights, copied_weights, resident_caches), source="derived",
-    meaning="experts, the rest of the model, and caches")
+    q.device_memory,
+    q.resident_weights.symbol + q.copied_weights.symbol + q.resident_caches.symbol,
+    name="device_memory_at_load",
+    using=(resident_weights, copied_weights, resident_caches),
+    source="derived",
+    meaning="experts, the rest of the model, and caches",
+)
 
 fewest_devices = Formula(
     q.fewest_devices,
     w * N_routed / Max(0, C - q.copied_weights.symbol - q.resident_caches.symbol),
-    using=(copied_weights, resident_caches), source="derived",
+    using=(copied_weights, resident_caches),
+    source="derived",
     meaning="chips over which the experts have to be spread to leave room for the caches",
-    conventions=("infinite where the caches do not fit however the experts are spread",
-                 "no memory kept back for activations or fragmentation"),
-    derivation=lambda: _derive_fewest_devices())
+    conventions=(
+        "infinite where the caches do not fit however the experts are spread",
+        "no memory kept back for activations or fragmentation",
+    ),
+    derivation=lambda: _derive_fewest_devices(),
+)
 
 
 def _derive_fewest_devices() -> Derivation:
     d_ = Derivation("How many chips the caches ask for")
-    d_.start(Eq(C, w * N_routed / n + q.copied_weights.symbol + q.resident_caches.symbol),
-             "memory of a chip: its experts, the rest of the model, its caches")
+    d_.start(
+        Eq(C, w * N_routed / n + q.copied_weights.symbol + q.resident_caches.symbol),
+        "memory of a chip: its experts, the rest of the model, its caches",
+    )
     d_.solve("devices", "only the experts are shared out; the rest is on every chip")
-    d_.claim(Eq(n, w * N_routed / (C - q.copied_weights.symbol - q.resident_caches.symbol)),
-             "experts over the memory that is left for them")
+    d_.claim(
+        Eq(n, w * N_routed / (C - q.copied_weights.symbol - q.resident_caches.symbol)),
+        "experts over the memory that is left for them",
+    )
     return d_
 
 
-# Facts ------------------------------------------------------------------------------------------------------
+# Facts --------------------------------------------------------------------------------------------
 
 # Their domains are like those of a neighbour in the table.
 _ALIKE = ("A100 40GB", "B100", "H200 SXM", "B300 SXM", "TPU v5e")
 
 
 def generations_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows for the page: chips of a domain, its memory, and how much faster it is inside than out.
+    """Head and rows for the page: chips of a domain, its memory, and how much faster it is inside
+    than out.
 
     >>> head, rows = generations_table()
     >>> [row[2:] for row in rows if row[0] == "H100 SXM"]
     [['8', '640\\xa0GB', '9×']]
-    >>> any("unverified" in row[0] for row in rows)          # announced, and shown as such
+    >>> any("unverified" in row[0] for row in rows)  # announced, and shown as such
     True
     """
     from .facts import get
@@ -297,21 +591,37 @@ def generations_table() -> tuple[list[str], list[list[str]]]:
         if g.name in _ALIKE:
             continue
         mark = "" if get("accelerators", g.name).verified else " (unverified)"
-        rows.append([g.name + mark, str(g.year), f"{g.devices:,}", format_value(g.memory, "B"),
-                     f"{g.ratio:.2g}×" if g.ratio else "–"])
-    return ["Chip", "Year", "Chips in its domain", "Memory of the domain", "Inside over outside"], rows
+        rows.append(
+            [
+                g.name + mark,
+                str(g.year),
+                f"{g.devices:,}",
+                format_value(g.memory, "B"),
+                f"{g.ratio:.2g}×" if g.ratio else "–",
+            ]
+        )
+    return [
+        "Chip",
+        "Year",
+        "Chips in its domain",
+        "Memory of the domain",
+        "Inside over outside",
+    ], rows
 
 
 _USER_SPEED = 21  # tokens a second: DeepSeek's overview of its service says 20 to 22, and no batch
 
 
 def served() -> list[dict[str, float | str]]:
-    """Published services over many nodes: their step, and what the all-to-alls of a step take at least.
+    """Published services over many nodes: their step, and what the all-to-alls of a step take at
+    least.
 
-    A dictionary a row: `name`, `chips`, `device_batch`, `step` and `traffic` in seconds.  Where no batch is published
-    it follows from the speed that users see.
+    A dictionary a row: `name`, `chips`, `device_batch`, `step` and `traffic` in seconds.  Where no
+    batch is published it follows from the speed that users see.
 
-    >>> [0.3 < row["traffic"] / row["step"] < 0.5 for row in served()]      # less than half: two half-batches hide it
+    >>> [
+    ...     0.3 < row["traffic"] / row["step"] < 0.5 for row in served()
+    ... ]  # less than half: two half-batches hide it
     [True, True, True]
     """
     from .facts import get
@@ -322,9 +632,18 @@ def served() -> list[dict[str, float | str]]:
         speed = row["tokens_per_s_per_chip"]
         each = float(row["batch"].split()[0]) if row["batch"] else speed / _USER_SPEED
         known = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8") | {
-            "devices": row["chips"], "batch": each * row["chips"]}
-        found.append({"name": f"{row['model']}, {row['system'].split(' ')[0]}, {row['date'][:7]}", "chips": row["chips"],
-                      "device_batch": each, "step": each / speed, "traffic": experts.communication_time(known)})
+            "devices": row["chips"],
+            "batch": each * row["chips"],
+        }
+        found.append(
+            {
+                "name": f"{row['model']}, {row['system'].split(' ')[0]}, {row['date'][:7]}",
+                "chips": row["chips"],
+                "device_batch": each,
+                "step": each / speed,
+                "traffic": experts.communication_time(known),
+            }
+        )
     return found
 
 
@@ -336,18 +655,37 @@ def served_table() -> tuple[list[str], list[list[str]]]:
     """
     from .units import format_value
 
-    rows = [[row["name"], str(row["chips"]), format_value(row["device_batch"], "1"), format_value(row["step"], "s"),
-             format_value(row["traffic"], "s"), format_value(row["traffic"] / row["step"], "%", 2)] for row in served()]
-    return ["Service", "Chips", "Sequences a chip", "Step, measured", "Its all-to-alls, computed", "Share"], rows
+    rows = [
+        [
+            row["name"],
+            str(row["chips"]),
+            format_value(row["device_batch"], "1"),
+            format_value(row["step"], "s"),
+            format_value(row["traffic"], "s"),
+            format_value(row["traffic"] / row["step"], "%", 2),
+        ]
+        for row in served()
+    ]
+    return [
+        "Service",
+        "Chips",
+        "Sequences a chip",
+        "Step, measured",
+        "Its all-to-alls, computed",
+        "Share",
+    ], rows
 
 
 def kernels(hardware: str = "H100 SXM") -> list[dict[str, float]]:
-    """Measured all-to-all kernels beside what ``dispatch_time`` and ``combine_time`` say without their constant.
+    """Measured all-to-all kernels beside what ``dispatch_time`` and ``combine_time`` say without
+    their constant.
 
-    A dictionary a row, in seconds: `devices`, `dispatch` and `combine` measured, `dispatch_bytes` and
-    `combine_bytes` the time of the bytes alone.
+    A dictionary a row, in seconds: `devices`, `dispatch` and `combine` measured, `dispatch_bytes`
+    and `combine_bytes` the time of the bytes alone.
 
-    >>> rest = [row["dispatch"] - row["dispatch_bytes"] for row in kernels()[1:]]     # what bytes do not explain
+    >>> rest = [
+    ...     row["dispatch"] - row["dispatch_bytes"] for row in kernels()[1:]
+    ... ]  # what bytes do not explain
     >>> all(40e-6 < seconds < 60e-6 for seconds in rest)
     True
     """
@@ -356,20 +694,44 @@ def kernels(hardware: str = "H100 SXM") -> list[dict[str, float]]:
     found = []
     for row in load("measured_all_to_all"):
         known = experts.expert_values(hardware, row["model"], precision="fp8") | {
-            "devices": row["chips"], "device_batch": row["tokens_per_chip"], "kernel_overhead": 0}
-        found.append({"devices": row["chips"], "dispatch": row["dispatch_s"], "combine": row["combine_s"],
-                      "dispatch_bytes": dispatch_time(known), "combine_bytes": combine_time(known)})
+            "devices": row["chips"],
+            "device_batch": row["tokens_per_chip"],
+            "kernel_overhead": 0,
+        }
+        found.append(
+            {
+                "devices": row["chips"],
+                "dispatch": row["dispatch_s"],
+                "combine": row["combine_s"],
+                "dispatch_bytes": dispatch_time(known),
+                "combine_bytes": combine_time(known),
+            }
+        )
     return found
 
 
 def kernels_table() -> tuple[list[str], list[list[str]]]:
     """Head and rows for the page.
 
-    >>> kernels_table()[1][0][:3]                            # in one node nothing leaves
+    >>> kernels_table()[1][0][:3]  # in one node nothing leaves
     ['8', '77\\xa0µs', '0\\xa0s']
     """
     from .units import format_value
 
-    rows = [[str(row["devices"]), *(format_value(row[key], "s") for key in (
-        "dispatch", "dispatch_bytes", "combine", "combine_bytes"))] for row in kernels()]
-    return ["Chips", "Out, measured", "Out, bytes alone", "Back, measured", "Back, bytes alone"], rows
+    rows = [
+        [
+            str(row["devices"]),
+            *(
+                format_value(row[key], "s")
+                for key in ("dispatch", "dispatch_bytes", "combine", "combine_bytes")
+            ),
+        ]
+        for row in kernels()
+    ]
+    return [
+        "Chips",
+        "Out, measured",
+        "Out, bytes alone",
+        "Back, measured",
+        "Back, bytes alone",
+    ], rows

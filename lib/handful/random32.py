@@ -1,4 +1,7 @@
-"""A small generator of uniform numbers, the same to the last bit as the page's ``random.js`` (public domain)."""
+"""A small generator of uniform numbers, the same to the last bit as the page's ``random.js``
+(public domain).
+"""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,9 +1,10 @@
-"""Reversible networks in NumPy: activations rebuilt on the way back, not kept (the lecture, 2:10:25, 2:12:46).
+"""Reversible networks in NumPy: activations rebuilt on the way back, not kept (the lecture,
+2:10:25, 2:12:46).
 
-A RevNet block, y1 = x1 + F(x2) and y2 = x2 + G(y1), is two Feistel rounds with real numbers, so that its
-inverse is a decryption.  The paper of 2017 (Gomez et al., arXiv 1707.04585) is about residual networks for
-images; attention as F and the feed-forward part as G came with Reformer in 2020 (Kitaev et al., arXiv
-2001.04451).
+A RevNet block, y1 = x1 + F(x2) and y2 = x2 + G(y1), is two Feistel rounds with real numbers, so
+that its inverse is a decryption.  The paper of 2017 (Gomez et al., arXiv 1707.04585) is about
+residual networks for images; attention as F and the feed-forward part as G came with Reformer in
+2020 (Kitaev et al., arXiv 2001.04451).
 
 >>> net = network("transformer", depth=4, width=16, seed=1)
 >>> x1, x2 = np.random.default_rng(2).standard_normal((2, 8, 16))
@@ -13,9 +14,10 @@ True
 >>> kept, rebuilt = gradients(net, x1, x2, rebuild=False), gradients(net, x1, x2)
 >>> bool(np.abs(kept.x1 - rebuilt.x1).max() < 1e-10 * np.abs(kept.x1).max())
 True
->>> round(kept.held_bytes / rebuilt.held_bytes, 1)      # 4 blocks are 8 rounds, of which one is held
+>>> round(kept.held_bytes / rebuilt.held_bytes, 1)  # 4 blocks are 8 rounds, of which one is held
 5.9
 """
+
 from __future__ import annotations
 
 import math
@@ -27,14 +29,14 @@ import numpy as np
 from .reversible import REALS, FeistelError, decrypt, encrypt
 from .units import format_value
 
-# Layers: forward gives the output and what the backward pass needs of it ------------------------------------
+# Layers: forward gives the output and what the backward pass needs of it --------------------------
 
 
 class Layer(NamedTuple):
     """A kind of layer: its shapes of weights in units of width, and both passes.
 
-    forward(weights, x) gives y and what is kept; backward(weights, kept, dy) gives dx and the weights'
-    gradients.  x and y have the shape (tokens, width).
+    forward(weights, x) gives y and what is kept; backward(weights, kept, dy) gives dx and the
+    weights' gradients.  x and y have the shape (tokens, width).
     """
 
     shapes: tuple[tuple[int, int], ...]
@@ -50,7 +52,9 @@ def _normalise(x):
 
 
 def _normalise_backward(normal, scale, dy):
-    return scale * (dy - dy.mean(axis=1, keepdims=True) - normal * (dy * normal).mean(axis=1, keepdims=True))
+    return scale * (
+        dy - dy.mean(axis=1, keepdims=True) - normal * (dy * normal).mean(axis=1, keepdims=True)
+    )
 
 
 def _mlp_forward(weights, x):
@@ -83,7 +87,11 @@ def _attention_backward(weights, kept, dy):
     normal, scale, queries, keys, values, shares, mixed = kept
     dmixed = dy @ out.T
     dshares = dmixed @ values.T
-    dscores = shares * (dshares - (dshares * shares).sum(axis=1, keepdims=True)) / math.sqrt(queries.shape[1])
+    dscores = (
+        shares
+        * (dshares - (dshares * shares).sum(axis=1, keepdims=True))
+        / math.sqrt(queries.shape[1])
+    )
     dqueries, dkeys, dvalues = dscores @ keys, dscores.T @ queries, shares.T @ dmixed
     dnormal = dqueries @ query.T + dkeys @ key.T + dvalues @ value.T
     gradients = normal.T @ dqueries, normal.T @ dkeys, normal.T @ dvalues, mixed.T @ dy
@@ -105,15 +113,16 @@ class Branch(NamedTuple):
         return self.layer.forward(self.weights, x)[0]
 
 
-# Networks ---------------------------------------------------------------------------------------------------
+# Networks -----------------------------------------------------------------------------------------
 
 
-def network(kind: str, depth: int, width: int, *, gain: float = 1.0, seed: int = 0,
-            dtype=np.float64) -> list[Branch]:
+def network(
+    kind: str, depth: int, width: int, *, gain: float = 1.0, seed: int = 0, dtype=np.float64
+) -> list[Branch]:
     """The branches F, G, F, G, … of `depth` reversible blocks, with random weights.
 
-    `kind` is "revnet" (two feed-forward parts a block) or "transformer" (attention, then feed-forward);
-    weights have the variance gain²/inputs; `dtype` is that of the arithmetic.
+    `kind` is "revnet" (two feed-forward parts a block) or "transformer" (attention, then
+    feed-forward); weights have the variance gain²/inputs; `dtype` is that of the arithmetic.
 
     >>> network("resnet", depth=2, width=8)
     Traceback (most recent call last):
@@ -121,18 +130,25 @@ def network(kind: str, depth: int, width: int, *, gain: float = 1.0, seed: int =
     handful.reversible.FeistelError: A reversible network is 'revnet' or 'transformer'; got 'resnet'.
     """
     if kind not in BLOCKS:
-        raise FeistelError(f"A reversible network is {' or '.join(map(repr, BLOCKS))}; got {kind!r}.")
+        raise FeistelError(
+            f"A reversible network is {' or '.join(map(repr, BLOCKS))}; got {kind!r}."
+        )
     if depth < 1 or width < 2:
-        raise FeistelError("A reversible network wants 1 block or more and a width of 2 or more; "
-                           f"got {depth} and {width}.")
+        raise FeistelError(
+            "A reversible network wants 1 block or more and a width of 2 or more; "
+            f"got {depth} and {width}."
+        )
     rng = np.random.default_rng(seed)
 
     def draw(inputs: int, outputs: int):
         scale = gain / math.sqrt(inputs * width)
         return (scale * rng.standard_normal((inputs * width, outputs * width))).astype(dtype)
 
-    return [Branch(layer, tuple(draw(*shape) for shape in layer.shapes))
-            for _ in range(depth) for layer in BLOCKS[kind]]
+    return [
+        Branch(layer, tuple(draw(*shape) for shape in layer.shapes))
+        for _ in range(depth)
+        for layer in BLOCKS[kind]
+    ]
 
 
 def forward(branches: Sequence[Branch], x1, x2) -> tuple:
@@ -148,7 +164,9 @@ def inverse(branches: Sequence[Branch], y1, y2) -> tuple:
 
 
 class Gradients(NamedTuple):
-    """Gradients by the inputs and by each branch's weights; the most bytes of activations held at once."""
+    """Gradients by the inputs and by each branch's weights; the most bytes of activations held at
+    once.
+    """
 
     x1: np.ndarray
     x2: np.ndarray
@@ -164,10 +182,10 @@ def _bytes(*groups) -> int:
 def gradients(branches: Sequence[Branch], x1, x2, *, rebuild: bool = True) -> Gradients:
     """Gradients of half the sum of squares of both outputs.
 
-    With `rebuild` only the last pair of streams is held: going back, each branch runs forward once more on
-    the half that it left alone, which undoes its round and gives what its own backward pass needs.
-    Otherwise all branches keep theirs, as usual.  `held_bytes` counts activations, not gradients and not
-    weights.
+    With `rebuild` only the last pair of streams is held: going back, each branch runs forward once
+    more on the half that it left alone, which undoes its round and gives what its own backward pass
+    needs.  Otherwise all branches keep theirs, as usual.  `held_bytes` counts activations, not
+    gradients and not weights.
     """
     last, before, kept_by_all = x2, x1, []
     for branch in branches:
@@ -191,27 +209,45 @@ def gradients(branches: Sequence[Branch], x1, x2, *, rebuild: bool = True) -> Gr
 
 
 def rebuild_error(branches: Sequence[Branch], x1, x2) -> float:
-    """How far the rebuilt inputs are from the true ones: root mean square, relative to the inputs' own."""
+    """How far the rebuilt inputs are from the true ones: root mean square, relative to the inputs'
+    own.
+    """
     true = np.stack([x1, x2]).astype(float)
     again = np.stack(inverse(branches, *forward(branches, x1, x2))).astype(float)
     return float(np.sqrt(((again - true) ** 2).mean() / (true**2).mean()))
 
 
-def nudge_growth(depth: int = 64, *, residual: bool = True, normalised: bool = True, gain: float = 2.0,
-                 width: int = 64, samples: int = 32, nudge: float = 1e-6, seed: int = 0) -> np.ndarray:
-    """A small change of the input, relative to the activations, after 0, 1, … `depth` random layers.
+def nudge_growth(
+    depth: int = 64,
+    *,
+    residual: bool = True,
+    normalised: bool = True,
+    gain: float = 2.0,
+    width: int = 64,
+    samples: int = 32,
+    nudge: float = 1e-6,
+    seed: int = 0,
+) -> np.ndarray:
+    """A small change of the input, relative to the activations, after 0, 1, … `depth` random
+    layers.
 
-    Layers are feed-forward (tanh, four times as wide); the result is the median over `samples` inputs.  Two
-    unrelated vectors of equal length differ by √2: that is as far as it can go, like one half of a cipher's
-    bits.  The gain decides: at 1 even the plain network is calm by this measure.
+    Layers are feed-forward (tanh, four times as wide); the result is the median over `samples`
+    inputs.  Two unrelated vectors of equal length differ by √2: that is as far as it can go, like
+    one half of a cipher's bits.  The gain decides: at 1 even the plain network is calm by this
+    measure.
 
-    >>> [float(f"{nudge_growth(residual=r, normalised=n)[-1]:.1e}")
-    ...  for r in (False, True) for n in (False, True)]
+    >>> [
+    ...     float(f"{nudge_growth(residual=r, normalised=n)[-1]:.1e}")
+    ...     for r in (False, True)
+    ...     for n in (False, True)
+    ... ]
     [1.5, 0.86, 0.021, 3e-06]
     """
     if depth < 0 or width < 2 or samples < 1 or not 0 < nudge < 1:
-        raise FeistelError("A nudge below 1 goes through 0 layers or more, of width 2 or more, for 1 sample "
-                           f"or more; got {nudge}, {depth}, {width} and {samples}.")
+        raise FeistelError(
+            "A nudge below 1 goes through 0 layers or more, of width 2 or more, for 1 sample "
+            f"or more; got {nudge}, {depth}, {width} and {samples}."
+        )
     rng = np.random.default_rng(seed)
 
     def matrix(inputs: int, outputs: int):
@@ -227,26 +263,42 @@ def nudge_growth(depth: int = 64, *, residual: bool = True, normalised: bool = T
         if layer:
             up, down = matrix(width, 4 * width), matrix(4 * width, width)
             rows = pair.reshape(-1, width)
-            branch = (np.tanh((_normalise(rows)[0] if normalised else rows) @ up) @ down).reshape(pair.shape)
+            branch = (np.tanh((_normalise(rows)[0] if normalised else rows) @ up) @ down).reshape(
+                pair.shape
+            )
             pair = pair + branch if residual else branch
         growth.append(np.median(length(pair[1] - pair[0]) / length(pair[0])))
     return np.array(growth)
 
 
 def gradient_table(width: int = 32, tokens: int = 24) -> tuple[list[str], list[list[str]]]:
-    """Head and rows for a page: kept against rebuilt activations, in bytes and in the gradients they give.
+    """Head and rows for a page: kept against rebuilt activations, in bytes and in the gradients
+    they give.
 
     How gradients differ: the largest difference of any, relative to the largest entry of its array.
     """
     rows = []
-    for depth, dtype, label in ((4, np.float64, "double"), (16, np.float64, "double"), (64, np.float64, "double"),
-                                (16, np.float32, "single")):
+    for depth, dtype, label in (
+        (4, np.float64, "double"),
+        (16, np.float64, "double"),
+        (64, np.float64, "double"),
+        (16, np.float32, "single"),
+    ):
         net = network("transformer", depth, width, dtype=dtype)
         x = np.random.default_rng(11).standard_normal((2, tokens, width)).astype(dtype)
         kept, rebuilt = gradients(net, *x, rebuild=False), gradients(net, *x)
         pairs = [(kept.x1, rebuilt.x1), (kept.x2, rebuilt.x2)]
-        pairs += [pair for one, other in zip(kept.weights, rebuilt.weights) for pair in zip(one, other)]
+        pairs += [
+            pair for one, other in zip(kept.weights, rebuilt.weights) for pair in zip(one, other)
+        ]
         gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in pairs)
-        rows.append([str(depth), label, f"{kept.held_bytes / 1e3:,.0f} kB", f"{rebuilt.held_bytes / 1e3:,.0f} kB",
-                     format_value(gap, "1", 1)])
+        rows.append(
+            [
+                str(depth),
+                label,
+                f"{kept.held_bytes / 1e3:,.0f} kB",
+                f"{rebuilt.held_bytes / 1e3:,.0f} kB",
+                format_value(gap, "1", 1),
+            ]
+        )
     return ["Blocks", "Precision", "Kept", "Rebuilt", "Gradients differ by"], rows

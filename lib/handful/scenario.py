@@ -1,19 +1,21 @@
 """Scenario: a chip, a model, a precision and a context, turned into values of symbols.
 
-`values` gives what formulas take; `page_rows` gives the same rows to the browser, which does the same
-arithmetic.
+`values` gives what formulas take; `page_rows` gives the same rows to the browser, which does the
+same arithmetic.
 
-Conventions: the chips that serve are one scale-up domain (a node of 8, a rack of 72), and for TPUs a slice of
-16; `active_parameters` counts the input embedding, so that a dense model's active parameters are its total;
-latent attention counts its absorbed form in decode and its plain
-form in prefill and training; the price of a chip is its three-year rental, else the
-cost to its owner; activations go to experts in one byte a number and come back in two, as DeepSeek sends them; a layer's latency
-is that of published kernels with next to nothing to send, ten of them a layer in a CUDA graph.
+Conventions: the chips that serve are one scale-up domain (a node of 8, a rack of 72), and for TPUs
+a slice of 16; `active_parameters` counts the input embedding, so that a dense model's active
+parameters are its total; latent attention counts its absorbed form in decode and its plain form in
+prefill and training; the price of a chip is its three-year rental, else the cost to its owner;
+activations go to experts in one byte a number and come back in two, as DeepSeek sends them; a
+layer's latency is that of published kernels with next to nothing to send, ten of them a layer in a
+CUDA graph.
 
 >>> v = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", context=8192)
 >>> v["total_parameters"], v["kv_bytes_per_token"], v["devices"]
 (70553706496, 163840, 8)
 """
+
 from __future__ import annotations
 
 import math
@@ -28,14 +30,34 @@ __all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "model_row", "notes", "page
 DEFAULT = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8", "context": 8192}
 
 PRECISIONS = [
-    {"name": "bf16", "label": "bf16", "arithmetic": "bf16", "bytes_per_parameter": 2,
-     "kv_bytes_per_element": 2},
-    {"name": "fp8", "label": "fp8", "arithmetic": "fp8", "bytes_per_parameter": 1,
-     "kv_bytes_per_element": 1},
-    {"name": "fp4", "label": "fp4 (cache in fp8)", "arithmetic": "fp4", "bytes_per_parameter": 0.5,
-     "kv_bytes_per_element": 1},
-    {"name": "int8-weights", "label": "int8 weights, bf16 arithmetic", "arithmetic": "bf16",
-     "bytes_per_parameter": 1, "kv_bytes_per_element": 2},
+    {
+        "name": "bf16",
+        "label": "bf16",
+        "arithmetic": "bf16",
+        "bytes_per_parameter": 2,
+        "kv_bytes_per_element": 2,
+    },
+    {
+        "name": "fp8",
+        "label": "fp8",
+        "arithmetic": "fp8",
+        "bytes_per_parameter": 1,
+        "kv_bytes_per_element": 1,
+    },
+    {
+        "name": "fp4",
+        "label": "fp4 (cache in fp8)",
+        "arithmetic": "fp4",
+        "bytes_per_parameter": 0.5,
+        "kv_bytes_per_element": 1,
+    },
+    {
+        "name": "int8-weights",
+        "label": "int8 weights, bf16 arithmetic",
+        "arithmetic": "bf16",
+        "bytes_per_parameter": 1,
+        "kv_bytes_per_element": 2,
+    },
 ]
 
 CONSTANTS = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
@@ -46,41 +68,78 @@ NODE = 8
 
 @cache
 def _latencies() -> dict[str, float]:
-    """Latencies that no row of a chip or a model has: published kernels with next to nothing to send.
+    """Latencies that no row of a chip or a model has: published kernels with next to nothing to
+    send.
 
     >>> {name: f"{seconds * 1e6:.1f} µs" for name, seconds in _latencies().items()}
     {'launch_latency': '13.0 µs', 'exchange_latency_of_node': '28.5 µs', 'exchange_latency_of_rack': '60.4 µs', 'all_reduce_latency': '4.7 µs'}
     """
     measured = {row.name: row for row in facts.load("measured_latencies")}
-    return {"launch_latency": measured["kernels_a_layer"]["value"] * measured["kernel_graph"]["seconds"],
-            "exchange_latency_of_node": measured["exchange_h200_ep8"]["seconds"],
-            "exchange_latency_of_rack": measured["exchange_nvl72_ep64"]["seconds"],
-            "all_reduce_latency": measured["all_reduce_h100"]["seconds"]}
+    return {
+        "launch_latency": measured["kernels_a_layer"]["value"]
+        * measured["kernel_graph"]["seconds"],
+        "exchange_latency_of_node": measured["exchange_h200_ep8"]["seconds"],
+        "exchange_latency_of_rack": measured["exchange_nvl72_ep64"]["seconds"],
+        "all_reduce_latency": measured["all_reduce_h100"]["seconds"],
+    }
 
 
-# What a reader should know of a scenario: shown where `left` is above `right` (expression trees over the
-# values and max_context), where the value `missing` is absent, or where the hardware is not `verified`; not
-# where the rule named by `unless` is shown.  Left and right stand in `text`, written in `unit`.
+# What a reader should know of a scenario: shown where `left` is above `right` (expression trees
+# over the values and max_context), where the value `missing` is absent, or where the hardware is
+# not `verified`; not where the rule named by `unless` is shown.  Left and right stand in `text`,
+# written in `unit`.
 RULES = [
-    {"name": "fits", "left": ["*", "total_parameters", "bytes_per_parameter"],
-     "right": ["*", "memory_capacity", "devices"], "unit": "B",
-     "text": "{model} in {precision} takes {left}; {devices} × {hardware} hold {right}, so it does not fit: "
-             "read the numbers as if memory were larger."},
-    {"name": "sequence", "unless": "fits", "unit": "B",
-     "left": ["+", ["*", "total_parameters", "bytes_per_parameter"], ["*", "context", "kv_bytes_per_token"],
-              "kv_window_bytes"],
-     "right": ["*", "memory_capacity", "devices"],
-     "text": "Weights and one sequence take {left}; {devices} × {hardware} hold {right}, so not one fits."},
-    {"name": "context", "left": "context", "right": "max_context", "unit": "token",
-     "text": "A context of {left} is beyond the {right} that {model} was published for."},
-    {"name": "price", "missing": "device_price",
-     "text": "No price per hour was found for {hardware}, so costs cannot be shown."},
-    {"name": "verified", "verified": False,
-     "text": "The figures for {hardware} were announced and are not verified."},
+    {
+        "name": "fits",
+        "left": ["*", "total_parameters", "bytes_per_parameter"],
+        "right": ["*", "memory_capacity", "devices"],
+        "unit": "B",
+        "text": "{model} in {precision} takes {left}; {devices} × {hardware} hold {right}, so it "
+        "does not fit: "
+        "read the numbers as if memory were larger.",
+    },
+    {
+        "name": "sequence",
+        "unless": "fits",
+        "unit": "B",
+        "left": [
+            "+",
+            ["*", "total_parameters", "bytes_per_parameter"],
+            ["*", "context", "kv_bytes_per_token"],
+            "kv_window_bytes",
+        ],
+        "right": ["*", "memory_capacity", "devices"],
+        "text": "Weights and one sequence take {left}; {devices} × {hardware} hold {right}, so "
+        "not one fits.",
+    },
+    {
+        "name": "context",
+        "left": "context",
+        "right": "max_context",
+        "unit": "token",
+        "text": "A context of {left} is beyond the {right} that {model} was published for.",
+    },
+    {
+        "name": "price",
+        "missing": "device_price",
+        "text": "No price per hour was found for {hardware}, so costs cannot be shown.",
+    },
+    {
+        "name": "verified",
+        "verified": False,
+        "text": "The figures for {hardware} were announced and are not verified.",
+    },
 ]
 
-MAY_BE_ZERO = {"routed_parameters", "kv_bytes_per_token", "kv_window_bytes", "attention_flops_per_pair",
-               "prefill_attention_flops_per_pair", "context", "layer_latency"}
+MAY_BE_ZERO = {
+    "routed_parameters",
+    "kv_bytes_per_token",
+    "kv_window_bytes",
+    "attention_flops_per_pair",
+    "prefill_attention_flops_per_pair",
+    "context",
+    "layer_latency",
+}
 ALSO_ALLOWED = ("batch",)  # not of a scenario, but callers pass it along
 
 
@@ -90,7 +149,8 @@ class ScenarioError(ValueError):
 
 @cache
 def page_rows() -> dict:
-    """The rows of the scenario bar, as they go to the browser (JSON-ready; see the module's conventions).
+    """The rows of the scenario bar, as they go to the browser (JSON-ready; see the module's
+    conventions).
 
     >>> rows = page_rows()
     >>> sorted(rows)
@@ -100,41 +160,61 @@ def page_rows() -> dict:
     """
     return {
         "hardware": [_hardware(row) for row in facts.load("accelerators") if _serves(row)],
-        "model": [model_row(shapes.of_row(row), row.source) for row in facts.load("shapes")
-                  if row.verified and not row["compressed_layers"]],
+        "model": [
+            model_row(shapes.of_row(row), row.source)
+            for row in facts.load("shapes")
+            if row.verified and not row["compressed_layers"]
+        ],
         "precision": [dict(row) for row in PRECISIONS],
-        "constants": {**CONSTANTS, **_latencies()}, "rules": [dict(rule) for rule in RULES], "default": dict(DEFAULT),
+        "constants": {**CONSTANTS, **_latencies()},
+        "rules": [dict(rule) for rule in RULES],
+        "default": dict(DEFAULT),
     }
 
 
 def _serves(row: facts.Row) -> bool:
-    """Whether a chip can be bought or was at least submitted to a benchmark, and is known well enough."""
+    """Whether a chip can be bought or was at least submitted to a benchmark, and is known well
+    enough.
+    """
     sold = row["status"].startswith(("shipping", "preview"))
     return sold and bool(row["bf16_dense_flops"] and row["hbm_bandwidth_bytes_per_s"])
 
 
 def _hardware(row: facts.Row) -> dict:
-    peaks = {"bf16": row["bf16_dense_flops"], "fp8": row["fp8_dense_flops"], "fp4": row["fp4_dense_flops"],
-             "int8": row["int8_dense_ops"]}
-    dollars = (row["rental_usd_per_chip_hour_3yr"] or row["owner_cost_usd_per_chip_hour_neocloud"]
-               or row["owner_cost_usd_per_chip_hour_hyperscaler"])
+    peaks = {
+        "bf16": row["bf16_dense_flops"],
+        "fp8": row["fp8_dense_flops"],
+        "fp4": row["fp4_dense_flops"],
+        "int8": row["int8_dense_ops"],
+    }
+    dollars = (
+        row["rental_usd_per_chip_hour_3yr"]
+        or row["owner_cost_usd_per_chip_hour_neocloud"]
+        or row["owner_cost_usd_per_chip_hour_hyperscaler"]
+    )
     devices = row["scenario_chips"] or row["scaleup_domain_chips"]
     label = row.name if row.verified else f"{row.name} (announced)"
     return {
-        "name": row.name, "label": label, "verified": row.verified,
-        "values": {"memory_bandwidth": row["hbm_bandwidth_bytes_per_s"],
-                   "memory_capacity": row["hbm_capacity_bytes"], "devices": devices,
-                   "device_price": dollars / 3600 if dollars else None,
-                   "domain_devices": row["scaleup_domain_chips"],
-                   "scale_up_bandwidth": row["scaleup_bw_per_chip_one_direction_bytes_per_s"],
-                   "scale_out_bandwidth": row["scaleout_bw_per_chip_one_direction_bytes_per_s"]},
+        "name": row.name,
+        "label": label,
+        "verified": row.verified,
+        "values": {
+            "memory_bandwidth": row["hbm_bandwidth_bytes_per_s"],
+            "memory_capacity": row["hbm_capacity_bytes"],
+            "devices": devices,
+            "device_price": dollars / 3600 if dollars else None,
+            "domain_devices": row["scaleup_domain_chips"],
+            "scale_up_bandwidth": row["scaleup_bw_per_chip_one_direction_bytes_per_s"],
+            "scale_out_bandwidth": row["scaleout_bw_per_chip_one_direction_bytes_per_s"],
+        },
         "peak_flops": {name: peak for name, peak in peaks.items() if peak},
         "source": row.source,
     }
 
 
 def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict:
-    """A shape as a row of the scenario bar; page/shapes.js makes the same row of a reader's own shape.
+    """A shape as a row of the scenario bar; page/shapes.js makes the same row of a reader's own
+    shape.
 
     >>> row = model_row(shapes.shape("Llama 3.1 8B"))
     >>> row["values"]["total_parameters"], row["kv_elements_per_token"]
@@ -142,21 +222,31 @@ def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict:
     """
     routed = shapes.routed_parameters(s)
     of_experts = {  # a dense model has none of these, and formulas that want them say so
-        "expert_layers": s.expert_layers, "dispatch_bytes": 1, "combine_bytes": 2,
-        "expert_parameters": routed // (s.expert_layers * s.routed_experts) if routed else None}
+        "expert_layers": s.expert_layers,
+        "dispatch_bytes": 1,
+        "combine_bytes": 2,
+        "expert_parameters": routed // (s.expert_layers * s.routed_experts) if routed else None,
+    }
     return {
-        "name": s.name, "label": s.name,
-        "values": {"total_parameters": shapes.total_parameters(s),
-                   "active_parameters": shapes.active_parameters(s),
-                   "routed_parameters": routed, "experts": s.routed_experts or 1,
-                   "active_experts": s.active_experts or 1,
-                   "attention_flops_per_pair": shapes.attention_flops_per_pair(s),
-                   "prefill_attention_flops_per_pair": shapes.attention_flops_per_pair(s, absorbed=False),
-                   "layers": s.layers, "d_model": s.d_model, "attention_heads": s.heads,
-                   **(of_experts if routed else dict.fromkeys(of_experts))},
+        "name": s.name,
+        "label": s.name,
+        "values": {
+            "total_parameters": shapes.total_parameters(s),
+            "active_parameters": shapes.active_parameters(s),
+            "routed_parameters": routed,
+            "experts": s.routed_experts or 1,
+            "active_experts": s.active_experts or 1,
+            "attention_flops_per_pair": shapes.attention_flops_per_pair(s),
+            "prefill_attention_flops_per_pair": shapes.attention_flops_per_pair(s, absorbed=False),
+            "layers": s.layers,
+            "d_model": s.d_model,
+            "attention_heads": s.heads,
+            **(of_experts if routed else dict.fromkeys(of_experts)),
+        },
         "kv_elements_per_token": shapes.kv_elements_per_token(s),
         "kv_window_elements": shapes.kv_window_elements(s),
-        "max_context": s.max_context or None, "source": source,
+        "max_context": s.max_context or None,
+        "source": source,
     }
 
 
@@ -171,15 +261,20 @@ def _choose(kind: str, name: str | shapes.Shape) -> dict:
     raise ScenarioError(f"There is no {kind} {name!r}; the nearest are: {nearest(name, names)}.")
 
 
-def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFAULT["model"],
-           precision: str = DEFAULT["precision"], context: float = DEFAULT["context"],
-           **overrides: float) -> dict[str, float | None]:
+def values(
+    hardware: str = DEFAULT["hardware"],
+    model: str | shapes.Shape = DEFAULT["model"],
+    precision: str = DEFAULT["precision"],
+    context: float = DEFAULT["context"],
+    **overrides: float,
+) -> dict[str, float | None]:
     """Values of symbols, by API name, in SI units.
 
     Parameters
     ----------
     hardware, model, precision : str
-        Names of rows of `page_rows`, whatever their capitals; as a model also a `handful.shapes.Shape` of your own.
+        Names of rows of `page_rows`, whatever their capitals; as a model also a
+        `handful.shapes.Shape` of your own.
     context : float
         Tokens already in a sequence, 0 or above.
     **overrides : float
@@ -188,14 +283,17 @@ def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFA
     Returns
     -------
     dict
-        None where there is no such value: `device_price` (dollars per second), `scale_up_bandwidth` and
-        `scale_out_bandwidth` where they are not known; `expert_layers`, `expert_parameters`, `dispatch_bytes`
+        None where there is no such value: `device_price` (dollars per second), `scale_up_bandwidth`
+        and
+        `scale_out_bandwidth` where they are not known; `expert_layers`, `expert_parameters`,
+        `dispatch_bytes`
         and `combine_bytes` of a dense model.
 
     Raises
     ------
     ScenarioError
-        An unknown name, an arithmetic that the chip lacks, or a value out of range; the sentence says what is
+        An unknown name, an arithmetic that the chip lacks, or a value out of range; the sentence
+        says what is
         allowed.
 
     Examples
@@ -203,8 +301,18 @@ def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFA
     >>> v = values()
     >>> round(v["total_parameters"] / v["active_parameters"], 2)
     17.87
-    >>> values(model=shapes.Shape(name="mine", layers=32, d_model=4096, heads=32, kv_heads=8, head_dim=128, vocab=32000,
-    ...                           ffn_dim=14336))["total_parameters"]
+    >>> values(
+    ...     model=shapes.Shape(
+    ...         name="mine",
+    ...         layers=32,
+    ...         d_model=4096,
+    ...         heads=32,
+    ...         kv_heads=8,
+    ...         head_dim=128,
+    ...         vocab=32000,
+    ...         ffn_dim=14336,
+    ...     )
+    ... )["total_parameters"]
     7241732096
     >>> values(hardware="A100 80GB", precision="fp4")
     Traceback (most recent call last):
@@ -219,11 +327,15 @@ def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFA
     chip, shape, form = _choices(hardware, model, precision)
     if form["arithmetic"] not in chip["peak_flops"]:
         allowed = [p["name"] for p in PRECISIONS if p["arithmetic"] in chip["peak_flops"]]
-        raise ScenarioError(f"{chip['name']} has no {form['arithmetic']} arithmetic; it has "
-                            f"{_listed(chip['peak_flops'])}, so the precisions allowed are "
-                            f"{_listed(allowed)}.")
+        raise ScenarioError(
+            f"{chip['name']} has no {form['arithmetic']} arithmetic; it has "
+            f"{_listed(chip['peak_flops'])}, so the precisions allowed are "
+            f"{_listed(allowed)}."
+        )
     found = {
-        **CONSTANTS, **chip["values"], **shape["values"],
+        **CONSTANTS,
+        **chip["values"],
+        **shape["values"],
         "peak_flops": chip["peak_flops"][form["arithmetic"]],
         "bytes_per_parameter": form["bytes_per_parameter"],
         "kv_bytes_per_token": shape["kv_elements_per_token"] * form["kv_bytes_per_element"],
@@ -233,20 +345,35 @@ def values(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFA
     for name, value in {"context": context, **overrides}.items():
         if name not in found and name not in ("context", *ALSO_ALLOWED):
             known = dict.fromkeys([*found, *ALSO_ALLOWED])
-            raise ScenarioError(f"A scenario has no value {name!r}; the nearest are: {nearest(name, known)}.")
+            raise ScenarioError(
+                f"A scenario has no value {name!r}; the nearest are: {nearest(name, known)}."
+            )
         found[name] = _checked(name, value)
-    for part, whole in (("active_parameters", "total_parameters"), ("routed_parameters", "total_parameters"),
-                        ("active_experts", "experts")):
+    for part, whole in (
+        ("active_parameters", "total_parameters"),
+        ("routed_parameters", "total_parameters"),
+        ("active_experts", "experts"),
+    ):
         if found[part] > found[whole]:
-            raise ScenarioError(f"{part} must be at most {whole} ({found[whole]:g}); got {found[part]:g}.")
+            raise ScenarioError(
+                f"{part} must be at most {whole} ({found[whole]:g}); got {found[part]:g}."
+            )
     return found
 
 
 def _layer_latency(chip: dict, model: dict) -> float:
-    """Starting a layer's kernels, and sending what it sends: to experts and back, or two sums over all chips of a dense layer."""
+    """Starting a layer's kernels, and sending what it sends: to experts and back, or two sums over
+    all chips of a dense layer.
+    """
     known = _latencies()
-    exchange = known["exchange_latency_of_rack" if chip["domain_devices"] > NODE else "exchange_latency_of_node"]
-    sent = exchange * model["expert_layers"] / model["layers"] if model["expert_layers"] else 2 * known["all_reduce_latency"]
+    exchange = known[
+        "exchange_latency_of_rack" if chip["domain_devices"] > NODE else "exchange_latency_of_node"
+    ]
+    sent = (
+        exchange * model["expert_layers"] / model["layers"]
+        if model["expert_layers"]
+        else 2 * known["all_reduce_latency"]
+    )
     return known["launch_latency"] + sent
 
 
@@ -258,7 +385,9 @@ def _checked(name: str, value) -> float:
     zero = name in MAY_BE_ZERO
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
-        raise ScenarioError(f"{name} must be a number {'from 0 up' if zero else 'above 0'}; got {value!r}.")
+        raise ScenarioError(
+            f"{name} must be a number {'from 0 up' if zero else 'above 0'}; got {value!r}."
+        )
     return value
 
 
@@ -275,9 +404,13 @@ def _tree(tree, known: dict) -> float:
     return fold(_tree(part, known) for part in tree[1:])
 
 
-def notes(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFAULT["model"],
-          precision: str = DEFAULT["precision"], context: float = DEFAULT["context"],
-          **overrides: float) -> list[str]:
+def notes(
+    hardware: str = DEFAULT["hardware"],
+    model: str | shapes.Shape = DEFAULT["model"],
+    precision: str = DEFAULT["precision"],
+    context: float = DEFAULT["context"],
+    **overrides: float,
+) -> list[str]:
     """Sentences that a reader of this scenario should see; none where all is well.
 
     >>> notes()
@@ -290,8 +423,12 @@ def notes(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFAU
     known = values(hardware, model, precision, context, **overrides)
     chip, shape, form = _choices(hardware, model, precision)
     known["max_context"] = shape["max_context"] or math.inf
-    words = {"hardware": chip["name"], "model": shape["name"], "precision": form["label"],
-             "devices": known["devices"]}
+    words = {
+        "hardware": chip["name"],
+        "model": shape["name"],
+        "precision": form["label"],
+        "devices": known["devices"],
+    }
     found: dict[str, str] = {}
     for rule in RULES:
         if "missing" in rule:
@@ -301,7 +438,10 @@ def notes(hardware: str = DEFAULT["hardware"], model: str | shapes.Shape = DEFAU
         else:
             left, right = (_tree(rule[side], known) for side in ("left", "right"))
             shown = left > right and rule.get("unless") not in found
-            words |= {"left": format_value(left, rule["unit"]), "right": format_value(right, rule["unit"])}
+            words |= {
+                "left": format_value(left, rule["unit"]),
+                "right": format_value(right, rule["unit"]),
+            }
         if shown:
             found[rule["name"]] = rule["text"].format(**words)
     return list(found.values())

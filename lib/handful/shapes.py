@@ -1,12 +1,13 @@
 """Parameter counts, KV cache and attention arithmetic, computed from a model's shape.
 
-A shape is the handful of integers in a model's configuration file.  Everything below is a count of the
-entries of its weight matrices, so where the publisher states an exact count ours equals it to the last digit
-(see the column `published_parameters` of ``facts/shapes.csv`` and ``tests/test_shapes.py``).
+A shape is the handful of integers in a model's configuration file.  Everything below is a count of
+the entries of its weight matrices, so where the publisher states an exact count ours equals it to
+the last digit (see the column `published_parameters` of ``facts/shapes.csv`` and
+``tests/test_shapes.py``).
 
-Conventions: a *full* layer attends to, and caches, every earlier token; a *windowed* layer keeps only the
-latest `window_tokens`.  KV counts are in elements; times the bytes per element they are bytes.  FLOP counts a
-multiply-add as two.
+Conventions: a *full* layer attends to, and caches, every earlier token; a *windowed* layer keeps
+only the latest `window_tokens`.  KV counts are in elements; times the bytes per element they are
+bytes.  FLOP counts a multiply-add as two.
 
 >>> v3 = shape("DeepSeek-V3")
 >>> f"{total_parameters(v3):,}"
@@ -14,6 +15,7 @@ multiply-add as two.
 >>> 2 * kv_elements_per_token(v3)  # bytes per token in bf16
 70272
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
@@ -29,16 +31,19 @@ class ShapeError(ValueError):
 class Shape:
     """The integers that define a decoder-only transformer.
 
-    Kinds of attention: multi-head (`kv_heads` = `heads`), grouped-query (fewer), multi-query (1), latent
-    (`kv_lora_rank` above 0, with the widths of the parts of a head), any of the first three with windowed
-    layers (`full_attention_layers` below `layers`), with one KV set for `layers_per_kv` neighbouring layers,
-    or compressed (`compressed_layers`, pairs of tokens per cached entry and number of layers).
+    Kinds of attention: multi-head (`kv_heads` = `heads`), grouped-query (fewer), multi-query (1),
+    latent (`kv_lora_rank` above 0, with the widths of the parts of a head), any of the first three
+    with windowed layers (`full_attention_layers` below `layers`), with one KV set for
+    `layers_per_kv` neighbouring layers, or compressed (`compressed_layers`, pairs of tokens per
+    cached entry and number of layers).
 
-    Feed-forward blocks: three matrices where `gated`, else two.  The first or other `dense_layers` layers
-    hold one block of width `ffn_dim`; the rest hold `routed_experts` of width `expert_dim`, `active_experts`
-    of which serve a token, and `shared_experts` that serve every token.
+    Feed-forward blocks: three matrices where `gated`, else two.  The first or other `dense_layers`
+    layers hold one block of width `ffn_dim`; the rest hold `routed_experts` of width `expert_dim`,
+    `active_experts` of which serve a token, and `shared_experts` that serve every token.
 
-    >>> Shape(name="toy", layers=2, d_model=8, heads=2, kv_heads=3, head_dim=4, vocab=16, ffn_dim=32)
+    >>> Shape(
+    ...     name="toy", layers=2, d_model=8, heads=2, kv_heads=3, head_dim=4, vocab=16, ffn_dim=32
+    ... )
     Traceback (most recent call last):
     ...
     handful.shapes.ShapeError: toy: heads must be a multiple of kv_heads; got 2 and 3.
@@ -86,22 +91,34 @@ class Shape:
     def __post_init__(self):
         for name in ("layers", "d_model", "heads", "kv_heads", "head_dim", "vocab"):
             if getattr(self, name) < 1:
-                raise ShapeError(f"{self.name}: {name} must be 1 or more; got {getattr(self, name)}.")
+                raise ShapeError(
+                    f"{self.name}: {name} must be 1 or more; got {getattr(self, name)}."
+                )
         if self.heads % self.kv_heads:
-            raise ShapeError(f"{self.name}: heads must be a multiple of kv_heads; got {self.heads} and "
-                             f"{self.kv_heads}.")
+            raise ShapeError(
+                f"{self.name}: heads must be a multiple of kv_heads; got {self.heads} and "
+                f"{self.kv_heads}."
+            )
         if not 0 <= self.full_layers <= self.layers:
-            raise ShapeError(f"{self.name}: full_attention_layers must be between 0 and {self.layers}; "
-                             f"got {self.full_layers}.")
+            raise ShapeError(
+                f"{self.name}: full_attention_layers must be between 0 and {self.layers}; "
+                f"got {self.full_layers}."
+            )
         if self.windowed_layers and not self.window_tokens:
-            raise ShapeError(f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens "
-                             "must be above 0.")
+            raise ShapeError(
+                f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens "
+                "must be above 0."
+            )
         if self.active_experts > self.routed_experts:
-            raise ShapeError(f"{self.name}: active_experts must be at most routed_experts; got "
-                             f"{self.active_experts} of {self.routed_experts}.")
+            raise ShapeError(
+                f"{self.name}: active_experts must be at most routed_experts; got "
+                f"{self.active_experts} of {self.routed_experts}."
+            )
         if self.attention_bias not in ("none", "qkv", "all"):
-            raise ShapeError(f"{self.name}: attention_bias must be none, qkv or all; got "
-                             f"{self.attention_bias!r}.")
+            raise ShapeError(
+                f"{self.name}: attention_bias must be none, qkv or all; got "
+                f"{self.attention_bias!r}."
+            )
 
     @property
     def full_layers(self) -> int:
@@ -130,7 +147,11 @@ def _attention_weights(s: Shape) -> int:
     d = s.d_model
     if s.latent:
         head = s.nope_dim + s.rope_dim
-        query = d * s.q_lora_rank + s.q_lora_rank * s.heads * head if s.q_lora_rank else d * s.heads * head
+        query = (
+            d * s.q_lora_rank + s.q_lora_rank * s.heads * head
+            if s.q_lora_rank
+            else d * s.heads * head
+        )
         latent = d * (s.kv_lora_rank + s.rope_dim)
         unpacked = s.kv_lora_rank * s.heads * (s.nope_dim + s.v_head_dim)
         return s.layers * (query + latent + unpacked + s.heads * s.v_head_dim * d)
@@ -168,8 +189,10 @@ def breakdown(s: Shape) -> dict[str, int]:
     only its KV cache can be computed, so take its size from the table models.
     """
     if s.compressed_layers:
-        raise ShapeError(f"{s.name}: compressed attention holds weights that a shape does not list; only its "
-                         "KV cache can be computed, so take its size from the table models.")
+        raise ShapeError(
+            f"{s.name}: compressed attention holds weights that a shape does not list; only its "
+            "KV cache can be computed, so take its size from the table models."
+        )
     dense = s.layers - s.expert_layers
     bias = s.expert_layers * s.routed_experts if s.router_bias else 0
     return {
@@ -185,7 +208,8 @@ def breakdown(s: Shape) -> dict[str, int]:
 
 
 def total_parameters(s: Shape) -> int:
-    """Every weight once (a tied embedding once too); prediction modules beside the model are left out.
+    """Every weight once (a tied embedding once too); prediction modules beside the model are left
+    out.
 
     >>> total_parameters(shape("Llama 3.1 8B"))
     8030261248
@@ -205,9 +229,9 @@ def routed_parameters(s: Shape) -> int:
 def active_parameters(s: Shape, input_embedding: bool = True) -> int:
     """Weights that one token uses.
 
-    With `input_embedding` (the default) every weight but the idle experts counts, so that a dense model's
-    active parameters are its total.  Without it the input embedding, which is looked up and not multiplied,
-    is left out; a tied embedding stays, since it multiplies as the output head.
+    With `input_embedding` (the default) every weight but the idle experts counts, so that a dense
+    model's active parameters are its total.  Without it the input embedding, which is looked up and
+    not multiplied, is left out; a tied embedding stays, since it multiplies as the output head.
 
     >>> round(active_parameters(shape("DeepSeek-V3")) / 1e9, 1)
     37.6
@@ -219,15 +243,18 @@ def active_parameters(s: Shape, input_embedding: bool = True) -> int:
     if s.routed_experts:
         idle = parts["routed experts"] // s.routed_experts * (s.routed_experts - s.active_experts)
     if not input_embedding:
-        looked_up = s.learned_positions * s.d_model if s.tied_embeddings else parts["input embedding"]
+        looked_up = (
+            s.learned_positions * s.d_model if s.tied_embeddings else parts["input embedding"]
+        )
     return sum(parts.values()) - idle - looked_up
 
 
 def prediction_parameters(s: Shape) -> int:
-    """Weights of one multi-token-prediction module as checkpoints store it; never part of `total_parameters`.
+    """Weights of one multi-token-prediction module as checkpoints store it; never part of
+    `total_parameters`.
 
-    It is one more expert layer, a projection of two hidden vectors to one, three norms, and copies of the
-    input embedding and the output head.
+    It is one more expert layer, a projection of two hidden vectors to one, three norms, and copies
+    of the input embedding and the output head.
 
     >>> air = shape("GLM-4.5-Air")
     >>> total_parameters(air) + prediction_parameters(air)  # the checkpoint's own count
@@ -242,8 +269,9 @@ def kv_elements_per_token(s: Shape) -> float:
     """Elements of cache that one more token of context adds, over all layers.
 
     Windowed layers add nothing once their window is full.  Latent attention caches `kv_lora_rank` +
-    `rope_dim` a layer.  A compressed layer caches one vector for keys and values together (and one for the
-    indexer, on the layers that select) per group of tokens, so that the result may be a fraction.
+    `rope_dim` a layer.  A compressed layer caches one vector for keys and values together (and one
+    for the indexer, on the layers that select) per group of tokens, so that the result may be a
+    fraction.
 
     >>> kv_elements_per_token(shape("Llama 3.1 405B"))
     258048
@@ -253,8 +281,10 @@ def kv_elements_per_token(s: Shape) -> float:
     if s.compressed_layers:
         # Layers select from the finest groups; the coarse ones are read whole and need no indexer.
         selecting = min(ratio for ratio, _ in s.compressed_layers)
-        shares = sum(n / ratio * (s.head_dim + (s.indexer_dim if ratio == selecting else 0))
-                     for ratio, n in s.compressed_layers)
+        shares = sum(
+            n / ratio * (s.head_dim + (s.indexer_dim if ratio == selecting else 0))
+            for ratio, n in s.compressed_layers
+        )
         return int(shares) if shares == int(shares) else shares
     if s.latent:
         return s.full_layers * (s.kv_lora_rank + s.rope_dim)
@@ -275,10 +305,11 @@ def kv_window_elements(s: Shape) -> int:
 def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
     """FLOPs to attend from one new token to one token of context, over all full layers.
 
-    Each head spends a multiply-add per element on the score and one on the weighted sum: 4 x heads x
-    head_dim.  Latent attention has two forms.  `absorbed` (how decoding runs) works on the cached latent
-    itself, with scores of width `kv_lora_rank` + `rope_dim` and sums of width `kv_lora_rank`; the plain form
-    (how prefill runs) first unpacks keys and values and is cheaper per pair.
+    Each head spends a multiply-add per element on the score and one on the weighted sum: 4 x heads
+    x head_dim.  Latent attention has two forms.  `absorbed` (how decoding runs) works on the cached
+    latent itself, with scores of width `kv_lora_rank` + `rope_dim` and sums of width
+    `kv_lora_rank`; the plain form (how prefill runs) first unpacks keys and values and is cheaper
+    per pair.
 
     >>> attention_flops_per_pair(shape("Llama 3.1 70B")) == 4 * 64 * 128 * 80
     True
@@ -287,7 +318,9 @@ def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
     (16990208, 4997120)
     """
     if s.compressed_layers:
-        raise ShapeError(f"{s.name}: attention over compressed tokens has no fixed cost per context token.")
+        raise ShapeError(
+            f"{s.name}: attention over compressed tokens has no fixed cost per context token."
+        )
     if s.latent and absorbed:
         return 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * s.full_layers
     if s.latent:
@@ -301,11 +334,14 @@ def names(countable: bool = False) -> list[str]:
     >>> "gpt-oss-120b" in names()
     True
     """
-    return [row.name for row in facts.load("shapes") if not (countable and row["compressed_layers"])]
+    return [
+        row.name for row in facts.load("shapes") if not (countable and row["compressed_layers"])
+    ]
 
 
 def shape(name: str) -> Shape:
-    """The shape of that name, from ``facts/shapes.csv``; an unknown name raises with the nearest ones.
+    """The shape of that name, from ``facts/shapes.csv``; an unknown name raises with the nearest
+    ones.
 
     >>> shape("Llama 3.1 70B").kv_heads
     8
@@ -315,7 +351,9 @@ def shape(name: str) -> Shape:
 
 def of_row(row: facts.Row) -> Shape:
     """The shape in a row of the table `shapes`; what the row leaves empty takes the default."""
-    given = {f.name: row[f.name] for f in fields(Shape) if f.name != "name" and row[f.name] is not None}
+    given = {
+        f.name: row[f.name] for f in fields(Shape) if f.name != "name" and row[f.name] is not None
+    }
     if "compressed_layers" in given:
         pairs = (pair.split(":") for pair in given["compressed_layers"].split())
         given["compressed_layers"] = tuple((int(ratio), int(n)) for ratio, n in pairs)

@@ -1,10 +1,12 @@
 """Cells of a table that every spreadsheet shows and none runs.
 
-A spreadsheet takes a cell for a formula where it begins with one of ``= + - @`` (or their full-width forms).  Where a
-cell begins depends on the list separator of whoever opens the file: a German Excel splits ``x;=1+1`` into two cells, and
-a reader that splits at tabs or lines does so there.  So a formula is made text, by an apostrophe before it, at the
-beginning of a cell and after every separator within it.
+A spreadsheet takes a cell for a formula where it begins with one of ``= + - @`` (or their
+full-width forms).  Where a cell begins depends on the list separator of whoever opens the file: a
+German Excel splits ``x;=1+1`` into two cells, and a reader that splits at tabs or lines does so
+there.  So a formula is made text, by an apostrophe before it, at the beginning of a cell and after
+every separator within it.
 """
+
 from __future__ import annotations
 
 import re
@@ -12,23 +14,37 @@ import re
 MOST = 32_767  # characters of a cell that a spreadsheet takes
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _LINES = "\t\r\n\x85\u2028\u2029"  # what ends a line or a cell whatever the separator is
-# Apostrophes of ours, then blanks and quotation marks, which a reader may drop, then what begins a formula.
+# Apostrophes of ours, then blanks and quotation marks, which a reader may drop, then what begins a
+# formula.
 _BEFORE = rf"'*(?:[^\S{_LINES}]|\")*"
 _FORMULA = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
 _START = re.compile(f"{_BEFORE}(?:{_FORMULA}|[\t\r\n])")
-# Within a cell, by whether the file's own separator is a comma: then a cell with a comma is quoted, and no reader splits it there.
-_INSIDE = {comma: re.compile(f"([{_LINES};{'' if comma else ','}])(?={_BEFORE}{_FORMULA})") for comma in (True, False)}
-_MARKED = {comma: re.compile(f"([{_LINES};{'' if comma else ','}])'(?={_BEFORE}{_FORMULA})") for comma in (True, False)}
+# Within a cell, by whether the file's own separator is a comma: then a cell with a comma is quoted,
+# and no reader splits it there.
+_INSIDE = {
+    comma: re.compile(f"([{_LINES};{'' if comma else ','}])(?={_BEFORE}{_FORMULA})")
+    for comma in (True, False)
+}
+_MARKED = {
+    comma: re.compile(f"([{_LINES};{'' if comma else ','}])'(?={_BEFORE}{_FORMULA})")
+    for comma in (True, False)
+}
 
 
 def harmless(text: object, delimiter: str = ",") -> str:
-    """Return a cell that every spreadsheet shows and none runs, for a file with that delimiter; `plain` undoes it.
+    """Return a cell that every spreadsheet shows and none runs, for a file with that delimiter;
+    `plain` undoes it.
 
-    What no table can hold (control characters, halves of surrogate pairs) becomes U+FFFD; at most 32,767 characters stay.
+    What no table can hold (control characters, halves of surrogate pairs) becomes U+FFFD; at most
+    32,767 characters stay.
 
     >>> harmless("=HYPERLINK(1)"), harmless("'=1"), harmless("-ada")
     ("'=HYPERLINK(1)", "''=1", "'-ada")
-    >>> harmless("notes;=1+1"), harmless("f(1, -2) gave -3; right is 4"), harmless("1, =2", delimiter=";")
+    >>> (
+    ...     harmless("notes;=1+1"),
+    ...     harmless("f(1, -2) gave -3; right is 4"),
+    ...     harmless("1, =2", delimiter=";"),
+    ... )
     ("notes;'=1+1", 'f(1, -2) gave -3; right is 4', "1,' =2")
     """
     text = _UNFIT.sub("\ufffd", str(text)[:MOST])

@@ -1,15 +1,26 @@
-"""What more racks buy, and what they do not: memory, bandwidth, latency, gradients (1:03:37 to 1:18:59).
+"""What more racks buy, and what they do not: memory, bandwidth, latency, gradients (1:03:37 to
+1:18:59).
 
-A stage of a pipeline has a scale-up domain (a node, a rack) to itself here, so that `devices` are the chips of one
-stage, as in a scenario.
+A stage of a pipeline has a scale-up domain (a node, a rack) to itself here, so that `devices` are
+the chips of one stage, as in a scenario.
 
->>> rack = dict(devices=72, total_parameters=671e9, bytes_per_parameter=1, micro_batch=2000, context=8192,
-...             kv_bytes_per_token=35136)
->>> [f"{device_memory_of_stage(rack, pipeline_stages=stages) / 1e9:.1f} GB" for stages in (1, 2, 4, 1000)]
+>>> rack = dict(
+...     devices=72,
+...     total_parameters=671e9,
+...     bytes_per_parameter=1,
+...     micro_batch=2000,
+...     context=8192,
+...     kv_bytes_per_token=35136,
+... )
+>>> [
+...     f"{device_memory_of_stage(rack, pipeline_stages=stages) / 1e9:.1f} GB"
+...     for stages in (1, 2, 4, 1000)
+... ]
 ['17.3 GB', '12.7 GB', '10.3 GB', '8.0 GB']
->>> round(equal_stages(rack), 2)                       # from two stages on, caches take more than weights
+>>> round(equal_stages(rack), 2)  # from two stages on, caches take more than weights
 1.17
 """
+
 from __future__ import annotations
 
 from sympy import Eq, Max
@@ -21,119 +32,236 @@ from .latency import step_time, weight_memory
 from .pipelining import activation_memory, activation_memory_gpipe
 
 (P, n, n_s, one, N, w, B, B_m, L, b, b0, C, BW, hop, t, w_g, F, c, out, w_train, S_t) = (
-    quantity.symbol for quantity in (
-        q.pipeline_stages, q.devices, q.stage_devices, q.one_device, q.total_parameters, q.bytes_per_parameter, q.batch,
-        q.micro_batch, q.context, q.kv_bytes_per_token, q.kv_window_bytes, q.memory_capacity, q.memory_bandwidth,
-        q.hop_time, q.step_time, q.gradient_bytes, q.peak_flops, q.flops_per_multiply_add, q.scale_out_bandwidth,
-        q.training_bytes, q.sequence_tokens))
+    quantity.symbol
+    for quantity in (
+        q.pipeline_stages,
+        q.devices,
+        q.stage_devices,
+        q.one_device,
+        q.total_parameters,
+        q.bytes_per_parameter,
+        q.batch,
+        q.micro_batch,
+        q.context,
+        q.kv_bytes_per_token,
+        q.kv_window_bytes,
+        q.memory_capacity,
+        q.memory_bandwidth,
+        q.hop_time,
+        q.step_time,
+        q.gradient_bytes,
+        q.peak_flops,
+        q.flops_per_multiply_add,
+        q.scale_out_bandwidth,
+        q.training_bytes,
+        q.sequence_tokens,
+    )
+)
 
 _STAGE = "each stage has a scale-up domain to itself"
 _FULL = "as many micro-batches in flight as stages: fewer would leave stages idle"
 
-# Memory ----------------------------------------------------------------------------------------------------------
+# Memory -------------------------------------------------------------------------------------------
 
 weights_on_device = Formula(
-    q.device_memory, w * N / (n * P), name="weights_on_device", source="1:06:26",
-    meaning="weights that one chip holds", conventions=(_STAGE, "one copy of every weight"))
+    q.device_memory,
+    w * N / (n * P),
+    name="weights_on_device",
+    source="1:06:26",
+    meaning="weights that one chip holds",
+    conventions=(_STAGE, "one copy of every weight"),
+)
 
 caches_on_device = Formula(
-    q.device_memory, B_m * (L * b + b0) / n, name="caches_on_device", source="1:11:12",
-    meaning="caches that one chip holds: no stages in it", conventions=(_STAGE, _FULL))
+    q.device_memory,
+    B_m * (L * b + b0) / n,
+    name="caches_on_device",
+    source="1:11:12",
+    meaning="caches that one chip holds: no stages in it",
+    conventions=(_STAGE, _FULL),
+)
 
 device_memory_of_stage = Formula(
-    q.device_memory, w * N / (n * P) + B_m * (L * b + b0) / n, name="device_memory_of_stage", source="1:11:12",
-    meaning="weights and caches on one chip", conventions=(_STAGE, _FULL))
+    q.device_memory,
+    w * N / (n * P) + B_m * (L * b + b0) / n,
+    name="device_memory_of_stage",
+    source="1:11:12",
+    meaning="weights and caches on one chip",
+    conventions=(_STAGE, _FULL),
+)
 
 memory_used = Formula(
-    q.memory_used, device_memory_of_stage.expression / C, source="1:02:22",
-    meaning="share of a chip's memory that weights and caches take; above 1 they do not fit", conventions=(_STAGE, _FULL))
+    q.memory_used,
+    device_memory_of_stage.expression / C,
+    source="1:02:22",
+    meaning="share of a chip's memory that weights and caches take; above 1 they do not fit",
+    conventions=(_STAGE, _FULL),
+)
 
 equal_stages = Formula(
-    q.equal_stages, w * N / (B_m * (L * b + b0)), source="1:11:12",
-    meaning="stages from which a chip holds more bytes of caches than of weights", conventions=(_STAGE, _FULL),
-    derivation=lambda: _derive_equal_stages())
+    q.equal_stages,
+    w * N / (B_m * (L * b + b0)),
+    source="1:11:12",
+    meaning="stages from which a chip holds more bytes of caches than of weights",
+    conventions=(_STAGE, _FULL),
+    derivation=lambda: _derive_equal_stages(),
+)
 
 context_of_stages = Formula(
-    q.context_that_fits, Max(0, (C * n - w * N / P) / B_m - b0) / b, name="context_of_stages", source="derived",
-    meaning="longest context for which a chip has room beside its weights", conventions=(_STAGE, _FULL))
+    q.context_that_fits,
+    Max(0, (C * n - w * N / P) / B_m - b0) / b,
+    name="context_of_stages",
+    source="derived",
+    meaning="longest context for which a chip has room beside its weights",
+    conventions=(_STAGE, _FULL),
+)
 
 context_of_many_stages = Formula(
-    q.context_that_fits, Max(0, C * n / B_m - b0) / b, name="context_of_many_stages", source="derived",
-    meaning="the same with stages without end: weights take no room at all", conventions=(_STAGE, _FULL))
+    q.context_that_fits,
+    Max(0, C * n / B_m - b0) / b,
+    name="context_of_many_stages",
+    source="derived",
+    meaning="the same with stages without end: weights take no room at all",
+    conventions=(_STAGE, _FULL),
+)
 
-# A domain, as memory and as bandwidth ----------------------------------------------------------------------------
+# A domain, as memory and as bandwidth -------------------------------------------------------------
 
 domain_capacity = Formula(
-    q.domain_capacity, n * C, source="45:44", meaning="all memory of one scale-up domain")
+    q.domain_capacity, n * C, source="45:44", meaning="all memory of one scale-up domain"
+)
 
 domain_bandwidth = Formula(
-    q.domain_bandwidth, n * BW, source="1:17:34", meaning="what a step reads with: every chip of the domain at once")
+    q.domain_bandwidth,
+    n * BW,
+    source="1:17:34",
+    meaning="what a step reads with: every chip of the domain at once",
+)
 
 bandwidth_at_drain = Formula(
-    q.domain_bandwidth, q.domain_capacity.symbol / q.drain_time.symbol, name="bandwidth_at_drain", source="24:01",
-    meaning="bandwidth that reads a given capacity in a given time")
+    q.domain_bandwidth,
+    q.domain_capacity.symbol / q.drain_time.symbol,
+    name="bandwidth_at_drain",
+    source="24:01",
+    meaning="bandwidth that reads a given capacity in a given time",
+)
 
 bandwidth_needed = Formula(
-    q.domain_bandwidth, w * N / q.latency_floor.symbol, name="bandwidth_needed", source="10:13; 1:17:34",
+    q.domain_bandwidth,
+    w * N / q.latency_floor.symbol,
+    name="bandwidth_needed",
+    source="10:13; 1:17:34",
     meaning="bandwidth that one domain needs to read all weights in a wanted time",
-    conventions=("all weights are read",))
+    conventions=("all weights are read",),
+)
 
-# Latency: three ways to use P racks ------------------------------------------------------------------------------
+# Latency: three ways to use P racks ---------------------------------------------------------------
 
 token_latency_of_stages = Formula(
-    q.token_latency, q.step_time.symbol + P * hop, using=(step_time,), name="token_latency_of_stages",
-    source="1:00:49; hops from 1:15:20", meaning="P racks in a pipeline: each reads a P-th of the weights, one after another",
-    conventions=(_STAGE, "`batch` is one micro-batch"))
+    q.token_latency,
+    q.step_time.symbol + P * hop,
+    using=(step_time,),
+    name="token_latency_of_stages",
+    source="1:00:49; hops from 1:15:20",
+    meaning="P racks in a pipeline: each reads a P-th of the weights, one after another",
+    conventions=(_STAGE, "`batch` is one micro-batch"),
+)
 
 token_latency_of_one_domain = Formula(
-    q.token_latency, q.step_time.symbol / P, using=(step_time,), name="token_latency_of_one_domain", source="1:17:34",
+    q.token_latency,
+    q.step_time.symbol / P,
+    using=(step_time,),
+    name="token_latency_of_one_domain",
+    source="1:17:34",
     meaning="P racks as one scale-up domain: all of them read at once",
-    conventions=("no time for communication", "`batch` is one micro-batch"))
+    conventions=("no time for communication", "`batch` is one micro-batch"),
+)
 
 token_latency_of_cut_rack = Formula(
-    q.token_latency, P * (q.step_time.symbol + hop), using=(step_time,), name="token_latency_of_cut_rack",
-    source="derived", meaning="one rack cut into P stages: at any time a P-th of its chips reads for a sequence",
-    conventions=("`batch` is one micro-batch", "the chips of one rack, shared out among the stages"))
+    q.token_latency,
+    P * (q.step_time.symbol + hop),
+    using=(step_time,),
+    name="token_latency_of_cut_rack",
+    source="derived",
+    meaning="one rack cut into P stages: at any time a P-th of its chips reads for a sequence",
+    conventions=(
+        "`batch` is one micro-batch",
+        "the chips of one rack, shared out among the stages",
+    ),
+)
 
-# Training --------------------------------------------------------------------------------------------------------
+# Training -----------------------------------------------------------------------------------------
 
 critical_tokens_of_stages = Formula(
-    q.critical_tokens, w_g * F / (c * out * one * P), name="critical_tokens_of_stages",
+    q.critical_tokens,
+    w_g * F / (c * out * one * P),
+    name="critical_tokens_of_stages",
     source="derived from Austin et al. 2025",
-    meaning="tokens per chip that hide the exchange of gradients, when a chip holds a P-th of the layers",
-    conventions=("one chip a stage", "gradients are all-reduced while the backward pass runs",
-                 "a dense model, or the experts that a chip holds"),
-    derivation=lambda: _derive_critical_tokens_of_stages())
+    meaning="tokens per chip that hide the exchange of gradients, when a chip holds a P-th of the "
+    "layers",
+    conventions=(
+        "one chip a stage",
+        "gradients are all-reduced while the backward pass runs",
+        "a dense model, or the experts that a chip holds",
+    ),
+    derivation=lambda: _derive_critical_tokens_of_stages(),
+)
 
 tokens_per_chip = Formula(
-    q.tokens_per_chip, B * S_t / n, source="definition", meaning="tokens of a training step for each chip")
+    q.tokens_per_chip,
+    B * S_t / n,
+    source="definition",
+    meaning="tokens of a training step for each chip",
+)
 
 gradient_ratio = Formula(
-    q.gradient_ratio, q.critical_tokens.symbol / q.tokens_per_chip.symbol,
-    using=(critical_tokens_of_stages, tokens_per_chip), source="derived",
-    meaning="exchange of gradients over the backward pass: above 1 the exchange sets the pace")
+    q.gradient_ratio,
+    q.critical_tokens.symbol / q.tokens_per_chip.symbol,
+    using=(critical_tokens_of_stages, tokens_per_chip),
+    source="derived",
+    meaning="exchange of gradients over the backward pass: above 1 the exchange sets the pace",
+)
 
 training_state = Formula(
-    q.device_memory, w_train * N / (n_s * P), name="training_state", source="Rajbhandari et al. 2019 (ZeRO), for the bytes",
-    meaning="weights, gradients and optimiser on one chip", conventions=("not shared out over data-parallel copies",))
+    q.device_memory,
+    w_train * N / (n_s * P),
+    name="training_state",
+    source="Rajbhandari et al. 2019 (ZeRO), for the bytes",
+    meaning="weights, gradients and optimiser on one chip",
+    conventions=("not shared out over data-parallel copies",),
+)
 
 activations_on_device = Formula(
-    q.device_memory, q.activation_memory.symbol / n_s, using=(activation_memory,), name="activations_on_device",
-    source="Narayanan et al. 2021", meaning="activations in flight on a chip of the first stage, with 1F1B",
-    conventions=("no recomputation", "shared out evenly over the chips of a stage"))
+    q.device_memory,
+    q.activation_memory.symbol / n_s,
+    using=(activation_memory,),
+    name="activations_on_device",
+    source="Narayanan et al. 2021",
+    meaning="activations in flight on a chip of the first stage, with 1F1B",
+    conventions=("no recomputation", "shared out evenly over the chips of a stage"),
+)
 
 activations_on_device_gpipe = Formula(
-    q.device_memory, q.activation_memory.symbol / n_s, using=(activation_memory_gpipe,),
-    name="activations_on_device_gpipe", source="Huang et al. 2019",
+    q.device_memory,
+    q.activation_memory.symbol / n_s,
+    using=(activation_memory_gpipe,),
+    name="activations_on_device_gpipe",
+    source="Huang et al. 2019",
     meaning="activations in flight on a chip, with GPipe",
-    conventions=("no recomputation", "shared out evenly over the chips of a stage"))
+    conventions=("no recomputation", "shared out evenly over the chips of a stage"),
+)
 
 
-# Derivations -----------------------------------------------------------------------------------------------------
+# Derivations --------------------------------------------------------------------------------------
+
 
 def _derive_equal_stages() -> Derivation:
     d = Derivation("From how many stages on caches outweigh weights")
-    d.equate(weights_on_device, caches_on_device, "on one chip: a share of the weights, and of a micro-batch's caches")
+    d.equate(
+        weights_on_device,
+        caches_on_device,
+        "on one chip: a share of the weights, and of a micro-batch's caches",
+    )
     d.solve("pipeline_stages", "the chips cancel: all weights over the caches of one micro-batch")
     return d
 
@@ -141,19 +269,26 @@ def _derive_equal_stages() -> Derivation:
 def _derive_critical_tokens_of_stages() -> Derivation:
     d = Derivation("Why training likes pipelines")
     tokens, held = q.critical_tokens.symbol, q.active_parameters.symbol
-    d.start(Eq(2 * c * (tokens * P) * (held / P) / F, 2 * w_g * (held / P) / (out * one)),
-            "a chip sees P times the tokens and holds a P-th of the weights: as much arithmetic, fewer gradients")
+    d.start(
+        Eq(2 * c * (tokens * P) * (held / P) / F, 2 * w_g * (held / P) / (out * one)),
+        "a chip sees P times the tokens and holds a P-th of the weights: as much arithmetic, "
+        "fewer gradients",
+    )
     d.solve("critical_tokens", "the size of the model cancels, the stages do not")
     return d
 
 
-# Tables ----------------------------------------------------------------------------------------------------------
+# Tables -------------------------------------------------------------------------------------------
 
-def memory_played(stages: tuple[int, ...] = (1, 2, 4, 8), micro_batch: float = 2000, **choice) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: memory of a chip, with as few micro-batches in flight as keep all stages of a decoding pipeline busy.
 
-    The number of micro-batches is found by playing the pipeline, not taken from a formula; `choice` is that of
-    ``scenario.values``.
+def memory_played(
+    stages: tuple[int, ...] = (1, 2, 4, 8), micro_batch: float = 2000, **choice
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: memory of a chip, with as few micro-batches in flight as keep all stages of a
+    decoding pipeline busy.
+
+    The number of micro-batches is found by playing the pipeline, not taken from a formula; `choice`
+    is that of ``scenario.values``.
 
     >>> [row[:2] for row in memory_played()[1]]
     [['1', '1'], ['2', '2'], ['4', '4'], ['8', '8']]
@@ -164,16 +299,40 @@ def memory_played(stages: tuple[int, ...] = (1, 2, 4, 8), micro_batch: float = 2
 
     known, rows = values(**choice), []
     for many in stages:
-        busy = next(m for m in range(1, 4 * many) if decode(many, m, 1e-3, rounds=20)["utilisation"] > 1 - 1e-9)
+        busy = next(
+            m
+            for m in range(1, 4 * many)
+            if decode(many, m, 1e-3, rounds=20)["utilisation"] > 1 - 1e-9
+        )
         chips = many * known["devices"]
         weights = known["bytes_per_parameter"] * known["total_parameters"] / chips
-        caches = busy * micro_batch * (known["context"] * known["kv_bytes_per_token"] + known["kv_window_bytes"]) / chips
-        rows.append([str(many), str(busy), *(format_value(size, "B") for size in (weights, caches, weights + caches))])
-    return ["Stages", "Micro-batches that fill them", "Weights on a chip", "Caches on a chip", "Both"], rows
+        caches = (
+            busy
+            * micro_batch
+            * (known["context"] * known["kv_bytes_per_token"] + known["kv_window_bytes"])
+            / chips
+        )
+        rows.append(
+            [
+                str(many),
+                str(busy),
+                *(format_value(size, "B") for size in (weights, caches, weights + caches)),
+            ]
+        )
+    return [
+        "Stages",
+        "Micro-batches that fill them",
+        "Weights on a chip",
+        "Caches on a chip",
+        "Both",
+    ], rows
 
 
-def domains_table(model: str = "DeepSeek-V3", precision: str = "fp8") -> tuple[list[str], list[list[str]]]:
-    """Head and rows: scale-up domains of GPUs against that of the first H100, and the time to read a model's weights.
+def domains_table(
+    model: str = "DeepSeek-V3", precision: str = "fp8"
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: scale-up domains of GPUs against that of the first H100, and the time to read
+    a model's weights.
 
     >>> [row for row in domains_table()[1] if row[0] == "GB200 NVL72"][0][1:4]
     ['72', '2.39', '21.5']
@@ -185,12 +344,39 @@ def domains_table(model: str = "DeepSeek-V3", precision: str = "fp8") -> tuple[l
     size = weight_memory(values(model=model, precision=precision))
     found = {row["name"]: row for row in domains()}
     base, rows = found["H100 SXM"], []
-    for name in ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "GB300 NVL72", "Vera Rubin NVL72"):
+    for name in (
+        "A100 80GB",
+        "H100 SXM",
+        "H200 SXM",
+        "B200 SXM",
+        "GB200 NVL72",
+        "GB300 NVL72",
+        "Vera Rubin NVL72",
+    ):
         row = found[name]
-        chip = row["bandwidth_bytes_per_s"] / row["devices"] / (base["bandwidth_bytes_per_s"] / base["devices"])
+        chip = (
+            row["bandwidth_bytes_per_s"]
+            / row["devices"]
+            / (base["bandwidth_bytes_per_s"] / base["devices"])
+        )
         whole = row["bandwidth_bytes_per_s"] / base["bandwidth_bytes_per_s"]
-        rows.append([name if row["verified"] else f"{name} (announced)", str(row["devices"]), format_value(chip, "1"),
-                     format_value(whole, "1"), format_value(row["capacity_bytes"], "B"),
-                     format_value(row["drain_time_s"], "s"), format_value(size / row["bandwidth_bytes_per_s"], "s")])
-    return ["Domain", "Chips", "Bandwidth of a chip, × H100", "Bandwidth of the domain, × H100", "Memory",
-            "Reads it all in", f"Reads {model} in"], rows
+        rows.append(
+            [
+                name if row["verified"] else f"{name} (announced)",
+                str(row["devices"]),
+                format_value(chip, "1"),
+                format_value(whole, "1"),
+                format_value(row["capacity_bytes"], "B"),
+                format_value(row["drain_time_s"], "s"),
+                format_value(size / row["bandwidth_bytes_per_s"], "s"),
+            ]
+        )
+    return [
+        "Domain",
+        "Chips",
+        "Bandwidth of a chip, × H100",
+        "Bandwidth of the domain, × H100",
+        "Memory",
+        "Reads it all in",
+        f"Reads {model} in",
+    ], rows

@@ -1,25 +1,31 @@
-"""Compute it again, hold it, or fetch it: where a context waits for its next use (the lecture, from 1:49:26).
+"""Compute it again, hold it, or fetch it: where a context waits for its next use (the lecture, from
+1:49:26).
 
-Three prices compete for a token of context: computing its cache again, keeping it in some tier of memory
-until it is wanted, and reading it back.  From them follow the hold times at which tiers take over from each
-other.  The choice is Gray and Putzolu's of 1987, between memory and disk; their numbers give their five
-minutes here too.
+Three prices compete for a token of context: computing its cache again, keeping it in some tier of
+memory until it is wanted, and reading it back.  From them follow the hold times at which tiers take
+over from each other.  The choice is Gray and Putzolu's of 1987, between memory and disk; their
+numbers give their five minutes here too.
 
-Conventions: one device of a tier feeds ``waiting_chips`` chips, idle for ``idle_share`` of the time in which
-it is read (0 where reading is hidden behind other work).  A tier costs its medium, paid off over
-``storage_lifetime``: no server, network, power or second copy.  High-bandwidth memory costs what its chip
-costs.
+Conventions: one device of a tier feeds ``waiting_chips`` chips, idle for ``idle_share`` of the time
+in which it is read (0 where reading is hidden behind other work).  A tier costs its medium, paid
+off over ``storage_lifetime``: no server, network, power or second copy.  High-bandwidth memory
+costs what its chip costs.
 
 >>> llama = dict(active_parameters=70e9, kv_bytes_per_token=327_680, model_flops_utilisation=1)
 >>> a800, h800 = (break_even_bandwidth(llama, peak_flops=peak) for peak in (312e12, 989e12))
->>> round(8 * a800 / 1e9), round(8 * h800 / 1e9)    # Mooncake's paper: 6 and 19 GB/s for eight chips
+>>> round(8 * a800 / 1e9), round(8 * h800 / 1e9)  # Mooncake's paper: 6 and 19 GB/s for eight chips
 (6, 19)
->>> record = dict(storage_price=5000 / 1e6, storage_lifetime=1, tier_capacity=1e6)    # $5,000 a megabyte
+>>> record = dict(
+...     storage_price=5000 / 1e6, storage_lifetime=1, tier_capacity=1e6
+... )  # $5,000 a megabyte
 >>> memory = hold_rate(record, kv_bytes_per_token=1000, tier_price=tier_price(record))
 >>> disc = retrieve_cost(kv_bytes_per_token=1000, tier_bandwidth=15 * 1000, waiting_price=15 * 2000)
->>> round(break_even_time(hold_rate_saved=memory, retrieve_cost_added=disc))    # seconds: "five minutes"
+>>> round(
+...     break_even_time(hold_rate_saved=memory, retrieve_cost_added=disc)
+... )  # seconds: "five minutes"
 400
 """
+
 from __future__ import annotations
 
 import math
@@ -35,133 +41,244 @@ from .formula import Formula
 from .units import format_value
 
 (p, n, B, N_active, L, b, a, F, c, C, MFU) = (
-    quantity.symbol for quantity in (
-        q.device_price, q.devices, q.batch, q.active_parameters, q.context, q.kv_bytes_per_token,
-        q.prefill_attention_flops_per_pair, q.peak_flops, q.flops_per_multiply_add, q.memory_capacity,
-        q.model_flops_utilisation))
+    quantity.symbol
+    for quantity in (
+        q.device_price,
+        q.devices,
+        q.batch,
+        q.active_parameters,
+        q.context,
+        q.kv_bytes_per_token,
+        q.prefill_attention_flops_per_pair,
+        q.peak_flops,
+        q.flops_per_multiply_add,
+        q.memory_capacity,
+        q.model_flops_utilisation,
+    )
+)
 (C_tier, BW_tier, p_tier, p_buy, T_wear, k_wait, idle, p_wait, T) = (
-    quantity.symbol for quantity in (
-        q.tier_capacity, q.tier_bandwidth, q.tier_price, q.storage_price, q.storage_lifetime, q.waiting_chips,
-        q.idle_share, q.waiting_price, q.hold_time))
+    quantity.symbol
+    for quantity in (
+        q.tier_capacity,
+        q.tier_bandwidth,
+        q.tier_price,
+        q.storage_price,
+        q.storage_lifetime,
+        q.waiting_chips,
+        q.idle_share,
+        q.waiting_price,
+        q.hold_time,
+    )
+)
 
 
 class TierError(ValueError):
     """A tier, a price or a model that the comparison cannot use."""
 
 
-# Three prices of a token ------------------------------------------------------------------------------------
+# Three prices of a token --------------------------------------------------------------------------
 
 rematerialise_cost = Formula(
-    q.rematerialise_cost, p * c * N_active / (MFU * F), source="1:50:54",
+    q.rematerialise_cost,
+    p * c * N_active / (MFU * F),
+    source="1:50:54",
     meaning="rent of a chip for as long as the token's prefill takes",
-    conventions=("prefill is bound by arithmetic", "attention over the context left out"))
+    conventions=("prefill is bound by arithmetic", "attention over the context left out"),
+)
 
 rematerialise_cost_with_attention = Formula(
-    q.rematerialise_cost, p * (c * N_active + a * L * Rational(1, 2)) / (MFU * F),
-    name="rematerialise_cost_with_attention", source="derived",
+    q.rematerialise_cost,
+    p * (c * N_active + a * L * Rational(1, 2)) / (MFU * F),
+    name="rematerialise_cost_with_attention",
+    source="derived",
     meaning="the same with attention: a token of a prompt attends, on average, to half of it",
-    conventions=("the whole prompt of L tokens is computed again", "full-attention layers only"))
+    conventions=("the whole prompt of L tokens is computed again", "full-attention layers only"),
+)
 
 tier_price = Formula(
-    q.tier_price, p_buy * C_tier / T_wear, source="definition",
+    q.tier_price,
+    p_buy * C_tier / T_wear,
+    source="definition",
     meaning="purchase, spread evenly over its life",
-    conventions=("the medium alone: no server, network, power or second copy", "no interest"))
+    conventions=("the medium alone: no server, network, power or second copy", "no interest"),
+)
 
-byte_hold_price = Formula(q.byte_hold_price, p_tier / C_tier, source="1:57:38",
-                          meaning="price of a device over its bytes", conventions=("the tier is full",))
+byte_hold_price = Formula(
+    q.byte_hold_price,
+    p_tier / C_tier,
+    source="1:57:38",
+    meaning="price of a device over its bytes",
+    conventions=("the tier is full",),
+)
 
-hold_rate = Formula(q.hold_rate, b * p_tier / C_tier, source="1:57:38",
-                    meaning="a token's share of a tier's capacity, times the tier's price",
-                    conventions=("the tier is full",))
+hold_rate = Formula(
+    q.hold_rate,
+    b * p_tier / C_tier,
+    source="1:57:38",
+    meaning="a token's share of a tier's capacity, times the tier's price",
+    conventions=("the tier is full",),
+)
 
 hold_rate_in_memory = Formula(
-    q.hold_rate, b * p / C, name="hold_rate_in_memory", source="1:56:02",
+    q.hold_rate,
+    b * p / C,
+    name="hold_rate_in_memory",
+    source="1:56:02",
     meaning="the same for a chip's own memory: it costs what the chip costs",
-    conventions=("a full memory is what limits the chip, so that its whole price is the memory's",))
+    conventions=("a full memory is what limits the chip, so that its whole price is the memory's",),
+)
 
-hold_cost = Formula(q.hold_cost, b * p_tier * T / C_tier, source="1:59:12",
-                    meaning="hold rate times hold time",
-                    conventions=("the tier is full", "one use at the end of the hold time"))
+hold_cost = Formula(
+    q.hold_cost,
+    b * p_tier * T / C_tier,
+    source="1:59:12",
+    meaning="hold rate times hold time",
+    conventions=("the tier is full", "one use at the end of the hold time"),
+)
 
 waiting_price = Formula(
-    q.waiting_price, p_tier + idle * k_wait * p, source="1:57:53; derived",
+    q.waiting_price,
+    p_tier + idle * k_wait * p,
+    source="1:57:53; derived",
     meaning="the device that is read, and the chips that have nothing else to do meanwhile",
-    conventions=("idle share 0: reading is hidden behind other work; 1: the chips wait",))
+    conventions=("idle share 0: reading is hidden behind other work; 1: the chips wait",),
+)
 
 retrieve_cost = Formula(
-    q.retrieve_cost, b * p_wait / BW_tier, source="1:57:53",
+    q.retrieve_cost,
+    b * p_wait / BW_tier,
+    source="1:57:53",
     meaning="time to read a token back, times the price of what is busy or idle in that time",
-    conventions=("sequential reading at the full rate",
-                 "nothing for a chip's own memory: it is there already"))
+    conventions=(
+        "sequential reading at the full rate",
+        "nothing for a chip's own memory: it is there already",
+    ),
+)
 
 kept_cost = Formula(
-    q.hold_cost, b * (p_buy * T / T_wear + (p_buy * C_tier / T_wear + idle * k_wait * p) / BW_tier),
-    name="kept_cost", source="1:57:38; derived",
-    meaning="a token kept in a tier for the hold time, then read back: a rent that grows, and a fare",
-    conventions=("the tier is full", "the medium alone: no server, network, power or second copy",
-                 "idle share 0: reading is hidden behind other work; 1: the chips wait"),
-    derivation=lambda: _derive_kept())
+    q.hold_cost,
+    b * (p_buy * T / T_wear + (p_buy * C_tier / T_wear + idle * k_wait * p) / BW_tier),
+    name="kept_cost",
+    source="1:57:38; derived",
+    meaning="a token kept in a tier for the hold time, then read back: a rent that grows, and a "
+    "fare",
+    conventions=(
+        "the tier is full",
+        "the medium alone: no server, network, power or second copy",
+        "idle share 0: reading is hidden behind other work; 1: the chips wait",
+    ),
+    derivation=lambda: _derive_kept(),
+)
 
 kept_cost_in_memory = Formula(
-    q.hold_cost, b * p * T / C, name="kept_cost_in_memory", source="1:56:02",
+    q.hold_cost,
+    b * p * T / C,
+    name="kept_cost_in_memory",
+    source="1:56:02",
     meaning="a token kept in the chip's own memory: no fare, and the rent of the chip",
-    conventions=("a full memory is what limits the chip, so that its whole price is the memory's",))
+    conventions=("a full memory is what limits the chip, so that its whole price is the memory's",),
+)
 
 break_even_bandwidth = Formula(
-    q.tier_bandwidth, b * MFU * F / (c * N_active), name="break_even_bandwidth",
+    q.tier_bandwidth,
+    b * MFU * F / (c * N_active),
+    name="break_even_bandwidth",
     source="derived; Qin et al., Mooncake (FAST 2025) has it for a group of chips",
     meaning="bandwidth for each chip beyond which loading a cache is quicker than computing it",
-    conventions=("attention left out: with it computing takes longer, and a slower link will do",
-                 "utilisation 1 is the strictest test of a link"))
+    conventions=(
+        "attention left out: with it computing takes longer, and a slower link will do",
+        "utilisation 1 is the strictest test of a link",
+    ),
+)
 
-# Who wins when ----------------------------------------------------------------------------------------------
+# Who wins when ------------------------------------------------------------------------------------
 
 break_even_time = Formula(
-    q.break_even_time, q.retrieve_cost_added.symbol / q.hold_rate_saved.symbol,
+    q.break_even_time,
+    q.retrieve_cost_added.symbol / q.hold_rate_saved.symbol,
     source="1:50:11; Gray and Putzolu 1987, the five-minute rule",
-    meaning="hold time at which a near place, dear to keep, costs as much as a far one, dear to fetch from",
-    conventions=("one use at the end of the hold time", "computing again: a far place that is free to keep"),
-    derivation=lambda: _derive_break_even())
+    meaning="hold time at which a near place, dear to keep, costs as much as a far one, dear to "
+    "fetch from",
+    conventions=(
+        "one use at the end of the hold time",
+        "computing again: a far place that is free to keep",
+    ),
+    derivation=lambda: _derive_break_even(),
+)
 
 matched_hold_time = Formula(
-    q.hold_time, C_tier / BW_tier * p_wait / p_tier, name="matched_hold_time", source="2:00:37; derived",
+    q.hold_time,
+    C_tier / BW_tier * p_wait / p_tier,
+    name="matched_hold_time",
+    source="2:00:37; derived",
     meaning="hold time at which keeping in a tier costs as much as reading back from it",
-    derivation=lambda: _derive_drain())
+    derivation=lambda: _derive_drain(),
+)
 
 drained_hold_time = Formula(
-    q.hold_time, C_tier / BW_tier, name="drained_hold_time", source="2:00:37",
+    q.hold_time,
+    C_tier / BW_tier,
+    name="drained_hold_time",
+    source="2:00:37",
     meaning="the same where the device that is read is all that is busy: the tier's drain time",
-    conventions=("idle share 0: with chips waiting the time is longer by their price over the device's",),
-    derivation=lambda: _derive_drain())
+    conventions=(
+        "idle share 0: with chips waiting the time is longer by their price over the device's",
+    ),
+    derivation=lambda: _derive_drain(),
+)
 
 drained_capacity = Formula(
-    q.tier_capacity, BW_tier * T, name="drained_capacity", source="2:01:02",
-    meaning="capacity that a device of this bandwidth reads once through in the hold time")
+    q.tier_capacity,
+    BW_tier * T,
+    name="drained_capacity",
+    source="2:01:02",
+    meaning="capacity that a device of this bandwidth reads once through in the hold time",
+)
 
-held_share = Formula(q.held_share, B * L * b / (n * C_tier), source="2:02:20",
-                     meaning="share of a tier's devices that these contexts fill",
-                     conventions=("devices counts those of the tier",))
+held_share = Formula(
+    q.held_share,
+    B * L * b / (n * C_tier),
+    source="2:02:20",
+    meaning="share of a tier's devices that these contexts fill",
+    conventions=("devices counts those of the tier",),
+)
 
-retrieve_time = Formula(q.retrieve_time, B * L * b / (n * BW_tier), source="2:02:47",
-                        meaning="time to read these contexts back, over all devices of the tier",
-                        conventions=("devices counts those of the tier",))
+retrieve_time = Formula(
+    q.retrieve_time,
+    B * L * b / (n * BW_tier),
+    source="2:02:47",
+    meaning="time to read these contexts back, over all devices of the tier",
+    conventions=("devices counts those of the tier",),
+)
 
 retrieve_time_rule = Formula(
-    q.retrieve_time, T * q.held_share.symbol, using=(held_share,), name="retrieve_time_rule",
+    q.retrieve_time,
+    T * q.held_share.symbol,
+    using=(held_share,),
+    name="retrieve_time_rule",
     source="2:02:55",
-    meaning="retrieve time is hold time × share of capacity, in a tier that is drained in the hold time",
+    meaning="retrieve time is hold time × share of capacity, in a tier that is drained in the "
+    "hold time",
     conventions=("the tier was chosen so that its drain time is the hold time",),
-    derivation=lambda: _derive_retrieve_rule())
+    derivation=lambda: _derive_retrieve_rule(),
+)
 
 eviction_time = Formula(
-    q.break_even_time, k_wait * C / BW_tier, name="eviction_time", source="derived",
-    meaning="hold time beyond which a cache should leave the chip's memory, if the chips wait for its return",
-    conventions=("idle share 1",
-                 "the next tier costs nothing beside the chips: no price is left in the result"),
-    derivation=lambda: _derive_eviction())
+    q.break_even_time,
+    k_wait * C / BW_tier,
+    name="eviction_time",
+    source="derived",
+    meaning="hold time beyond which a cache should leave the chip's memory, if the chips wait for "
+    "its return",
+    conventions=(
+        "idle share 1",
+        "the next tier costs nothing beside the chips: no price is left in the result",
+    ),
+    derivation=lambda: _derive_eviction(),
+)
 
 
-# From facts -------------------------------------------------------------------------------------------------
+# From facts ---------------------------------------------------------------------------------------
 
 FIVE_YEARS = 5 * 365.25 * 86_400.0
 
@@ -170,25 +287,46 @@ def drains() -> list[dict]:
     """Every tier on file with its drain time: capacity ÷ bandwidth of one device, shortest first.
 
     >>> shortest, *_, longest = drains()
-    >>> shortest["tier"][:3], round(1e3 * shortest["drain_time_s"]), longest["drain_time_s"] > 12 * 3600
+    >>> (
+    ...     shortest["tier"][:3],
+    ...     round(1e3 * shortest["drain_time_s"]),
+    ...     longest["drain_time_s"] > 12 * 3600,
+    ... )
     ('HBM', 13, True)
     """
-    rows = [{"name": row.name, "tier": row["tier"], "verified": row.verified,
-             "drain_time_s": balance.drain_time(memory_capacity=row["capacity_bytes"],
-                                                memory_bandwidth=row["read_bandwidth_bytes_per_s"])}
-            for row in facts.load("memory_tiers")
-            if row["capacity_bytes"] and row["read_bandwidth_bytes_per_s"]]
+    rows = [
+        {
+            "name": row.name,
+            "tier": row["tier"],
+            "verified": row.verified,
+            "drain_time_s": balance.drain_time(
+                memory_capacity=row["capacity_bytes"],
+                memory_bandwidth=row["read_bandwidth_bytes_per_s"],
+            ),
+        }
+        for row in facts.load("memory_tiers")
+        if row["capacity_bytes"] and row["read_bandwidth_bytes_per_s"]
+    ]
     return sorted(rows, key=lambda row: row["drain_time_s"])
 
 
-def offers(*, utilisation: float = 0.3, lifetime: float | str = FIVE_YEARS, idle_share: float = 1.0,
-           price: str = "mid", usd_per_gb: Mapping[str, float] | None = None, **choice) -> list[dict]:
-    """What each way to a token of context costs: the chip's memory, every tier with a price, computing again.
+def offers(
+    *,
+    utilisation: float = 0.3,
+    lifetime: float | str = FIVE_YEARS,
+    idle_share: float = 1.0,
+    price: str = "mid",
+    usd_per_gb: Mapping[str, float] | None = None,
+    **choice,
+) -> list[dict]:
+    """What each way to a token of context costs: the chip's memory, every tier with a price,
+    computing again.
 
     Parameters
     ----------
     utilisation : float
-        Share of the peak rate that prefill reaches, above 0 to 1; published servers of DeepSeek-V3 come to
+        Share of the peak rate that prefill reaches, above 0 to 1; published servers of DeepSeek-V3
+        come to
         about 0.3 of the fp8 peak (``measured_serving``).
     lifetime : float or str
         Time over which storage is paid off, in seconds or written with a unit; an assumption.
@@ -197,16 +335,21 @@ def offers(*, utilisation: float = 0.3, lifetime: float | str = FIVE_YEARS, idle
     price : str
         "low", "mid" (the geometric mean) or "high" of the prices on file.
     usd_per_gb : mapping, optional
-        Prices that replace those on file, by the first word of the tier ("DDR5", "CXL") or a row's name.
+        Prices that replace those on file, by the first word of the tier ("DDR5", "CXL") or a row's
+        name.
     **choice
-        Scenario: hardware, model, precision, context (the prompt to compute again), or values by API name.
+        Scenario: hardware, model, precision, context (the prompt to compute again), or values by
+        API name.
 
     Returns
     -------
     list of dict
-        name, tier, usd_per_gb, hold_usd_per_token_s, retrieve_usd_per_token.  A row without a price takes
-        that of another row of its kind.  Left out are tiers of which no price is known, hosts of other chips,
-        rows that are not verified (unless they are given a price), and clusters, of which the chips that wait
+        name, tier, usd_per_gb, hold_usd_per_token_s, retrieve_usd_per_token.  A row without a price
+        takes
+        that of another row of its kind.  Left out are tiers of which no price is known, hosts of
+        other chips,
+        rows that are not verified (unless they are given a price), and clusters, of which the chips
+        that wait
         cannot be told.
 
     Raises
@@ -222,13 +365,22 @@ def offers(*, utilisation: float = 0.3, lifetime: float | str = FIVE_YEARS, idle
         raise TierError("This chip has no price on file; give device_price, in dollars a second.")
     if price not in ("low", "mid", "high"):
         raise TierError(f"price must be low, mid or high; got {price!r}.")
-    known = {**known, "model_flops_utilisation": utilisation, "storage_lifetime": lifetime,
-             "idle_share": idle_share}
+    known = {
+        **known,
+        "model_flops_utilisation": utilisation,
+        "storage_lifetime": lifetime,
+        "idle_share": idle_share,
+    }
     chip = str(choice.get("hardware", scenario.DEFAULT["hardware"])).strip().lower()
-    rows = [row for row in facts.load("memory_tiers") if row["capacity_bytes"]
-            and not row["tier"].startswith("HBM") and "cluster" not in row["tier"]
-            # A host is that of some chips: two GPUs hang on a Grace, eight on a server with PCIe.
-            and chip in (row["chips"].lower().split("; ") if row["chips"] else [chip])]
+    rows = [
+        row
+        for row in facts.load("memory_tiers")
+        if row["capacity_bytes"]
+        and not row["tier"].startswith("HBM")
+        and "cluster" not in row["tier"]
+        # A host is that of some chips: two GPUs hang on a Grace, eight on a server with PCIe.
+        and chip in (row["chips"].lower().split("; ") if row["chips"] else [chip])
+    ]
     given = dict(usd_per_gb or {})
     kinds = {name for row in rows for name in (row.name, _kind(row))}
     for name in given:
@@ -241,12 +393,20 @@ def offers(*, utilisation: float = 0.3, lifetime: float | str = FIVE_YEARS, idle
         if bought is None and row.verified:
             bought = _usd_per_gb(row, price)
         if bought is not None:
-            at = {**known, "storage_price": bought / 1e9, "tier_capacity": row["capacity_bytes"],
-                  "tier_bandwidth": row["read_bandwidth_bytes_per_s"], "waiting_chips": _chips(row)}
+            at = {
+                **known,
+                "storage_price": bought / 1e9,
+                "tier_capacity": row["capacity_bytes"],
+                "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
+                "waiting_chips": _chips(row),
+            }
             at["tier_price"] = tier_price(at)
             at["waiting_price"] = waiting_price(at)
             found.append(_offer(row.name, row["tier"], hold_rate(at), retrieve_cost(at), bought))
-    return [*found, _offer("compute again", "compute again", 0.0, rematerialise_cost_with_attention(known))]
+    return [
+        *found,
+        _offer("compute again", "compute again", 0.0, rematerialise_cost_with_attention(known)),
+    ]
 
 
 def breakpoints(**choice) -> list[dict]:
@@ -259,8 +419,11 @@ def breakpoints(**choice) -> list[dict]:
     ways, start, found = offers(**choice), 0.0, []
     now = min(ways, key=lambda way: (way["retrieve_usd_per_token"], way["hold_usd_per_token_s"]))
     while True:
-        later = [(_crossing(now, way), way["hold_usd_per_token_s"], way["name"], way) for way in ways
-                 if way["hold_usd_per_token_s"] < now["hold_usd_per_token_s"]]
+        later = [
+            (_crossing(now, way), way["hold_usd_per_token_s"], way["name"], way)
+            for way in ways
+            if way["hold_usd_per_token_s"] < now["hold_usd_per_token_s"]
+        ]
         end, *_, following = min(later, default=(math.inf, None))
         found.append({**now, "from_s": start, "to_s": end})
         if following is None:
@@ -269,7 +432,8 @@ def breakpoints(**choice) -> list[dict]:
 
 
 def best_tier(hold_time: float | str, **choice) -> dict:
-    """The cheapest way to a token that is wanted again after `hold_time`, with its cost in usd_per_token.
+    """The cheapest way to a token that is wanted again after `hold_time`, with its cost in
+    usd_per_token.
 
     >>> best_tier("1 second")["tier"], best_tier("10000 hours")["tier"]
     ('chip memory', 'compute again')
@@ -279,8 +443,10 @@ def best_tier(hold_time: float | str, **choice) -> dict:
     handful.quantity.QuantityError: hold_time must be a time; '1 GB' is a byte.
     """
     time = q.hold_time.check(hold_time)
-    ways = [{**way, "usd_per_token": way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"]}
-            for way in offers(**choice)]
+    ways = [
+        {**way, "usd_per_token": way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"]}
+        for way in offers(**choice)
+    ]
     return min(ways, key=lambda way: way["usd_per_token"])
 
 
@@ -293,8 +459,13 @@ def drain_table() -> tuple[list[str], list[list[str]]]:
     rows = []
     for row in drains():
         name = re.split(r"[:;]| \(", row["name"])[0]
-        rows.append([name if row["verified"] else f"{name} (unverified)",
-                     format_value(row["drain_time_s"], "s", 2), row["tier"]])
+        rows.append(
+            [
+                name if row["verified"] else f"{name} (unverified)",
+                format_value(row["drain_time_s"], "s", 2),
+                row["tier"],
+            ]
+        )
     return ["Device", "Read once through in", "Tier"], rows
 
 
@@ -304,10 +475,21 @@ def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
     >>> [row[1] for row in ways_table()[1]][:2]
     ['chip memory', 'LPDDR5X host of 2 GPUs over NVLink-C2C']
     """
-    rows = [[f"{format_value(way['from_s'], 's', 2)} to {format_value(way['to_s'], 's', 2)}", way["tier"],
-             format_value(way["hold_usd_per_token_s"] * 3.6e9, "$"),
-             format_value(way["retrieve_usd_per_token"] * 1e6, "$")] for way in breakpoints(**choice)]
-    return ["Held for", "Cheapest way", "Rent, per million tokens and hour", "Fare, per million tokens"], rows
+    rows = [
+        [
+            f"{format_value(way['from_s'], 's', 2)} to {format_value(way['to_s'], 's', 2)}",
+            way["tier"],
+            format_value(way["hold_usd_per_token_s"] * 3.6e9, "$"),
+            format_value(way["retrieve_usd_per_token"] * 1e6, "$"),
+        ]
+        for way in breakpoints(**choice)
+    ]
+    return [
+        "Held for",
+        "Cheapest way",
+        "Rent, per million tokens and hour",
+        "Fare, per million tokens",
+    ], rows
 
 
 def _kind(row: facts.Row) -> str:
@@ -329,28 +511,45 @@ def _usd_per_gb(row: facts.Row, price: str) -> float | None:
     return None
 
 
-def _offer(name: str, tier: str, hold: float, retrieve: float, usd_per_gb: float | None = None) -> dict:
-    return {"name": name, "tier": tier, "usd_per_gb": usd_per_gb, "hold_usd_per_token_s": hold,
-            "retrieve_usd_per_token": retrieve}
+def _offer(
+    name: str, tier: str, hold: float, retrieve: float, usd_per_gb: float | None = None
+) -> dict:
+    return {
+        "name": name,
+        "tier": tier,
+        "usd_per_gb": usd_per_gb,
+        "hold_usd_per_token_s": hold,
+        "retrieve_usd_per_token": retrieve,
+    }
 
 
 def _crossing(near: dict, far: dict) -> float:
     return break_even_time(
         hold_rate_saved=near["hold_usd_per_token_s"] - far["hold_usd_per_token_s"],
-        retrieve_cost_added=far["retrieve_usd_per_token"] - near["retrieve_usd_per_token"])
+        retrieve_cost_added=far["retrieve_usd_per_token"] - near["retrieve_usd_per_token"],
+    )
 
 
-# Derivations ------------------------------------------------------------------------------------------------
+# Derivations --------------------------------------------------------------------------------------
+
 
 def _place(name: str, expression) -> Formula:
-    return Formula(q.hold_cost, expression, register=False, name=name, source="1:57:38",
-                   meaning="keeping, then fetching")
+    return Formula(
+        q.hold_cost,
+        expression,
+        register=False,
+        name=name,
+        source="1:57:38",
+        meaning="keeping, then fetching",
+    )
 
 
 def _derive_kept() -> Derivation:
     d = Derivation("A rent that grows with time, and a fare that does not")
-    d.start(Eq(q.hold_cost.symbol, b * p_tier * T / C_tier + b * p_wait / BW_tier),
-            "a share of the device for the hold time, and all that waits while the token is read")
+    d.start(
+        Eq(q.hold_cost.symbol, b * p_tier * T / C_tier + b * p_wait / BW_tier),
+        "a share of the device for the hold time, and all that waits while the token is read",
+    )
     d.substitute({"waiting_price": p_tier + idle * k_wait * p}, "the device itself, and idle chips")
     d.substitute({"tier_price": p_buy * C_tier / T_wear}, "the device is paid off over its life")
     return d
@@ -358,19 +557,27 @@ def _derive_kept() -> Derivation:
 
 def _derive_break_even() -> Derivation:
     d = Derivation("How long to keep a context near before it should go far")
-    d.equate(_place("near", q.hold_rate_saved.symbol * T), _place("far", q.retrieve_cost_added.symbol),
-             "what staying near costs more, all the time, against what going far costs more, once")
+    d.equate(
+        _place("near", q.hold_rate_saved.symbol * T),
+        _place("far", q.retrieve_cost_added.symbol),
+        "what staying near costs more, all the time, against what going far costs more, once",
+    )
     d.solve("hold_time", "a rate under a price: a time")
     return d
 
 
 def _derive_drain() -> Derivation:
     d = Derivation("Why a tier suits the hold time in which it could be read once through")
-    d.equate(hold_cost, retrieve_cost,
-             "a tier too fast is dear to keep in, one too slow dear to fetch from: balance them")
+    d.equate(
+        hold_cost,
+        retrieve_cost,
+        "a tier too fast is dear to keep in, one too slow dear to fetch from: balance them",
+    )
     d.solve("hold_time", "the token's bytes cancel")
-    d.substitute({"waiting_price": p_tier},
-                 "if the device being read is all that is busy, its price cancels too")
+    d.substitute(
+        {"waiting_price": p_tier},
+        "if the device being read is all that is busy, its price cancels too",
+    )
     return d
 
 
@@ -378,15 +585,19 @@ def _derive_retrieve_rule() -> Derivation:
     d = Derivation("Retrieve time is hold time × share of capacity")
     d.start(retrieve_time, "bytes of the contexts over the bandwidth of the tier")
     d.substitute({"tier_bandwidth": C_tier / T}, "the tier is one that is drained in the hold time")
-    d.substitute({"tier_capacity": B * L * b / (n * q.held_share.symbol)},
-                 "and these contexts fill a share of it")
+    d.substitute(
+        {"tier_capacity": B * L * b / (n * q.held_share.symbol)},
+        "and these contexts fill a share of it",
+    )
     return d
 
 
 def _derive_eviction() -> Derivation:
     d = Derivation("When a cache should leave the chip's memory")
-    d.equate(_place("memory", hold_rate_in_memory.expression * T),
-             _place("next", b * k_wait * p / BW_tier),
-             "keep it on the chip, or let the chips wait for its return")
+    d.equate(
+        _place("memory", hold_rate_in_memory.expression * T),
+        _place("next", b * k_wait * p / BW_tier),
+        "keep it on the chip, or let the chips wait for its return",
+    )
     d.solve("hold_time", "the price of the chip is on both sides, and cancels")
     return d

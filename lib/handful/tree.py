@@ -1,16 +1,25 @@
 """SymPy expression to JSON tree: what a formula looks like to the browser.
 
-A tree is a number, the API name of a quantity, or a list whose head is an operator:
-``["+", a, b, …]``, ``["*", …]``, ``["/", p, q]`` (rationals), ``["^", a, b]``, ``["max", …]``, ``["min", …]``,
+A tree is a number, the API name of a quantity, or a list whose head is an operator: ``["+", a, b,
+…]``, ``["*", …]``, ``["/", p, q]`` (rationals), ``["^", a, b]``, ``["max", …]``, ``["min", …]``,
 ``["log", a]``, ``["exp", a]``, ``["sqrt", a]``, ``["floor", a]``, ``["ceil", a]``, ``["abs", a]``.
 """
+
 from __future__ import annotations
 
 import sympy
 
 _HEADS = {
-    sympy.Add: "+", sympy.Mul: "*", sympy.Pow: "^", sympy.Max: "max", sympy.Min: "min",
-    sympy.log: "log", sympy.exp: "exp", sympy.floor: "floor", sympy.ceiling: "ceil", sympy.Abs: "abs",
+    sympy.Add: "+",
+    sympy.Mul: "*",
+    sympy.Pow: "^",
+    sympy.Max: "max",
+    sympy.Min: "min",
+    sympy.log: "log",
+    sympy.exp: "exp",
+    sympy.floor: "floor",
+    sympy.ceiling: "ceil",
+    sympy.Abs: "abs",
 }
 
 
@@ -36,8 +45,14 @@ def to_tree(expression: sympy.Expr) -> float | int | str | list:
         return ["sqrt", to_tree(expr.args[0])]
     head = _HEADS.get(expr.func)
     if head is None:
-        raise ValueError(f"{expr.func.__name__} has no place in an expression tree; allowed: "
-                         f"{', '.join(sorted(_HEADS.values()))} and sqrt.")
+        raise ValueError(
+            f"{expr.func.__name__} has no place in an expression tree; allowed: "
+            f"{', '.join(sorted(_HEADS.values()))} and sqrt."
+        )
     # Sorted so that the same formula gives the same bytes in every build.
-    ordered = expr.args if head == "^" else sorted(expr.args, key=lambda a: (not a.is_number, len(str(a)), str(a)))
+    ordered = (
+        expr.args
+        if head == "^"
+        else sorted(expr.args, key=lambda a: (not a.is_number, len(str(a)), str(a)))
+    )
     return [head, *(to_tree(arg) for arg in ordered)]

@@ -1,9 +1,11 @@
 """What a result is worth when its inputs are known to within factors.
 
-Inputs of this subject are uncertain by factors ("between a half and double"), so they are drawn as log-normal,
-and by a Sobol sequence, which is repeatable and converges faster than chance.  The worst case is the pair of
-corners of the box, which bounds the result where it rises or falls with each input throughout the box.
+Inputs of this subject are uncertain by factors ("between a half and double"), so they are drawn as
+log-normal, and by a Sobol sequence, which is repeatable and converges faster than chance.  The
+worst case is the pair of corners of the box, which bounds the result where it rises or falls with
+each input throughout the box.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -23,7 +25,9 @@ _Z90 = 1.6448536269514722
 
 @dataclass(frozen=True)
 class Spread:
-    """A distribution: its median, central 90 %, worst case, and the share of log-variance that each input causes."""
+    """A distribution: its median, central 90 %, worst case, and the share of log-variance that each
+    input causes.
+    """
 
     median: float
     low: float
@@ -39,21 +43,35 @@ class Spread:
         return math.sqrt(self.high / self.low)
 
 
-def propagate(formula: Formula, values: Mapping, spread: Mapping[str, float], *, samples: int = 8192,
-              seed: int = 0) -> Spread:
+def propagate(
+    formula: Formula,
+    values: Mapping,
+    spread: Mapping[str, float],
+    *,
+    samples: int = 8192,
+    seed: int = 0,
+) -> Spread:
     """Propagate factors of uncertainty through a formula.
 
     Parameters
     ----------
     values : mapping of API name to number; the medians.
-    spread : mapping of API name to factor >= 1: 90 % of the input's probability lies within value / factor and
+    spread : mapping of API name to factor >= 1: 90 % of the input's probability lies within value /
+    factor and
         value × factor.
     samples : a power of two.
 
     >>> from handful.latency import full_weight_time
-    >>> known = dict(total_parameters=70e9, bytes_per_parameter=2, devices=8, memory_bandwidth=3.35e12)
-    >>> result = propagate(full_weight_time, known, {"memory_bandwidth": 2.0, "total_parameters": 1.0})
-    >>> round(result.factor, 2), round(result.shares["memory_bandwidth"], 2)   # 1/BW: the same factor, all of it
+    >>> known = dict(
+    ...     total_parameters=70e9, bytes_per_parameter=2, devices=8, memory_bandwidth=3.35e12
+    ... )
+    >>> result = propagate(
+    ...     full_weight_time, known, {"memory_bandwidth": 2.0, "total_parameters": 1.0}
+    ... )
+    >>> (
+    ...     round(result.factor, 2),
+    ...     round(result.shares["memory_bandwidth"], 2),
+    ... )  # 1/BW: the same factor, all of it
     (2.0, 1.0)
     """
     import numpy as np
@@ -66,14 +84,20 @@ def propagate(formula: Formula, values: Mapping, spread: Mapping[str, float], *,
     for name, factor in spread.items():
         if name not in inputs:
             find(name)
-            raise QuantityError(f"{formula.name} does not depend on {name}, so a spread there has no effect; "
-                                f"it depends on {', '.join(sorted(inputs))}.")
+            raise QuantityError(
+                f"{formula.name} does not depend on {name}, so a spread there has no effect; "
+                f"it depends on {', '.join(sorted(inputs))}."
+            )
         if not factor >= 1 or math.isinf(factor):
-            raise QuantityError(f"The spread of {name} must be a factor of 1 or more; got {factor}.")
+            raise QuantityError(
+                f"The spread of {name} must be a factor of 1 or more; got {factor}."
+            )
     names = [name for name, factor in spread.items() if factor > 1]
     if not names:
         exact = formula(values)
-        return Spread(exact, exact, exact, exact, exact, {name: 0.0 for name in spread}, np.array([exact]))
+        return Spread(
+            exact, exact, exact, exact, exact, {name: 0.0 for name in spread}, np.array([exact])
+        )
 
     uniform = qmc.Sobol(len(names), seed=seed).random(samples)
     sigma = np.array([math.log(spread[name]) / _Z90 for name in names])
@@ -81,10 +105,23 @@ def propagate(formula: Formula, values: Mapping, spread: Mapping[str, float], *,
     drawn = {name: values[name] * np.exp(logs[:, i]) for i, name in enumerate(names)}
     results = np.asarray(formula({**values, **drawn}))
     low, median, high = np.quantile(results, [0.05, 0.5, 0.95])
-    corners = [formula({**values, **{n: values[n] * spread[n]**s for n, s in zip(names, signs)}})
-               for signs in itertools.product((-1, 1), repeat=len(names))]
-    # Share of the log-variance by regression on the logs: exact for products of powers, first-order otherwise.
+    corners = [
+        formula({**values, **{n: values[n] * spread[n] ** s for n, s in zip(names, signs)}})
+        for signs in itertools.product((-1, 1), repeat=len(names))
+    ]
+    # Share of the log-variance by regression on the logs: exact for products of powers, first-order
+    # otherwise.
     slopes, *_ = np.linalg.lstsq(logs, np.log(results) - np.log(results).mean(), rcond=None)
     parts = (slopes * sigma) ** 2
-    shares = {name: 0.0 for name in spread} | {n: float(p / parts.sum()) for n, p in zip(names, parts)}
-    return Spread(float(median), float(low), float(high), float(min(corners)), float(max(corners)), shares, results)
+    shares = {name: 0.0 for name in spread} | {
+        n: float(p / parts.sum()) for n, p in zip(names, parts)
+    }
+    return Spread(
+        float(median),
+        float(low),
+        float(high),
+        float(min(corners)),
+        float(max(corners)),
+        shares,
+        results,
+    )

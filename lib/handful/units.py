@@ -1,13 +1,19 @@
-"""Numbers as a reader wants them: scaled, rounded, with their unit; ``page/units.js`` gives the same text.
+"""Numbers as a reader wants them: scaled, rounded, with their unit; ``page/units.js`` gives the
+same text.
 
-Rounding works on the decimal digits of the value (half away from zero), not on a scaled float, so that Python and
-JavaScript agree to the character.
+Rounding works on the decimal digits of the value (half away from zero), not on a scaled float, so
+that Python and JavaScript agree to the character.
 
 >>> format_value(0.02314, "s"), format_value(70272, "B/token"), format_value(671e9, "parameter")
 ('23.1\\xa0ms', '70.3\\xa0kB/token', '671\\xa0billion parameters')
->>> format_value(2.7e-7, "$/token"), format_value(2.1 / 3600, "$/device/s"), format_value(5441, "sequence")
+>>> (
+...     format_value(2.7e-7, "$/token"),
+...     format_value(2.1 / 3600, "$/device/s"),
+...     format_value(5441, "sequence"),
+... )
 ('$0.27 per million\\xa0tokens', '$2.10 per chip-hour', '5,440\\xa0sequences')
 """
+
 from __future__ import annotations
 
 import math
@@ -20,9 +26,10 @@ NBSP, MINUS = "\u00a0", "\u2212"
 class Unit(NamedTuple):
     """How one unit is written.
 
-    kind is "si" (prefixes), "count" (thousands separators, then million, billion, …) or "money"; one and many are
-    the words after the number; factor turns the SI value into what is shown; low is the smallest prefix in use,
-    high the largest (beyond it, powers of ten); hint is what an axis title adds where tick labels carry no unit (empty: the ticks carry it).
+    kind is "si" (prefixes), "count" (thousands separators, then million, billion, …) or "money";
+    one and many are the words after the number; factor turns the SI value into what is shown; low
+    is the smallest prefix in use, high the largest (beyond it, powers of ten); hint is what an axis
+    title adds where tick labels carry no unit (empty: the ticks carry it).
     """
 
     kind: str
@@ -41,13 +48,19 @@ UNITS = {
     "B/s": Unit("si", "B/s", "B/s", hint="B/s"),
     "B/token": Unit("si", "B/token", "B/token", hint="B per token"),
     "B/parameter": Unit("si", "B/parameter", "B/parameter", hint="B per parameter"),
-    "FLOP": Unit("si", "FLOP", "FLOP", hint="FLOP", high=15),  # the field writes budgets as 10²⁴, not in yotta
+    "FLOP": Unit(
+        "si", "FLOP", "FLOP", hint="FLOP", high=15
+    ),  # the field writes budgets as 10²⁴, not in yotta
     "FLOP/s": Unit("si", "FLOP/s", "FLOP/s", hint="FLOP/s"),
     "FLOP/B": Unit("count", "FLOP/B", "FLOP/B", hint="FLOP/B"),
     "W": Unit("si", "W", "W", low=-3),
     "$": Unit("money", "", "", hint="$"),
-    "$/token": Unit("money", f"per million{NBSP}tokens", "", factor=1e6, hint="$ per million tokens"),
-    "$/token/s": Unit("money", f"per million{NBSP}token-hours", "", factor=3.6e9, hint="$ per million token-hours"),
+    "$/token": Unit(
+        "money", f"per million{NBSP}tokens", "", factor=1e6, hint="$ per million tokens"
+    ),
+    "$/token/s": Unit(
+        "money", f"per million{NBSP}token-hours", "", factor=3.6e9, hint="$ per million token-hours"
+    ),
     "$/B": Unit("money", "per GB", "", factor=1e9, hint="$ per GB"),
     "$/B/s": Unit("money", "per GB-hour", "", factor=3.6e12, hint="$ per GB-hour"),
     "$/device/s": Unit("money", "per chip-hour", "", factor=3600, hint="$ per chip-hour"),
@@ -62,12 +75,26 @@ UNITS = {
     "%": Unit("count", "%", "%", factor=100, hint="%"),
 }
 
-_PREFIX = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E", 21: "Z",
-           24: "Y"}
+_PREFIX = {
+    -12: "p",
+    -9: "n",
+    -6: "µ",
+    -3: "m",
+    0: "",
+    3: "k",
+    6: "M",
+    9: "G",
+    12: "T",
+    15: "P",
+    18: "E",
+    21: "Z",
+    24: "Y",
+}
 _WORD = {6: "million", 9: "billion", 12: "trillion", 15: "quadrillion"}
 _SHORT = {3: "k", 6: "M", 9: "bn", 12: "tn", 15: "qn"}
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-# (from so many seconds on, seconds in one, word): a minute count is wanted only where seconds grow unwieldy.
+# (from so many seconds on, seconds in one, word): a minute count is wanted only where seconds grow
+# unwieldy.
 _LONG_TIMES = ((172_800, 86_400, "days"), (7_200, 3_600, "h"), (120, 60, "min"))
 
 
@@ -84,10 +111,12 @@ def _round(value: float, digits: int) -> tuple[str, int]:
 
 
 def _place(figures: str, exponent: int, decimals: int = 0) -> str:
-    """Digits with the point set after `exponent`, grouped by thousands, trailing zeros dropped to `decimals`."""
+    """Digits with the point set after `exponent`, grouped by thousands, trailing zeros dropped to
+    `decimals`.
+    """
     if exponent >= 0:
         figures = figures.ljust(exponent + 1, "0")
-        whole, part = figures[:exponent + 1], figures[exponent + 1:]
+        whole, part = figures[: exponent + 1], figures[exponent + 1 :]
     else:
         whole, part = "0", "0" * (-exponent - 1) + figures
     part = part.rstrip("0").ljust(decimals, "0")
@@ -99,11 +128,17 @@ def _power(figures: str, exponent: int) -> str:
 
 
 def format_value(value: float, unit: str, digits: int = 3) -> str:
-    """`value` (in SI) with its unit, to `digits` significant digits; no trailing zeros but for money.
+    """`value` (in SI) with its unit, to `digits` significant digits; no trailing zeros but for
+    money.
 
     Raises ValueError for a unit that is not in `UNITS`.
 
-    >>> format_value(0.9996, "s"), format_value(-3, "1"), format_value(float("inf"), "s"), format_value(1, "token")
+    >>> (
+    ...     format_value(0.9996, "s"),
+    ...     format_value(-3, "1"),
+    ...     format_value(float("inf"), "s"),
+    ...     format_value(1, "token"),
+    ... )
     ('1\\xa0s', '−3', '∞', '1\\xa0token')
     """
     form = _find(unit)
@@ -145,7 +180,11 @@ def _count(size: float, digits: int) -> tuple[str, str]:
     if exponent >= 18 or exponent < -4:
         return _power(figures, exponent), ""
     step = exponent // 3 * 3
-    return (_place(figures, exponent - step), _WORD[step]) if step >= 6 else (_place(figures, exponent), "")
+    return (
+        (_place(figures, exponent - step), _WORD[step])
+        if step >= 6
+        else (_place(figures, exponent), "")
+    )
 
 
 def _money(size: float, digits: int) -> str:
@@ -164,9 +203,14 @@ def _money(size: float, digits: int) -> str:
 
 
 def format_tick(value: float, unit: str) -> str:
-    """Return an axis label, as short as it can be; what it leaves out, `axis_title` puts into the title.
+    """Return an axis label, as short as it can be; what it leaves out, `axis_title` puts into the
+    title.
 
-    >>> [format_tick(v, "sequence") for v in (1, 64, 1000, 65000)], format_tick(0.01, "s"), format_tick(1e-7, "$/token")
+    >>> (
+    ...     [format_tick(v, "sequence") for v in (1, 64, 1000, 65000)],
+    ...     format_tick(0.01, "s"),
+    ...     format_tick(1e-7, "$/token"),
+    ... )
     (['1', '64', '1\\xa0k', '65\\xa0k'], '10\\xa0ms', '$0.10')
     >>> format_tick(1e24, "FLOP"), format_tick(1e-9, "1"), format_value(3.29e24, "FLOP")
     ('10²⁴', '10⁻⁹', '3.29\\xa0×\\xa010²⁴\\xa0FLOP')
@@ -202,7 +246,8 @@ def tick_step(unit: str, high: float) -> float:
 
 
 def round_times(low: float, high: float, fine: bool = False) -> list[float]:
-    """Return the round times within [low, high], in seconds: decades of seconds, 10 min, 2 h, then decades of days.
+    """Return the round times within [low, high], in seconds: decades of seconds, 10 min, 2 h, then
+    decades of days.
 
     The steps are tenfold, nearly; `fine` adds a time between each two.
 
@@ -211,7 +256,11 @@ def round_times(low: float, high: float, fine: bool = False) -> list[float]:
     >>> [format_value(t, "s") for t in round_times(60, 86400, fine=True)]
     ['100\\xa0s', '5\\xa0min', '10\\xa0min', '30\\xa0min', '2\\xa0h', '8\\xa0h', '24\\xa0h']
     """
-    found = [float(f"1e{e}") for e in range(-12, 3)] + [600.0, 7200.0] + [86_400.0 * 10**e for e in range(6)]
+    found = (
+        [float(f"1e{e}") for e in range(-12, 3)]
+        + [600.0, 7200.0]
+        + [86_400.0 * 10**e for e in range(6)]
+    )
     if fine:
         found += [float(f"3e{e}") for e in range(-12, 2)] + [300.0, 1800.0, 28_800.0]
         found += [259_200.0 * 10**e for e in range(6)]
@@ -219,7 +268,9 @@ def round_times(low: float, high: float, fine: bool = False) -> list[float]:
 
 
 def axis_hint(unit: str) -> str:
-    """What an axis title says of the unit: " (sequences)", or nothing where the tick labels carry it."""
+    """What an axis title says of the unit: " (sequences)", or nothing where the tick labels carry
+    it.
+    """
     hint = _find(unit).hint
     return f" ({hint})" if hint else ""
 
@@ -227,7 +278,11 @@ def axis_hint(unit: str) -> str:
 def axis_title(title: str, unit: str) -> str:
     """Return an axis title with its unit, unless the tick labels or a word of the title say it.
 
-    >>> axis_title("Batch", "sequence"), axis_title("Time", "s"), axis_title("Tokens served", "token")
+    >>> (
+    ...     axis_title("Batch", "sequence"),
+    ...     axis_title("Time", "s"),
+    ...     axis_title("Tokens served", "token"),
+    ... )
     ('Batch (sequences)', 'Time', 'Tokens served')
     """
     return title if _find(unit).hint in title.lower().split() else title + axis_hint(unit)

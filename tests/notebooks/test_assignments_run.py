@@ -1,4 +1,5 @@
 """Every assignment, solved, runs from top to bottom in a kernel of its own."""
+
 from __future__ import annotations
 
 from queue import Empty
@@ -16,8 +17,10 @@ pytestmark = pytest.mark.site
 
 @pytest.fixture(autouse=True)
 def asked_each_second(monkeypatch):
-    """What a widget sends to its kernel can swallow the news of an answer, which then lies unread until time is up
-    (https://github.com/jupyter/nbclient/issues/312), so the channel is looked into each second."""
+    """What a widget sends to its kernel can swallow the news of an answer, which then lies unread
+    until time is up (https://github.com/jupyter/nbclient/issues/312), so the channel is looked into
+    each second.
+    """
     once = AsyncZMQSocketChannel.get_msg
 
     async def patient(channel, timeout=None):
@@ -42,12 +45,24 @@ def test_a_notebook_runs_from_top_to_bottom(name):
     client = NotebookClient(notebook, timeout=300, kernel_name="python3")
     client.execute()
     # What is drawn by `interact` goes into a widget, errors too.
-    drawn = [output for state in client.widget_state.values() for output in state.get("outputs", [])]
+    drawn = [
+        output for state in client.widget_state.values() for output in state.get("outputs", [])
+    ]
     assert not [output for output in drawn if output["output_type"] == "error"]
-    explored = sum("interact(" in piece.text for piece in assignment.pieces if piece.tag == "explore")
+    explored = sum(
+        "interact(" in piece.text for piece in assignment.pieces if piece.tag == "explore"
+    )
     assert sum("image/png" in output.get("data", {}) for output in drawn) >= explored > 0
-    printed = {cell.id: "".join(output.get("text", "") for output in cell.outputs) for cell in notebook.cells if cell.cell_type == "code"}
+    printed = {
+        cell.id: "".join(output.get("text", "") for output in cell.outputs)
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    }
     for question in assignment.questions.values():
         if question.kind != "written":
-            assert printed[f"check-{question.name}".replace("_", "-")].split(": ", 1)[1].startswith("right"), question.name
+            assert (
+                printed[f"check-{question.name}".replace("_", "-")]
+                .split(": ", 1)[1]
+                .startswith("right")
+            ), question.name
     assert len(printed["summary"].splitlines()) == len(assignment.questions)

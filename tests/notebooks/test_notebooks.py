@@ -22,7 +22,11 @@ PARTS = 4
 def pages_with_code() -> list[str]:
     """By looking into every source in book/, whether the contents list it or not."""
     sources = sorted((ROOT / "book").rglob("*.md"))
-    return [p.relative_to(ROOT / "book").with_suffix("").as_posix() for p in sources if has_code(p.read_text("utf-8"))]
+    return [
+        p.relative_to(ROOT / "book").with_suffix("").as_posix()
+        for p in sources
+        if has_code(p.read_text("utf-8"))
+    ]
 
 
 def test_one_notebook_for_each_page_with_code():
@@ -38,14 +42,24 @@ def test_every_page_is_in_the_contents():
 def test_roles_are_resolved():
     """A notebook is read where the book's roles mean nothing."""
     for path in NOTEBOOKS.glob("*.ipynb"):
-        assert not re.search(r"\{(live|lecture|spoken|fact|given|claim|cite|count)\}`", path.read_text("utf-8")), path.name
+        assert not re.search(
+            r"\{(live|lecture|spoken|fact|given|claim|cite|count)\}`", path.read_text("utf-8")
+        ), path.name
 
 
 def test_text_is_plain_markdown():
-    """No directive, no definition list, no dollar sign that would begin a formula where a price stands."""
+    """No directive, no definition list, no dollar sign that would begin a formula where a price
+    stands.
+    """
     for path in NOTEBOOKS.glob("*.ipynb"):
-        text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
-        assert not re.search(r"^\s*(:{3,}|`{3,}\{)|^: |^\([\w-]+\)=|(?<!\\)\$\d+(\.\d+)? per", text, re.M), path.name
+        text = "\n".join(
+            cell.source
+            for cell in nbformat.read(path, as_version=4).cells
+            if cell.cell_type == "markdown"
+        )
+        assert not re.search(
+            r"^\s*(:{3,}|`{3,}\{)|^: |^\([\w-]+\)=|(?<!\\)\$\d+(\.\d+)? per", text, re.M
+        ), path.name
 
 
 def test_no_notebook_installs_by_name():
@@ -53,18 +67,33 @@ def test_no_notebook_installs_by_name():
     package = next(WHEELS.glob("*.whl"))
     assert f'%pip install --quiet "./{package.name}[study]"' in first_cell(package)
     hashed = hashlib.sha256(package.read_bytes()).hexdigest()
-    assert f"https://example.org/_static/wheels/{package.name}#sha256={hashed}" in first_cell(package, "https://example.org/")
+    assert f"https://example.org/_static/wheels/{package.name}#sha256={hashed}" in first_cell(
+        package, "https://example.org/"
+    )
     for path in NOTEBOOKS.glob("*.ipynb"):
-        code = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-        lines = [line for line in "\n".join(code).split("\n") if re.search(r"\bpip3? install", line)]
+        code = [
+            cell.source
+            for cell in nbformat.read(path, as_version=4).cells
+            if cell.cell_type == "code"
+        ]
+        lines = [
+            line for line in "\n".join(code).split("\n") if re.search(r"\bpip3? install", line)
+        ]
         assert len(lines) == 1 and lines[0] in code[0], path.name
-        assert re.fullmatch(r'    %pip install --quiet "(\./\S+\.whl\[study\]|handful\[study\] @ https?://\S+#sha256=[0-9a-f]{64})"', lines[0]), path.name
+        assert re.fullmatch(
+            r'    %pip install --quiet "(\./\S+\.whl\[study\]|handful\[study\] @ '
+            r'https?://\S+#sha256=[0-9a-f]{64})"',
+            lines[0],
+        ), path.name
 
 
 def test_the_package_lies_beside_the_notebooks():
     page = (SITE / "balance-batch.html").read_text("utf-8")
     package = next(WHEELS.glob("*.whl"))
-    assert f'href="_static/wheels/{package.name}"' in page and 'href="_sources/balance-batch.ipynb"' in page
+    assert (
+        f'href="_static/wheels/{package.name}"' in page
+        and 'href="_sources/balance-batch.ipynb"' in page
+    )
     assert (SITE / "_static/wheels" / package.name).read_bytes() == package.read_bytes()
 
 
@@ -74,12 +103,31 @@ def test_notebooks_run(tmp_path, part):
 
     In parts, so that all workers have their share; the largest first, each to another part.
     """
-    mine = sorted(NOTEBOOKS.glob("*.ipynb"), key=lambda path: (-path.stat().st_size, path.name))[part::PARTS]
+    mine = sorted(NOTEBOOKS.glob("*.ipynb"), key=lambda path: (-path.stat().st_size, path.name))[
+        part::PARTS
+    ]
     for path in mine:
         shutil.copy(path, tmp_path)
-    done = subprocess.run([sys.executable, "-m", "pytest", "--nbmake", "--nbmake-timeout=300", "-q", "-p", "no:cacheprovider",
-                           "-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path)],
-                          capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--nbmake",
+            "--nbmake-timeout=300",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            "/dev/null",
+            "--rootdir",
+            str(tmp_path),
+            str(tmp_path),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
     passed = re.search(r"(\d+) passed", done.stdout)
     assert done.returncode == 0, done.stdout[-6000:]
     assert int(passed[1]) == len(mine) > 0

@@ -1,4 +1,5 @@
 """The distribution's draws against SciPy's, and its numbers against `handful.uncertainty`."""
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -15,7 +16,9 @@ def test_normal_quantiles():
 
 def test_draws_are_standard_normal_and_independent():
     z = np.array(d.draws(d.MOST))
-    assert np.abs(z.mean(axis=1)).max() < 1e-3 and z.var(axis=1) == pytest.approx(np.ones(d.MOST), abs=0.005)
+    assert np.abs(z.mean(axis=1)).max() < 1e-3 and z.var(axis=1) == pytest.approx(
+        np.ones(d.MOST), abs=0.005
+    )
     assert np.abs(np.corrcoef(z) - np.eye(d.MOST)).max() < 0.01
 
 
@@ -25,25 +28,39 @@ def test_it_gives_the_interval_of_uncertainty(explorer):
         v = explorer.values(**preset)
         number = explorer.numbers["result"]
         names = [n["name"] for n in explorer.data["uncertain"]]
-        found = number.formula.uncertain(explorer.known(explorer.state(**preset)), dict(zip(names, v["factors"])))
-        assert (v["median"], v["low"], v["high"]) == pytest.approx((found.median, found.low, found.high), rel=0.03)
-        assert (v["worst_low"], v["worst_high"]) == pytest.approx((found.worst_low, found.worst_high))
+        found = number.formula.uncertain(
+            explorer.known(explorer.state(**preset)), dict(zip(names, v["factors"]))
+        )
+        assert (v["median"], v["low"], v["high"]) == pytest.approx(
+            (found.median, found.low, found.high), rel=0.03
+        )
+        assert (v["worst_low"], v["worst_high"]) == pytest.approx(
+            (found.worst_low, found.worst_high)
+        )
         assert v["shares"] == pytest.approx([found.shares[name] for name in names], abs=0.02)
 
 
 def test_certain_inputs_are_one_value():
     certain = {f"factor_{i}": 1.0 for i in range(1, 6)}
     v = hundredfold.values(**certain)
-    assert v["low"] == pytest.approx(v["high"]) == pytest.approx(v["worst_low"]) and sum(v["shares"]) == 0
+    assert (
+        v["low"] == pytest.approx(v["high"]) == pytest.approx(v["worst_low"])
+        and sum(v["shares"]) == 0
+    )
     height, shapes = d.picture(v, 360)
-    assert height > 0 and all(np.isfinite(n) for s in shapes for n in s.values() if isinstance(n, float))
+    assert height > 0 and all(
+        np.isfinite(n) for s in shapes for n in s.values() if isinstance(n, float)
+    )
     assert "every input exact" in hundredfold.alt_text(**certain)
 
 
 def test_an_input_cannot_pass_its_bound():
     """Use of the chips is a share: draws above 1 count as 1."""
     v = price_of_a_run.values(factor_1=1.0, factor_2=1.0, factor_3=2.5, factor_4=1.0)
-    assert v["worst_high"] / v["median"] == pytest.approx(2.5, rel=0.01) and v["worst_low"] / v["median"] >= 0.35
+    assert (
+        v["worst_high"] / v["median"] == pytest.approx(2.5, rel=0.01)
+        and v["worst_low"] / v["median"] >= 0.35
+    )
 
 
 def test_too_many_uncertain_inputs():
@@ -60,4 +77,7 @@ def test_words_stay_within_the_drawing(width):
         for shape in shapes:
             if shape["t"] == "text":
                 left = {"start": 0, "middle": 0.5, "end": 1}[shape["a"]] * 6.2 * len(shape["s"])
-                assert shape["x"] - left >= -2 and shape["x"] - left + 6.2 * len(shape["s"]) <= width + 6
+                assert (
+                    shape["x"] - left >= -2
+                    and shape["x"] - left + 6.2 * len(shape["s"]) <= width + 6
+                )

@@ -1,4 +1,7 @@
-"""Every label of every still picture, read back from its SVG: it says what the explorer says, where it should."""
+"""Every label of every still picture, read back from its SVG: it says what the explorer says, where
+it should.
+"""
+
 from __future__ import annotations
 
 import itertools
@@ -25,11 +28,27 @@ from handful.units import MINUS, NBSP, UNITS, axis_title, format_tick, format_va
 
 EXPLORERS = social.explorers()
 PLOTS = sorted(name for name, explorer in EXPLORERS.items() if not explorer.scene)
-PICTURES = sorted(name for name, explorer in EXPLORERS.items()
-                  if explorer.scene and hasattr(scenes.find(explorer.kind), "picture"))
+PICTURES = sorted(
+    name
+    for name, explorer in EXPLORERS.items()
+    if explorer.scene and hasattr(scenes.find(explorer.kind), "picture")
+)
 # What the letters behind a number multiply it by; on an axis of bytes "M" begins "MB".
-LETTERS = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "bn": 1e9,
-           "T": 1e12, "tn": 1e12, "P": 1e15, "qn": 1e15}
+LETTERS = {
+    "p": 1e-12,
+    "n": 1e-9,
+    "µ": 1e-6,
+    "m": 1e-3,
+    "": 1,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "bn": 1e9,
+    "T": 1e12,
+    "tn": 1e12,
+    "P": 1e15,
+    "qn": 1e15,
+}
 TIMES = {"min": 60, "h": 3600, "days": 86_400}
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
@@ -55,13 +74,18 @@ def advances(weight: str) -> dict[str, float]:
     """Widths of the letters of the pages' font, of its size, as the font itself tells them."""
     files = bootstrap.ROOT / "node_modules/@fontsource/source-sans-3/files"
     font = TTFont(files / f"source-sans-3-latin-{weight}-normal.woff")
-    return {chr(code): font["hmtx"][name][0] / font["head"].unitsPerEm for code, name in font.getBestCmap().items()}
+    return {
+        chr(code): font["hmtx"][name][0] / font["head"].unitsPerEm
+        for code, name in font.getBestCmap().items()
+    }
 
 
 def labels(svg: str) -> list[Label]:
     """Texts of an SVG element in their order."""
     root = ElementTree.fromstring(svg)
-    assert not [node for node in root.iter() if node.tag.endswith("tspan")]  # no label was taken for a formula
+    assert not [
+        node for node in root.iter() if node.tag.endswith("tspan")
+    ]  # no label was taken for a formula
     found = []
     for node in root.iter():
         if node.tag.endswith("text"):
@@ -69,7 +93,16 @@ def labels(svg: str) -> list[Label]:
             moved = re.fullmatch(r"translate\((\S+) (\S+)\)", node.get("transform", ""))
             x, y = (moved[1], moved[2]) if moved else (node.get("x"), node.get("y"))
             size, bold = node.get("font-size").removesuffix("px"), node.get("font-weight") == "700"
-            found.append(Label(node.text, float(x), float(y), node.get("text-anchor", "start"), float(size), bold))
+            found.append(
+                Label(
+                    node.text,
+                    float(x),
+                    float(y),
+                    node.get("text-anchor", "start"),
+                    float(size),
+                    bold,
+                )
+            )
     return found
 
 
@@ -85,7 +118,9 @@ def drawn(name: str) -> list[Label]:
 
 
 def said(text: str, unit: str) -> float:
-    """The value that a tick's text says, in SI units, read without the package: "10 ms" → 0.01, "1 k" → 1000."""
+    """The value that a tick's text says, in SI units, read without the package: "10 ms" → 0.01, "1
+    k" → 1000.
+    """
     form = UNITS[unit]
     sign = -1 if text.startswith(MINUS) else 1
     number, _, letters = text.removeprefix(MINUS).removeprefix("$").partition(NBSP)
@@ -104,8 +139,14 @@ def spots(axes, name: str) -> tuple[list[Label], list[Label]]:
     """Labels of the two axes, by where they stand: below and beside the plot."""
     wide, high = axes.figure.get_size_inches() * 72
     left, bottom = axes.get_position().x0 * wide, (1 - axes.get_position().y0) * high
-    across = [label for label in drawn(name) if bottom + 5 < label.y < bottom + 20 and label.anchor == "middle"]
-    return across, [label for label in drawn(name) if label.anchor == "end" and left - 10 < label.x < left]
+    across = [
+        label
+        for label in drawn(name)
+        if bottom + 5 < label.y < bottom + 20 and label.anchor == "middle"
+    ]
+    return across, [
+        label for label in drawn(name) if label.anchor == "end" and left - 10 < label.x < left
+    ]
 
 
 @pytest.mark.parametrize("name", [*PLOTS, "train"])
@@ -115,14 +156,22 @@ def test_ticks_say_the_values_at_which_they_stand(name):
     wide, high = axes.figure.get_size_inches() * 72
     units = ("s", None)
     if not explorer.scene:
-        x = explorer.across[1].unit or explorer.across[0].gives.unit if explorer.across else find(explorer.x.name).unit
+        x = (
+            explorer.across[1].unit or explorer.across[0].gives.unit
+            if explorer.across
+            else find(explorer.x.name).unit
+        )
         units = x, explorer.y_unit
-    for axis, found, unit, vertical in zip((axes.xaxis, axes.yaxis), spots(axes, name), units, (0, 1)):
+    for axis, found, unit, vertical in zip(
+        (axes.xaxis, axes.yaxis), spots(axes, name), units, (0, 1)
+    ):
         if unit is None:
             assert not found
             continue
         low, high_end = sorted(axis.get_view_interval())
-        at = [value for value in axis.get_majorticklocs() if low * 0.999 <= value <= high_end * 1.001]
+        at = [
+            value for value in axis.get_majorticklocs() if low * 0.999 <= value <= high_end * 1.001
+        ]
         assert [label.text for label in found] == [format_tick(value, unit) for value in at]
         assert len({label.text for label in found}) == len(found) >= 2  # no two alike
         assert any(said(label.text, unit) for label in found)  # not all of them zeros
@@ -130,12 +179,16 @@ def test_ticks_say_the_values_at_which_they_stand(name):
             value = said(label.text, unit)
             point = (axes.get_xlim()[0], value) if vertical else (value, axes.get_ylim()[0])
             place = axes.transData.transform(point) * 72 / axes.figure.dpi
-            stands = high - label.y + 3.4 if vertical else label.x  # letters stand on a line below their middle
+            stands = (
+                high - label.y + 3.4 if vertical else label.x
+            )  # letters stand on a line below their middle
             assert stands == pytest.approx(float(place[vertical]), abs=0.4), (label, value)
 
 
 def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
-    """What a plot says beside its ticks: all that must be there, and names of dots, which may go where they crowd."""
+    """What a plot says beside its ticks: all that must be there, and names of dots, which may go
+    where they crowd.
+    """
     v = explorer.values()
     if explorer.across:
         scale = explorer.across[1]
@@ -152,7 +205,9 @@ def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
     for mark in explorer.marks:
         low, high = axes.get_xlim() if mark.axis == "x" else axes.get_ylim()
         if low <= v["marks"][mark.label] <= high:
-            must[f"{mark.label} {format_value(v['marks'][mark.label], mark.formula.gives.unit)}"] += 1
+            must[
+                f"{mark.label} {format_value(v['marks'][mark.label], mark.formula.gives.unit)}"
+            ] += 1
     return must, Counter(list(v["dots"]))
 
 
@@ -174,8 +229,11 @@ def test_no_preset_makes_ticks_alike(name):
         axes = explorer.figure(**preset.set).axes[0]
         for axis in (axes.xaxis, axes.yaxis):
             low, high = sorted(axis.get_view_interval())
-            told = [text.get_text() for value, text in zip(axis.get_majorticklocs(), axis.get_ticklabels())
-                    if low * 0.999 <= value <= high * 1.001]
+            told = [
+                text.get_text()
+                for value, text in zip(axis.get_majorticklocs(), axis.get_ticklabels())
+                if low * 0.999 <= value <= high * 1.001
+            ]
             assert len(set(told)) == len(told) >= 2, (preset.label, told)
             assert any(re.search("[1-9]", text) for text in told), (preset.label, told)
 
@@ -189,14 +247,20 @@ def test_a_scene_says_what_its_shapes_say_where_they_stand(name):
     assert [label.text for label in found] == [shape["s"] for shape in words]
     scale = still(name).get_figwidth() * 72 / 720
     for label, shape in zip(found, words):
-        assert (label.x, label.y) == pytest.approx((shape["x"] * scale, shape["y"] * scale), abs=0.06)
+        assert (label.x, label.y) == pytest.approx(
+            (shape["x"] * scale, shape["y"] * scale), abs=0.06
+        )
         assert label.anchor == shape["a"]
     # Numbers that stand in a row or a column under or beside the drawing are an axis.
     small = [shape for shape in words if {"soft", "small"} <= set(shape["c"].split())]
     number = re.compile(rf"[{MINUS}$]*[\d.,]+({NBSP}?[a-zµ]+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?", re.I)
     for along in ("x", "y"):
         for line in {shape[along] for shape in small}:
-            ticks = [shape["s"] for shape in small if shape[along] == line and number.fullmatch(shape["s"])]
+            ticks = [
+                shape["s"]
+                for shape in small
+                if shape[along] == line and number.fullmatch(shape["s"])
+            ]
             assert len(set(ticks)) == len(ticks), ticks
             assert len(ticks) < 2 or any(re.search("[1-9]", text) for text in ticks)
 
@@ -207,7 +271,10 @@ def test_words_and_table_beside_a_figure_are_the_explorers_own():
     head, rows = explorer.table()
     assert page.select_one(".explorer-static")["aria-label"] == explorer.alt_text()
     assert page.select_one(".explorer-words").text == explorer.alt_text()
-    assert [[cell.text for cell in row.find_all(["th", "td"])] for row in page.select("tr")] == [head, *rows]
+    assert [[cell.text for cell in row.find_all(["th", "td"])] for row in page.select("tr")] == [
+        head,
+        *rows,
+    ]
     assert "$0.033 per million" in " ".join(text.text for text in page.select("svg text"))
 
 
@@ -221,7 +288,9 @@ def test_the_train_says_its_titles_and_colours():
 @pytest.mark.parametrize("name", sorted(EXPLORERS))
 def test_no_label_shows_how_a_computer_writes_numbers(name):
     for label in drawn(name):
-        assert not re.search(r"\d[eE][-+]?\d|(?<![\w-])-\d|\^|\bnan\b|\binf\b|\bNone\b|\\", label.text), label
+        assert not re.search(
+            r"\d[eE][-+]?\d|(?<![\w-])-\d|\^|\bnan\b|\binf\b|\bNone\b|\\", label.text
+        ), label
 
 
 @pytest.mark.parametrize("name", sorted(EXPLORERS))
@@ -241,14 +310,19 @@ def test_no_curve_runs_through_the_words_of_a_rule_or_dot(name):
     high = axes.figure.get_figheight() * 72
     rings = [point[2] for group in explorer.points for point in group.at if len(point) > 2]
     named = (*(mark.label for mark in explorer.marks), *rings, *explorer.values()["dots"])
-    curves = [axes.transData.transform(line.get_xydata()) * 72 / axes.figure.dpi for line in axes.lines
-              if len(line.get_xydata()) == explorer.x.points]
+    curves = [
+        axes.transData.transform(line.get_xydata()) * 72 / axes.figure.dpi
+        for line in axes.lines
+        if len(line.get_xydata()) == explorer.x.points
+    ]
     assert len(curves) == len(explorer.values()["curves"])
     for label in drawn(name):
         if label.text.startswith(named):
             left, top, right, bottom = label.box()
             for x, y in (curve.T for curve in curves):
-                assert not ((x > left) & (x < right) & (high - y > top) & (high - y < bottom)).any(), label
+                assert not (
+                    (x > left) & (x < right) & (high - y > top) & (high - y < bottom)
+                ).any(), label
 
 
 def test_axes_of_time_are_ticked_as_in_the_browser():
@@ -256,28 +330,65 @@ def test_axes_of_time_are_ticked_as_in_the_browser():
     source = f"""import {{ unitTicks }} from "./lib/handful/page/plot.js";
         const made = {json.dumps(spans)}.map((domain) => unitTicks({{ domain, log: true, unit: "s" }}, 6));
         console.log(JSON.stringify(made));"""
-    done = subprocess.run([*bootstrap.node_command(), "--input-type=module", "--eval", source], cwd=bootstrap.ROOT,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [*bootstrap.node_command(), "--input-type=module", "--eval", source],
+        cwd=bootstrap.ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout) == [figure.ticks(low, high, True, "s") for low, high in spans]
     assert [format_tick(time, "s") for time in figure.ticks(1e-2, 1e8, True, "s")] == [
-        f"10{NBSP}ms", f"1{NBSP}s", f"100{NBSP}s", f"2{NBSP}h", f"10{NBSP}days", f"1,000{NBSP}days"]
+        f"10{NBSP}ms",
+        f"1{NBSP}s",
+        f"100{NBSP}s",
+        f"2{NBSP}h",
+        f"10{NBSP}days",
+        f"1,000{NBSP}days",
+    ]
 
 
 def test_widths_are_those_of_the_font():
-    words = {label.text: label for name in PLOTS for label in drawn(name) if not label.bold and len(label.text) > 4}
-    off = {text: places.width(text, label.size) / (label.box()[2] - label.box()[0]) for text, label in words.items()}
+    words = {
+        label.text: label
+        for name in PLOTS
+        for label in drawn(name)
+        if not label.bold and len(label.text) > 4
+    }
+    off = {
+        text: places.width(text, label.size) / (label.box()[2] - label.box()[0])
+        for text, label in words.items()
+    }
     assert len(off) > 100 and 0.85 <= min(off.values()) and max(off.values()) <= 1.2, off
 
 
 def test_months_keep_their_names():
     explorer = EXPLORERS["published-traffic"]
-    months = [label.text for label in drawn("published-traffic") if re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", label.text)]
-    assert sorted(months) == sorted(point[2] for point in explorer.points[0].at) and len(months) == 5
+    months = [
+        label.text
+        for label in drawn("published-traffic")
+        if re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", label.text)
+    ]
+    assert (
+        sorted(months) == sorted(point[2] for point in explorer.points[0].at) and len(months) == 5
+    )
 
 
-WORDS = ["0.125", "GPT-4.125 & 3.14159 < 2.71828", f"{MINUS}0.25", "1.5\u00a0×\u00a010⁻¹²", "10²⁴", "2024-05",
-         "$0.01 to $1.25", r"\$2.125", "url(#p1.25) #m2.125", "a  b", "“1.005”", '"0.333"', "x_1^2.75"]
+WORDS = [
+    "0.125",
+    "GPT-4.125 & 3.14159 < 2.71828",
+    f"{MINUS}0.25",
+    "1.5\u00a0×\u00a010⁻¹²",
+    "10²⁴",
+    "2024-05",
+    "$0.01 to $1.25",
+    r"\$2.125",
+    "url(#p1.25) #m2.125",
+    "a  b",
+    "“1.005”",
+    '"0.333"',
+    "x_1^2.75",
+]
 
 
 def words_in_a_figure() -> Figure:
@@ -307,6 +418,12 @@ def test_text_is_kept_to_the_letter_and_places_are_short():
 
 def test_a_figure_that_is_shown_elsewhere_has_no_formulas_either():
     cost = EXPLORERS["cost-against-batch"]
-    made = Explorer("two-prices", "Two prices", cost.x, cost.y, curves=[Curve(latency.cost_per_token, "from $1 to $2")])
+    made = Explorer(
+        "two-prices",
+        "Two prices",
+        cost.x,
+        cost.y,
+        curves=[Curve(latency.cost_per_token, "from $1 to $2")],
+    )
     texts = [text for text in made.figure().axes[0].texts if "$1" in text.get_text()]
     assert texts and not any(text.get_parse_math() for text in texts)

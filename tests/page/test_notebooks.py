@@ -16,7 +16,12 @@ from handful.page import inpage, notebooks, wheel
 def package(tmp_path):
     path = tmp_path / "handful-9.9-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as made:
-        for name in ("handful/balance.py", "handful/classroom/grade.py", "handful/tests/test_a.py", "handful/a.js"):
+        for name in (
+            "handful/balance.py",
+            "handful/classroom/grade.py",
+            "handful/tests/test_a.py",
+            "handful/a.js",
+        ):
             made.writestr(name, "x = 1")
     return path
 
@@ -25,15 +30,25 @@ def test_first_cell_names_the_hash_of_the_wheel(package):
     from hashlib import sha256
 
     code = notebooks.first_cell(package, "https://example.org/book/")
-    assert f"https://example.org/book/_static/wheels/{package.name}#sha256={sha256(package.read_bytes()).hexdigest()}" in code
+    assert (
+        f"https://example.org/book/_static/wheels/{package.name}#sha256={sha256(package.read_bytes()).hexdigest()}"
+        in code
+    )
 
 
 def test_first_cell_without_an_address_says_what_to_do(package, tmp_path, monkeypatch):
     """Where the package is missing and its file too, one sentence names the file."""
     monkeypatch.chdir(tmp_path / "..")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    code = notebooks.first_cell(package).replace("%pip install --quiet", "pass  #").replace(package.name, "absent.whl")
-    with pytest.raises(ModuleNotFoundError, match="Put absent.whl, from the same download menu, beside this notebook"):
+    code = (
+        notebooks.first_cell(package)
+        .replace("%pip install --quiet", "pass  #")
+        .replace(package.name, "absent.whl")
+    )
+    with pytest.raises(
+        ModuleNotFoundError,
+        match="Put absent.whl, from the same download menu, beside this notebook",
+    ):
         exec(code, {})
 
 
@@ -52,9 +67,14 @@ def test_what_goes_into_the_page_leaves_out_what_only_teachers_run(package, tmp_
 
 
 def test_without_pyodide_the_build_goes_on_and_pages_offer_nothing(package, tmp_path):
-    assert "so pages do not offer Python" in inpage.prepare(tmp_path / "nothing", tmp_path / "pyodide", package)
+    assert "so pages do not offer Python" in inpage.prepare(
+        tmp_path / "nothing", tmp_path / "pyodide", package
+    )
     place, size = inpage.publish(tmp_path / "pyodide", tmp_path / "site")
-    soup = BeautifulSoup('<html><div class="cell"><div class="cell_input"><pre>1</pre></div></div></html>', "html.parser")
+    soup = BeautifulSoup(
+        '<html><div class="cell"><div class="cell_input"><pre>1</pre></div></div></html>',
+        "html.parser",
+    )
     inpage.offer(soup, "", place, size)
     assert soup.select_one("button") is None and not soup.html.has_attr("data-python")
 
@@ -65,7 +85,9 @@ def test_without_a_network_the_build_goes_on(package, tmp_path, monkeypatch):
     (npm / "pyodide.asm.wasm").write_bytes(b"")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
-    assert "could not be fetched, so pages do not offer it" in inpage.prepare(npm, tmp_path / "pyodide", package)
+    assert "could not be fetched, so pages do not offer it" in inpage.prepare(
+        npm, tmp_path / "pyodide", package
+    )
 
 
 def test_colab_is_told_to_show_widgets(monkeypatch):

@@ -1,4 +1,5 @@
 """Curves as paths, in Node."""
+
 from __future__ import annotations
 
 import subprocess
@@ -7,5 +8,10 @@ from handful.page import bootstrap
 
 
 def test_in_node():
-    done = subprocess.run([*bootstrap.node_command(), "--test", "tests/page/path.test.mjs"], cwd=bootstrap.ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [*bootstrap.node_command(), "--test", "tests/page/path.test.mjs"],
+        cwd=bootstrap.ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

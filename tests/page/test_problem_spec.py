@@ -1,4 +1,7 @@
-"""What the page gets of a problem suffices to set it and to judge it: every number it needs, none of its own making."""
+"""What the page gets of a problem suffices to set it and to judge it: every number it needs, none
+of its own making.
+"""
+
 from __future__ import annotations
 
 import itertools
@@ -22,26 +25,44 @@ SEEDS = range(12)
 
 def shown_in(problem) -> list[str]:
     """What the problem's texts draw."""
-    texts = [problem.text.text, problem.solution.text, *(hint.text for hint in problem.hints), *problem.rubric,
-             *(c.text for c in problem.choices), *(c.says for c in problem.choices), *(w.says for w in problem.wrong)]
-    return list(dict.fromkeys(" ".join(inside.split()) for text in texts for role, _, inside in ROLE.findall(text) if role == "drawn"))
+    texts = [
+        problem.text.text,
+        problem.solution.text,
+        *(hint.text for hint in problem.hints),
+        *problem.rubric,
+        *(c.text for c in problem.choices),
+        *(c.says for c in problem.choices),
+        *(w.says for w in problem.wrong),
+    ]
+    return list(
+        dict.fromkeys(
+            " ".join(inside.split())
+            for text in texts
+            for role, _, inside in ROLE.findall(text)
+            if role == "drawn"
+        )
+    )
 
 
 def values_of(made: dict, drawn: dict) -> dict[str, float]:
-    """The values that a page has at hand for what is drawn, by the rule that the spec states of ``by``."""
+    """The values that a page has at hand for what is drawn, by the rule that the spec states of
+    ``by``.
+    """
     found, options = dict(made["values"]), dict(made["draw"])
     for name, (rows, values) in made["by"].items():
         places = list(itertools.product(*(options[row] for row in rows)))
         assert len(values) == len(places)
         found[name] = values[places.index(tuple(drawn[row] for row in rows))]
     numbers = {**drawn, **drawn.get("case", {})}
-    return found | {name: value for name, value in numbers.items() if isinstance(value, (int, float))}
+    return found | {
+        name: value for name, value in numbers.items() if isinstance(value, (int, float))
+    }
 
 
 @pytest.mark.parametrize("problem", ALL)
 def test_the_page_s_values_give_the_same_answers(problem):
     requests = shown_in(problem)
-    made = json.loads(json.dumps(spec(problem, requests), allow_nan=False))      # as it travels
+    made = json.loads(json.dumps(spec(problem, requests), allow_nan=False))  # as it travels
     for seed in SEEDS:
         drawn = problem.draw(seed)
         values = values_of(made, drawn)
@@ -53,7 +74,9 @@ def test_the_page_s_values_give_the_same_answers(problem):
             assert len(positive) == 1
         if problem.kind == "schedule":
             assert {name: evaluate(tree, values) for name, tree in made["schedule"].items()} == {
-                name: evaluate(tree, problem.values(seed)) for name, tree in problem.schedule.items()}
+                name: evaluate(tree, problem.values(seed))
+                for name, tree in problem.schedule.items()
+            }
         for request, shown in zip(requests, made["drawn"], strict=True):
             if "row" in shown:
                 text = drawn["case"]["name"] if shown["row"] == "case" else str(drawn[shown["row"]])
@@ -65,11 +88,16 @@ def test_the_page_s_values_give_the_same_answers(problem):
 @pytest.mark.parametrize("problem", ALL)
 def test_no_value_is_sent_that_no_tree_asks_for(problem):
     made = spec(problem, shown_in(problem))
-    trees = [made.get("answer", 0), *made.get("when", ()), *made.get("schedule", {}).values(), *(shown.get("tree", 0) for shown in made["drawn"]),
-             *(made.get("wrong", ()) if problem.kind != "schedule" else ())]
+    trees = [
+        made.get("answer", 0),
+        *made.get("when", ()),
+        *made.get("schedule", {}).values(),
+        *(shown.get("tree", 0) for shown in made["drawn"]),
+        *(made.get("wrong", ()) if problem.kind != "schedule" else ()),
+    ]
     wanted = set().union(*map(names, trees))
     assert {*made["values"], *made["by"]} <= wanted and not set(made["values"]) & set(made["by"])
-    if problem.kind != "expression":        # whose letters stand for any value
+    if problem.kind != "expression":  # whose letters stand for any value
         given = {*problem.choices_drawn, *(name for case in problem.cases for name in case)}
         assert wanted <= {*made["values"], *made["by"], *given}
     # What is the same for every row is sent once.
@@ -80,8 +108,12 @@ def test_no_value_is_sent_that_no_tree_asks_for(problem):
 def test_each_kind_has_what_it_is_judged_by(problem):
     made = spec(problem)
     assert made["kind"] == problem.kind and made["drawn"] == []
-    assert ("answer" in made) == (problem.kind in ("number", "expression")) and ("when" in made) == (problem.kind == "choice")
-    assert ("letters" in made) == (problem.kind == "expression") and ("unit" in made) == (problem.kind == "number")
+    assert ("answer" in made) == (problem.kind in ("number", "expression")) and (
+        "when" in made
+    ) == (problem.kind == "choice")
+    assert ("letters" in made) == (problem.kind == "expression") and ("unit" in made) == (
+        problem.kind == "number"
+    )
     if problem.kind == "number":
         assert made["called"] == called(problem.dimension) and 0 < made["tolerance"] <= 0.5
         assert {base: power for base, power in problem.dimension.powers} == made["dimension"]
@@ -96,14 +128,20 @@ def test_the_unit_that_the_field_names_is_one_that_will_do(problem):
     if says == "Your answer, a number":
         assert UNITS[problem.unit].kind == "count"
         return
-    unit = says.removeprefix("Your answer, in ").removeprefix("Your answer, with its unit, such as ")
+    unit = says.removeprefix("Your answer, in ").removeprefix(
+        "Your answer, with its unit, such as "
+    )
     assert unit == WRITTEN[problem.unit]
     assert fits(read("12 %")[1] if unit == "%" else read(f"1 {unit}")[1], problem.dimension)
 
 
 def test_what_is_asked_for_of_the_other_kinds():
     kinds = {one.kind: asked(one) for one in book.problems().values() if one.kind != "number"}
-    assert kinds == {"expression": "Your formula, such as 2*A/B", "choice": "Your answer", "schedule": "Your answer"}
+    assert kinds == {
+        "expression": "Your formula, such as 2*A/B",
+        "choice": "Your answer",
+        "schedule": "Your answer",
+    }
 
 
 HEAD = """## a-problem
@@ -140,28 +178,55 @@ def made_of(**head):
 
 
 def test_a_value_is_sent_for_those_rows_only_on_which_it_depends():
-    """A chip's bandwidth does not depend on the model, nor a model's size on the chip; bytes a weight on the precision alone."""
-    made = spec(made_of(hardware="[H100 SXM, H200 SXM]", model="[Llama 3.1 8B, Llama 3.1 70B]", precision="[bf16, fp8]",
-                        answer="bytes_per_parameter * total_parameters / memory_bandwidth"))
+    """A chip's bandwidth does not depend on the model, nor a model's size on the chip; bytes a
+    weight on the precision alone.
+    """
+    made = spec(
+        made_of(
+            hardware="[H100 SXM, H200 SXM]",
+            model="[Llama 3.1 8B, Llama 3.1 70B]",
+            precision="[bf16, fp8]",
+            answer="bytes_per_parameter * total_parameters / memory_bandwidth",
+        )
+    )
     assert {name: rows for name, (rows, _) in made["by"].items()} == {
-        "memory_bandwidth": ["hardware"], "total_parameters": ["model"], "bytes_per_parameter": ["precision"]}
-    assert made["by"]["memory_bandwidth"][1] == [3.35e12, 4.8e12]        # NVIDIA's data sheets
+        "memory_bandwidth": ["hardware"],
+        "total_parameters": ["model"],
+        "bytes_per_parameter": ["precision"],
+    }
+    assert made["by"]["memory_bandwidth"][1] == [3.35e12, 4.8e12]  # NVIDIA's data sheets
     assert made["by"]["bytes_per_parameter"][1] == [2, 1]
     assert made["values"] == {}
 
 
 def test_what_no_row_changes_is_a_plain_value():
-    made = spec(made_of(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", answer="memory_bandwidth"))
+    made = spec(
+        made_of(
+            hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", answer="memory_bandwidth"
+        )
+    )
     assert (made["values"], made["by"]) == ({"memory_bandwidth": 3.35e12}, {})
 
 
 def test_a_scenario_that_cannot_be_is_a_mistake_of_the_file():
-    with pytest.raises(SourceError, match=r"^exercises/problems/a\.md, line 6: a-problem: draw: .*A100 80GB.*fp4"):
-        spec(made_of(hardware="[B200 SXM, A100 80GB]", model="Llama 3.1 8B", precision="fp4", answer="step_time(batch=1, context=1000)"))
+    with pytest.raises(
+        SourceError, match=r"^exercises/problems/a\.md, line 6: a-problem: draw: .*A100 80GB.*fp4"
+    ):
+        spec(
+            made_of(
+                hardware="[B200 SXM, A100 80GB]",
+                model="Llama 3.1 8B",
+                precision="fp4",
+                answer="step_time(batch=1, context=1000)",
+            )
+        )
 
 
 def test_infinity_is_never_sent():
     for problem in book.problems().values():
         made = spec(problem, shown_in(problem))
-        numbers = [*made["values"].values(), *(value for _, values in made["by"].values() for value in values if value is not None)]
+        numbers = [
+            *made["values"].values(),
+            *(value for _, values in made["by"].values() for value in values if value is not None),
+        ]
         assert all(math.isfinite(number) for number in numbers), problem.id

@@ -1,4 +1,7 @@
-"""What a published copy carries beside the book: addresses, moved pages, headers, editions; and what cannot be published."""
+"""What a published copy carries beside the book: addresses, moved pages, headers, editions; and
+what cannot be published.
+"""
+
 from __future__ import annotations
 
 import re
@@ -14,9 +17,14 @@ from handful.page import build, editions, hosting, publish
 from handful.page.bootstrap import ROOT
 from handful.page.finish import POLICY
 
-PAGE = ('<!doctype html><html data-content_root="./"><head><link href="_static/site.1b2c3d4e.css" rel="stylesheet"/><title>{0} — A Handful '
-        'of Equations</title></head><body><a href="#main">skip</a><nav><a class="current" href="#">{0}</a><a href="index.html">first</a></nav>'
-        '<main id="main"><article class="bd-article"><h1 id="top">{0}</h1></article><div class="prev-next-footer">next</div></main></body></html>')
+PAGE = (
+    '<!doctype html><html data-content_root="./"><head><link href="_static/site.1b2c3d4e.css" '
+    'rel="stylesheet"/><title>{0} — A Handful '
+    'of Equations</title></head><body><a href="#main">skip</a><nav>'
+    '<a class="current" href="#">{0}</a><a href="index.html">first</a></nav>'
+    '<main id="main"><article class="bd-article"><h1 id="top">{0}</h1></article>'
+    '<div class="prev-next-footer">next</div></main></body></html>'
+)
 
 
 @pytest.fixture
@@ -38,17 +46,26 @@ def test_an_address_makes_a_sitemap(site):
     assert publish.complete(site, "https://example.org/book/", {}) == []
     tree = ElementTree.parse(site / "sitemap.xml")
     found = [node.text for node in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
-    assert found == [f"https://example.org/book/{name}" for name in ("about.html", "balance-batch.html", "errata.html", "")]
-    assert (site / "robots.txt").read_text() == "User-agent: *\nAllow: /\nSitemap: https://example.org/book/sitemap.xml\n"
+    assert found == [
+        f"https://example.org/book/{name}"
+        for name in ("about.html", "balance-batch.html", "errata.html", "")
+    ]
+    assert (
+        site / "robots.txt"
+    ).read_text() == "User-agent: *\nAllow: /\nSitemap: https://example.org/book/sitemap.xml\n"
 
 
 def test_without_an_address_it_says_what_is_left_out(site):
     said = publish.complete(site, "", {})
     assert len(said) == 1 and "no BASE_URL: without sitemap.xml and canonical links" in said[0]
-    assert not (site / "sitemap.xml").exists() and "Sitemap" not in (site / "robots.txt").read_text()
+    assert (
+        not (site / "sitemap.xml").exists() and "Sitemap" not in (site / "robots.txt").read_text()
+    )
 
 
-@pytest.mark.parametrize("address", ["example.org", "ftp://example.org/", "https://example.org/?a=1", "/book/"])
+@pytest.mark.parametrize(
+    "address", ["example.org", "ftp://example.org/", "https://example.org/?a=1", "/book/"]
+)
 def test_a_bad_address_is_refused(monkeypatch, address):
     monkeypatch.setenv("BASE_URL", address)
     with pytest.raises(publish.PublishError, match="it has to be like https://example.org/book/"):
@@ -61,56 +78,98 @@ def test_the_page_for_lost_addresses_names_everything_from_the_root(site):
     named = [tag.get("href") or tag.get("src") for tag in page.select("[href], [src]")]
     assert [name for name in named if not name.startswith(("/book/", "#"))] == []
     assert "/book/_static/site.1b2c3d4e.css" in named and "/book/index.html" in named
-    assert page.select_one('meta[name="robots"]')["content"] == "noindex" and page.h1.string == "No such page"
-    assert not page.select(".current, .prev-next-footer") and page.html["data-content_root"] == "/book/"
+    assert (
+        page.select_one('meta[name="robots"]')["content"] == "noindex"
+        and page.h1.string == "No such page"
+    )
+    assert (
+        not page.select(".current, .prev-next-footer")
+        and page.html["data-content_root"] == "/book/"
+    )
 
 
 def test_a_moved_page_leads_on(site):
     moved = {"balance.html": "balance-batch.html#top", "old/about.html": "about.html"}
     publish.complete(site, "https://example.org/", moved)
     page = soup(site / "balance.html")
-    assert page.find("meta", attrs={"http-equiv": "refresh"})["content"] == "0; url=balance-batch.html#top"
+    assert (
+        page.find("meta", attrs={"http-equiv": "refresh"})["content"]
+        == "0; url=balance-batch.html#top"
+    )
     assert page.find("meta", attrs={"http-equiv": "Content-Security-Policy"})["content"] == POLICY
-    assert page.select_one('link[rel="canonical"]')["href"] == "https://example.org/balance-batch.html"
+    assert (
+        page.select_one('link[rel="canonical"]')["href"] == "https://example.org/balance-batch.html"
+    )
     assert (page.a["href"], page.a.string) == ("balance-batch.html#top", "Balance-batch")
     assert soup(site / "old/about.html").a["href"] == "../about.html"
     assert "/balance.html /balance-batch.html#top 301" in (site / "_redirects").read_text()
-    assert "balance.html" not in (site / "sitemap.xml").read_text().replace("balance-batch.html", "")
+    assert "balance.html" not in (site / "sitemap.xml").read_text().replace(
+        "balance-batch.html", ""
+    )
 
 
-@pytest.mark.parametrize(("moved", "fault"), [
-    ({"about.html": "index.html"}, "about.html has not moved"),
-    ({"old.html": "older.html"}, "cannot lead to older.html, which is no page"),
-    ({"old.html": "about.html#nowhere"}, "about.html has no such section")])
+@pytest.mark.parametrize(
+    ("moved", "fault"),
+    [
+        ({"about.html": "index.html"}, "about.html has not moved"),
+        ({"old.html": "older.html"}, "cannot lead to older.html, which is no page"),
+        ({"old.html": "about.html#nowhere"}, "about.html has no such section"),
+    ],
+)
 def test_a_move_that_leads_nowhere_is_refused(site, moved, fault):
     with pytest.raises(publish.PublishError, match=fault):
         publish.complete(site, "", moved)
 
 
-@pytest.mark.parametrize("line", ['"a/../b" = "about"', 'old = 3', 'old = "https://example.org/"', '"old.html" = "about"'])
+@pytest.mark.parametrize(
+    "line",
+    ['"a/../b" = "about"', "old = 3", 'old = "https://example.org/"', '"old.html" = "about"'],
+)
 def test_a_bad_line_of_the_table_is_refused(tmp_path, line):
     (tmp_path / "redirects.toml").write_text(line)
-    with pytest.raises(publish.PublishError, match="is no move; a line reads: old-page = \"new-page#section\""):
+    with pytest.raises(
+        publish.PublishError, match='is no move; a line reads: old-page = "new-page#section"'
+    ):
         publish.moves(tmp_path / "redirects.toml")
 
 
 def test_the_books_own_moves_can_be_read():
-    assert all(re.fullmatch(r"[\w/-]+\.html", old) for old in publish.moves(ROOT / "book" / "redirects.toml"))
+    assert all(
+        re.fullmatch(r"[\w/-]+\.html", old)
+        for old in publish.moves(ROOT / "book" / "redirects.toml")
+    )
 
 
 def test_all_servers_are_told_the_same(site):
     told = hosting.files(site, "/book/", {"old.html": "about.html"})
     for text in (told["_headers"], told[".htaccess"], told["nginx.conf"]):
         for name, value in hosting.HEADERS.items():
-            assert name in text and (hosting.FRAMES if text is told["_headers"] and "Policy" in name and POLICY in value else value) in text
+            assert (
+                name in text
+                and (
+                    hosting.FRAMES
+                    if text is told["_headers"] and "Policy" in name and POLICY in value
+                    else value
+                )
+                in text
+            )
         assert hosting.KEPT in text and all(policy in text for policy in hosting.POLICIES.values())
-    # Two policies for one file both hold, so what is said of all files may not forbid the worker its WebAssembly.
+    # Two policies for one file both hold, so what is said of all files may not forbid the worker
+    # its WebAssembly.
     assert POLICY not in told["_headers"]
-    assert POLICY in hosting.HEADERS["Content-Security-Policy"] and "frame-ancestors 'self'" in hosting.HEADERS["Content-Security-Policy"]
-    # A page under two rules would be told two times; so pages fall under none that speaks of keeping.
+    assert (
+        POLICY in hosting.HEADERS["Content-Security-Policy"]
+        and "frame-ancestors 'self'" in hosting.HEADERS["Content-Security-Policy"]
+    )
+    # A page under two rules would be told two times; so pages fall under none that speaks of
+    # keeping.
     rules = re.findall(r"^(/\S+)\n((?:  .+\n)+)", told["_headers"], re.M)
     assert [rule for rule, said in rules if "Cache-Control" in said] == [
-        "/book/_static/pyodide/*", "/book/_static/inline/*", "/book/_static/files/*", "/book/_static/site.1b2c3d4e.css"]
+        "/book/_static/pyodide/*",
+        "/book/_static/inline/*",
+        "/book/_static/files/*",
+        "/book/_static/site.1b2c3d4e.css",
+    ]
     assert "Redirect permanent /book/old.html /book/about.html" in told[".htaccess"]
     assert "location = /book/old.html { return 301 /book/about.html; }" in told["nginx.conf"]
 
@@ -121,8 +180,12 @@ def archive(tmp_path, site):
     old = tmp_path / "archive" / "2026-01-05"
     old.mkdir(parents=True)
     for name in ("index", "balance-batch", "gone"):
-        (old / f"{name}.html").write_text(PAGE.format(name.capitalize()).replace(
-            "<title>", '<link rel="canonical" href="https://example.org/old.html"/><title>'), "utf-8")
+        (old / f"{name}.html").write_text(
+            PAGE.format(name.capitalize()).replace(
+                "<title>", '<link rel="canonical" href="https://example.org/old.html"/><title>'
+            ),
+            "utf-8",
+        )
     for name in ("robots.txt", "_headers", "404.html"):
         (old / name).write_text("old")
     return old.parent
@@ -132,11 +195,23 @@ def test_earlier_editions_stand_beside_the_newest(site, archive):
     (archive / "2026-01-05" / "sw.js").write_text("const EDITION = 1;")
     earlier = editions.earlier_in(archive)
     before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
-    assert publish.complete(site, "https://example.org/", {}, archive, earlier) == ["an earlier edition, 2026-01-05, under editions/"]
-    assert all(path.read_bytes() == held for path, held in before.items())  # the newest's worker knows them by what they hold
+    assert publish.complete(site, "https://example.org/", {}, archive, earlier) == [
+        "an earlier edition, 2026-01-05, under editions/"
+    ]
+    assert all(
+        path.read_bytes() == held for path, held in before.items()
+    )  # the newest's worker knows them by what they hold
     kept = site / "editions" / "2026-01-05"
-    assert sorted(path.name for path in kept.iterdir()) == ["balance-batch.html", "gone.html", "index.html", "sw.js"]
-    assert "unregister" in (kept / "sw.js").read_text() and "EDITION" not in (kept / "sw.js").read_text()
+    assert sorted(path.name for path in kept.iterdir()) == [
+        "balance-batch.html",
+        "gone.html",
+        "index.html",
+        "sw.js",
+    ]
+    assert (
+        "unregister" in (kept / "sw.js").read_text()
+        and "EDITION" not in (kept / "sw.js").read_text()
+    )
     for name, newest in (("balance-batch", "balance-batch.html"), ("gone", "index.html")):
         page = soup(kept / f"{name}.html")
         note = page.select_one("article > .earlier-edition:first-child")
@@ -150,11 +225,19 @@ def test_the_errata_name_earlier_editions():
     page = BeautifulSoup(PAGE.format("Errata"), "html.parser")
     editions.sign(page, "errata.html", "", ["2026-01-05", "2025-12-24"])
     assert [(a["href"], a.string) for a in page.select("article li a")] == [
-        ("editions/2026-01-05/index.html", "Edition of 5 January 2026"), ("editions/2025-12-24/index.html", "Edition of 24 December 2025")]
+        ("editions/2026-01-05/index.html", "Edition of 5 January 2026"),
+        ("editions/2025-12-24/index.html", "Edition of 24 December 2025"),
+    ]
 
 
-@pytest.mark.parametrize(("name", "fault"), [("first", "is named by a date"), ("2999-01-01", "is not earlier than this edition"),
-                                             ("2026-01-06", "holds no index.html")])
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("first", "is named by a date"),
+        ("2999-01-01", "is not earlier than this edition"),
+        ("2026-01-06", "holds no index.html"),
+    ],
+)
 def test_what_is_no_earlier_edition_is_refused(archive, name, fault):
     (archive / name).mkdir()
     with pytest.raises(editions.EditionError, match=fault):
@@ -162,21 +245,51 @@ def test_what_is_no_earlier_edition_is_refused(archive, name, fault):
 
 
 def test_a_page_is_signed_with_edition_and_address():
-    page = BeautifulSoup('<html><head></head><body><div class="bd-footer-content"><div class="extra_footer"></div></div></body></html>', "html.parser")
+    page = BeautifulSoup(
+        '<html><head></head><body><div class="bd-footer-content"><div class="extra_footer"></div>'
+        "</div></body></html>",
+        "html.parser",
+    )
     editions.sign(page, "part/one.html", "https://example.org/book/")
-    assert page.select_one(".edition").get_text() == f"{editions.current().title} · Errata and editions"
+    assert (
+        page.select_one(".edition").get_text()
+        == f"{editions.current().title} · Errata and editions"
+    )
     assert page.select_one(".edition a")["href"] == "../errata.html"
-    assert page.select_one('link[rel="canonical"]')["href"] == "https://example.org/book/part/one.html"
+    assert (
+        page.select_one('link[rel="canonical"]')["href"] == "https://example.org/book/part/one.html"
+    )
 
 
 # The schema of citation files, as far as ours goes: what has to be there, and what may.
 REQUIRED = {"cff-version", "message", "title", "authors"}
-KNOWN = REQUIRED | {"abstract", "type", "version", "date-released", "license", "keywords", "url", "repository-code", "doi", "identifiers",
-                    "license-url", "commit", "contact", "preferred-citation", "references", "repository"}
+KNOWN = REQUIRED | {
+    "abstract",
+    "type",
+    "version",
+    "date-released",
+    "license",
+    "keywords",
+    "url",
+    "repository-code",
+    "doi",
+    "identifiers",
+    "license-url",
+    "commit",
+    "contact",
+    "preferred-citation",
+    "references",
+    "repository",
+}
 
 
-@pytest.mark.parametrize("asked, passed, stands", [([], False, "last"), ([], True, "new"), (["--check", "no"], False, "new")])
-def test_only_what_passes_its_checks_is_published(tmp_path, monkeypatch, capsys, asked, passed, stands):
+@pytest.mark.parametrize(
+    "asked, passed, stands",
+    [([], False, "last"), ([], True, "new"), (["--check", "no"], False, "new")],
+)
+def test_only_what_passes_its_checks_is_published(
+    tmp_path, monkeypatch, capsys, asked, passed, stands
+):
     """A book that fails leaves the one that was published last as it was; CHECK=no asks no test."""
     monkeypatch.setattr(publish, "ROOT", tmp_path)
     monkeypatch.setattr(publish, "PUBLIC", tmp_path / "public")
@@ -204,16 +317,26 @@ def test_only_what_passes_its_checks_is_published(tmp_path, monkeypatch, capsys,
 
 def test_the_citation_is_one_and_agrees_with_the_package():
     said = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert REQUIRED <= set(said) <= KNOWN and said["cff-version"] == "1.2.0" and said["type"] in ("software", "dataset")
-    assert all({"name"} <= set(author) or {"family-names"} <= set(author) for author in said["authors"])
+    assert (
+        REQUIRED <= set(said) <= KNOWN
+        and said["cff-version"] == "1.2.0"
+        and said["type"] in ("software", "dataset")
+    )
+    assert all(
+        {"name"} <= set(author) or {"family-names"} <= set(author) for author in said["authors"]
+    )
     assert isinstance(said["date-released"], date)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     licences = said["license"] if isinstance(said["license"], list) else [said["license"]]
-    assert said["version"] == project["version"] and set(licences) == set(project["license"].split(" AND "))
+    assert said["version"] == project["version"] and set(licences) == set(
+        project["license"].split(" AND ")
+    )
     about = (ROOT / "book" / "about.md").read_text("utf-8")
     assert set(re.findall(r"Edition of \d+ \w+ \d+", about)) == {editions.current().title}
     assert str(editions.current().date.year) in re.findall(r"year\s+= \{(\d+)\}", about)
-    assert editions.current().name.removeprefix("edition of ") in (ROOT / "book" / "errata.md").read_text("utf-8")
+    assert editions.current().name.removeprefix("edition of ") in (
+        ROOT / "book" / "errata.md"
+    ).read_text("utf-8")
 
 
 def test_workflows_ask_for_little_and_pin_what_they_run():
@@ -221,6 +344,12 @@ def test_workflows_ask_for_little_and_pin_what_they_run():
         flow = yaml.safe_load(path.read_text("utf-8"))
         assert flow["permissions"] == {"contents": "read"}, path.name
         steps = [step for job in flow["jobs"].values() for step in job["steps"]]
-        assert all(re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", step["uses"]) for step in steps if "uses" in step), path.name
+        assert all(
+            re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", step["uses"])
+            for step in steps
+            if "uses" in step
+        ), path.name
         targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
-        assert {name for step in steps for name in re.findall(r"\bmake (\S+)", step.get("run", ""))} <= targets
+        assert {
+            name for step in steps for name in re.findall(r"\bmake (\S+)", step.get("run", ""))
+        } <= targets

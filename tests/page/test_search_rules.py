@@ -1,4 +1,5 @@
 """What the search reads in a page, and its words, index and ranking in Node."""
+
 from __future__ import annotations
 
 import subprocess
@@ -22,31 +23,55 @@ def found():
 
 
 def test_in_node():
-    done = subprocess.run([*bootstrap.node_command(), "--test", "tests/page/search.test.mjs"], cwd=bootstrap.ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [*bootstrap.node_command(), "--test", "tests/page/search.test.mjs"],
+        cwd=bootstrap.ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
 
 
 def test_each_part_of_a_page_is_one_entry(found):
     assert {(e["kind"], e["anchor"], e["title"], e["text"]) for e in found["entries"]} == {
-        ("section", "", "One", "First N_total."), ("section", "two", "Two things", "Text here. B* = S M. It is 2,400."),
-        ("card", "card-c", "Why?", ""), ("plot", "explorer-e", "A plot", "It rises.")}
-    assert found["live"] == {"balance_batch": "number-7"} and list(found["shown"]) == ["B^{*} = S M"]
+        ("section", "", "One", "First N_total."),
+        ("section", "two", "Two things", "Text here. B* = S M. It is 2,400."),
+        ("card", "card-c", "Why?", ""),
+        ("plot", "explorer-e", "A plot", "It rises."),
+    }
+    assert found["live"] == {"balance_batch": "number-7"} and list(found["shown"]) == [
+        "B^{*} = S M"
+    ]
 
 
 def test_no_answer_can_be_found(found):
     assert "Because" not in str(found["entries"])
 
 
-@pytest.mark.parametrize("tex, text", [
-    (r"\frac{a + b}{c}", "(a + b)/c"), (r"\sqrt{x}", "√(x)"), (r"\alpha_{i,j}", "α_i_j"), (r"x \le 2\,\mathrm{GB}", "x ≤ 2 GB"),
-    (r"\begin{aligned}a &= b \\ c &= d\end{aligned}", "a = b; c = d"), (r"e^{-t/\tau}", "e^(-t/τ)"), (r"\max\left(t_{\mathrm{a}}, t_{\mathrm{b}}\right)", "max(t_a, t_b)")])
+@pytest.mark.parametrize(
+    "tex, text",
+    [
+        (r"\frac{a + b}{c}", "(a + b)/c"),
+        (r"\sqrt{x}", "√(x)"),
+        (r"\alpha_{i,j}", "α_i_j"),
+        (r"x \le 2\,\mathrm{GB}", "x ≤ 2 GB"),
+        (r"\begin{aligned}a &= b \\ c &= d\end{aligned}", "a = b; c = d"),
+        (r"e^{-t/\tau}", "e^(-t/τ)"),
+        (r"\max\left(t_{\mathrm{a}}, t_{\mathrm{b}}\right)", "max(t_a, t_b)"),
+    ],
+)
 def test_maths_reads_as_it_is_typed(tex, text):
     assert search.plain(tex) == text
 
 
 def test_a_page_gets_our_search_and_loses_the_themes():
-    soup = BeautifulSoup('<body><dialog id="pst-search-dialog"></dialog>'
-                         '<div class="bd-search-container"><div id="search-results"></div></div></body>', "html.parser")
+    soup = BeautifulSoup(
+        '<body><dialog id="pst-search-dialog"></dialog>'
+        '<div class="bd-search-container"><div id="search-results"></div></div></body>',
+        "html.parser",
+    )
     search.dress(soup, "search.html")
     assert soup.find("dialog") is None and soup.find(id="search-results") is None
-    assert soup.select_one("article [data-search-page]") and soup.select_one('noscript a[href="glossary.html"]')
+    assert soup.select_one("article [data-search-page]") and soup.select_one(
+        'noscript a[href="glossary.html"]'
+    )

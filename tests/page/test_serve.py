@@ -1,4 +1,7 @@
-"""The little server within this process: how it starts, what it refuses in one sentence, and what it says meanwhile."""
+"""The little server within this process: how it starts, what it refuses in one sentence, and what
+it says meanwhile.
+"""
+
 from __future__ import annotations
 
 import errno
@@ -39,7 +42,9 @@ def running(book):
 
 def ask(server, path: str, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
-    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    connection.request(
+        "GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
     answer = connection.getresponse()
     body = answer.read()
     connection.close()
@@ -53,19 +58,27 @@ def test_without_a_book_it_says_how_to_make_one(start, tmp_path):
 
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_a_port_that_does_not_exist(start, book, port):
-    with pytest.raises(SystemExit, match=rf"Port {port} does not exist; choose one from 1024 to 65535"):
+    with pytest.raises(
+        SystemExit, match=rf"Port {port} does not exist; choose one from 1024 to 65535"
+    ):
         start(book, f"--port={port}")
 
 
 def test_a_taken_port(start, book):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(SystemExit, match=rf"Port {port} is taken by another program; choose another: make serve PORT={port + 1}"):
+        with pytest.raises(
+            SystemExit,
+            match=rf"Port {port} is taken by another program; choose another: make serve "
+            rf"PORT={port + 1}",
+        ):
             start(book, "--port", port)
 
 
 def test_a_port_is_tried_without_a_book(start, tmp_path):
-    """`make serve` asks before it builds, so that nobody waits minutes for a book that cannot be shown."""
+    """`make serve` asks before it builds, so that nobody waits minutes for a book that cannot be
+    shown.
+    """
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(SystemExit, match=f"Port {port} is taken"):
@@ -78,7 +91,9 @@ def test_a_reserved_port(start, book, monkeypatch):
         raise PermissionError(errno.EACCES, "denied")
 
     monkeypatch.setattr(serve, "open_server", refuse)
-    with pytest.raises(SystemExit, match="Port 80 is reserved on this machine; choose one above 1023"):
+    with pytest.raises(
+        SystemExit, match="Port 80 is reserved on this machine; choose one above 1023"
+    ):
         start(book, "--port", 80)
 
 
@@ -101,7 +116,7 @@ def test_it_says_its_address_and_ctrl_c_ends_it(start, book, monkeypatch, capsys
     monkeypatch.setattr(serve.Server, "serve_forever", interrupted)
     start(book, "--port", 0)
     assert f"http://127.0.0.1:{served[0]}/ " in capsys.readouterr().out
-    with socket.create_server(("127.0.0.1", served[0])):        # the port is free again
+    with socket.create_server(("127.0.0.1", served[0])):  # the port is free again
         pass
 
 
@@ -125,7 +140,9 @@ def test_a_kind_of_file_that_nobody_knows_is_not_guessed(running, book):
     assert "Content-Encoding" not in headers and headers["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize("fault, said", [(ConnectionResetError, False), (TimeoutError, False), (ZeroDivisionError, True)])
+@pytest.mark.parametrize(
+    "fault, said", [(ConnectionResetError, False), (TimeoutError, False), (ZeroDivisionError, True)]
+)
 def test_a_reader_who_leaves_is_no_error(book, capsys, fault, said):
     with serve.open_server(book, 0, quiet=True) as server:
         try:

@@ -13,7 +13,9 @@ from handful.page.build import ROOT
 @pytest.fixture
 def session():
     """A session of its own, as the worker makes it."""
-    spec = importlib.util.spec_from_file_location("session", ROOT / "lib/handful/page/python/session.py")
+    spec = importlib.util.spec_from_file_location(
+        "session", ROOT / "lib/handful/page/python/session.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return lambda code, *earlier: json.loads(module.run(code, json.dumps(earlier)))
@@ -31,7 +33,11 @@ def test_a_list_of_solutions_is_typeset(session):
 
 def test_a_derivation_has_its_steps_as_mathml(session):
     (output,) = session("from handful import balance\nbalance.balance_batch.derivation")
-    assert output["html"].count("<math") >= 3 and "data-tex" not in output["html"] and "\\[" not in output["html"]
+    assert (
+        output["html"].count("<math") >= 3
+        and "data-tex" not in output["html"]
+        and "\\[" not in output["html"]
+    )
 
 
 def test_words_and_values_come_in_order(session):
@@ -51,14 +57,20 @@ def test_what_a_reader_defines_stays(session):
     assert session("law", "law = 6")[0]["text"] == "5"
 
 
-@pytest.mark.parametrize(("code", "said"), [
-    ("a = 1\nb = a / 0", "Line 2: b = a / 0\nZeroDivisionError: division by zero"),
-    ("a = 1\nb = = 2", "Line 2: b = = 2\nSyntaxError: invalid syntax"),
-    ("nobody", "Line 1: nobody\nNameError: name 'nobody' is not defined"),
-    ("raise SystemExit", "Line 1: raise SystemExit\nSystemExit"),
-    ("import numpy.linalg.nothing", "NumPy, which is not part of the Python in this page"),
-    ("from handful import balance\nbalance.balance_batch(batch=-1)", "Line 2: balance.balance_batch(batch=-1)"),
-])
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("a = 1\nb = a / 0", "Line 2: b = a / 0\nZeroDivisionError: division by zero"),
+        ("a = 1\nb = = 2", "Line 2: b = = 2\nSyntaxError: invalid syntax"),
+        ("nobody", "Line 1: nobody\nNameError: name 'nobody' is not defined"),
+        ("raise SystemExit", "Line 1: raise SystemExit\nSystemExit"),
+        ("import numpy.linalg.nothing", "NumPy, which is not part of the Python in this page"),
+        (
+            "from handful import balance\nbalance.balance_batch(batch=-1)",
+            "Line 2: balance.balance_batch(batch=-1)",
+        ),
+    ],
+)
 def test_errors_name_line_and_reason(session, code, said):
     (output,) = session(code)
     assert output["kind"] == "error" and said in output["text"]

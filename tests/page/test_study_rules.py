@@ -1,4 +1,7 @@
-"""The page's rules of study in Node: schedule, log, and a store that equals a replay of its log; the fixture stands."""
+"""The page's rules of study in Node: schedule, log, and a store that equals a replay of its log;
+the fixture stands.
+"""
+
 from __future__ import annotations
 
 import subprocess
@@ -8,9 +11,13 @@ import pytest
 from handful.page import bootstrap
 
 
-
-@pytest.mark.parametrize("arguments", [["--test", "tests/page/study.test.mjs"], ["tests/data/make_schedule.mjs", "--check"]],
-                         ids=["rules", "fixture"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--test", "tests/page/study.test.mjs"], ["tests/data/make_schedule.mjs", "--check"]],
+    ids=["rules", "fixture"],
+)
 def test_in_node(arguments):
-    done = subprocess.run([*bootstrap.node_command(), *arguments], cwd=bootstrap.ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [*bootstrap.node_command(), *arguments], cwd=bootstrap.ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -1,4 +1,5 @@
 """Tables of a page: text in, HTML out; and the notation's, which every letter of the book is in."""
+
 from __future__ import annotations
 
 import pytest
@@ -10,9 +11,14 @@ from handful.page.tables import Table
 
 
 def test_a_table_is_its_texts_and_no_markup_of_theirs():
-    soup = BeautifulSoup(Table(["Chip", "<b>"], [["H100", "3 < 4"], ["B200", "&amp;"]])._repr_html_(), "html.parser")
+    soup = BeautifulSoup(
+        Table(["Chip", "<b>"], [["H100", "3 < 4"], ["B200", "&amp;"]])._repr_html_(), "html.parser"
+    )
     assert [[cell.text for cell in row.find_all(["th", "td"])] for row in soup.find_all("tr")] == [
-        ["Chip", "<b>"], ["H100", "3 < 4"], ["B200", "&amp;"]]
+        ["Chip", "<b>"],
+        ["H100", "3 < 4"],
+        ["B200", "&amp;"],
+    ]
     assert [th.get("scope") for th in soup.find_all("th")] == ["col", "col", "row", "row"]
 
 
@@ -27,7 +33,11 @@ def test_every_letter_is_in_the_notation_once():
     assert [row["id"] for row in rows] == [f"symbol-row-{name}" for name in q.table]
     for row, quantity in zip(rows, q.table.values()):
         letter, name, meaning, dimension = (cell.text for cell in row.find_all("td"))
-        assert name == quantity.name and meaning.startswith(quantity.meaning) and dimension == str(quantity.dimension)
+        assert (
+            name == quantity.name
+            and meaning.startswith(quantity.meaning)
+            and dimension == str(quantity.dimension)
+        )
         assert row.span["data-tex"] == quantity.latex and letter == rf"\({quantity.latex}\)"
         assert ("unless said otherwise" in meaning) == (quantity.default is not None)
 

@@ -15,28 +15,45 @@ from handful.page import bootstrap
 from handful.page.build import ROOT, SCRIPTS, SITE
 from handful.page.serve import open_server
 
-# Nothing here may leave this machine, the browser's own housekeeping included: no name but this host is found.
-FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost",
-         "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
-         "--disable-features=OptimizationHints,MediaRouter,Translate", "--no-default-browser-check"]
+# Nothing here may leave this machine, the browser's own housekeeping included: no name but this
+# host is found.
+FLAGS = [
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE "
+    "*.localhost",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-features=OptimizationHints,MediaRouter,Translate",
+    "--no-default-browser-check",
+]
 
 BREACHES = """document.addEventListener("securitypolicyviolation", (event) =>
   window.noteBreach(`${event.effectiveDirective} forbids ${event.blockedURI || "inline"} ${event.sample}`));"""
-# What the page put off until it has time has been done after two rounds, unless it asks for more files.  A headless
-# browser that draws nothing sometimes forgets that it is idle, hence the short patience; plots are waited for below.
+# What the page put off until it has time has been done after two rounds, unless it asks for more
+# files.  A headless browser that draws nothing sometimes forgets that it is idle, hence the short
+# patience; plots are waited for below.
 IDLE = """() => new Promise((done, _, idle = window.requestIdleCallback || ((then) => setTimeout(then, 100))) => idle(() => idle(() =>
   requestAnimationFrame(() => setTimeout(() => done([...document.querySelectorAll("figure.explorer")].every((figure) =>
     figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))), { timeout: 300 }), { timeout: 300 }))"""
 
 
 class Watch:
-    """A tab together with its faults: requests elsewhere, statuses from 400, errors, breaches of the policy."""
+    """A tab together with its faults: requests elsewhere, statuses from 400, errors, breaches of
+    the policy.
+    """
 
     def __init__(self, context, hosts=("127.0.0.1",)) -> None:
         self.faults: list[str] = []
         self.transferred: dict[str, int] = {}
-        context.expose_binding("noteBreach", lambda source, text: self.faults.append(f"policy: {text}"))
+        context.expose_binding(
+            "noteBreach", lambda source, text: self.faults.append(f"policy: {text}")
+        )
         context.add_init_script(BREACHES)
         self.hosts = hosts
         self.asked, self.answered = 0, 0
@@ -85,7 +102,9 @@ class Watch:
         return self.page
 
     def rest(self) -> None:
-        """Wait until nothing is under way: plots stand, what waits for an idle moment has run, no file is awaited."""
+        """Wait until nothing is under way: plots stand, what waits for an idle moment has run, no
+        file is awaited.
+        """
         for _ in range(100):
             asked = self.asked
             mounted = self.page.evaluate(IDLE)
@@ -101,7 +120,10 @@ def browser():
 
     path = bootstrap.find_browser()
     if path is None:  # elsewhere than in CI such tests are skipped before they come here
-        pytest.fail("No Chromium on this machine; run `make browser`, or set HANDFUL_BROWSER to one.", pytrace=False)
+        pytest.fail(
+            "No Chromium on this machine; run `make browser`, or set HANDFUL_BROWSER to one.",
+            pytrace=False,
+        )
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium
@@ -114,7 +136,9 @@ def watch(browser):
     contexts = []
 
     def make(width: int = 1280, height: int = 900, **options) -> Watch:
-        context = browser.new_context(viewport={"width": width, "height": height}, **{"service_workers": "block", **options})
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, **{"service_workers": "block", **options}
+        )
         contexts.append(context)
         return Watch(context)
 
@@ -125,11 +149,12 @@ def watch(browser):
 
 @pytest.fixture(scope="session")
 def shared(browser):
-    """Tabs that tests share, made at the first wish for these options: ``shared(width=375, color_scheme="dark")``.
+    """Tabs that tests share, made at the first wish for these options: ``shared(width=375,
+    color_scheme="dark")``.
 
-    A tab of one's own costs seconds, so whoever only looks at pages takes one of these.  It comes with its stores
-    emptied, no faults, no page, and no worker; what else a test sets (scripts to run at the start, media) would stay,
-    so such a test takes `watch`.
+    A tab of one's own costs seconds, so whoever only looks at pages takes one of these.  It comes
+    with its stores emptied, no faults, no page, and no worker; what else a test sets (scripts to
+    run at the start, media) would stay, so such a test takes `watch`.
     """
     tabs: dict[tuple, Watch] = {}
 
@@ -142,8 +167,13 @@ def shared(browser):
         address = urlsplit(tab.page.url)
         if address.scheme == "http":
             tab.page.evaluate("sessionStorage.clear()")
-            tab.page.goto("about:blank")  # a page that is up would keep its hands on what is emptied
-            tab.devtools.send("Storage.clearDataForOrigin", {"origin": f"http://{address.netloc}", "storageTypes": "all"})
+            tab.page.goto(
+                "about:blank"
+            )  # a page that is up would keep its hands on what is emptied
+            tab.devtools.send(
+                "Storage.clearDataForOrigin",
+                {"origin": f"http://{address.netloc}", "storageTypes": "all"},
+            )
         tab.page.set_viewport_size({"width": width, "height": height})
         tab.faults.clear()
         tab.asked = tab.answered = 0
@@ -195,22 +225,32 @@ def module_server(tmp_path_factory):
 @pytest.fixture
 def lax_server(tmp_path):
     """A folder and its address, served with no policy at all."""
+
     class Silent(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *values):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=str(tmp_path)))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Silent, directory=str(tmp_path))
+    )
     for address in _serving(server):
         yield tmp_path, address
 
 
 def built_pages() -> list[str]:
-    """Every page of the built book; a placeholder where nothing is built, so that collection goes on.
+    """Every page of the built book; a placeholder where nothing is built, so that collection goes
+    on.
 
-    What `make publish` adds to them (earlier editions, pages that have moved, 404.html) is not of this book.
+    What `make publish` adds to them (earlier editions, pages that have moved, 404.html) is not of
+    this book.
     """
-    found = sorted(p for p in SITE.rglob("*.html") if "editions" not in p.relative_to(SITE).parts and p.name != "404.html"
-                   and not (p.stat().st_size < 4000 and 'http-equiv="refresh"' in p.read_text("utf-8")))
+    found = sorted(
+        p
+        for p in SITE.rglob("*.html")
+        if "editions" not in p.relative_to(SITE).parts
+        and p.name != "404.html"
+        and not (p.stat().st_size < 4000 and 'http-equiv="refresh"' in p.read_text("utf-8"))
+    )
     return [p.relative_to(SITE).as_posix() for p in found] or ["index.html"]
 
 

@@ -1,4 +1,5 @@
 """The built pages' markup, each parsed once for all tests of a process; not to be changed."""
+
 from __future__ import annotations
 
 from functools import cache

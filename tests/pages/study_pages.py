@@ -1,4 +1,7 @@
-"""A small book of cards for browser tests: ways to answer them, and looks into the store that its pages keep."""
+"""A small book of cards for browser tests: ways to answer them, and looks into the store that its
+pages keep.
+"""
+
 from __future__ import annotations
 
 import json
@@ -8,21 +11,36 @@ from pathlib import Path
 
 from handful.page import bootstrap, build
 
-CHAPTERS = {"one": ["floor", "cost", "batch", "share"], "two": ["racks", "copies", "hiding", "wide"], "three": ["tiers", "disk", "rent", "pause"]}
+CHAPTERS = {
+    "one": ["floor", "cost", "batch", "share"],
+    "two": ["racks", "copies", "hiding", "wide"],
+    "three": ["tiers", "disk", "rent", "pause"],
+}
 CARDS = [card for cards in CHAPTERS.values() for card in cards]
 
 
 def card(name: str, chapter: str) -> str:
-    return (f'<div class="card" id="card-{name}" data-card="{name}" data-kind="recall" data-chapter="{chapter}" data-section="about-{name}">'
-            f'<div class="card-front"><p>What of {name}?</p></div><details class="card-back"><summary>Show the answer</summary><p>This of {name}.</p></details>'
-            f'<p class="card-foot"><span class="card-kind">Recall</span> · <a href="{chapter}.html#about-{name}">About {name}</a> · <a class="lecture-time" href="#t">1:05</a></p></div>')
+    return (
+        f'<div class="card" id="card-{name}" data-card="{name}" data-kind="recall" '
+        f'data-chapter="{chapter}" data-section="about-{name}">'
+        f'<div class="card-front"><p>What of {name}?</p></div><details class="card-back">'
+        f"<summary>Show the answer</summary><p>This of {name}.</p></details>"
+        '<p class="card-foot"><span class="card-kind">Recall</span> · <a '
+        f'href="{chapter}.html#about-{name}">About {name}</a> · <a class="lecture-time" '
+        'href="#t">1:05</a></p></div>'
+    )
 
 
 def page(title: str, body: str) -> str:
-    return ('<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<title>{title}</title><link rel="icon" href="favicon.svg"><link rel="stylesheet" href="handful.css">'
-            '<script type="module" src="handful.js"></script></head><body><main><article class="bd-article">'
-            f'<section><h1>{title}</h1>{body}</section></article></main></body></html>')
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{title}</title><link rel="icon" href="favicon.svg">'
+        '<link rel="stylesheet" href="handful.css">'
+        '<script type="module" src="handful.js"></script></head><body><main>'
+        '<article class="bd-article">'
+        f"<section><h1>{title}</h1>{body}</section></article></main></body></html>"
+    )
 
 
 def write_book(folder: Path, chapters: dict[str, list[str]] = CHAPTERS) -> None:
@@ -30,12 +48,26 @@ def write_book(folder: Path, chapters: dict[str, list[str]] = CHAPTERS) -> None:
     build.bundle()
     for name in ("handful.js", "handful.css", "study.js", "favicon.svg"):
         shutil.copy(build.SCRIPTS / name, folder / name)
-    listed = [{"name": name, "title": name.capitalize(), "cards": cards, "problems": [f"problem-{name}"]} for name, cards in chapters.items()]
-    block = f'<script type="application/json" class="study-book">{json.dumps({"chapters": listed})}</script>'
-    groups = {name: f'<section id="{name}"><h2>{name.capitalize()}</h2><div class="cards" role="group" aria-label="Cards">{"".join(card(c, name) for c in cards)}</div></section>'
-              for name, cards in chapters.items()}
-    pages = {"index": "", "review": f'<p>Today.</p><div data-study="review">{block}{"".join(groups.values())}</div>',
-             "progress": f'<div data-study="progress">{block}</div>', **groups}
+    listed = [
+        {"name": name, "title": name.capitalize(), "cards": cards, "problems": [f"problem-{name}"]}
+        for name, cards in chapters.items()
+    ]
+    block = (
+        '<script type="application/json" '
+        f'class="study-book">{json.dumps({"chapters": listed})}</script>'
+    )
+    groups = {
+        name: f'<section id="{name}"><h2>{name.capitalize()}</h2>'
+        '<div class="cards" role="group" '
+        f'aria-label="Cards">{"".join(card(c, name) for c in cards)}</div></section>'
+        for name, cards in chapters.items()
+    }
+    pages = {
+        "index": "",
+        "review": f'<p>Today.</p><div data-study="review">{block}{"".join(groups.values())}</div>',
+        "progress": f'<div data-study="progress">{block}</div>',
+        **groups,
+    }
     for name, body in pages.items():
         (folder / f"{name}.html").write_text(page(name.capitalize(), body), "utf-8")
 
@@ -78,8 +110,14 @@ console.log(JSON.stringify({ cards: Object.fromEntries(cards), days: [...days.va
 def replayed(events: list[dict]) -> dict:
     """What the log alone gives, computed outside of the page."""
     module = Path(build.__file__).with_name("study") / "derive.js"
-    done = subprocess.run([*bootstrap.node_command(), "--input-type=module", "-e", REPLAY, module.as_uri()],
-                          input=json.dumps(events), capture_output=True, text=True, check=True, cwd=build.ROOT)
+    done = subprocess.run(
+        [*bootstrap.node_command(), "--input-type=module", "-e", REPLAY, module.as_uri()],
+        input=json.dumps(events),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=build.ROOT,
+    )
     return json.loads(done.stdout)
 
 
@@ -87,12 +125,16 @@ def assert_replays(shown) -> dict:
     """The store's copies are what its log gives; returns the store."""
     found = dump(shown)
     made = replayed(found["events"])
-    assert {part: found[part] for part in made if part != "settings" or found[part]} == {part: made[part] for part in made if part != "settings" or found[part]}
+    assert {part: found[part] for part in made if part != "settings" or found[part]} == {
+        part: made[part] for part in made if part != "settings" or found[part]
+    }
     return found
 
 
 def log_file(events: list[dict]) -> str:
-    return json.dumps({"format": "handful-study-log", "version": 1, "exported": 1, "events": events})
+    return json.dumps(
+        {"format": "handful-study-log", "version": 1, "exported": 1, "events": events}
+    )
 
 
 def front(page) -> str:
@@ -134,18 +176,26 @@ def give(page, path) -> str:
         page.locator(".study-data-fold > summary").click()
     page.evaluate("document.querySelector('.study-data > [role=status]').textContent = ''")
     page.locator("#study-import").set_input_files(path)
-    page.wait_for_function("() => /Imported|Not imported/.test(document.querySelector('.study-data > [role=status]').textContent)", timeout=60_000)
+    page.wait_for_function(
+        "() => /Imported|Not imported/.test(document.querySelector('.study-data > "
+        "[role=status]').textContent)",
+        timeout=60_000,
+    )
     return page.locator(".study-data > [role=status]").inner_text()
 
 
 def walk_chapter(page) -> None:
-    """Use a part of each kind on a chapter's page of the built book: a plot, a live number's box, a card."""
+    """Use a part of each kind on a chapter's page of the built book: a plot, a live number's box, a
+    card.
+    """
     plot = page.locator("figure.explorer .ex").first
     plot.scroll_into_view_if_needed()
     drawn = plot.locator(".ex-svg").first
     before = drawn.inner_html()
     plot.locator("input[type=range]").first.press("PageUp")
-    page.wait_for_function("([node, before]) => node.innerHTML !== before", arg=[drawn.element_handle(), before])
+    page.wait_for_function(
+        "([node, before]) => node.innerHTML !== before", arg=[drawn.element_handle(), before]
+    )
     page.locator(".live[role=button]").first.click()
     page.locator(".pop-formula .katex").first.wait_for()
     page.keyboard.press("Escape")
@@ -157,4 +207,14 @@ def missed(card: str, times: int) -> list[dict]:
     """A card that was forgotten so many times, an easy answer before each."""
     start, day = 1_750_000_000_000, 86_400_000
     grades = [4] + [1, 3] * times
-    return [{"id": f"{card}-{n:04d}", "at": start + n * day, "zone": 0, "kind": "grade", "card": card, "grade": g} for n, g in enumerate(grades)]
+    return [
+        {
+            "id": f"{card}-{n:04d}",
+            "at": start + n * day,
+            "zone": 0,
+            "kind": "grade",
+            "card": card,
+            "grade": g,
+        }
+        for n, g in enumerate(grades)
+    ]

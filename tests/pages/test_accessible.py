@@ -1,4 +1,5 @@
-"""axe-core on the built pages, light and dark, with everything unfolded, and in the states that a reader brings about.
+"""axe-core on the built pages, light and dark, with everything unfolded, and in the states that a
+reader brings about.
 
 `make test` looks at a page of each kind; `make accessible` and `make publish` look at every page.
 """
@@ -11,22 +12,33 @@ import pytest
 
 from conftest import ROOT, SITE, built_pages
 
-AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8") if (ROOT / "node_modules/axe-core").exists() else ""
+AXE = (
+    (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8")
+    if (ROOT / "node_modules/axe-core").exists()
+    else ""
+)
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 COLOURS = ["color-contrast", "link-in-text-block"]
 KINDS = ["index.html", "latency-and-cost.html", "claims.html", "references.html", "your-model.html"]
-PAGES = built_pages() if os.environ.get("EVERY_PAGE") else [name for name in KINDS if (SITE / name).exists()] or ["index.html"]
+PAGES = (
+    built_pages()
+    if os.environ.get("EVERY_PAGE")
+    else [name for name in KINDS if (SITE / name).exists()] or ["index.html"]
+)
 
-# All is laid out and unfolded.  What KaTeX draws goes, as axe passes over it in any case (it is aria-hidden; the
-# formula that is read out stands beside it as MathML) and there are forty thousand pieces of it in a chapter.
-# A menu lies over what it covers, and is looked at open by itself.
+# All is laid out and unfolded.  What KaTeX draws goes, as axe passes over it in any case (it is
+# aria-hidden; the formula that is read out stands beside it as MathML) and there are forty thousand
+# pieces of it in a chapter.  A menu lies over what it covers, and is looked at open by itself.
 UNFOLD = """() => {
   document.querySelectorAll("details:not(.dropdown-download-buttons)").forEach((one) => { one.open = true; });
   document.querySelectorAll(".katex-html").forEach((one) => one.replaceChildren());
   for (const button of document.querySelectorAll(".problem-open[aria-expanded=false]")) button.click();
   return new Promise((done) => setTimeout(done, 300));
 }"""
-STILL = "*, ::before, ::after { content-visibility: visible !important; transition: none !important; animation: none !important }"
+STILL = (
+    "*, ::before, ::after { content-visibility: visible !important; transition: none "
+    "!important; animation: none !important }"
+)
 RUN = """([scheme, run, within]) => {
   document.documentElement.dataset.theme = document.documentElement.dataset.mode = scheme;
   return axe.run(within ? { include: within } : document, { runOnly: run, resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap((rule) =>
@@ -47,10 +59,14 @@ def ready(page):
 
 
 def faults(page, dark=True, within=None) -> list[str]:
-    """What breaks a rule, in all of the page or within some selectors: all rules in light, those about colour in dark."""
+    """What breaks a rule, in all of the page or within some selectors: all rules in light, those
+    about colour in dark.
+    """
     assert not within or all(page.locator(one).count() for one in within)
     found = page.evaluate(RUN, ["light", {"type": "tag", "values": STANDARDS}, within])
-    return found + (page.evaluate(RUN, ["dark", {"type": "rule", "values": COLOURS}, within]) if dark else [])
+    return found + (
+        page.evaluate(RUN, ["dark", {"type": "rule", "values": COLOURS}, within]) if dark else []
+    )
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -65,7 +81,9 @@ def test_no_rule_is_broken(name, site, tab):
 
 def test_boxes_cards_and_problems_in_use(site, tab):
     page = ready(tab.open(site + "latency-and-cost.html"))
-    page.evaluate("document.querySelectorAll('.katex-html').forEach((one) => one.replaceChildren())")
+    page.evaluate(
+        "document.querySelectorAll('.katex-html').forEach((one) => one.replaceChildren())"
+    )
     card = page.locator(".card[data-card]").first
     card.locator("summary").click()
     card.locator(".study-grade").first.wait_for()
@@ -78,7 +96,18 @@ def test_boxes_cards_and_problems_in_use(site, tab):
     page.locator(".live[role=button]").first.click()
     page.locator(".pop").wait_for()
     # The page as it comes is looked at above.
-    assert faults(page, within=[".pop", ".bar", f"#{card.get_attribute('id')}", f"#{problem.get_attribute('id')}"]) == []
+    assert (
+        faults(
+            page,
+            within=[
+                ".pop",
+                ".bar",
+                f"#{card.get_attribute('id')}",
+                f"#{problem.get_attribute('id')}",
+            ],
+        )
+        == []
+    )
 
 
 def test_the_menu_of_downloads(site, tab):
@@ -103,17 +132,30 @@ def test_dialogs(site, tab):
 
 @pytest.mark.parametrize(("width", "height"), [(412, 823), (1350, 940)])
 def test_targets_do_not_overlap_as_the_page_comes(site, watch, width, height):
-    """Far below, nothing has been laid out but what asks for it; Lighthouse looks at a page so, at these sizes."""
+    """Far below, nothing has been laid out but what asks for it; Lighthouse looks at a page so, at
+    these sizes.
+    """
     page = watch(bypass_csp=True, width=width, height=height).open(site + "latency-and-cost.html")
     page.wait_for_function("document.querySelectorAll('.problem-choices input').length > 8")
     page.evaluate(AXE)
     assert page.evaluate(RUN, ["light", {"type": "rule", "values": ["target-size"]}]) == []
 
 
-@pytest.mark.parametrize("fault", ["<button></button>", "<img src='favicon.svg'>", "<p style='color: #aaa'>pale</p>", "<div style='overflow: auto; width: 9px; white-space: nowrap'>wide words</div>"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "<button></button>",
+        "<img src='favicon.svg'>",
+        "<p style='color: #aaa'>pale</p>",
+        "<div style='overflow: auto; width: 9px; white-space: nowrap'>wide words</div>",
+    ],
+)
 def test_a_fault_is_found(fault, lax_server, browser):
     folder, address = lax_server
-    (folder / "index.html").write_text(f"<!doctype html><html lang=en><title>t</title><main><h1>t</h1>{fault}</main></html>", "utf-8")
+    (folder / "index.html").write_text(
+        f"<!doctype html><html lang=en><title>t</title><main><h1>t</h1>{fault}</main></html>",
+        "utf-8",
+    )
     page = browser.new_page()
     page.goto(address)
     page.evaluate(AXE)

@@ -1,4 +1,5 @@
 """Back matter that writes itself: the glossary's links and the index of numbers."""
+
 from __future__ import annotations
 
 import yaml
@@ -19,8 +20,12 @@ def page(name: str) -> Tag:
 def test_the_index_lists_every_number_of_the_book_once():
     links = [a["href"] for a in page("numbers").select(".numbers-index a")]
     # Pages to study from repeat what stands in the chapters.
-    spans = [f"{name}.html#{span['id']}" for name in PAGES for span in page(name).select(".live, .fact")
-             if not span.find_parent(attrs={"data-study": True})]
+    spans = [
+        f"{name}.html#{span['id']}"
+        for name in PAGES
+        for span in page(name).select(".live, .fact")
+        if not span.find_parent(attrs={"data-study": True})
+    ]
     assert sorted(links) == sorted(spans)
     assert len(links) == len(set(links)) > 50
 

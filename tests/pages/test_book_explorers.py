@@ -1,4 +1,5 @@
 """Every explorer of the built book answers each of its controls."""
+
 from __future__ import annotations
 
 import pytest
@@ -8,7 +9,8 @@ from handful.page import build
 
 pytestmark = pytest.mark.browser
 
-# What a reader sees move: the drawing and the numbers.  Words follow later, and could be a move before's.
+# What a reader sees move: the drawing and the numbers.  Words follow later, and could be a move
+# before's.
 SEEN = """(figure) => figure.querySelector(".ex-svg").innerHTML + figure.querySelector(".ex-values")?.textContent"""
 # Whether that becomes something else within some time; a busy machine may take its time.
 CHANGES = f"""async (figure, [before, milliseconds]) => {{
@@ -24,7 +26,9 @@ AT_END = """(node) => node.matches("input") ? Number(node.value) >= Number(node.
 def moved(page, figure, handle, milliseconds: int) -> bool:
     before = figure.evaluate(SEEN)
     handle.focus()
-    page.keyboard.press("PageDown" if handle.evaluate(AT_END) else "PageUp")  # one key: a second could undo the first
+    page.keyboard.press(
+        "PageDown" if handle.evaluate(AT_END) else "PageUp"
+    )  # one key: a second could undo the first
     return figure.evaluate(CHANGES, [before, milliseconds])
 
 
@@ -43,7 +47,9 @@ def choices(figure):
 def test_every_explorer_of_the_book_moves(page_name, site, shared):
     if "explorer-spec" not in (build.SITE / page_name).read_text("utf-8"):
         return
-    tab = shared(reduced_motion="reduce")  # a move is over at once, and is not mistaken for the next one's
+    tab = shared(
+        reduced_motion="reduce"
+    )  # a move is over at once, and is not mistaken for the next one's
     page = tab.open(site + page_name)
     figures = page.locator("figure.explorer")
     for i in range(figures.count()):
@@ -52,8 +58,13 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
         figure.locator(".ex").wait_for()
         for handle in figure.locator("input[type=range], [role=slider]").all():
             if not moved(page, figure, handle, 250):
-                # Some matter for one choice only: for one schedule, or a curve that is shown on request.
-                assert any(moved(page, figure, handle, patience) for patience in (250, 1500) for _ in choices(figure)), (figure.get_attribute("id"), handle.get_attribute("id"))
+                # Some matter for one choice only: for one schedule, or a curve that is shown on
+                # request.
+                assert any(
+                    moved(page, figure, handle, patience)
+                    for patience in (250, 1500)
+                    for _ in choices(figure)
+                ), (figure.get_attribute("id"), handle.get_attribute("id"))
         for button in figure.locator(".ex-preset-button").all():
             button.click()
             expect(button).to_have_attribute("aria-pressed", "true")

@@ -1,4 +1,8 @@
-"""The book as files: an EPUB and a PDF of a few of its pages, read back.  `make pdf` and `make epub` check the whole."""
+"""The book as files: an EPUB and a PDF of a few of its pages, read back.
+
+`make pdf` and `make epub` check the whole.
+"""
+
 from __future__ import annotations
 
 import io
@@ -40,7 +44,12 @@ def archive(raw, gathered, tmp_path_factory):
 
 def test_pages_come_in_order_and_answers_before_what_is_looked_up(gathered):
     assert [(page.name, page.number) for page in gathered[0]] == [
-        ("balance-batch", 1), ("calculators", 2), ("answers", 0), ("glossary", 0), ("terms", 0)]
+        ("balance-batch", 1),
+        ("calculators", 2),
+        ("answers", 0),
+        ("glossary", 0),
+        ("terms", 0),
+    ]
 
 
 def test_questions_and_answers_lead_to_each_other(gathered):
@@ -57,18 +66,29 @@ def test_questions_and_answers_lead_to_each_other(gathered):
 
 def test_a_choice_says_which_is_right(gathered):
     answers = next(page.body for page in gathered[0] if page.name == "answers")
-    assert {right.get_text() for right in answers.select(".right")} <= {f"{letter} is right." for letter in "ABCD"}
+    assert {right.get_text() for right in answers.select(".right")} <= {
+        f"{letter} is right." for letter in "ABCD"
+    }
     assert len(answers.select(".right")) == len(answers.select("ol.choices")) > 0
 
 
 def test_no_furniture_of_the_site_is_left(gathered):
     for page in gathered[0]:
-        assert not page.body.select("script, button, input, .headerlink, details.explorer-data, [hidden], [style]"), page.name
+        assert not page.body.select(
+            "script, button, input, .headerlink, details.explorer-data, [hidden], [style]"
+        ), page.name
 
 
 def test_a_link_that_leads_nowhere_is_refused(raw, tmp_path):
     text = (raw / "calculators.html").read_text("utf-8")
-    (tmp_path / "calculators.html").write_text(text.replace('id="check-yourself">', 'id="check-yourself"><p><a href="#no-such-place">here</a></p>', 1), "utf-8")
+    (tmp_path / "calculators.html").write_text(
+        text.replace(
+            'id="check-yourself">',
+            'id="check-yourself"><p><a href="#no-such-place">here</a></p>',
+            1,
+        ),
+        "utf-8",
+    )
     with pytest.raises(book.BookError, match="no-such-place"):
         book.gather(tmp_path, [("calculators", "chapter")], whole=False)
     with pytest.raises(book.BookError, match="not been built"):
@@ -77,18 +97,30 @@ def test_a_link_that_leads_nowhere_is_refused(raw, tmp_path):
 
 # EPUB
 
+
 def test_the_epub_says_first_what_it_is(archive):
     with zipfile.ZipFile(archive) as files:
         first = files.infolist()[0]
-        assert (first.filename, first.compress_type, files.read(first)) == ("mimetype", zipfile.ZIP_STORED, b"application/epub+zip")
+        assert (first.filename, first.compress_type, files.read(first)) == (
+            "mimetype",
+            zipfile.ZIP_STORED,
+            b"application/epub+zip",
+        )
     assert archive.read_bytes()[30:58] == b"mimetypeapplication/epub+zip"
 
 
 def test_the_manifest_lists_every_file_and_what_is_in_it(archive):
     with zipfile.ZipFile(archive) as files:
         package = ElementTree.fromstring(files.read("book/package.opf"))
-        items = {item.get("href"): (item.get("properties") or "").split() for item in package.iter("{http://www.idpf.org/2007/opf}item")}
-        assert {f"book/{name}" for name in items} == set(files.namelist()) - {"mimetype", "META-INF/container.xml", "book/package.opf"}
+        items = {
+            item.get("href"): (item.get("properties") or "").split()
+            for item in package.iter("{http://www.idpf.org/2007/opf}item")
+        }
+        assert {f"book/{name}" for name in items} == set(files.namelist()) - {
+            "mimetype",
+            "META-INF/container.xml",
+            "book/package.opf",
+        }
         for name in (name for name in items if name.endswith(".xhtml")):
             tree = ElementTree.parse(io.BytesIO(files.read(f"book/{name}")))
             tags = {tag.tag for tag in tree.iter()}
@@ -127,8 +159,11 @@ def test_a_broken_file_is_refused():
 
 # PDF
 
+
 def apart(call):
-    """In a thread of its own: this one may have a browser already, and Playwright allows one to a thread."""
+    """In a thread of its own: this one may have a browser already, and Playwright allows one to a
+    thread.
+    """
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(call).result()
 
@@ -141,27 +176,43 @@ def marks(entries):
 
 @pytest.mark.browser
 def test_the_pdf_has_bookmarks_links_and_true_page_numbers(raw, gathered, tmp_path):
-    pages = [page for page in gathered[0] if page.name in ("calculators", "answers", "glossary", "terms")]
+    pages = [
+        page for page in gathered[0] if page.name in ("calculators", "answers", "glossary", "terms")
+    ]
     for page in (pages := book.copies(pages)):
-        known = set().union(*(({one.name} | {tag["id"] for tag in one.body.find_all(id=True)}) for one in pages))
+        known = set().union(
+            *(({one.name} | {tag["id"] for tag in one.body.find_all(id=True)}) for one in pages)
+        )
         for link in page.body.select('a[href^="#"]'):
             if link["href"][1:] not in known:
                 link.unwrap()
     lines: list[str] = []
-    count = apart(lambda: pdf.write(tmp_path / "some.pdf", raw, pages, gathered[1], say=lines.append))
+    count = apart(
+        lambda: pdf.write(tmp_path / "some.pdf", raw, pages, gathered[1], say=lines.append)
+    )
     where = pdf.places(tmp_path / "some.pdf")
     with pikepdf.open(tmp_path / "some.pdf") as made:
-        assert len(made.pages) == count > 10 and "/StructTreeRoot" in made.Root and str(made.Root.Lang).startswith("en")
-        assert str(made.docinfo["/Title"]) == "A Handful of Equations" and str(made.docinfo["/CreationDate"]).endswith("000000Z")
+        assert (
+            len(made.pages) == count > 10
+            and "/StructTreeRoot" in made.Root
+            and str(made.Root.Lang).startswith("en")
+        )
+        assert str(made.docinfo["/Title"]) == "A Handful of Equations" and str(
+            made.docinfo["/CreationDate"]
+        ).endswith("000000Z")
         with made.open_outline() as outline:
             titles = dict(marks(outline.root))
-        assert any("Where calculators disagree" in title for title in titles) and any(titles.values())
+        assert any("Where calculators disagree" in title for title in titles) and any(
+            titles.values()
+        )
         links = [link for page in made.pages for link in page.get("/Annots", []) if "/Dest" in link]
         assert len(links) > 50 and {str(link.Dest).lstrip("/") for link in links} <= set(where)
         for page in made.pages:
             for font in page.Resources.get("/Font", {}).values():
                 described = font.DescendantFonts[0] if "/DescendantFonts" in font else font
-                assert font.Subtype == "/Type3" or any(key.startswith("/FontFile") for key in described.FontDescriptor.keys())
+                assert font.Subtype == "/Type3" or any(
+                    key.startswith("/FontFile") for key in described.FontDescriptor.keys()
+                )
     document = pdf.fill(pdf.document(raw, pages, gathered[1], "letter"), where)
     assert f'data-pn="answers">{where["answers"]}<' in document and "000</span>" not in document
     assert where["answers"] < where["glossary"] < where["terms"] <= count
@@ -170,10 +221,15 @@ def test_the_pdf_has_bookmarks_links_and_true_page_numbers(raw, gathered, tmp_pa
 @pytest.mark.browser
 def test_a_lost_picture_stops_the_pdf(tmp_path):
     with pytest.raises(book.BookError, match="not there: .*lost.png"):
-        apart(lambda: pdf.print_book(f'<img src="{(tmp_path / "lost.png").as_uri()}">', tmp_path / "no.pdf"))
+        apart(
+            lambda: pdf.print_book(
+                f'<img src="{(tmp_path / "lost.png").as_uri()}">', tmp_path / "no.pdf"
+            )
+        )
 
 
 # The site
+
 
 def test_a_file_is_offered_only_while_its_sources_stand(tmp_path, monkeypatch):
     (tmp_path / f"{offer.STEM}.pdf").write_bytes(b"%PDF")
@@ -194,8 +250,14 @@ def test_a_page_offers_what_there_is(tmp_path):
               <span class="btn__text-container">.md</span></a></li></ul></div><div class="bound-files"><p>…</p></div>"""
     soup = BeautifulSoup(page, "html.parser")
     offer.place(soup, "../", [path])
-    assert [link["href"] for link in soup.select("a")] == ["a.md", f"../{offer.PLACE}/{path.name}", f"../{offer.PLACE}/{path.name}"]
+    assert [link["href"] for link in soup.select("a")] == [
+        "a.md",
+        f"../{offer.PLACE}/{path.name}",
+        f"../{offer.PLACE}/{path.name}",
+    ]
     assert soup.select_one("ul.bound-files").get_text() == "EPUB 3, for e-readers (0.7 MB)"
     soup = BeautifulSoup(page, "html.parser")
     offer.place(soup, "", [])
-    assert [link["href"] for link in soup.select("a")] == ["a.md"] and not soup.select(".bound-files")
+    assert [link["href"] for link in soup.select("a")] == ["a.md"] and not soup.select(
+        ".bound-files"
+    )

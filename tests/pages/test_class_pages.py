@@ -1,4 +1,7 @@
-"""What a teacher and a student open after grading, in a real browser: nothing runs, is fetched, or breaks out of policy or screen."""
+"""What a teacher and a student open after grading, in a real browser: nothing runs, is fetched, or
+breaks out of policy or screen.
+"""
+
 import pytest
 from class_samples import assignment, class_of, hostile_class
 from handful.classroom import feedback, grades, report
@@ -18,13 +21,20 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_keep_their_policy_and_their_width(browser, folder, scheme):
-    pages = [folder / "report.html", folder / "written" / "why-1.html", *sorted((folder / "feedback").glob("*.html"))[-12:]]
+    pages = [
+        folder / "report.html",
+        folder / "written" / "why-1.html",
+        *sorted((folder / "feedback").glob("*.html"))[-12:],
+    ]
     context = browser.new_context(color_scheme=scheme)
     faults, page = [], context.new_page()
     page.on("console", lambda message: faults.append(message.text))
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda request: faults.append(request.url) if not request.url.startswith("file:") else None)
+    page.on(
+        "request",
+        lambda request: faults.append(request.url) if not request.url.startswith("file:") else None,
+    )
     papers = set()
     for path in pages:
         page.goto(path.as_uri())
@@ -44,6 +54,11 @@ def test_pictures_follow_the_dark(browser, folder):
         page = context.new_page()
         page.goto((folder / "report.html").as_uri())
         assert page.locator("figure svg").count() == 4
-        inks[scheme] = page.evaluate("""[...new Set([...document.querySelectorAll("figure svg text")].map((text) => getComputedStyle(text).fill))].sort()""")
+        inks[scheme] = page.evaluate(
+            """[...new Set([...document.querySelectorAll("figure svg text")].map((text) => getComputedStyle(text).fill))].sort()"""
+        )
         context.close()
-    assert inks == {"light": ["rgb(31, 35, 40)", "rgb(87, 96, 106)"], "dark": ["rgb(163, 172, 184)", "rgb(230, 233, 238)"]}
+    assert inks == {
+        "light": ["rgb(31, 35, 40)", "rgb(87, 96, 106)"],
+        "dark": ["rgb(163, 172, 184)", "rgb(230, 233, 238)"],
+    }

@@ -1,4 +1,6 @@
-"""The look that the book promises: a first page that moves, lines of a readable length, paper without buttons."""
+"""The look that the book promises: a first page that moves, lines of a readable length, paper
+without buttons.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ PAGES = sorted(path.name for path in SITE.glob("*.html")) or ["index.html"]
 
 
 def test_the_first_page_moves_above_the_fold(site, watch):
-    """Within a small laptop's window, unscrolled: dragging moves plot and number, and so does another chip."""
+    """Within a small laptop's window, unscrolled: dragging moves plot and number, and so does
+    another chip.
+    """
     tab = watch(width=1280, height=800)
     page = tab.open(site)
     number, grip = page.locator("[class^=follows-] .live"), page.locator("article .ex-cursor").first
@@ -35,7 +39,9 @@ def test_the_first_page_moves_above_the_fold(site, watch):
 
 
 def test_a_chapter_is_set_as_promised(site, watch):
-    """Its own fonts and their weight, lines of 55 to 80 letters, formulas that do not push lines apart, and on paper no tools."""
+    """Its own fonts and their weight, lines of 55 to 80 letters, formulas that do not push lines
+    apart, and on paper no tools.
+    """
     tab = watch(width=1280)
     page = tab.open(site + "latency-and-cost.html")
     fonts = page.evaluate("""async () => {
@@ -43,10 +49,15 @@ def test_a_chapter_is_set_as_promised(site, watch):
       return performance.getEntriesByType("resource").filter((entry) => /source-\\w+-\\d/.test(entry.name)).map((entry) => [entry.name, entry.decodedBodySize, entry.initiatorType]);
     }""")
     assert 2 <= len(fonts) <= 3 and sum(size for _, size, _ in fonts) < 80_000
-    # The two of every page come before the sheet asks, once each, so that no text changes its font once it is read.
-    assert sorted(kind for _, _, kind in fonts)[-2:] == ["link", "link"] and len({name for name, _, _ in fonts}) == len(fonts)
+    # The two of every page come before the sheet asks, once each, so that no text changes its font
+    # once it is read.
+    assert sorted(kind for _, _, kind in fonts)[-2:] == ["link", "link"] and len(
+        {name for name, _, _ in fonts}
+    ) == len(fonts)
     # What is far away is not laid out until it comes near; here all of it is measured.
-    page.evaluate("document.styleSheets[0].insertRule('* { content-visibility: visible !important }')")
+    page.evaluate(
+        "document.styleSheets[0].insertRule('* { content-visibility: visible !important }')"
+    )
     letters = page.evaluate("""() => [...document.querySelectorAll("article section > p")].flatMap((p) => {
       const count = p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight);
       return p.textContent.length > 260 && !p.querySelector(".math, .katex") ? [p.textContent.length / count] : [];
@@ -58,21 +69,40 @@ def test_a_chapter_is_set_as_promised(site, watch):
     }).map((p) => p.textContent)""")
     assert stretched == []
     page.emulate_media(media="print")
-    for tool in (".bar", ".bd-header-article", "#pst-primary-sidebar", ".ex-tools", ".prev-next-footer"):
+    for tool in (
+        ".bar",
+        ".bd-header-article",
+        "#pst-primary-sidebar",
+        ".ex-tools",
+        ".prev-next-footer",
+    ):
         assert not page.locator(tool).first.is_visible(), tool
-    assert page.locator("article h1").is_visible() and page.locator("article .ex-svg").first.is_visible()
+    assert (
+        page.locator("article h1").is_visible()
+        and page.locator("article .ex-svg").first.is_visible()
+    )
     assert page.locator(".card .card-back > :not(summary)").first.bounding_box()["height"] > 0
     assert tab.faults == []
 
 
 def test_every_page_says_what_it_is():
-    """Description, icons and colours in every head; no two pages of the book say the same of themselves."""
+    """Description, icons and colours in every head; no two pages of the book say the same of
+    themselves.
+    """
     said = {}
     for name in PAGES:
-        head = BeautifulSoup((SITE / name).read_text("utf-8").partition("</head>")[0], "html.parser")
+        head = BeautifulSoup(
+            (SITE / name).read_text("utf-8").partition("</head>")[0], "html.parser"
+        )
         line = head.select_one('meta[name="description"]')["content"]
-        assert 20 <= len(line) <= 260 and "\ue000" not in line and line == head.select_one('meta[property="og:description"]')["content"], name
-        assert head.select_one('link[rel="icon"][type="image/svg+xml"]') and head.select_one('link[rel="apple-touch-icon"]'), name
+        assert (
+            20 <= len(line) <= 260
+            and "\ue000" not in line
+            and line == head.select_one('meta[property="og:description"]')["content"]
+        ), name
+        assert head.select_one('link[rel="icon"][type="image/svg+xml"]') and head.select_one(
+            'link[rel="apple-touch-icon"]'
+        ), name
         said[name] = line
     assert len(set(said.values())) == len(said)
 
@@ -83,7 +113,8 @@ def test_icons_have_their_sizes(name):
 
     with Image.open(SITE / "_static" / "handful" / name) as icon:
         assert icon.size == (ICONS[name][0],) * 2
-        # A maskable icon may be cut to a circle and so has no see-through corner; the others of the kind do.
+        # A maskable icon may be cut to a circle and so has no see-through corner; the others of the
+        # kind do.
         assert (icon.convert("RGBA").getpixel((0, 0))[3] == 255) == (not ICONS[name][2])
 
 

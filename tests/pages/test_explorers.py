@@ -1,4 +1,7 @@
-"""Explorers in a real browser: moved by mouse, keyboard and address, on a page of their own; test_book_explorers.py has those of the book."""
+"""Explorers in a real browser: moved by mouse, keyboard and address, on a page of their own;
+test_book_explorers.py has those of the book.
+"""
+
 from __future__ import annotations
 
 import re
@@ -10,7 +13,18 @@ from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlide
 
 from handful import balance, latency, measured
 from handful.page import build
-from handful.page.explorer import Control, Curve, Dots, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
+from handful.page.explorer import (
+    Control,
+    Curve,
+    Dots,
+    Explorer,
+    Mark,
+    Points,
+    Preset,
+    Readout,
+    Scale,
+    Sweep,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -21,35 +35,136 @@ def declared() -> dict[str, Explorer]:
 
     batch = Sweep("batch", 1, 65536, at=256)
     every = [
-        Explorer("latency", "Time of a step", batch, Scale("Time per step"), controls=[context()],
-                 curves=[Curve(latency.step_time, "step", "total", band=(1.3, 2.2)), Curve(latency.compute_time, "compute"),
-                         Curve(latency.kv_time, "read cache"), Curve(latency.latency_floor, "floor", "reference")],
-                 marks=[Mark(balance.balance_batch, "balance")], readouts=[latency.throughput],
-                 presets=[Preset("Slopes match", {"context": 1e5, "batch": 2000}, "a claim", "11:48"),
-                          Preset("On an H100", {"hardware": "H100 SXM"})]),
-        Explorer("banded", "A band for each class", batch, Scale("Time per step"),
-                 curves=[Curve(latency.step_time, "step", "total", bands=measured.page_bands(), band_label="measured steps lie")],
-                 presets=[Preset("A node", {"hardware": "H100 SXM", "model": "Llama 3.1 70B"}),
-                          Preset("No band", {"hardware": "GB200 NVL72", "model": "Llama 3.1 8B"})]),
-        Explorer("cost", "Cost of a token", batch, Scale("Cost", log=False, min=0), stack=True, controls=[context()],
-                 curves=[Curve(latency.weight_cost, "weights"), Curve(latency.kv_cost, "cache")]),
-        Explorer("frontier", "Fast and slow", batch, Scale("Cost of a token"), controls=[context(), Control(Checkbox(value=True), "h100")],
-                 across=(latency.tokens_per_user, Scale("Tokens a second")),
-                 curves=[Curve(latency.cost_per_token, "here", "total"), Curve(latency.cost_per_token, "H100", scenario={"hardware": "H100 SXM"})]),
-        Explorer("roofline", "Roofline", Sweep("arithmetic_intensity", 1, 1e4), Scale("Attainable"),
-                 curves=[Curve(balance.attainable_flops, "roof", "total")], dots=Dots(balance.ridge_intensity, latency.Formula(
-                     balance.q.attainable_flops, balance.F, name="peak_for_test", meaning="peak", source="test", register=False)),
-                 controls=[Control(Dropdown(options=[("BF16", "bf16"), ("FP8", "fp8"), ("FP4", "fp4")], value="fp8"), "precision")]),
-        Explorer("bars", "Three bars", kind="bars", data={"log": True}, readouts=[latency.step_time],
-                 numbers={"weights": Readout(latency.weight_time, "Read weights"), "caches": latency.kv_time, "work": latency.compute_time},
-                 controls=[Control(FloatLogSlider(value=256, min=0, max=4), "batch")], presets=[Preset("Alone", {"batch": 1})]),
-        Explorer("rows", "Rows and points", Sweep("batch", 1, 1024, at=64), Scale("Time"), curves=[Curve(latency.weight_time, "read", "total")],
-                 points=[Points("measured", [(8, 0.01, "one server"), (64, 0.02), (512, 0.03, "another")])],
-                 controls=[Control(Dropdown(options=["small", "large"]), "model_row", "Model", rows={
-                     "small": {"total_parameters": 8e9, "routed_parameters": 0}, "large": {"total_parameters": 70e9, "routed_parameters": 0}})]),
-        Explorer("train", "The train", kind="train", controls=[
-            Control(FloatSlider(value=0.5, min=0.1, max=1, step=0.01), "load"), Control(IntSlider(value=8, min=1, max=64), "seats")],
-            presets=[Preset("Full", {"load": 0.99}, "a claim", "22:30")]),
+        Explorer(
+            "latency",
+            "Time of a step",
+            batch,
+            Scale("Time per step"),
+            controls=[context()],
+            curves=[
+                Curve(latency.step_time, "step", "total", band=(1.3, 2.2)),
+                Curve(latency.compute_time, "compute"),
+                Curve(latency.kv_time, "read cache"),
+                Curve(latency.latency_floor, "floor", "reference"),
+            ],
+            marks=[Mark(balance.balance_batch, "balance")],
+            readouts=[latency.throughput],
+            presets=[
+                Preset("Slopes match", {"context": 1e5, "batch": 2000}, "a claim", "11:48"),
+                Preset("On an H100", {"hardware": "H100 SXM"}),
+            ],
+        ),
+        Explorer(
+            "banded",
+            "A band for each class",
+            batch,
+            Scale("Time per step"),
+            curves=[
+                Curve(
+                    latency.step_time,
+                    "step",
+                    "total",
+                    bands=measured.page_bands(),
+                    band_label="measured steps lie",
+                )
+            ],
+            presets=[
+                Preset("A node", {"hardware": "H100 SXM", "model": "Llama 3.1 70B"}),
+                Preset("No band", {"hardware": "GB200 NVL72", "model": "Llama 3.1 8B"}),
+            ],
+        ),
+        Explorer(
+            "cost",
+            "Cost of a token",
+            batch,
+            Scale("Cost", log=False, min=0),
+            stack=True,
+            controls=[context()],
+            curves=[Curve(latency.weight_cost, "weights"), Curve(latency.kv_cost, "cache")],
+        ),
+        Explorer(
+            "frontier",
+            "Fast and slow",
+            batch,
+            Scale("Cost of a token"),
+            controls=[context(), Control(Checkbox(value=True), "h100")],
+            across=(latency.tokens_per_user, Scale("Tokens a second")),
+            curves=[
+                Curve(latency.cost_per_token, "here", "total"),
+                Curve(latency.cost_per_token, "H100", scenario={"hardware": "H100 SXM"}),
+            ],
+        ),
+        Explorer(
+            "roofline",
+            "Roofline",
+            Sweep("arithmetic_intensity", 1, 1e4),
+            Scale("Attainable"),
+            curves=[Curve(balance.attainable_flops, "roof", "total")],
+            dots=Dots(
+                balance.ridge_intensity,
+                latency.Formula(
+                    balance.q.attainable_flops,
+                    balance.F,
+                    name="peak_for_test",
+                    meaning="peak",
+                    source="test",
+                    register=False,
+                ),
+            ),
+            controls=[
+                Control(
+                    Dropdown(
+                        options=[("BF16", "bf16"), ("FP8", "fp8"), ("FP4", "fp4")], value="fp8"
+                    ),
+                    "precision",
+                )
+            ],
+        ),
+        Explorer(
+            "bars",
+            "Three bars",
+            kind="bars",
+            data={"log": True},
+            readouts=[latency.step_time],
+            numbers={
+                "weights": Readout(latency.weight_time, "Read weights"),
+                "caches": latency.kv_time,
+                "work": latency.compute_time,
+            },
+            controls=[Control(FloatLogSlider(value=256, min=0, max=4), "batch")],
+            presets=[Preset("Alone", {"batch": 1})],
+        ),
+        Explorer(
+            "rows",
+            "Rows and points",
+            Sweep("batch", 1, 1024, at=64),
+            Scale("Time"),
+            curves=[Curve(latency.weight_time, "read", "total")],
+            points=[
+                Points("measured", [(8, 0.01, "one server"), (64, 0.02), (512, 0.03, "another")])
+            ],
+            controls=[
+                Control(
+                    Dropdown(options=["small", "large"]),
+                    "model_row",
+                    "Model",
+                    rows={
+                        "small": {"total_parameters": 8e9, "routed_parameters": 0},
+                        "large": {"total_parameters": 70e9, "routed_parameters": 0},
+                    },
+                )
+            ],
+        ),
+        Explorer(
+            "train",
+            "The train",
+            kind="train",
+            controls=[
+                Control(FloatSlider(value=0.5, min=0.1, max=1, step=0.01), "load"),
+                Control(IntSlider(value=8, min=1, max=64), "seats"),
+            ],
+            presets=[Preset("Full", {"load": 0.99}, "a claim", "22:30")],
+        ),
     ]
     return {explorer.name: explorer for explorer in every}
 
@@ -69,10 +184,15 @@ def demo_page(module_server, explorers):
             shutil.copy(build.SCRIPTS / name, folder / name)
     figures = "".join(explorer.html() for explorer in explorers.values())
     (folder / "index.html").write_text(
-        '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>demo</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="favicon.svg">'
-        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js"></script></head>'
-        f"<body><main><article>{figures}</article></main></body></html>", "utf-8")
+        '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">'
+        "<title>demo</title>"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="icon" href="favicon.svg">'
+        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js">'
+        "</script></head>"
+        f"<body><main><article>{figures}</article></main></body></html>",
+        "utf-8",
+    )
     return address
 
 
@@ -105,7 +225,8 @@ def soon(page, holds) -> bool:
 def shown(page, name: str) -> str:
     """All that a reader sees of an explorer's state: drawing, numbers, words."""
     return page.locator(f"#explorer-{name}").evaluate(
-        "(f) => f.querySelector('.ex-svg').innerHTML + f.querySelector('.ex-values').textContent")
+        "(f) => f.querySelector('.ex-svg').innerHTML + f.querySelector('.ex-values').textContent"
+    )
 
 
 def words(page, name: str) -> str:
@@ -116,7 +237,8 @@ def flat(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-# One page with every kind ------------------------------------------------------------------------------------------
+# One page with every kind -------------------------------------------------------------------------
+
 
 def test_words_are_those_of_python(demo, explorers):
     page = demo()
@@ -128,8 +250,13 @@ def test_a_band_is_that_of_the_class_and_where_there_is_none_the_page_says_so(de
     page, explorer = demo(), explorers["banded"]
     for preset, shaded in ((explorer.presets[0], 1), (explorer.presets[1], 0)):
         page.locator("#explorer-banded").get_by_role("button", name=preset.label).click()
-        assert soon(page, lambda: flat(words(page, "banded")) == flat(explorer.alt_text(**preset.set)))
-        assert soon(page, lambda: page.locator("#explorer-banded .ex-svg .ex-band:visible").count() == shaded)
+        assert soon(
+            page, lambda: flat(words(page, "banded")) == flat(explorer.alt_text(**preset.set))
+        )
+        assert soon(
+            page,
+            lambda: page.locator("#explorer-banded .ex-svg .ex-band:visible").count() == shaded,
+        )
         note = page.locator("#explorer-banded .ex-values .ex-note").first.inner_text()
         none = "no measured band for a dense model on more than 8 chips"
         assert note.startswith("measured steps lie") if shaded else note == none
@@ -141,7 +268,9 @@ def test_tables_are_those_of_python(demo, explorers):
         page.locator(f"#explorer-{name} .ex summary").click()
         page.locator(f"#explorer-{name} .ex tbody tr").first.wait_for()
         head, rows = explorer.table()
-        found = page.locator(f"#explorer-{name} .ex-data tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))")
+        found = page.locator(f"#explorer-{name} .ex-data tr").evaluate_all(
+            "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))"
+        )
         assert found == [head, *rows], name
 
 
@@ -192,7 +321,9 @@ def test_cursor_by_mouse(demo, name):
     assert len(set(seen)) == 3 and seen in (sorted(seen), sorted(seen, reverse=True))
     page.mouse.move(box["x"] + 10, box["y"] + 120)
     page.wait_for_timeout(60)
-    assert float(cursor.get_attribute("aria-valuenow")) == seen[-1], "a mouse that is up moves nothing"
+    assert float(cursor.get_attribute("aria-valuenow")) == seen[-1], (
+        "a mouse that is up moves nothing"
+    )
 
 
 def test_slider_by_mouse(demo):
@@ -207,18 +338,30 @@ def test_slider_by_mouse(demo):
 
 def test_numbers_after_a_move_are_pythons(demo, explorers):
     page = demo("?e.latency.context=123000&e.latency.batch=777")
-    assert flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=123000, batch=777))
+    assert flat(words(page, "latency")) == flat(
+        explorers["latency"].alt_text(context=123000, batch=777)
+    )
 
 
 def test_preset_is_applied_and_reset(demo, explorers):
     page = demo()
     button = page.get_by_role("button", name="Slopes match")
-    assert page.locator("#explorer-latency .ex-time").first.get_attribute("href").endswith("&t=708s")
+    assert (
+        page.locator("#explorer-latency .ex-time").first.get_attribute("href").endswith("&t=708s")
+    )
     button.click()
-    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=1e5, batch=2000)))
+    assert soon(
+        page,
+        lambda: (
+            flat(words(page, "latency"))
+            == flat(explorers["latency"].alt_text(context=1e5, batch=2000))
+        ),
+    )
     assert button.get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="On an H100").click()
-    assert soon(page, lambda: "H100 SXM" in page.locator("#explorer-latency .ex-scene").inner_text())
+    assert soon(
+        page, lambda: "H100 SXM" in page.locator("#explorer-latency .ex-scene").inner_text()
+    )
     page.locator("#explorer-latency").get_by_role("button", name="Reset").click()
     assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text()))
 
@@ -235,26 +378,52 @@ def test_checkbox_hides_its_curve(demo):
 def test_link_holds_the_state(demo, explorers):
     page = demo()
     # No clipboard here: the link goes to the address bar then, and says so.
-    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (t) => { window.copied = t; return Promise.resolve(); } } })")
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', { value: { writeText: (t) => { "
+        "window.copied = t; return Promise.resolve(); } } })"
+    )
     page.get_by_role("button", name="Slopes match").click()
-    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text(context=1e5, batch=2000)))
+    assert soon(
+        page,
+        lambda: (
+            flat(words(page, "latency"))
+            == flat(explorers["latency"].alt_text(context=1e5, batch=2000))
+        ),
+    )
     page.locator("#explorer-latency").get_by_role("button", name="Copy link").click()
     link = page.evaluate("window.copied")
-    assert "e.latency.context=100000" in link and "e.latency.batch=2000" in link and link.endswith("#explorer-latency")
+    assert (
+        "e.latency.context=100000" in link
+        and "e.latency.batch=2000" in link
+        and link.endswith("#explorer-latency")
+    )
     before = words(page, "latency")
-    again = demo(link[link.index("?"):])
+    again = demo(link[link.index("?") :])
     assert words(again, "latency") == before
 
 
-@pytest.mark.parametrize(("query", "sentence"), [
-    ("e.latency.context=banana", "asks for Context = “banana”; allowed is a number from 1,000 tokens to 1 million tokens"),
-    ("e.latency.context=-5", "asks for Context = “-5”"),
-    ("e.latency.context=", "asks for Context = “”"),
-    ("e.latency.batch=1e99", "asks for Batch = “1e99”; allowed is a number from 1 sequence to 65,540 sequences"),
-    ("e.latency.colour=red", "sets “colour”, which this plot does not have; it has context, batch."),
-    ("e.frontier.h100=maybe", "allowed is 1 (shown) or 0 (hidden)"),
-    ("e.roofline.precision=fp3", "allowed is BF16, FP8, FP4"),
-])
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        (
+            "e.latency.context=banana",
+            "asks for Context = “banana”; allowed is a number from 1,000 tokens to 1 million "
+            "tokens",
+        ),
+        ("e.latency.context=-5", "asks for Context = “-5”"),
+        ("e.latency.context=", "asks for Context = “”"),
+        (
+            "e.latency.batch=1e99",
+            "asks for Batch = “1e99”; allowed is a number from 1 sequence to 65,540 sequences",
+        ),
+        (
+            "e.latency.colour=red",
+            "sets “colour”, which this plot does not have; it has context, batch.",
+        ),
+        ("e.frontier.h100=maybe", "allowed is 1 (shown) or 0 (hidden)"),
+        ("e.roofline.precision=fp3", "allowed is BF16, FP8, FP4"),
+    ],
+)
 def test_damaged_state_is_one_sentence(demo, explorers, query, sentence):
     name = query.split(".")[1]
     page = demo("?" + quote(query, safe="=&.+-"))
@@ -264,13 +433,22 @@ def test_damaged_state_is_one_sentence(demo, explorers, query, sentence):
     assert page.locator(".ex-notice:visible").count() == 1
 
 
-@pytest.mark.parametrize(("query", "sentence"), [
-    ("hardware=H100+SMX", "There is no chip “H100 SMX” in this book; the nearest are H100 SXM"),
-    ("model=DeepSeek", "There is no model “DeepSeek” in this book; the nearest are DeepSeek-V3"),
-    ("context=lots", "The context must be a number from 128 to 1 million tokens, and “lots” is not"),
-    ("hardware=A100+80GB&precision=fp4", "has no FP4 arithmetic; it has"),
-    ("e.nothing.x=1", "The address speaks of a plot “nothing”, which this page does not have."),
-])
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("hardware=H100+SMX", "There is no chip “H100 SMX” in this book; the nearest are H100 SXM"),
+        (
+            "model=DeepSeek",
+            "There is no model “DeepSeek” in this book; the nearest are DeepSeek-V3",
+        ),
+        (
+            "context=lots",
+            "The context must be a number from 128 to 1 million tokens, and “lots” is not",
+        ),
+        ("hardware=A100+80GB&precision=fp4", "has no FP4 arithmetic; it has"),
+        ("e.nothing.x=1", "The address speaks of a plot “nothing”, which this page does not have."),
+    ],
+)
 def test_damaged_scenario_is_one_sentence(demo, query, sentence):
     page = demo("?" + query)
     assert sentence in flat(page.locator(".bar-notes").inner_text())
@@ -280,7 +458,10 @@ def test_damaged_scenario_is_one_sentence(demo, query, sentence):
 def test_a_price_that_a_chip_has_not_does_not_linger(demo):
     page = demo("?hardware=TPU+v5e&model=Llama+3.1+8B&precision=bf16")
     for name in ("cost", "frontier"):
-        assert "No price is known for this chip" in page.locator(f"#explorer-{name} .ex-notice").inner_text()
+        assert (
+            "No price is known for this chip"
+            in page.locator(f"#explorer-{name} .ex-notice").inner_text()
+        )
     assert page.locator("#explorer-latency .ex-notice").is_hidden()
 
 
@@ -290,7 +471,12 @@ def test_scenario_moves_every_plot_and_is_remembered(demo, explorers):
     page.locator("#bar-hardware").select_option("H200 SXM")
     for name, state in before.items():
         assert soon(page, lambda: shown(page, name) != state), name
-    assert soon(page, lambda: flat(words(page, "latency")) == flat(explorers["latency"].alt_text(hardware="H200 SXM")))
+    assert soon(
+        page,
+        lambda: (
+            flat(words(page, "latency")) == flat(explorers["latency"].alt_text(hardware="H200 SXM"))
+        ),
+    )
     page.reload(wait_until="networkidle")
     assert page.locator("#bar-hardware").input_value() == "H200 SXM"
     page.locator(".bar").get_by_role("button", name="Reset").click()
@@ -309,7 +495,10 @@ def test_bar_folds_on_a_phone(demo):
     assert page.locator("#bar-hardware").is_hidden()
     summary = page.locator(".bar-summary")
     summary.click()
-    assert page.locator("#bar-hardware").is_visible() and summary.get_attribute("aria-expanded") == "true"
+    assert (
+        page.locator("#bar-hardware").is_visible()
+        and summary.get_attribute("aria-expanded") == "true"
+    )
 
 
 @pytest.mark.parametrize("width", [320, 375, 1280])
@@ -341,19 +530,27 @@ def test_reduced_motion_jumps(demo, explorers):
 def test_without_scripts_the_figure_stands(demo, explorers):
     page = demo(java_script_enabled=False, wait=".explorer-static svg")
     assert page.locator(".explorer-static svg").count() == len(explorers)
-    assert flat(page.locator("#explorer-latency .explorer-words").inner_text()) == flat(explorers["latency"].alt_text())
+    assert flat(page.locator("#explorer-latency .explorer-words").inner_text()) == flat(
+        explorers["latency"].alt_text()
+    )
 
 
-# In a notebook ------------------------------------------------------------------------------------------------------
+# In a notebook ------------------------------------------------------------------------------------
+
 
 def test_the_module_serves_anywidget(folder_server, watch, explorers):
-    """A stand-in for anywidget's model: traits in, moves out, and the ipywidgets' own controls left away."""
+    """A stand-in for anywidget's model: traits in, moves out, and the ipywidgets' own controls left
+    away.
+    """
     build.bundle()
     folder, address = folder_server
     shutil.copy(build.SCRIPTS / "explorer.js", folder / "explorer.js")
-    (folder / "index.html").write_text("<!doctype html><title>notebook</title><div id=el></div>", "utf-8")
+    (folder / "index.html").write_text(
+        "<!doctype html><title>notebook</title><div id=el></div>", "utf-8"
+    )
     page = watch().open(address)
-    text, traits, sliders = page.evaluate("""async (spec) => {
+    text, traits, sliders = page.evaluate(
+        """async (spec) => {
         const { default: { render } } = await import("/explorer.js"), heard = {};
         const traits = { spec, driven: ["context"], context: 8192, batch: 256 };
         const model = { get: (k) => traits[k], set: (k, v) => { traits[k] = v; }, save_changes() { traits.saved = true; }, on: (k, f) => { heard[k] = f; } };
@@ -364,6 +561,8 @@ def test_the_module_serves_anywidget(folder_server, watch, explorers):
         await rest();
         const text = el.querySelector(".ex-words").textContent;
         stop();
-        return [text, { batch: traits.batch, saved: traits.saved }, el.querySelectorAll("input").length]; }""", explorers["latency"].spec())
+        return [text, { batch: traits.batch, saved: traits.saved }, el.querySelectorAll("input").length]; }""",
+        explorers["latency"].spec(),
+    )
     assert flat(text) == flat(explorers["latency"].alt_text(context=123000, batch=65536))
     assert traits == {"batch": 65536, "saved": True} and sliders == 0

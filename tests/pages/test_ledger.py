@@ -1,4 +1,7 @@
-"""The ledger of claims in a real browser: what its fields keep, what the address remembers, and the page without scripts."""
+"""The ledger of claims in a real browser: what its fields keep, what the address remembers, and the
+page without scripts.
+"""
+
 from __future__ import annotations
 
 import re
@@ -19,14 +22,21 @@ def address(module_server):
     folder, address = module_server
     for name in ("handful.js", "handful.css", "favicon.svg"):
         shutil.copy(build.SCRIPTS / name, folder / name)
-    parts = "".join(f"<section><h2>{title}</h2><div class='cell'>{ledger.segment(number).text}</div></section>"
-                    for number, title in SEGMENTS.items())
+    parts = "".join(
+        f"<section><h2>{title}</h2><div class='cell'>{ledger.segment(number).text}</div></section>"
+        for number, title in SEGMENTS.items()
+    )
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>claims</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="favicon.svg">'
-        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js"></script></head>'
-        f'<body><main><article class="bd-article"><section><div class="cell">{ledger.overview().text}</div>{parts}</section>'
-        "</article></main></body></html>", "utf-8")
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="icon" href="favicon.svg">'
+        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js">'
+        "</script></head>"
+        '<body><main><article class="bd-article"><section><div '
+        f'class="cell">{ledger.overview().text}</div>{parts}</section>'
+        "</article></main></body></html>",
+        "utf-8",
+    )
     return address
 
 
@@ -38,11 +48,17 @@ def tab(shared):
 
 
 def shown(page) -> list[str]:
-    return page.eval_on_selector_all("li.entry", "all => all.filter((e) => e.offsetParent).map((e) => e.id.slice(6))")
+    return page.eval_on_selector_all(
+        "li.entry", "all => all.filter((e) => e.offsetParent).map((e) => e.id.slice(6))"
+    )
 
 
 def ids(**want) -> list[str]:
-    return [claim.id for claim in load() if all(getattr(claim, key) in allowed for key, allowed in want.items())]
+    return [
+        claim.id
+        for claim in load()
+        if all(getattr(claim, key) in allowed for key, allowed in want.items())
+    ]
 
 
 def test_all_claims_stand_there_at_first_with_their_counts(address, tab):
@@ -62,10 +78,17 @@ def test_choices_of_a_group_add_and_groups_narrow(address, tab):
     assert shown(page) == ids(verdict=["wrong", "contested"])
     page.locator(".ledger-segment button").first.click()
     kept = ids(verdict=["wrong", "contested"], segment=[1])
-    assert shown(page) == kept and page.locator(".ledger-find output").inner_text() == f"{len(kept)} of {len(load())} claims"
-    # A segment with nothing left goes with its heading, and numbers on the others' buttons say what they would show.
+    assert (
+        shown(page) == kept
+        and page.locator(".ledger-find output").inner_text()
+        == f"{len(kept)} of {len(load())} claims"
+    )
+    # A segment with nothing left goes with its heading, and numbers on the others' buttons say what
+    # they would show.
     assert page.locator("h2:visible").all_inner_texts() == [SEGMENTS[1]]
-    assert page.locator(".ledger-segment button").nth(1).inner_text().split()[-1] == str(len(ids(verdict=["wrong", "contested"], segment=[2])))
+    assert page.locator(".ledger-segment button").nth(1).inner_text().split()[-1] == str(
+        len(ids(verdict=["wrong", "contested"], segment=[2]))
+    )
     page.locator(".ledger-clear").click()
     assert shown(page) == [claim.id for claim in load()] and urlsplit(page.url).query == ""
 
@@ -112,5 +135,8 @@ def test_without_scripts_it_is_a_plain_list(address, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    assert page.locator("li.entry").count() == len(load()) and page.locator(".ledger-tools form").count() == 0
+    assert (
+        page.locator("li.entry").count() == len(load())
+        and page.locator(".ledger-tools form").count() == 0
+    )
     context.close()

@@ -1,4 +1,5 @@
 """Live numbers and facts in a real browser: they follow the scenario, and say where they come from."""
+
 from __future__ import annotations
 
 import json
@@ -16,9 +17,19 @@ pytestmark = pytest.mark.browser
 
 
 def entry(formula) -> dict:
-    return {"tree": formula.tree(), "label": formula.gives.label, "meaning": formula.meaning, "unit": formula.gives.unit,
-            "inputs": [{"name": q.name, "label": q.label, "unit": q.unit} for q in formula.inputs if not q.constant],
-            "conventions": list(formula.conventions), "source": formula.source}
+    return {
+        "tree": formula.tree(),
+        "label": formula.gives.label,
+        "meaning": formula.meaning,
+        "unit": formula.gives.unit,
+        "inputs": [
+            {"name": q.name, "label": q.label, "unit": q.unit}
+            for q in formula.inputs
+            if not q.constant
+        ],
+        "conventions": list(formula.conventions),
+        "source": formula.source,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -27,20 +38,46 @@ def address(module_server):
     folder, address = module_server
     for name in ("handful.js", "handful.css"):
         shutil.copy(build.SCRIPTS / name, folder / name)
-    formulas = {f.name: entry(f) for f in (latency.step_time, balance.machine_balance, experts.communication_time)}
-    numbers = {"crossing": {"formula": "communication_time", "set": {"batch": 4096, "devices": 144}, "digits": 3},
-               "step": {"formula": "step_time", "set": {"batch": 256}, "digits": 3, "values": {"one_token": 1}},
-               "pinned": {"formula": "machine_balance", "set": {"hardware": "H100 SXM", "precision": "bf16"}, "digits": 3}}
+    formulas = {
+        f.name: entry(f)
+        for f in (latency.step_time, balance.machine_balance, experts.communication_time)
+    }
+    numbers = {
+        "crossing": {
+            "formula": "communication_time",
+            "set": {"batch": 4096, "devices": 144},
+            "digits": 3,
+        },
+        "step": {
+            "formula": "step_time",
+            "set": {"batch": 256},
+            "digits": 3,
+            "values": {"one_token": 1},
+        },
+        "pinned": {
+            "formula": "machine_balance",
+            "set": {"hardware": "H100 SXM", "precision": "bf16"},
+            "digits": 3,
+        },
+    }
     block = json.dumps({"formulas": formulas, "numbers": numbers}).replace("<", "\\u003c")
     (folder / "index.html").write_text(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>live</title><link rel="stylesheet" href="handful.css">'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>live</title>'
+        '<link rel="stylesheet" href="handful.css">'
         '<script type="module" src="handful.js"></script></head><body><main><article>'
         '<p>A step takes <span class="live" data-live="step">?</span>; an H100 balances at '
-        '<span class="live" data-live="pinned">?</span> and reads <span class="fact" data-label="Bandwidth" '
-        'data-source="a data sheet">3.35 TB/s</span>; experts talk for <span class="live" data-live="crossing">?</span>.</p></article></main>'
-        f'<script type="application/json" id="live-numbers" data-boxes="boxes.json">{block}</script>'
-        '</body></html>', "utf-8")
-    (folder / "boxes.json").write_text('{"formulas":{"step_time":"<b>T =</b>"},"letters":{"batch":"<b>B</b>"}}', "utf-8")
+        '<span class="live" data-live="pinned">?</span> and reads <span class="fact" '
+        'data-label="Bandwidth" '
+        'data-source="a data sheet">3.35 TB/s</span>; experts talk for <span class="live" '
+        'data-live="crossing">?</span>.</p></article></main>'
+        '<script type="application/json" id="live-numbers" '
+        f'data-boxes="boxes.json">{block}</script>'
+        "</body></html>",
+        "utf-8",
+    )
+    (folder / "boxes.json").write_text(
+        '{"formulas":{"step_time":"<b>T =</b>"},"letters":{"batch":"<b>B</b>"}}', "utf-8"
+    )
     return address
 
 
@@ -71,8 +108,13 @@ def test_shapes_and_wires_follow_the_scenario_too(page):
         assert number(page, "crossing") == format_value(value, "s")
 
 
-@pytest.mark.parametrize("kind, name, lacking", [
-    ("model", "Llama 3.1 70B", "dispatch bytes"), ("hardware", "Vera Rubin NVL72", "scale out bandwidth")])
+@pytest.mark.parametrize(
+    "kind, name, lacking",
+    [
+        ("model", "Llama 3.1 70B", "dispatch bytes"),
+        ("hardware", "Vera Rubin NVL72", "scale out bandwidth"),
+    ],
+)
 def test_what_the_scenario_lacks_is_named(page, kind, name, lacking):
     page.locator(f"#bar-{kind}").select_option(name)
     assert number(page, "crossing") == "–"
@@ -81,9 +123,16 @@ def test_what_the_scenario_lacks_is_named(page, kind, name, lacking):
     assert name in said and f"there is no {lacking}, which this formula needs." in said
 
 
-@pytest.mark.parametrize("choice", [
-    {"hardware": "H100 SXM", "precision": "bf16"}, {"hardware": "A100 80GB", "precision": "int8-weights", "context": 1e6},
-    {"hardware": "Vera Rubin NVL72", "model": "Kimi K2"}, {"model": "Llama 3.1 70B", "context": 131072.0}, {}])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"hardware": "H100 SXM", "precision": "bf16"},
+        {"hardware": "A100 80GB", "precision": "int8-weights", "context": 1e6},
+        {"hardware": "Vera Rubin NVL72", "model": "Kimi K2"},
+        {"model": "Llama 3.1 70B", "context": 131072.0},
+        {},
+    ],
+)
 def test_the_bar_notes_what_python_notes(page, choice):
     query = "&".join(f"{name}={value}" for name, value in choice.items()).replace(" ", "+")
     page.goto(page.url.partition("?")[0] + "?" + query)
@@ -98,9 +147,19 @@ def test_opens_by_keyboard_and_gives_the_focus_back(page, key):
     page.keyboard.press(key)
     box = page.get_by_role("dialog")
     text = re.sub(r"\s+", " ", box.inner_text())
-    assert "The slower of reading and computing." in text and "256 sequences" in text and "GB200 NVL72" in text
-    assert box.locator("a").get_attribute("href").endswith(f"&t={lecture_seconds(latency.step_time.source)}s")
-    assert box.locator(".pop-formula > b").inner_text() == "T =" and box.locator(".pop-letter > b").all_inner_texts() == ["B"]
+    assert (
+        "The slower of reading and computing." in text
+        and "256 sequences" in text
+        and "GB200 NVL72" in text
+    )
+    assert (
+        box.locator("a")
+        .get_attribute("href")
+        .endswith(f"&t={lecture_seconds(latency.step_time.source)}s")
+    )
+    assert box.locator(".pop-formula > b").inner_text() == "T =" and box.locator(
+        ".pop-letter > b"
+    ).all_inner_texts() == ["B"]
     assert box.evaluate("(b) => b.contains(document.activeElement)")
     page.keyboard.press("Escape")
     assert box.count() == 0

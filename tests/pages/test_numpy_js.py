@@ -1,4 +1,7 @@
-"""Python and the page compute the same: every formula, every number as text, every curve in words, in a real browser."""
+"""Python and the page compute the same: every formula, every number as text, every curve in words,
+in a real browser.
+"""
+
 from __future__ import annotations
 
 import math
@@ -42,19 +45,37 @@ def drawn(rng: random.Random, formula) -> dict[str, float]:
     """Random inputs near those of a random scenario, so that sizes are the ones readers meet."""
     rows = scenario.page_rows()
     chip = rng.choice([row for row in rows["hardware"] if "bf16" in row["peak_flops"]])
-    known = scenario.values(hardware=chip["name"], model=rng.choice(rows["model"])["name"], precision="bf16",
-                            context=10 ** rng.uniform(2.2, 5.9))
+    known = scenario.values(
+        hardware=chip["name"],
+        model=rng.choice(rows["model"])["name"],
+        precision="bf16",
+        context=10 ** rng.uniform(2.2, 5.9),
+    )
     values = {}
     for q in (q for q in formula.inputs if not q.constant):  # the tree has the constants filled in
         base = known.get(q.name)
         if q.name == "batch":
             values[q.name] = 2 ** rng.uniform(0, 16)
         elif base is None or (base == 0 and not q.zero):
-            values[q.name] = rng.uniform(0.05, 0.95) if q.upper == 1 or q.name.endswith("_exponent") else rng.uniform(-0.2, 0.2) if q.signed else 10 ** rng.uniform(0, 3)
+            values[q.name] = (
+                rng.uniform(0.05, 0.95)
+                if q.upper == 1 or q.name.endswith("_exponent")
+                else rng.uniform(-0.2, 0.2)
+                if q.signed
+                else 10 ** rng.uniform(0, 3)
+            )
         else:
-            values[q.name] = base if q.name in ("experts", "active_experts") else base * rng.uniform(0.5, 2)
-    if "loss_interaction" in values:  # exponents divided by each other: a fit's own, or rounding is all that is left
-        values |= {name: v for name, v in coefficients(rng.choice(["S-BASE", "RL-R", "HASH"])).items() if name in values}
+            values[q.name] = (
+                base if q.name in ("experts", "active_experts") else base * rng.uniform(0.5, 2)
+            )
+    if (
+        "loss_interaction" in values
+    ):  # exponents divided by each other: a fit's own, or rounding is all that is left
+        values |= {
+            name: v
+            for name, v in coefficients(rng.choice(["S-BASE", "RL-R", "HASH"])).items()
+            if name in values
+        }
     for part, whole in PARTS:  # a part above its whole is refused
         if part.name in values and whole.name in values:
             values[part.name] = min(values[part.name], values[whole.name])
@@ -80,7 +101,11 @@ def test_every_formula_gives_the_same_number(modules):
         for _ in range(DRAWS):
             values = drawn(rng, formula)
             swept = rng.choice(sorted(values))
-            low, high = (values[swept] * 0.9, values[swept]) if table[swept].upper == 1 or swept in {part.name for part, _ in PARTS} else (values[swept], values[swept] * 3 + 0.1)
+            low, high = (
+                (values[swept] * 0.9, values[swept])
+                if table[swept].upper == 1 or swept in {part.name for part, _ in PARTS}
+                else (values[swept], values[swept] * 3 + 0.1)
+            )
             grid = [low + (high - low) * i / (STEPS - 1) for i in range(STEPS)]
             try:
                 one = float(formula(values))
@@ -90,12 +115,18 @@ def test_every_formula_gives_the_same_number(modules):
             jobs.append({"tree": tree, "values": values, "swept": swept, "grid": grid})
             wanted.append((name, one, many))
     assert {name for name, _, _ in wanted} == set(registry)
-    found = modules.evaluate("""async (jobs) => {
+    found = modules.evaluate(
+        """async (jobs) => {
         const { compile, compileSweep } = await import("/tree.js"), safe = (v) => (Number.isFinite(v) ? v : String(v));
         return jobs.map(({ tree, values, swept, grid }) => [safe(compile(tree)(values)),
-            Array.from(compileSweep(tree, swept, grid.length)(values, Float64Array.from(grid)), safe)]); }""", jobs)
-    wrong = [(name, one, number(a), many, list(map(number, b))) for (name, one, many), (a, b) in zip(wanted, found)
-             if not (same(number(a), one) and all(same(number(x), y) for x, y in zip(b, many)))]
+            Array.from(compileSweep(tree, swept, grid.length)(values, Float64Array.from(grid)), safe)]); }""",
+        jobs,
+    )
+    wrong = [
+        (name, one, number(a), many, list(map(number, b)))
+        for (name, one, many), (a, b) in zip(wanted, found)
+        if not (same(number(a), one) and all(same(number(x), y) for x, y in zip(b, many)))
+    ]
     assert wrong == []
     assert len(found) >= DRAWS * len(registry) * 0.9
 
@@ -114,22 +145,75 @@ def test_a_foreign_operator_is_refused(modules):
 
 def test_numbers_read_the_same(modules):
     rng = random.Random(7)
-    awkward = [0.0, 1.0, 2.0, 999.5, 0.9995, 999.95, 0.125, 2.5, 1e3, 1e6, 119.9, 120.0, 7200.0, 0.1, 0.05, 0.00995, 99.995, 1e-5,
-               8192.0, 5e-5, 1e18, 1e21, 1e27]
-    cases = [(rng.choice((1, -1)) * (10 ** rng.uniform(-14, 26) if i % 3 else rng.choice(awkward) / (UNITS[unit].factor if i % 2 else 1)),
-              unit, rng.choice((2, 3, 4, 6))) for unit in UNITS for i in range(200)]
-    found = modules.evaluate("""async (cases) => { const { formatValue, formatTick, axisHint } = await import("/units.js");
-        return cases.map(([value, unit, digits]) => [formatValue(value, unit, digits), formatTick(value, unit), axisHint(unit)]); }""", cases)
-    wrong = [(case, ours, theirs) for case, theirs in zip(cases, found)
-             if (ours := [format_value(*case), format_tick(*case[:2]), axis_hint(case[1])]) != theirs]
+    awkward = [
+        0.0,
+        1.0,
+        2.0,
+        999.5,
+        0.9995,
+        999.95,
+        0.125,
+        2.5,
+        1e3,
+        1e6,
+        119.9,
+        120.0,
+        7200.0,
+        0.1,
+        0.05,
+        0.00995,
+        99.995,
+        1e-5,
+        8192.0,
+        5e-5,
+        1e18,
+        1e21,
+        1e27,
+    ]
+    cases = [
+        (
+            rng.choice((1, -1))
+            * (
+                10 ** rng.uniform(-14, 26)
+                if i % 3
+                else rng.choice(awkward) / (UNITS[unit].factor if i % 2 else 1)
+            ),
+            unit,
+            rng.choice((2, 3, 4, 6)),
+        )
+        for unit in UNITS
+        for i in range(200)
+    ]
+    found = modules.evaluate(
+        """async (cases) => { const { formatValue, formatTick, axisHint } = await import("/units.js");
+        return cases.map(([value, unit, digits]) => [formatValue(value, unit, digits), formatTick(value, unit), axisHint(unit)]); }""",
+        cases,
+    )
+    wrong = [
+        (case, ours, theirs)
+        for case, theirs in zip(cases, found)
+        if (ours := [format_value(*case), format_tick(*case[:2]), axis_hint(case[1])]) != theirs
+    ]
     assert wrong == []
 
 
 def test_axes_are_titled_and_round_their_times_the_same(modules):
-    titles = [(title, unit) for title in ("Time", "Parameters", "Tokens  served", "Share (of all)", "Batch") for unit in UNITS]
-    spans = [(10.0 ** low, 10.0 ** high, fine) for low in range(-12, 9, 2) for high in range(low + 1, 10, 3) for fine in (False, True)]
-    found = modules.evaluate("""async ([titles, spans]) => { const { axisTitle, roundTimes } = await import("/units.js");
-        return [titles.map((one) => axisTitle(...one)), spans.map((one) => roundTimes(...one))]; }""", [titles, spans])
+    titles = [
+        (title, unit)
+        for title in ("Time", "Parameters", "Tokens  served", "Share (of all)", "Batch")
+        for unit in UNITS
+    ]
+    spans = [
+        (10.0**low, 10.0**high, fine)
+        for low in range(-12, 9, 2)
+        for high in range(low + 1, 10, 3)
+        for fine in (False, True)
+    ]
+    found = modules.evaluate(
+        """async ([titles, spans]) => { const { axisTitle, roundTimes } = await import("/units.js");
+        return [titles.map((one) => axisTitle(...one)), spans.map((one) => roundTimes(...one))]; }""",
+        [titles, spans],
+    )
     assert found == [[axis_title(*one) for one in titles], [round_times(*one) for one in spans]]
 
 
@@ -138,18 +222,43 @@ def test_curves_are_described_the_same(modules):
     cases = []
     for i in range(60):
         log, n = i % 3 > 0, 241
-        xs = np.geomspace(1, 10 ** rng.uniform(1, 6), n) if log else np.linspace(0, 10 ** rng.uniform(0, 3), n)
+        xs = (
+            np.geomspace(1, 10 ** rng.uniform(1, 6), n)
+            if log
+            else np.linspace(0, 10 ** rng.uniform(0, 3), n)
+        )
         a, b, c = (10 ** rng.uniform(-3, 3) for _ in range(3))
-        shape = [lambda x: a + b / (x + 1e-3), lambda x: np.maximum(a, b * x), lambda x: a * (x + 1) ** rng.uniform(-1, 1),
-                 lambda x: np.minimum(a, b * x) + c, lambda x: a + 0 * x, lambda x: b * np.sin(x) + a][i % 6]
+        shape = [
+            lambda x: a + b / (x + 1e-3),
+            lambda x: np.maximum(a, b * x),
+            lambda x: a * (x + 1) ** rng.uniform(-1, 1),
+            lambda x: np.minimum(a, b * x) + c,
+            lambda x: a + 0 * x,
+            lambda x: b * np.sin(x) + a,
+        ][i % 6]
         ys = shape(xs)
         if i % 5 == 0:
             ys = [None if j > 180 or j < i else float(y) for j, y in enumerate(ys)]
-        cases.append((xs.tolist(), [None if y is None else float(y) for y in ys], "batch", "sequence", rng.choice(("s", "$/token", "1")), log))
-    found = modules.evaluate("""async (cases) => { const { describe } = await import("/describe.js");
-        return cases.map(([xs, ys, ...rest]) => describe(xs, ys.map((y) => (y === null ? Infinity : y)), ...rest)); }""", cases)
-    wrong = [(ours, theirs) for (xs, ys, *rest), theirs in zip(cases, found)
-             if (ours := describe(xs, [math.inf if y is None else y for y in ys], *rest)) != theirs]
+        cases.append(
+            (
+                xs.tolist(),
+                [None if y is None else float(y) for y in ys],
+                "batch",
+                "sequence",
+                rng.choice(("s", "$/token", "1")),
+                log,
+            )
+        )
+    found = modules.evaluate(
+        """async (cases) => { const { describe } = await import("/describe.js");
+        return cases.map(([xs, ys, ...rest]) => describe(xs, ys.map((y) => (y === null ? Infinity : y)), ...rest)); }""",
+        cases,
+    )
+    wrong = [
+        (ours, theirs)
+        for (xs, ys, *rest), theirs in zip(cases, found)
+        if (ours := describe(xs, [math.inf if y is None else y for y in ys], *rest)) != theirs
+    ]
     assert wrong == []
 
 
@@ -157,11 +266,18 @@ def test_bands_are_those_of_python(modules):
     """Every chip and model of the book, and one chip more or fewer than each class ends with."""
     curve = Curve(latency.step_time, "step", bands=measured.page_bands())
     rows = scenario.page_rows()
-    cases = [{"devices": devices, "experts": model["values"]["experts"]} for model in rows["model"]
-             for devices in sorted({1, 2, 7.5, 8, 9} | {chip["values"]["devices"] for chip in rows["hardware"]})]
-    found = modules.evaluate("""async ([bands, cases]) => { const { bandAt } = await import("/bands.js");
+    cases = [
+        {"devices": devices, "experts": model["values"]["experts"]}
+        for model in rows["model"]
+        for devices in sorted(
+            {1, 2, 7.5, 8, 9} | {chip["values"]["devices"] for chip in rows["hardware"]}
+        )
+    ]
+    found = modules.evaluate(
+        """async ([bands, cases]) => { const { bandAt } = await import("/bands.js");
         return cases.map((values) => { const { band, of } = bandAt({ bands }, values); return [band ?? null, of]; }); }""",
-                             [spec_bands(curve), cases])
+        [spec_bands(curve), cases],
+    )
     ours = [[band and list(band), of] for band, of in map(curve.band_at, cases)]
     assert found == ours and {of for _, of in ours} == {row["text"] for row in curve.bands}
     for case, (band, _) in zip(cases, ours):

@@ -1,4 +1,7 @@
-"""The book with no network, in a real browser: kept whole, updated cleanly, never of two editions at once."""
+"""The book with no network, in a real browser: kept whole, updated cleanly, never of two editions
+at once.
+"""
+
 from __future__ import annotations
 
 import gzip
@@ -15,7 +18,10 @@ from handful.page.serve import open_server
 from study_pages import CHAPTERS, card, walk_chapter
 
 PAGES = ("index", "about", *CHAPTERS)
-SOON = "{ const usual = window.setTimeout; window.setTimeout = (f, t, ...rest) => usual(f, t === 15000 ? 0 : t, ...rest); }"
+SOON = (
+    "{ const usual = window.setTimeout; window.setTimeout = (f, t, ...rest) => usual(f, t === "
+    "15000 ? 0 : t, ...rest); }"
+)
 
 
 def publish(folder, edition: str) -> None:
@@ -23,18 +29,31 @@ def publish(folder, edition: str) -> None:
     own = folder / "_static" / "handful"
     own.mkdir(parents=True, exist_ok=True)
     for name in ("handful.js", "study.js", "handful.css"):
-        (own / name).write_text((build.SCRIPTS / name).read_text("utf-8") + f"\n/* {edition} */\n", "utf-8")
+        (own / name).write_text(
+            (build.SCRIPTS / name).read_text("utf-8") + f"\n/* {edition} */\n", "utf-8"
+        )
     shutil.copy(build.SCRIPTS / "favicon.svg", own / "favicon.svg")
-    (own / "aside.json").write_text(f'"{edition}"')  # of what all pages share, the file that none of these asks for
+    (own / "aside.json").write_text(
+        f'"{edition}"'
+    )  # of what all pages share, the file that none of these asks for
     (folder / "paper.pdf").write_text(f"a large file of {edition}")
     for name in PAGES:
         cards = "".join(card(one, name) for one in CHAPTERS.get(name, ()))
-        body = f'<h1>{name.capitalize()}</h1><p id="edition">{edition}</p>{cards}' + ('<div data-offline=""></div>' if name == "about" else "")
+        body = f'<h1>{name.capitalize()}</h1><p id="edition">{edition}</p>{cards}' + (
+            '<div data-offline=""></div>' if name == "about" else ""
+        )
         (folder / f"{name}.html").write_text(
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<title>{name.capitalize()} — A Handful of Equations</title><link rel="manifest" href="manifest.webmanifest"><link rel="icon" href="_static/handful/favicon.svg">'
-            '<link rel="stylesheet" href="_static/handful/handful.css"><script type="module" src="_static/handful/handful.js"></script></head>'
-            f'<body><main><article class="bd-article"><section>{body}</section></article></main></body></html>', "utf-8")
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{name.capitalize()} — A Handful of Equations</title>"
+            '<link rel="manifest" href="manifest.webmanifest"><link rel="icon" '
+            'href="_static/handful/favicon.svg">'
+            '<link rel="stylesheet" href="_static/handful/handful.css">'
+            '<script type="module" src="_static/handful/handful.js"></script></head>'
+            f'<body><main><article class="bd-article"><section>{body}</section></article></main>'
+            "</body></html>",
+            "utf-8",
+        )
     offline.write(folder, POLICY)
 
 
@@ -49,7 +68,9 @@ class Host:
         class Noted(self.server.RequestHandlerClass):
             def parse_request(self):
                 self.close_connection = True
-                return not host.down and super().parse_request()  # down: the line is cut without a word
+                return (
+                    not host.down and super().parse_request()
+                )  # down: the line is cut without a word
 
             def find(self):
                 name = self.path.lstrip("/").split("?")[0]
@@ -97,8 +118,11 @@ def keep_all(context, address):
 
 def edition(page) -> set[str]:
     """The editions of a page and of what it has loaded or may yet load."""
-    return {page.locator("#edition").inner_text(), *page.evaluate("""async () => Promise.all(["handful.css", "handful.js?v=1", "study.js?late"].map(async (name) => {
-      const answer = await fetch(`_static/handful/${name}`); return answer.ok ? (await answer.text()).slice(-13, -4) : answer.status; }))""")}
+    return {
+        page.locator("#edition").inner_text(),
+        *page.evaluate("""async () => Promise.all(["handful.css", "handful.js?v=1", "study.js?late"].map(async (name) => {
+      const answer = await fetch(`_static/handful/${name}`); return answer.ok ? (await answer.text()).slice(-13, -4) : answer.status; }))"""),
+    }
 
 
 def caches(page) -> list[str]:
@@ -119,20 +143,30 @@ def test_the_whole_book_on_request(context, host):
     page.locator("#card-racks .study-grade-4").wait_for()  # the script of the cards is here, too
     page.goto(f"{address}four.html")
     assert "no such page here" in page.locator("h1").inner_text()
-    assert page.get_by_role("link").all_inner_texts()[:-1] == ["Index", "About", "One", "Three", "Two"]
+    assert page.get_by_role("link").all_inner_texts()[:-1] == [
+        "Index",
+        "About",
+        "One",
+        "Three",
+        "Two",
+    ]
     page.get_by_role("link", name="Three").click()
     page.get_by_role("heading", name="Three").wait_for()
     page.goto(f"{address}about.html")
     page.get_by_role("button", name="Remove").click()
     page.get_by_text("Nothing is kept").wait_for()
     host.down = False
-    assert edition(page) == {"Edition A"} and page.evaluate("caches.keys()") == []  # though the tab goes on
+    assert (
+        edition(page) == {"Edition A"} and page.evaluate("caches.keys()") == []
+    )  # though the tab goes on
     page.goto(address)
     assert page.evaluate("navigator.serviceWorker.controller") is None
 
 
 def test_what_was_opened_is_kept_without_asking(context, host):
-    """On a published book: the page that was open first, and those that followed, as they were opened."""
+    """On a published book: the page that was open first, and those that followed, as they were
+    opened.
+    """
     context.add_init_script(SOON)
     address = host.address("book.localhost") + "book/"
     page = context.new_page()
@@ -153,16 +187,22 @@ def test_what_was_opened_is_kept_without_asking(context, host):
 def test_nothing_is_fetched_unasked(context, host, given):
     context.add_init_script(SOON)
     if given == "saveData":
-        context.add_init_script("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })")
+        context.add_init_script(
+            "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
+        )
     page = context.new_page()
-    page.goto(host.address("book.localhost" if given == "saveData" else "localhost") + "book/about.html")
+    page.goto(
+        host.address("book.localhost" if given == "saveData" else "localhost") + "book/about.html"
+    )
     page.get_by_text("Nothing is kept").wait_for()
     page.wait_for_timeout(400)
     assert "book/sw.js" not in host.asked and page.evaluate("caches.keys()") == []
 
 
 def test_two_editions_never_mix(context, host):
-    """A tab goes on with its edition while a newer one is published, offered and taken into use by another tab."""
+    """A tab goes on with its edition while a newer one is published, offered and taken into use by
+    another tab.
+    """
     address = host.address() + "book/"
     first = keep_all(context, address)
     first.goto(f"{address}one.html")
@@ -171,7 +211,8 @@ def test_two_editions_never_mix(context, host):
     assert edition(first) == edition(second) == {"Edition A"}
     before = caches(first)
     publish(host.folder / "book", "Edition B")
-    # Everything still comes from A, the worker of B is fetched in the background, and both tabs offer it.
+    # Everything still comes from A, the worker of B is fetched in the background, and both tabs
+    # offer it.
     second.evaluate("async () => { (await navigator.serviceWorker.getRegistration()).update(); }")
     for page in (first, second):
         page.get_by_text("A new edition is here.").wait_for()
@@ -183,13 +224,18 @@ def test_two_editions_never_mix(context, host):
     # The other tab is of A to its end, though B is active; even what it asks for late.
     assert edition(first) == {"Edition A"} and len(caches(first)) == 2
     assert first.get_by_text("A new edition is here.").is_visible()
-    assert "Edition A" in first.evaluate("async () => (await fetch(new URL('_static/handful/study.js?v=other', document.baseURI))).text()")
+    assert "Edition A" in first.evaluate(
+        "async () => (await fetch(new URL('_static/handful/study.js?v=other', "
+        "document.baseURI))).text()"
+    )
     first.get_by_role("button", name="Reload").click()
     first.wait_for_function("document.querySelector('#edition')?.textContent === 'Edition B'")
     assert edition(first) == {"Edition B"} and first.locator(".edition-line").count() == 0
     # No tab uses A any more; the whole of B is here, as the whole of A was.
     first.goto(f"{address}three.html")
-    first.wait_for_function("async () => (await caches.keys()).filter((name) => !name.endsWith('pins')).length === 1")
+    first.wait_for_function(
+        "async () => (await caches.keys()).filter((name) => !name.endsWith('pins')).length === 1"
+    )
     assert caches(first) != before
     host.down = True
     for name in PAGES:
@@ -233,13 +279,19 @@ def test_a_download_that_breaks_off_goes_on_later(context, host):
     host.broken, host.asked = set(), []
     page.goto(f"{address}about.html")
     page.get_by_text("1 of 5 pages are kept").wait_for()
-    assert "book/_static/handful/study.js" in host.asked and "book/_static/handful/aside.json" not in host.asked
+    assert (
+        "book/_static/handful/study.js" in host.asked
+        and "book/_static/handful/aside.json" not in host.asked
+    )
 
 
 def test_with_storage_full_the_book_reads_on(context, host):
     address = host.address() + "book/"
     page = context.new_page()
-    context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", {"origin": host.address().rstrip("/"), "quotaSize": 20_000})
+    context.new_cdp_session(page).send(
+        "Storage.overrideQuotaForOrigin",
+        {"origin": host.address().rstrip("/"), "quotaSize": 20_000},
+    )
     page.goto(f"{address}about.html")
     page.get_by_role("button", name="Keep this book offline").click()
     page.get_by_text("This browser refuses to keep the book").wait_for()
@@ -248,7 +300,10 @@ def test_with_storage_full_the_book_reads_on(context, host):
 
 
 def test_a_refused_worker_is_said_where_it_is_asked_for(context, host):
-    context.add_init_script("navigator.serviceWorker.register = async () => { throw new DOMException('no', 'SecurityError'); }")
+    context.add_init_script(
+        "navigator.serviceWorker.register = async () => { throw new DOMException('no', "
+        "'SecurityError'); }"
+    )
     page = context.new_page()
     faults = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -282,10 +337,15 @@ def test_the_built_book_itself(context):
     try:
         context.set_default_timeout(60_000)
         page = keep_all(context, host.address())
-        assert 0.5 < float(page.locator("[data-offline]").get_attribute("data-offline").split()[0]) < 4
+        assert (
+            0.5 < float(page.locator("[data-offline]").get_attribute("data-offline").split()[0]) < 4
+        )
         host.down = True
         page.on("requestfailed", lambda request: faults.append(request.url))
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: faults.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(f"{host.address()}latency-and-cost.html")
         walk_chapter(page)

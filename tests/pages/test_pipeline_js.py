@@ -1,4 +1,7 @@
-"""The schedules of the charts against those of Python: every bar of every schedule, to the last bit."""
+"""The schedules of the charts against those of Python: every bar of every schedule, to the last
+bit.
+"""
+
 from __future__ import annotations
 
 import shutil
@@ -31,7 +34,11 @@ def page(module_server, shared):
     here = Path(scenes.__file__).parent
     for file in (here / "pipeline.js", here.parent / "favicon.svg"):
         shutil.copy(file, folder / file.name)
-    (folder / "index.html").write_text('<!doctype html><html lang="en"><title>pipeline</title><link rel="icon" href="favicon.svg"></html>', "utf-8")
+    (folder / "index.html").write_text(
+        '<!doctype html><html lang="en"><title>pipeline</title>'
+        '<link rel="icon" href="favicon.svg"></html>',
+        "utf-8",
+    )
     tab = shared()
     tab.page.goto(address)
     yield tab.page
@@ -46,15 +53,23 @@ def test_every_bar_is_the_same(page, name):
             played = sim.run(sim.SCHEDULES[name](*size), forward, backward, weights)
             found = page.evaluate(PLAY, [name, stages, many, forward, backward, weights])
             assert tuple(found["size"]) == size
-            bars = [[bar.device, bar.start, bar.end, [list(piece) for piece in bar.pieces]] for bar in played.bars]
-            assert found["bars"] == bars                       # exactly: both add in the same order
+            bars = [
+                [bar.device, bar.start, bar.end, [list(piece) for piece in bar.pieces]]
+                for bar in played.bars
+            ]
+            assert found["bars"] == bars  # exactly: both add in the same order
             assert (found["makespan"], found["held"]) == (played.makespan, played.held)
             assert found["idle"] == pytest.approx(played.idle, abs=1e-12)
 
 
-@pytest.mark.parametrize("stages, many, hop", [(4, 1, 0.0), (4, 4, 0.25), (3, 7, 0.1), (8, 12, 0.0)])
+@pytest.mark.parametrize(
+    "stages, many, hop", [(4, 1, 0.0), (4, 4, 0.25), (3, 7, 0.1), (8, 12, 0.0)]
+)
 def test_every_lap_is_the_same(page, stages, many, hop):
     laps, played = page.evaluate(CIRCLE, [stages, many, 1.0, hop])
     assert [tuple(lap) for lap in laps] == list(sim.circle(stages, many, 1.0, hop, 20))
     wanted = sim.decode(stages, many, 1.0, hop)
-    assert (played["utilisation"], played["latency"]) == (wanted["utilisation"], wanted["token_latency"])
+    assert (played["utilisation"], played["latency"]) == (
+        wanted["utilisation"],
+        wanted["token_latency"],
+    )

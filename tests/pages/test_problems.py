@@ -1,4 +1,7 @@
-"""Problems in the built book, in a real browser: what a learner does with them, with keys alone, on a phone, without scripts."""
+"""Problems in the built book, in a real browser: what a learner does with them, with keys alone, on
+a phone, without scripts.
+"""
+
 from __future__ import annotations
 
 import json
@@ -19,7 +22,12 @@ from handful.units import format_value
 
 from soup import soup
 
-NUMBER, CHOICE, FORMULA, SCHEDULE = "step-of-a-dense-model", "who-is-right-about-cost", "balance-batch-in-letters", "write-a-schedule"
+NUMBER, CHOICE, FORMULA, SCHEDULE = (
+    "step-of-a-dense-model",
+    "who-is-right-about-cost",
+    "balance-batch-in-letters",
+    "write-a-schedule",
+)
 CHAPTER = problem(NUMBER).chapter
 
 
@@ -68,6 +76,7 @@ def open_problem(site, tab):
 
 # What the build gives
 
+
 def test_every_card_ends_its_section_and_stands_on_review():
     review = [node["data-card"] for node in page("review").select("[data-card]")]
     assert review == [card.id for card in in_book_order(cards().values())]
@@ -76,22 +85,30 @@ def test_every_card_ends_its_section_and_stands_on_review():
         for card in group:
             node = written[f"card-{card.id}"]
             section = node.find_parent("section")
-            assert section["id"] == card.section and node.find_parent(class_="cards").parent is section
+            assert (
+                section["id"] == card.section and node.find_parent(class_="cards").parent is section
+            )
             after = node.find_parent(class_="cards").find_next_siblings()
             assert all(one.name == "section" for one in after), card.id
             assert node.select_one("details.card-back > summary") and not node.select("a.term")
 
 
 def test_every_problem_ends_its_chapter_and_stands_on_practice():
-    assert [node["data-problem"] for node in page("practice").select("[data-problem]")] == [one.id for one in in_book_order(problems().values())]
+    assert [node["data-problem"] for node in page("practice").select("[data-problem]")] == [
+        one.id for one in in_book_order(problems().values())
+    ]
     for chapter, group in by_chapter(problems().values()).items():
         written = page(chapter)
         nodes = written.select("[data-problem]")
-        assert [(node["data-problem"], node["id"]) for node in nodes] == [(one.id, f"problem-{one.id}") for one in group]
+        assert [(node["data-problem"], node["id"]) for node in nodes] == [
+            (one.id, f"problem-{one.id}") for one in group
+        ]
         for node in nodes:
             assert len(node.select("details.hint")) == 2 and node.select_one("details.solution")
             spec = json.loads(node.select_one("script.problem-spec").string)
-            assert {int(span["data-drawn"]) for span in node.select("[data-drawn]")} == set(range(len(spec["drawn"])))
+            assert {int(span["data-drawn"]) for span in node.select("[data-drawn]")} == set(
+                range(len(spec["drawn"]))
+            )
             assert not node.select("a.term")
 
 
@@ -103,6 +120,7 @@ def test_pages_to_study_know_the_book():
 
 
 # Answers
+
 
 @pytest.mark.browser
 def test_a_right_answer_is_right_and_remembered(open_problem):
@@ -125,11 +143,17 @@ def test_a_wrong_turn_is_called_by_its_name(open_problem):
 @pytest.mark.browser
 def test_what_cannot_be_counted_says_why(open_problem):
     desk = open_problem(NUMBER)
-    for text, start in (("", "– Not counted. '' is no number"), ("3", "– Not counted. Which unit?"), ("3 parsecs", "– Not counted. 'parsecs' is no unit"),
-                        ("3 GB", "✗ Not yet. That is a number of bytes; asked for is a time.")):
+    for text, start in (
+        ("", "– Not counted. '' is no number"),
+        ("3", "– Not counted. Which unit?"),
+        ("3 parsecs", "– Not counted. 'parsecs' is no unit"),
+        ("3 GB", "✗ Not yet. That is a number of bytes; asked for is a time."),
+    ):
         assert desk.answer(text).startswith(start)
         assert (desk.field.get_attribute("aria-invalid") == "true") == start.startswith("–")
-        expect(desk.node.locator(".problem-done")).to_have_text("tried" if start.startswith("✗") else "")  # noted after it is said
+        expect(desk.node.locator(".problem-done")).to_have_text(
+            "tried" if start.startswith("✗") else ""
+        )  # noted after it is said
 
 
 @pytest.mark.browser
@@ -146,8 +170,12 @@ def test_choices_are_radio_buttons_for_keys(open_problem):
     for _ in range((right + 1) % len(one.choices)):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    wrong = desk.node.locator(".choice-says").nth((right + 1) % len(one.choices)).text_content().strip()
-    assert desk.status.inner_text().startswith("✗ Not yet.") and wrong[:30] in desk.status.inner_text()
+    wrong = (
+        desk.node.locator(".choice-says").nth((right + 1) % len(one.choices)).text_content().strip()
+    )
+    assert (
+        desk.status.inner_text().startswith("✗ Not yet.") and wrong[:30] in desk.status.inner_text()
+    )
     radios.nth(right).check()
     desk.node.locator(".problem-check").click()
     assert desk.status.inner_text().startswith("✓ Right.")
@@ -162,7 +190,9 @@ def test_a_formula_counts_in_any_form(open_problem):
     for name in ("flops_per_multiply_add", "one_token"):
         right = right.replace(name, str(table[name].default))
     assert desk.answer(right).startswith("✓ Right.")
-    assert "Only a factor is off: yours is always 3 times the answer." in desk.answer(f"3 * {right}")
+    assert "Only a factor is off: yours is always 3 times the answer." in desk.answer(
+        f"3 * {right}"
+    )
     assert "is none of the letters of this answer" in desk.answer("2 * zebra")
 
 
@@ -171,11 +201,19 @@ def test_a_schedule_is_played_and_drawn(open_problem):
     desk, one = open_problem(SCHEDULE), problem(SCHEDULE)
     asked = goal(one, 0)
     size = asked.stages, asked.micro_batches
-    assert desk.answer(as_text(pipeline.one_forward_one_backward(*size).orders)).startswith("✓ Right. A stage waits for")
+    assert desk.answer(as_text(pipeline.one_forward_one_backward(*size).orders)).startswith(
+        "✓ Right. A stage waits for"
+    )
     chart = desk.node.locator("svg[role=img]")
-    assert chart.locator("rect").count() > 2 * size[0] * size[1] and "As played: " in chart.get_attribute("aria-label")
+    assert chart.locator("rect").count() > 2 * size[0] * size[
+        1
+    ] and "As played: " in chart.get_attribute("aria-label")
     assert "that is GPipe" in desk.answer(as_text(pipeline.gpipe(*size).orders))
-    line = ["B1", *(f"F{j}" for j in range(1, size[1] + 1)), *(f"B{j}" for j in range(2, size[1] + 1))]
+    line = [
+        "B1",
+        *(f"F{j}" for j in range(1, size[1] + 1)),
+        *(f"B{j}" for j in range(2, size[1] + 1)),
+    ]
     stuck = "\n".join(" ".join(line) for _ in range(size[0]))
     assert desk.answer(stuck) == "✗ Not yet. " + check(one, stuck, 0).says
     assert chart.count() == 0
@@ -183,17 +221,24 @@ def test_a_schedule_is_played_and_drawn(open_problem):
 
 # Hints, numbers, address
 
+
 @pytest.mark.browser
 def test_hints_come_one_by_one_and_starting_over_folds_them(open_problem):
     desk = open_problem(NUMBER)
     hints, solution = desk.node.locator("details.hint"), desk.node.locator("details.solution")
-    assert hints.nth(0).is_visible() and not hints.nth(1).is_visible() and solution.get_attribute("open") is None
+    assert (
+        hints.nth(0).is_visible()
+        and not hints.nth(1).is_visible()
+        and solution.get_attribute("open") is None
+    )
     hints.nth(0).locator("summary").click()
     hints.nth(1).wait_for()  # what unfolds tells so in a task of its own
     desk.answer("1 ms")
     desk.node.get_by_role("button", name="Start over").click()
     hints.nth(1).wait_for(state="hidden")
-    assert desk.field.input_value() == "" and desk.status.inner_text() == "As it was at the beginning."
+    assert (
+        desk.field.input_value() == "" and desk.status.inner_text() == "As it was at the beginning."
+    )
 
 
 @pytest.mark.browser
@@ -217,10 +262,16 @@ def test_new_numbers_are_the_seeds_and_the_address_keeps_them(open_problem, site
 @pytest.mark.browser
 def test_a_bad_seed_is_named_and_the_first_numbers_shown(site, tab):
     """One visit for all: each seed is asked for another problem of the chapter."""
-    names = [one.id for one in problems().values() if one.chapter == CHAPTER and (one.draw(0) or one.cases)]
+    names = [
+        one.id
+        for one in problems().values()
+        if one.chapter == CHAPTER and (one.draw(0) or one.cases)
+    ]
     asked = dict(zip(names, ["-1", "1e3", "4294967296", "<b>x</b>", "", "9" * 60]))
     assert len(asked) == 6
-    page = tab.open(f"{site}{CHAPTER}.html?" + "&".join(f"problem-{name}={bad}" for name, bad in asked.items()))
+    page = tab.open(
+        f"{site}{CHAPTER}.html?" + "&".join(f"problem-{name}={bad}" for name, bad in asked.items())
+    )
     for name, bad in asked.items():
         desk = Desk(page, name)
         said = desk.status.text_content()
@@ -232,7 +283,12 @@ def test_a_bad_seed_is_named_and_the_first_numbers_shown(site, tab):
 def test_the_readers_scenario_has_no_part_in_a_problem(open_problem, site, tab):
     first = open_problem(NUMBER)
     texts = first.texts()
-    other = Desk(tab.open(f"{site}{CHAPTER}.html?hardware=H100+SXM&model=Llama+3.1+8B&precision=bf16&context=100000"), NUMBER)
+    other = Desk(
+        tab.open(
+            f"{site}{CHAPTER}.html?hardware=H100+SXM&model=Llama+3.1+8B&precision=bf16&context=100000"
+        ),
+        NUMBER,
+    )
     assert other.texts() == texts
     assert other.answer(shown(problem(NUMBER), 0)) == "✓ Right."
 
@@ -255,6 +311,7 @@ def test_keys_alone_are_enough(open_problem, tab):
 
 # Practice
 
+
 @pytest.mark.browser
 def test_practice_narrows_and_unfolds_one_at_a_time(site, tab):
     page = tab.open(f"{site}practice.html")
@@ -267,7 +324,10 @@ def test_practice_narrows_and_unfolds_one_at_a_time(site, tab):
     page.locator(".practice-tools fieldset").first.locator("button").first.click()
     assert rows.count() == sum(one.chapter == first for one in judged)
     assert parse_qs(urlsplit(page.url).query) == {"level": ["judge"], "chapter": [first]}
-    assert page.locator(".practice-tools output").inner_text() == f"{rows.count()} of {len(problems())} problems"
+    assert (
+        page.locator(".practice-tools output").inner_text()
+        == f"{rows.count()} of {len(problems())} problems"
+    )
     page.reload()
     page.locator(".problem-open:visible").first.wait_for()
     assert rows.count() == sum(one.chapter == first for one in judged)
@@ -300,7 +360,9 @@ def test_it_reads_on_a_phone(site, shared, name):
     desk.answer(as_text(pipeline.gpipe(size.stages, size.micro_batches).orders))
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        page.wait_for_function(
+            "scheme => document.documentElement.dataset.theme === scheme", arg=scheme
+        )
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
         for button in desk.node.locator("button:visible").all():
             assert button.bounding_box()["height"] >= 44
@@ -316,4 +378,7 @@ def test_without_scripts_problems_read_and_unfold(site, shared, name):
     assert node.locator(".problem-text").is_visible() and node.locator("form").count() == 0
     assert not node.locator(".problem-turns").is_visible()
     node.locator("details.solution summary").click()
-    assert node.locator("details.solution p").first.is_visible() and format_value(one.right(0), one.unit) in node.locator("details.solution").inner_text()
+    assert (
+        node.locator("details.solution p").first.is_visible()
+        and format_value(one.right(0), one.unit) in node.locator("details.solution").inner_text()
+    )

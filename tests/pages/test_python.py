@@ -14,7 +14,12 @@ def test_cells_run_in_the_page(watch, site):
     tab = watch()
     asked, policies = [], {}
     tab.page.on("request", lambda request: asked.append(request.url))
-    tab.page.on("response", lambda response: policies.update({response.url: response.headers.get("content-security-policy", "")}))
+    tab.page.on(
+        "response",
+        lambda response: policies.update(
+            {response.url: response.headers.get("content-security-policy", "")}
+        ),
+    )
     page = tab.open(site + PAGE)
     assert not [url for url in asked if "/pyodide/" in url or "python.js" in url]
     published = page.locator(".cell .cell_output").first.inner_html()
@@ -25,31 +30,52 @@ def test_cells_run_in_the_page(watch, site):
     first = page.get_by_role("textbox", name=re.compile("^Code of cell 1"))
     first.wait_for(timeout=READY)
     worker = [url for url in policies if url.endswith("/worker.js")]
-    assert len(worker) == 1 and "'wasm-unsafe-eval'" in policies[worker[0]] and "unsafe" not in policies[site + PAGE]
-    assert first.evaluate("(box) => document.activeElement === box")  # where the button was pressed by key
+    assert (
+        len(worker) == 1
+        and "'wasm-unsafe-eval'" in policies[worker[0]]
+        and "unsafe" not in policies[site + PAGE]
+    )
+    assert first.evaluate(
+        "(box) => document.activeElement === box"
+    )  # where the button was pressed by key
 
     # A cell in the middle of the page first: what it needs comes from the book.
     third = page.locator(".cell:has(.python-code)").nth(2)
     third.get_by_role("button", name="Run cell 3").click()
     third.get_by_text("Done in").wait_for(timeout=READY)
-    assert third.locator(".cell_output math").count() and not third.locator(".cell_output .katex").count()
+    assert (
+        third.locator(".cell_output math").count()
+        and not third.locator(".cell_output .katex").count()
+    )
 
     cell = page.locator(".cell:has(.python-code)").first
     first.fill("import sympy\nx = sympy.Symbol('x')\nsympy.factor(x**2 - 5*x + 6)")
     first.press("Control+Enter")
     cell.get_by_text("Done in").wait_for(timeout=READY)
-    assert "".join(cell.locator(".cell_output math").text_content().split()) in ("(x−3)(x−2)", "(x-3)(x-2)", "(𝑥−3)(𝑥−2)")
-    assert page.evaluate("() => getComputedStyle(document.querySelector('.cell_output math')).display") != "none"
+    assert "".join(cell.locator(".cell_output math").text_content().split()) in (
+        "(x−3)(x−2)",
+        "(x-3)(x-2)",
+        "(𝑥−3)(𝑥−2)",
+    )
+    assert (
+        page.evaluate("() => getComputedStyle(document.querySelector('.cell_output math')).display")
+        != "none"
+    )
 
     first.fill("x = 1\nx / 0")
     first.press("Control+Enter")
     cell.locator(".python-error").wait_for()
-    assert cell.locator(".python-error").inner_text().split("\n") == ["Line 2: x / 0", "ZeroDivisionError: division by zero"]
+    assert cell.locator(".python-error").inner_text().split("\n") == [
+        "Line 2: x / 0",
+        "ZeroDivisionError: division by zero",
+    ]
     assert "ZeroDivisionError" in cell.get_by_role("status").inner_text()
 
     first.fill("import numpy\nnumpy.ones(3)")
     first.press("Shift+Enter")
-    cell.get_by_text("This cell needs NumPy, which is not part of the Python in this page.").first.wait_for()
+    cell.get_by_text(
+        "This cell needs NumPy, which is not part of the Python in this page."
+    ).first.wait_for()
 
     # Tab indents; after Escape it goes on.
     first.fill("")

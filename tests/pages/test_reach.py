@@ -1,7 +1,8 @@
-"""The book without a mouse, by ear, magnified, with wider spacing, without motion, in the system's colours.
+"""The book without a mouse, by ear, magnified, with wider spacing, without motion, in the system's
+colours.
 
-What single parts do by keyboard is tested with them (test_explorers.py, test_live.py, test_problems.py, test_study.py);
-here a reader walks through a whole chapter.
+What single parts do by keyboard is tested with them (test_explorers.py, test_live.py,
+test_problems.py, test_study.py); here a reader walks through a whole chapter.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import pytest
 
 CHAPTER = "latency-and-cost.html"
 
-# Every announcement that a screen reader would make: texts that change within a live region, with their time.
+# Every announcement that a screen reader would make: texts that change within a live region, with
+# their time.
 HEARD = """() => {
   window.heard = [];
   new MutationObserver((changes) => {
@@ -62,7 +64,9 @@ def test_the_first_stop_leads_past_the_menu_to_the_text(open_chapter):
 
 
 def test_every_stop_is_named_seen_and_ringed_in_either_direction(open_chapter):
-    """Through the furniture of the page and its first explorer, and back up, where what sticks at the top could hide a stop."""
+    """Through the furniture of the page and its first explorer, and back up, where what sticks at
+    the top could hide a stop.
+    """
     page = open_chapter
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     page.locator("#main-content button").first.focus()
@@ -73,26 +77,37 @@ def test_every_stop_is_named_seen_and_ringed_in_either_direction(open_chapter):
         if "ex-preset-button" in stops[-1]["kind"] or stops[-1]["tag"] == "body":
             break
     kinds = " ".join(stop["kind"] for stop in stops)
-    assert "ex-cursor" in kinds and "ex-preset-button" in kinds, "the walk reaches the plot's cursor and its presets"
+    assert "ex-cursor" in kinds and "ex-preset-button" in kinds, (
+        "the walk reaches the plot's cursor and its presets"
+    )
     assert [stop for stop in stops if not (stop["name"] and stop["seen"] and stop["ring"])] == []
     back = []
     for _ in range(len(stops) - 1):
         page.keyboard.press("Shift+Tab")
         back.append(page.evaluate(FOCUS))
     assert [stop for stop in back if not (stop["seen"] and stop["ring"])] == []
-    assert [stop["name"] for stop in reversed(back)] == [stop["name"] for stop in stops[:-1]], "the order is one and the same both ways"
+    assert [stop["name"] for stop in reversed(back)] == [stop["name"] for stop in stops[:-1]], (
+        "the order is one and the same both ways"
+    )
 
 
 def test_controls_say_values_with_units(open_chapter):
     page = open_chapter
-    said = page.locator("figure.explorer [role=slider], figure.explorer input[type=range], .bar input[type=range]").evaluate_all(
+    said = page.locator(
+        "figure.explorer [role=slider], figure.explorer input[type=range], .bar input[type=range]"
+    ).evaluate_all(
         """(all) => all.map((one) => [one.getAttribute("aria-label") || one.labels[0].textContent, one.getAttribute("aria-valuetext"),
-          one.parentElement.querySelector("output")?.textContent ?? one.getAttribute("aria-valuetext")])""")
+          one.parentElement.querySelector("output")?.textContent ?? one.getAttribute("aria-valuetext")])"""
+    )
     assert len(said) >= 4
     for name, value, seen in said:
-        assert name and value == seen and any(letter.isdigit() for letter in value), "the ear gets what the eye gets"
+        assert name and value == seen and any(letter.isdigit() for letter in value), (
+            "the ear gets what the eye gets"
+        )
     # A plain factor ("faster by 2.5") has none; all else has.
-    assert [name for name, value, _ in said if not any(letter.isalpha() for letter in value)] == ["Fast mode is faster by"]
+    assert [name for name, value, _ in said if not any(letter.isalpha() for letter in value)] == [
+        "Fast mode is faster by"
+    ]
 
 
 def test_plots_have_words_and_a_table_that_follow(open_chapter):
@@ -105,7 +120,9 @@ def test_plots_have_words_and_a_table_that_follow(open_chapter):
     slider = figure.locator("input[type=range]").first
     slider.focus()
     page.keyboard.press("End")
-    page.wait_for_function("([node, text]) => node.innerText !== text", arg=[words.element_handle(), before[0]])
+    page.wait_for_function(
+        "([node, text]) => node.innerText !== text", arg=[words.element_handle(), before[0]]
+    )
     assert figure.locator(".ex-table tbody").inner_text() != before[1]
     figure.get_by_role("button", name="Reset").click()
     figure.locator(".ex-data summary").click()
@@ -161,11 +178,15 @@ def test_nothing_moves_where_motion_is_unwanted(open_chapter):
 
 def test_wider_spacing_clips_nothing(site, watch):
     """The spacing of WCAG 1.4.12, at 640 px by two device pixels (1280 px magnified twofold)."""
-    tab = watch(width=640, height=400, device_scale_factor=2, bypass_csp=True, reduced_motion="reduce")
+    tab = watch(
+        width=640, height=400, device_scale_factor=2, bypass_csp=True, reduced_motion="reduce"
+    )
     tab.page.set_default_timeout(30000)
     page = tab.open(site + CHAPTER)
-    page.add_style_tag(content=""":not(.katex, .katex *) { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
-      * { content-visibility: visible !important } p { margin-bottom: 2em !important }""")
+    page.add_style_tag(
+        content=""":not(.katex, .katex *) { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+      * { content-visibility: visible !important } p { margin-bottom: 2em !important }"""
+    )
     page.wait_for_selector("figure.explorer .ex-cursor", state="attached")
     page.wait_for_timeout(700)
     assert page.evaluate("document.documentElement.scrollWidth") <= 640
@@ -199,7 +220,9 @@ def test_the_systems_colours_leave_curves_rings_and_states(site, watch):
     assert found["text"] != found["ground"]
     assert found["strokes"] == [found["text"]], "curves are drawn in the colour of text"
     assert found["dashes"] > 1, "and told apart by their dashes"
-    assert found["plain"] != found["chosen"], "a chosen preset is not chosen by colour that the system takes away"
+    assert found["plain"] != found["chosen"], (
+        "a chosen preset is not chosen by colour that the system takes away"
+    )
 
 
 def test_the_menu_on_a_phone_is_left_by_a_button_that_gives_the_focus_back(site, watch):

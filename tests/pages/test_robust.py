@@ -1,9 +1,10 @@
 """What goes wrong on a reader's side leaves a readable book and one plain sentence.
 
-Elsewhere: no scripts (test_self_hosted, test_explorers, test_study, test_problems), no IndexedDB and a full one
-(test_study_store), addresses that say nonsense (test_explorers, test_problems, test_yours), no worker and a full cache
-(test_offline).
+Elsewhere: no scripts (test_self_hosted, test_explorers, test_study, test_problems), no IndexedDB
+and a full one (test_study_store), addresses that say nonsense (test_explorers, test_problems,
+test_yours), no worker and a full cache (test_offline).
 """
+
 from __future__ import annotations
 
 import json
@@ -32,9 +33,14 @@ for (const name of ["supports"]) { const has = CSS[name].bind(CSS); CSS[name] = 
 
 
 def text_stands(page) -> bool:
-    """The text is there and what of it is on the screen is seen; the rest waits for the reader under content-visibility."""
+    """The text is there and what of it is on the screen is seen; the rest waits for the reader
+    under content-visibility.
+    """
     text = page.locator("article.bd-article")
-    return len(text.text_content().split()) > 1000 and text.locator("p:not([class])").first.is_visible()
+    return (
+        len(text.text_content().split()) > 1000
+        and text.locator("p:not([class])").first.is_visible()
+    )
 
 
 def test_a_browser_of_2022(site, watch):
@@ -50,15 +56,23 @@ def test_a_browser_of_2022(site, watch):
 
 
 def test_scripts_are_written_for_those_browsers():
-    """The bundler lowers syntax; what it cannot lower is what a browser has to bring, and later things are not used bare."""
-    later = re.compile(r"(structuredClone\(|\.findLast\w*\(|\.to(Sorted|Reversed|Spliced)\(|Object\.groupBy|withResolvers|Array\.fromAsync|AbortSignal\.(any|timeout)|URL\.canParse)")
+    """The bundler lowers syntax; what it cannot lower is what a browser has to bring, and later
+    things are not used bare.
+    """
+    later = re.compile(
+        r"(structuredClone\(|\.findLast\w*\(|\.to(Sorted|Reversed|Spliced)\(|Object\.groupBy|withResolvers|Array\.fromAsync|AbortSignal\.(any|timeout)|URL\.canParse)"
+    )
     for name in ("handful.js", "study.js"):
         assert later.findall((build.SCRIPTS / name).read_text("utf-8")) == [], name
 
 
 BROKEN = {
     "missing": {"status": 404, "body": "gone"},
-    "newer than the browser": {"status": 200, "content_type": "text/javascript", "body": "let x = 1 @ 2;"},
+    "newer than the browser": {
+        "status": 200,
+        "content_type": "text/javascript",
+        "body": "let x = 1 @ 2;",
+    },
 }
 
 
@@ -68,7 +82,11 @@ def test_without_the_pages_script_the_text_stands(site, watch, how):
     tab.page.route("**/handful/handful*.js*", lambda route: route.fulfill(**BROKEN[how]))
     page = tab.page
     page.goto(site + CHAPTER)  # its plots will not start, so there is no rest to wait for
-    assert page.locator(".page-trouble").inner_text().startswith("The interactive parts of this page did not start")
+    assert (
+        page.locator(".page-trouble")
+        .inner_text()
+        .startswith("The interactive parts of this page did not start")
+    )
     assert text_stands(page) and page.locator(".explorer-static").first.is_visible()
     page = tab.open(site + "review.html")
     assert page.locator(".page-trouble").is_visible()
@@ -82,15 +100,23 @@ def test_without_the_script_of_cards_they_can_be_read(site, watch):
         page = tab.open(site + name)
         page.locator(".page-trouble").wait_for()
         assert page.locator(".page-trouble").all_inner_texts() == [
-            "What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again."]
+            "What checks and remembers your answers could not be loaded; questions and answers "
+            "can be read and unfolded. Reload the page to try again."
+        ]
     card = page.locator(".card details").first
     card.locator("summary").click()
     assert card.locator("p").first.is_visible() and page.locator(".explorer .ex").count()
 
 
 def test_without_typeset_formulas_a_box_says_so_and_asks_again(site, watch):
-    tab, answers = watch(), [{"status": 404, "body": "gone"}, {"status": 200, "body": "{\"formulas\":"}]
-    tab.page.route("**/boxes*.json*", lambda route: route.fulfill(**answers.pop(0)) if answers else route.continue_())
+    tab, answers = (
+        watch(),
+        [{"status": 404, "body": "gone"}, {"status": 200, "body": '{"formulas":'}],
+    )
+    tab.page.route(
+        "**/boxes*.json*",
+        lambda route: route.fulfill(**answers.pop(0)) if answers else route.continue_(),
+    )
     page = tab.open(site + CHAPTER)
     number = page.locator(".live[role=button]").first
     for _ in (1, 2):
@@ -109,7 +135,9 @@ SHIFTS = """window.shift = 0; new PerformanceObserver((list) => { for (const ent
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
-    """Scripts that come long after everything else: text and still plots stand, and little jumps when they arrive."""
+    """Scripts that come long after everything else: text and still plots stand, and little jumps
+    when they arrive.
+    """
     tab = watch(width=width)
     held = []
     tab.page.route(SCRIPTS, lambda route: route.continue_() if released else held.append(route))
@@ -128,7 +156,9 @@ def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
     page.locator("figure.explorer .ex").first.wait_for()
     page.wait_for_timeout(500)
     shift = page.evaluate("window.shift")
-    assert page.evaluate("window.shift") - early < 0.1  # the bar pushes the text of a phone down: 0.08; 0.02 on a laptop
+    assert (
+        page.evaluate("window.shift") - early < 0.1
+    )  # the bar pushes the text of a phone down: 0.08; 0.02 on a laptop
     assert [fault for fault in tab.faults if "ERR_ABORTED" not in fault] == []
 
 
@@ -138,11 +168,13 @@ def test_nothing_moves_when_the_first_plot_comes_alive(site, watch):
     page = tab.open(site + "index.html")
     page.locator("figure.explorer .ex").first.wait_for()
     page.wait_for_timeout(300)
-    assert page.evaluate("window.shift") < 0.02  # 0.05 where the plot pushes the chapters off the screen
+    assert (
+        page.evaluate("window.shift") < 0.02
+    )  # 0.05 where the plot pushes the chapters off the screen
     assert tab.faults == []
 
 
-# --- the learner's store ---------------------------------------------------------------------------------------------------
+# --- the learner's store --------------------------------------------------------------------------
 
 NONSENSE = """async () => {
   const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
@@ -175,11 +207,16 @@ def test_a_damaged_store_is_mended_from_what_is_sound(book, watch):
     sound = dump(page)
     page.evaluate(NONSENSE)
     page = show(tab, book, "review")
-    assert "2 entries of your log cannot be read and are left out" in page.locator(".study-trouble").inner_text()
+    assert (
+        "2 entries of your log cannot be read and are left out"
+        in page.locator(".study-trouble").inner_text()
+    )
     assert counts(page) == [0, 7, 2]
     answer(page, 3)
     stored = page.evaluate(DUMP)["events"]
-    assert len(stored) == 6 and {"nonsense-1", "nonsense-2"} <= {event["id"] for event in stored}  # nothing is thrown away
+    assert len(stored) == 6 and {"nonsense-1", "nonsense-2"} <= {
+        event["id"] for event in stored
+    }  # nothing is thrown away
     page.locator(".study-data-fold > summary").click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Export", exact=True).click()
@@ -215,7 +252,9 @@ def test_two_editions_with_other_rules_share_one_log(book, watch):
     first = show(old, book, "review")
     answer(first, 3)
     second = old.page.context.new_page()
-    second.route("**/study.js*", lambda route: route.fulfill(body=newer, content_type="text/javascript"))
+    second.route(
+        "**/study.js*", lambda route: route.fulfill(body=newer, content_type="text/javascript")
+    )
     second.goto(book + "review.html")
     second.locator(".is-up .study-stage > *").wait_for()
     for page in (second, first, second, first):
@@ -223,8 +262,13 @@ def test_two_editions_with_other_rules_share_one_log(book, watch):
         answer(page, 3)
         time.sleep(0.05)
     first.wait_for_function("document.querySelector('.study-count b') !== null")
-    assert len(dump(first)["events"]) == 5 and len({event["card"] for event in dump(first)["events"]}) == 5
-    assert first.locator(".study-trouble").is_hidden() and second.locator(".study-trouble").is_hidden()
+    assert (
+        len(dump(first)["events"]) == 5
+        and len({event["card"] for event in dump(first)["events"]}) == 5
+    )
+    assert (
+        first.locator(".study-trouble").is_hidden() and second.locator(".study-trouble").is_hidden()
+    )
     assert old.faults == []
 
 
@@ -234,7 +278,9 @@ def test_a_plot_that_cannot_start_keeps_its_still_picture(site, watch):
     html = (build.SITE / CHAPTER).read_text("utf-8")
     broken = re.sub(r'(class="explorer-spec"[^>]*>)\{', r"\1{{", html, count=1)
     assert broken != html
-    tab.page.route(f"**/{CHAPTER}", lambda route: route.fulfill(body=broken, content_type="text/html"))
+    tab.page.route(
+        f"**/{CHAPTER}", lambda route: route.fulfill(body=broken, content_type="text/html")
+    )
     page = tab.open(site + CHAPTER)
     first, second = page.locator("figure.explorer").nth(0), page.locator("figure.explorer").nth(1)
     first.scroll_into_view_if_needed()

@@ -1,4 +1,7 @@
-"""Scenes of the book: what the browser computes and draws is what Python computes and draws, shape for shape."""
+"""Scenes of the book: what the browser computes and draws is what Python computes and draws, shape
+for shape.
+"""
+
 from __future__ import annotations
 
 import importlib
@@ -28,7 +31,11 @@ def declared() -> dict[str, Explorer]:
     found = {}
     for module in pkgutil.iter_modules(handful.explorers.__path__):
         for thing in vars(importlib.import_module(f"handful.explorers.{module.name}")).values():
-            if isinstance(thing, Explorer) and thing.scene and hasattr(scenes.find(thing.kind), "picture"):
+            if (
+                isinstance(thing, Explorer)
+                and thing.scene
+                and hasattr(scenes.find(thing.kind), "picture")
+            ):
                 found[thing.name] = thing
     return found
 
@@ -46,10 +53,15 @@ def states(explorer: Explorer) -> list[dict]:
                 state[control.name] = chance.choice([value for _, value in control.options()])
             else:
                 low, high = control.ends()
-                value = low * (high / low) ** chance.random() if kind == "log" else chance.uniform(low, high)
+                value = (
+                    low * (high / low) ** chance.random()
+                    if kind == "log"
+                    else chance.uniform(low, high)
+                )
                 state[control.name] = round(value) if kind == "int" else float(f"{value:.3g}")
         found.append(state)
-    # A precision that a chip lacks, or a chip of its own, is the scenario's business and tested there.
+    # A precision that a chip lacks, or a chip of its own, is the scenario's business and tested
+    # there.
     return [s for s in found if not set(s) & {"hardware", "model", "precision"}]
 
 
@@ -73,8 +85,11 @@ def flat(text: str) -> str:
 @pytest.mark.parametrize("name", sorted(declared()))
 def test_a_scene_is_the_same_in_both(name, module_server, shared, monkeypatch):
     """All states on one page: a copy of the explorer for each, which the address sets."""
-    # The still drawing that a script replaces is looked at elsewhere, and takes matplotlib a second.
-    monkeypatch.setattr(figure, "inline_svg", lambda one: '<svg viewBox="0 0 720 420" aria-hidden="true"></svg>')
+    # The still drawing that a script replaces is looked at elsewhere, and takes matplotlib a
+    # second.
+    monkeypatch.setattr(
+        figure, "inline_svg", lambda one: '<svg viewBox="0 0 720 420" aria-hidden="true"></svg>'
+    )
     explorer, copies = declared()[name], []
     for place, state in enumerate(states(explorer)):
         copies.append((copy(explorer), state))
@@ -84,21 +99,38 @@ def test_a_scene_is_the_same_in_both(name, module_server, shared, monkeypatch):
     for file in ("handful.js", "handful.css", "favicon.svg"):
         shutil.copy(build.SCRIPTS / file, folder / file)
     (folder / "index.html").write_text(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>scene</title><link rel="icon" href="favicon.svg">'
-        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js"></script></head>'
-        f"<body><main><article>{''.join(one.html() for one, _ in copies)}</article></main></body></html>", "utf-8")
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>scene</title>'
+        '<link rel="icon" href="favicon.svg">'
+        '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js">'
+        "</script></head>"
+        f"<body><main><article>{''.join(one.html() for one, _ in copies)}</article></main></body>"
+        "</html>",
+        "utf-8",
+    )
     tab = shared(width=900, reduced_motion="reduce")
-    page = tab.open(f"{address}?" + urlencode([(f"e.{one.name}.{key}", int(value) if isinstance(value, bool) else value)
-                                               for one, state in copies for key, value in state.items()]))
+    page = tab.open(
+        f"{address}?"
+        + urlencode(
+            [
+                (f"e.{one.name}.{key}", int(value) if isinstance(value, bool) else value)
+                for one, state in copies
+                for key, value in state.items()
+            ]
+        )
+    )
     for one, state in copies:
         node = page.locator(f"#explorer-{one.name}")
         node.scroll_into_view_if_needed()
         node.locator(".ex .ex-words:not(:empty)").wait_for()
         assert node.locator(".ex-notice").is_hidden(), node.locator(".ex-notice").inner_text()
-        assert flat(node.locator(".ex-words").inner_text()) == flat(explorer.alt_text(**state)), state
+        assert flat(node.locator(".ex-words").inner_text()) == flat(explorer.alt_text(**state)), (
+            state
+        )
         node.locator(".ex summary").click()
         node.locator(".ex-data tbody tr").first.wait_for()
-        found = node.locator(".ex-data tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))")
+        found = node.locator(".ex-data tr").evaluate_all(
+            "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent))"
+        )
         head, rows = explorer.table(**state)
         assert found == [head, *rows], state
         module, values = scenes.find(explorer.kind), explorer.values(**state)
@@ -107,7 +139,11 @@ def test_a_scene_is_the_same_in_both(name, module_server, shared, monkeypatch):
         assert [shape["t"] for shape in drawn] == [shape["t"] for shape in wanted], state
         for got, want in zip(drawn, wanted):
             assert got["c"] == want["c"] and near(numbers(want), got["n"]), (got, want, state)
-            assert want["t"] != "text" or (got["s"], got["a"]) == (want["s"], want["a"]), (got, want, state)
+            assert want["t"] != "text" or (got["s"], got["a"]) == (want["s"], want["a"]), (
+                got,
+                want,
+                state,
+            )
         texts = flat(node.locator(".ex-values").inner_text())
         for label, text, _ in module.readouts(values):
             assert flat(label) in texts and flat(text) in texts, (label, text, texts)

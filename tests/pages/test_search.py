@@ -1,4 +1,5 @@
 """The search of the built book: what it holds, where its results lead, and its dialog in a browser."""
+
 from __future__ import annotations
 
 import gzip
@@ -28,13 +29,26 @@ def index() -> dict:
 
 
 def entries(kind: str) -> list[list]:
-    kinds = re.search(r"KINDS = \[(.*?)\]", (ROOT / "lib/handful/page/search/text.js").read_text("utf-8"))[1]
-    return [entry for entry in index()["entries"] if entry[0] == re.findall(r'"(\w+)"', kinds).index(kind)]
+    kinds = re.search(
+        r"KINDS = \[(.*?)\]", (ROOT / "lib/handful/page/search/text.js").read_text("utf-8")
+    )[1]
+    return [
+        entry
+        for entry in index()["entries"]
+        if entry[0] == re.findall(r'"(\w+)"', kinds).index(kind)
+    ]
 
 
 def test_every_result_arrives():
-    ids = {page: set(re.findall(r'\sid="([^"]*)"', (SITE / page).read_text("utf-8"))) for page, _ in index()["pages"]}
-    assert [entry[:4] for entry in index()["entries"] if entry[2] and entry[2] not in ids[index()["pages"][entry[1]][0]]] == []
+    ids = {
+        page: set(re.findall(r'\sid="([^"]*)"', (SITE / page).read_text("utf-8")))
+        for page, _ in index()["pages"]
+    }
+    assert [
+        entry[:4]
+        for entry in index()["entries"]
+        if entry[2] and entry[2] not in ids[index()["pages"][entry[1]][0]]
+    ] == []
 
 
 def test_formulas_letters_terms_claims_cards_and_problems_are_all_there():
@@ -44,43 +58,77 @@ def test_formulas_letters_terms_claims_cards_and_problems_are_all_there():
 
     assert len(entries("formula")) == len(registry())
     assert len(entries("letter")) == len(set(table) - set(registry()))
-    text = {page: (SITE / f"{page}.html").read_text("utf-8") for page in ("glossary", "review", "practice")}
+    text = {
+        page: (SITE / f"{page}.html").read_text("utf-8")
+        for page in ("glossary", "review", "practice")
+    }
     assert len(entries("term")) == len(re.findall(r'<dt id="term-', text["glossary"]))
     assert {entry[2] for entry in entries("claim")} == {f"claim-{claim.id}" for claim in load()}
-    assert {entry[2] for entry in entries("card")} == set(re.findall(r' id="(card-[^"]+)"', text["review"]))
-    assert {entry[2] for entry in entries("problem")} == set(re.findall(r' id="(problem-[^"]+)"', text["practice"]))
-    assert len(entries("section")) > 200 and len(entries("plot")) > 50 and len(entries("source")) > 40 and len(entries("assignment")) == 10
+    assert {entry[2] for entry in entries("card")} == set(
+        re.findall(r' id="(card-[^"]+)"', text["review"])
+    )
+    assert {entry[2] for entry in entries("problem")} == set(
+        re.findall(r' id="(problem-[^"]+)"', text["practice"])
+    )
+    assert (
+        len(entries("section")) > 200
+        and len(entries("plot")) > 50
+        and len(entries("source")) > 40
+        and len(entries("assignment")) == 10
+    )
 
 
 def test_what_readers_type_is_among_the_first_three():
     wanted = tomllib.loads((ROOT / "tests/data/searches.toml").read_text("utf-8"))
-    done = subprocess.run([*bootstrap.node_command(), "tests/pages/searches.mjs", str(index_file())], input=json.dumps(list(wanted)),
-                          cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*bootstrap.node_command(), "tests/pages/searches.mjs", str(index_file())],
+        input=json.dumps(list(wanted)),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found = dict(zip(wanted, json.loads(done.stdout), strict=True))
-    assert {query: found[query] for query, address in wanted.items() if address not in found[query]} == {}
+    assert {
+        query: found[query] for query, address in wanted.items() if address not in found[query]
+    } == {}
 
 
 def test_variants_of_a_formula_share_a_number():
     variants = {entry[3]: entry[8] for entry in entries("formula")}
     assert variants["Balance batch"] > 0 and 0 in variants.values()
-    assert {"Balance batch by experts", "Balance batch of chip"} <= {name for name, number in variants.items() if number == variants["Balance batch"]}
+    assert {"Balance batch by experts", "Balance batch of chip"} <= {
+        name for name, number in variants.items() if number == variants["Balance batch"]
+    }
     assert variants["Balance batch with attention"] != variants["Balance batch"], "on another page"
 
 
 def test_index_is_light_and_sphinxs_is_gone():
-    assert len(gzip.compress(index_file().read_bytes(), 9)) <= 290_000  # a third of it is the ledger
-    gone = ("searchindex.js", "_static/searchtools.js", "_static/language_data.js", "_static/sphinx_highlight.js")
+    assert (
+        len(gzip.compress(index_file().read_bytes(), 9)) <= 290_000
+    )  # a third of it is the ledger
+    gone = (
+        "searchindex.js",
+        "_static/searchtools.js",
+        "_static/language_data.js",
+        "_static/sphinx_highlight.js",
+    )
     assert [name for name in gone if (SITE / name).exists()] == []
 
 
 def test_dialog_by_keyboard(site, watch):
     tab = watch()
     page = tab.open(site + "pipelining.html")
-    assert not any("search" in address for address in page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")), \
-        "nothing of the search is fetched before a reader reaches for it"
+    assert not any(
+        "search" in address
+        for address in page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
+    ), "nothing of the search is fetched before a reader reaches for it"
     page.locator(".search-button__button:visible").first.focus()
     page.keyboard.press("/")
-    field, options = page.get_by_role("combobox", name="Search this book"), page.locator("#find-list [role=option]")
+    field, options = (
+        page.get_by_role("combobox", name="Search this book"),
+        page.locator("#find-list [role=option]"),
+    )
     expect(field).to_be_focused()
     page.keyboard.type("weight time")
     expect(options.first).to_contain_text("Weight time", timeout=20_000)
@@ -90,13 +138,21 @@ def test_dialog_by_keyboard(site, watch):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert field.get_attribute("aria-activedescendant") == options.nth(1).get_attribute("id")
-    assert options.nth(1).get_attribute("aria-selected") == "true" and page.locator("[aria-selected=true]").count() == 1
+    assert (
+        options.nth(1).get_attribute("aria-selected") == "true"
+        and page.locator("[aria-selected=true]").count() == 1
+    )
     # One sentence when the typing has paused.
-    expect(page.locator(".find-heard")).to_have_text(re.compile(r"^\d+ results\. First: Weight time, Formula\.$"))
+    expect(page.locator(".find-heard")).to_have_text(
+        re.compile(r"^\d+ results\. First: Weight time, Formula\.$")
+    )
     # One kind alone.
     every = options.count()
     page.get_by_role("radio", name=re.compile("^Cards")).check()
-    assert 0 < options.count() < every and page.locator(".find-kind").all_inner_texts() == ["Card"] * options.count()
+    assert (
+        0 < options.count() < every
+        and page.locator(".find-kind").all_inner_texts() == ["Card"] * options.count()
+    )
     # Nothing found: what can be done.
     field.fill("qqqqqqqqq")
     expect(page.locator(".find-says")).to_contain_text("Nothing in the book matches “qqqqqqqqq”.")
@@ -120,11 +176,16 @@ def test_dialog_by_keyboard(site, watch):
 
 
 def test_results_lead_into_what_is_folded(site, watch):
-    """A problem on the page of all problems, a card among two hundred, a letter far down a long table; on a phone."""
+    """A problem on the page of all problems, a card among two hundred, a letter far down a long
+    table; on a phone.
+    """
     tab = watch(width=390, height=800, color_scheme="dark")
     page = tab.open(site + "index.html")
-    for query, anchor in (("two feistel rounds by hand", "problem-two-feistel-rounds-by-hand"), ("ridge of the roofline", "card-what-is-a-ridge"),
-                          ("kv_bytes_per_token", "symbol-row-kv_bytes_per_token")):
+    for query, anchor in (
+        ("two feistel rounds by hand", "problem-two-feistel-rounds-by-hand"),
+        ("ridge of the roofline", "card-what-is-a-ridge"),
+        ("kv_bytes_per_token", "symbol-row-kv_bytes_per_token"),
+    ):
         page.locator(".search-button__button:visible").last.click()
         page.get_by_role("combobox", name="Search this book").fill(query)
         hit = page.locator(f'.find-hit[href$="#{anchor}"]')
@@ -159,11 +220,15 @@ def test_each_letter_draws_little_and_what_has_not_changed_stays(site, watch):
     tab = watch()
     page = tab.open(site + "glossary.html")
     page.keyboard.press("Control+k")
-    field, hits = page.get_by_role("combobox", name="Search this book"), page.locator("#find-list .find-hit")
+    field, hits = (
+        page.get_by_role("combobox", name="Search this book"),
+        page.locator("#find-list .find-hit"),
+    )
     field.fill("weights")
     expect(hits).to_have_count(30)
     expect(page.locator("#find-list .katex").first).to_be_visible()
-    # One letter less has the same best answer; after two letters, what a screen shows is there at once.
+    # One letter less has the same best answer; after two letters, what a screen shows is there at
+    # once.
     same, at_once = page.evaluate("""async () => {
       const field = document.querySelector("dialog.find input"), first = document.querySelector(".find-hit");
       const type = async (text) => { field.value = text; field.dispatchEvent(new Event("input")); await new Promise((done) => setTimeout(done)); };
@@ -174,12 +239,18 @@ def test_each_letter_draws_little_and_what_has_not_changed_stays(site, watch):
     }""")
     assert same and 5 <= at_once < 30
     page.keyboard.press("ArrowUp")  # to the last, which an arrow does not wait for
-    assert field.get_attribute("aria-activedescendant") == "find-hit-29" == hits.last.get_attribute("id")
+    assert (
+        field.get_attribute("aria-activedescendant")
+        == "find-hit-29"
+        == hits.last.get_attribute("id")
+    )
     page.goto(site + "search.html?q=weights")
     expect(hits).to_have_count(60)
     first = hits.first.element_handle()
     page.get_by_role("button", name="Show more").click()
-    assert hits.count() > 60 and first.evaluate("node => node === document.querySelector('.find-hit')")
+    assert hits.count() > 60 and first.evaluate(
+        "node => node === document.querySelector('.find-hit')"
+    )
     assert tab.faults == []
 
 

@@ -1,4 +1,6 @@
-"""Every page in a real browser: nothing from elsewhere, nothing missing, no error, no breach of the policy."""
+"""Every page in a real browser: nothing from elsewhere, nothing missing, no error, no breach of the
+policy.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ from handful.page.finish import POLICY
 from soup import soup
 
 # Elements of MathML that stand for something only with so many parts.
-PARTS = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "mfrac": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
+PARTS = {
+    "msub": 2,
+    "msup": 2,
+    "munder": 2,
+    "mover": 2,
+    "mfrac": 2,
+    "mroot": 2,
+    "msubsup": 3,
+    "munderover": 3,
+}
 
 
 @pytest.fixture(scope="module")
@@ -37,23 +48,37 @@ def test_page_is_clean(visit):
 def test_policy_is_strict(page_name):
     assert "unsafe" not in POLICY
     page = soup(page_name)
-    assert [tag["content"] for tag in page.select('meta[http-equiv="Content-Security-Policy"]')] == [POLICY]
+    assert [
+        tag["content"] for tag in page.select('meta[http-equiv="Content-Security-Policy"]')
+    ] == [POLICY]
     assert not page.find_all(style=True) and not page.find_all("style")
-    assert not [tag for tag in page.find_all("script", src=False) if tag.get("type") != "application/json"]
-    assert not [tag for tag in page.find_all(True) if any(name.startswith("on") for name in tag.attrs)]
+    assert not [
+        tag for tag in page.find_all("script", src=False) if tag.get("type") != "application/json"
+    ]
+    assert not [
+        tag for tag in page.find_all(True) if any(name.startswith("on") for name in tag.attrs)
+    ]
 
 
 def test_maths_is_set(page_name):
     """No TeX is left for a browser to set, and each formula carries MathML for screen readers."""
     page = soup(page_name)
-    assert not page.find_all(attrs={"data-tex": True}) and "\ue000" not in (SITE / page_name).read_text("utf-8")
+    assert not page.find_all(attrs={"data-tex": True}) and "\ue000" not in (
+        SITE / page_name
+    ).read_text("utf-8")
     for formula in page.select(".math"):
         assert formula.find("math"), formula
         assert not formula.find(class_="katex-error")
     for part in page.find_all(list(PARTS)):
         assert len(part.find_all(True, recursive=False)) == PARTS[part.name], part
-    told = [text for text in page.find_all(string=re.compile(r"\\(frac|text|mathrm|left|begin)\b"))
-            if not any(up.name in ("annotation", "script", "code", "pre") or "katex" in up.get("class", ()) for up in text.parents)]
+    told = [
+        text
+        for text in page.find_all(string=re.compile(r"\\(frac|text|mathrm|left|begin)\b"))
+        if not any(
+            up.name in ("annotation", "script", "code", "pre") or "katex" in up.get("class", ())
+            for up in text.parents
+        )
+    ]
     assert told == []
 
 
@@ -68,7 +93,10 @@ def test_no_sideways_scroll(visit):
     for width in (1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         visit.rest()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, page.evaluate(WIDE))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (
+            width,
+            page.evaluate(WIDE),
+        )
     assert visit.faults == []
 
 
@@ -100,11 +128,18 @@ def test_page_is_no_wider_than_the_smallest_phone(visit):
 def test_page_is_within_its_weight(visit):
     """First visit, compressed: the whole page 600 kB, our own script and style 120 kB."""
     page = visit.page
-    sizes = dict(page.evaluate("""() => performance.getEntriesByType("resource")
-        .map((e) => [new URL(e.name).pathname, e.encodedBodySize])"""))
-    total = sum(sizes.values()) + page.evaluate("performance.getEntriesByType('navigation')[0].encodedBodySize")
-    ours = sum(size for name, size in sizes.items() if "/_static/handful/" in name and "/fonts/" not in name
-               and "/search-index-" not in name)  # data of the page of results, as a chapter's text is
+    sizes = dict(
+        page.evaluate("""() => performance.getEntriesByType("resource")
+        .map((e) => [new URL(e.name).pathname, e.encodedBodySize])""")
+    )
+    total = sum(sizes.values()) + page.evaluate(
+        "performance.getEntriesByType('navigation')[0].encodedBodySize"
+    )
+    ours = sum(
+        size
+        for name, size in sizes.items()
+        if "/_static/handful/" in name and "/fonts/" not in name and "/search-index-" not in name
+    )  # data of the page of results, as a chapter's text is
     assert 0 < ours <= 120_000, sizes
     assert 0 < total <= 600_000, sizes
 
@@ -112,21 +147,29 @@ def test_page_is_within_its_weight(visit):
 def test_readable_without_scripts(page_name, site, shared):
     page = shared(java_script_enabled=False).page
     page.goto(site + page_name)
-    words, empty = page.evaluate("""() => [document.querySelector("#main-content").innerText.trim().split(/\\s+/).length,
+    words, empty = (
+        page.evaluate("""() => [document.querySelector("#main-content").innerText.trim().split(/\\s+/).length,
         [...document.querySelectorAll("article .katex-html")].filter((node) => node.checkVisibility({ contentVisibilityAuto: true })
             && node.getBoundingClientRect().width === 0).map((node) => node.textContent)]""")
+    )
     assert words > 3
     assert empty == []
 
 
 BAD = {
     "an image from elsewhere": ('<img src="http://example.org/x.png" alt="">', "policy: img-src"),
-    "a script from elsewhere": ('<script src="http://example.org/x.js"></script>', "policy: script-src"),
+    "a script from elsewhere": (
+        '<script src="http://example.org/x.js"></script>',
+        "policy: script-src",
+    ),
     "an inline script": ("<script>window.a = 1</script>", "policy: script-src"),
     "a handler in a tag": ('<img src="none.png" alt="" onerror="1">', "policy: script-src"),
     "a style in a tag": ('<p style="color: red">a</p>', "policy: style-src"),
     "a style element": ("<style>p { color: red }</style>", "policy: style-src"),
-    "a picture within the page": ('<img alt="" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', "policy: img-src"),
+    "a picture within the page": (
+        '<img alt="" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',
+        "policy: img-src",
+    ),
     "eval": ('<script src="eval.js"></script>', "policy: script-src"),
     "a missing file": ('<img src="none.png" alt="">', "status 404"),
     "an error": ('<script src="throw.js"></script>', "script: deliberate"),
@@ -150,7 +193,9 @@ def test_a_bad_page_is_caught(fault, module_server, shared):
 
 def test_a_request_elsewhere_is_caught_without_a_policy(lax_server, watch):
     folder, address = lax_server
-    (folder / "index.html").write_text('<!doctype html><title>a</title><img src="http://example.org/x.png" alt="">')
+    (folder / "index.html").write_text(
+        '<!doctype html><title>a</title><img src="http://example.org/x.png" alt="">'
+    )
     tab = watch()
     tab.open(address)
     assert "elsewhere: http://example.org/x.png" in tab.faults

@@ -30,7 +30,11 @@ def test_types_policy_and_compression(folder_server):
     packed, small = ask(address, "/a.js", Accept_Encoding="gzip")
     assert plain.headers["Content-Type"] == "text/javascript; charset=utf-8"
     assert all(plain.headers[name] == value for name, value in HEADERS.items())
-    assert packed.headers["Content-Encoding"] == "gzip" and gzip.decompress(small) == body and len(small) < 100
+    assert (
+        packed.headers["Content-Encoding"] == "gzip"
+        and gzip.decompress(small) == body
+        and len(small) < 100
+    )
 
 
 def test_a_file_that_stands_is_not_sent_again(folder_server):
@@ -57,10 +61,16 @@ def test_a_lost_address_gets_the_books_own_page_where_there_is_one(folder_server
     folder, address = folder_server
     (folder / "404.html").write_text("<p>No such page</p>")
     answer, body = ask(address, "/deep/none.html")
-    assert (answer.status, answer.headers["Content-Type"], body) == (404, "text/html; charset=utf-8", b"<p>No such page</p>")
+    assert (answer.status, answer.headers["Content-Type"], body) == (
+        404,
+        "text/html; charset=utf-8",
+        b"<p>No such page</p>",
+    )
 
 
-@pytest.mark.parametrize("path", ["/folder/", "/../secret.txt", "/%2e%2e/secret.txt", "/none", "/a%00b", "//etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/folder/", "/../secret.txt", "/%2e%2e/secret.txt", "/none", "/a%00b", "//etc/passwd"]
+)
 def test_nothing_else_is_served(folder_server, path):
     folder, address = folder_server
     (folder / "folder").mkdir(exist_ok=True)
@@ -80,7 +90,11 @@ def test_head_has_no_body(folder_server):
 def test_a_taken_port_is_said_plainly(site):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run([sys.executable, "-m", "handful.page.serve", str(SITE), "--port", str(port)],
-                              capture_output=True, text=True, timeout=30)
+        done = subprocess.run(
+            [sys.executable, "-m", "handful.page.serve", str(SITE), "--port", str(port)],
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
     assert done.returncode == 1
     assert f"Port {port} is taken" in done.stderr and f"PORT={port + 1}" in done.stderr

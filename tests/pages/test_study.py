@@ -1,9 +1,28 @@
-"""Cards in a real browser: a sitting by keyboard, undo, chapters, two tabs, other days, Progress, other widths."""
+"""Cards in a real browser: a sitting by keyboard, undo, chapters, two tabs, other days, Progress,
+other widths.
+"""
+
 from __future__ import annotations
 
 import pytest
 
-from study_pages import CARDS, CHAPTERS, answer, assert_replays, counts, dump, front, give, log_file, missed, reveal, said, show, undo, write_book
+from study_pages import (
+    CARDS,
+    CHAPTERS,
+    answer,
+    assert_replays,
+    counts,
+    dump,
+    front,
+    give,
+    log_file,
+    missed,
+    reveal,
+    said,
+    show,
+    undo,
+    write_book,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -25,29 +44,47 @@ def tab(shared):
 def test_a_sitting_by_keyboard(book, tab):
     page = show(tab, book, "review")
     assert counts(page) == [0, 10, 0] and front(page) == "What of floor?"
-    assert not page.locator(".study-stage .card-foot a").first.is_visible()  # where it comes from may give it away
+    assert not page.locator(
+        ".study-stage .card-foot a"
+    ).first.is_visible()  # where it comes from may give it away
     page.keyboard.press("3")  # no grade before the answer
     page.keyboard.press("Enter")
     page.wait_for_selector(".study-grade")
     assert page.locator(".study-stage .card-answer").inner_text() == "This of floor."
     assert page.evaluate("document.activeElement.className") == "card-answer"
-    assert page.locator(".study-grade-when").all_inner_texts() == ["10 min", "15 min", "2 days", "8 days"]
+    assert page.locator(".study-grade-when").all_inner_texts() == [
+        "10 min",
+        "15 min",
+        "2 days",
+        "8 days",
+    ]
     page.keyboard.press("1")
-    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('cost')")
+    page.wait_for_function(
+        "() => document.querySelector('.study-stage .card-front').innerText.includes('cost')"
+    )
     assert said(page) == "Again: back at the end, or in 10 min." and counts(page) == [0, 9, 1]
     assert page.evaluate("document.activeElement.dataset.card") == "cost"
     for _ in range(8):
         answer(page, 3)
     page.keyboard.press("b")  # the last new card is put off, and another one comes in its place
-    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('rent')")
+    page.wait_for_function(
+        "() => document.querySelector('.study-stage .card-front').innerText.includes('rent')"
+    )
     answer(page, 3)
-    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('floor')")
+    page.wait_for_function(
+        "() => document.querySelector('.study-stage .card-front').innerText.includes('floor')"
+    )
     answer(page, 2)  # the missed card, before its ten minutes are over
     assert front(page) == "What of floor?"
     answer(page, 3)
     summary = page.locator(".study-summary").inner_text()
-    assert "You gave 12 answers today, and held 11 of the cards: 92 %." in summary and "Put off until tomorrow: 1 card." in summary
-    assert "Next: 1 card tomorrow" in summary and "2 cards of the book are still new to you" in summary
+    assert (
+        "You gave 12 answers today, and held 11 of the cards: 92 %." in summary
+        and "Put off until tomorrow: 1 card." in summary
+    )
+    assert (
+        "Next: 1 card tomorrow" in summary and "2 cards of the book are still new to you" in summary
+    )
     found = assert_replays(page)
     assert len(found["events"]) == 13 and found["cards"]["floor"]["reps"] == 3
 
@@ -57,16 +94,25 @@ def test_undo_without_limit_back_to_an_empty_log(book, tab):
     for grade in (3, 1, 4):
         answer(page, grade)
     page.keyboard.press("b")
-    page.wait_for_function("() => document.querySelector('.study-sitting .study-news').innerText.includes('tomorrow')")
+    page.wait_for_function(
+        "() => document.querySelector('.study-sitting .study-news').innerText.includes('tomorrow')"
+    )
     undo(page)
-    assert front(page) == "What of share?" and not page.locator(".study-stage details").get_attribute("open")
+    assert front(page) == "What of share?" and not page.locator(
+        ".study-stage details"
+    ).get_attribute("open")
     undo(page)
-    # An undone answer's card comes back with its answer shown: the grade that was meant is one key away.
-    assert front(page) == "What of batch?" and page.locator(".study-stage .study-grade").count() == 4
+    # An undone answer's card comes back with its answer shown: the grade that was meant is one key
+    # away.
+    assert (
+        front(page) == "What of batch?" and page.locator(".study-stage .study-grade").count() == 4
+    )
     # Those of an earlier visit are undone as well.
     page = show(tab, book, "review")
     page.keyboard.press("Control+z")
-    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('cost')")
+    page.wait_for_function(
+        "() => document.querySelector('.study-stage .card-front').innerText.includes('cost')"
+    )
     undo(page)
     assert front(page) == "What of floor?"
     undo(page)
@@ -101,7 +147,12 @@ def test_an_answer_within_its_chapter(book, tab):
     page = show(tab, book, "one")
     first = page.locator("#card-floor")
     first.locator("summary").click()
-    assert first.locator(".study-grade-when").all_inner_texts() == ["10 min", "15 min", "2 days", "8 days"]
+    assert first.locator(".study-grade-when").all_inner_texts() == [
+        "10 min",
+        "15 min",
+        "2 days",
+        "8 days",
+    ]
     first.locator(".study-grade-4").click()
     first.get_by_text("comes back in 8 days").wait_for()
     page.locator("#card-cost summary").click()
@@ -134,24 +185,37 @@ def test_two_tabs_lose_nothing(book, watch):
     second.keyboard.press("Space")
     second.wait_for_selector(".study-stage .study-grade")
     answer(first, 1)  # the card that the other tab shows with its answer
-    second.wait_for_function("() => document.querySelector('.study-sitting .study-news').innerText.includes('another tab')")
+    second.wait_for_function(
+        "() => document.querySelector('.study-sitting .study-news').innerText.includes('another "
+        "tab')"
+    )
     assert front(second) == "What of cost?"
     for given, (page, grade) in enumerate(((first, 3), (second, 3), (second, 4), (first, 2)), 1):
-        page.wait_for_function("(want) => document.querySelector('.study-bar').value === want", arg=given)  # it has heard of all
+        page.wait_for_function(
+            "(want) => document.querySelector('.study-bar').value === want", arg=given
+        )  # it has heard of all
         answer(page, grade)
     # Both at the same moment; whichever comes second may find that its card has been answered.
     for page in (first, second):
         page.wait_for_timeout(200)
         reveal(page)
     for page in (first, second):
-        page.evaluate("() => setTimeout(() => document.querySelector('.study-stage .study-grade-3')?.click(), 300)")
+        page.evaluate(
+            "() => setTimeout(() => document.querySelector('.study-stage "
+            ".study-grade-3')?.click(), 300)"
+        )
     for page in (first, second):
-        page.wait_for_function("() => document.querySelector('.study-stage .card') && !document.querySelector('.study-stage .study-grade')")
+        page.wait_for_function(
+            "() => document.querySelector('.study-stage .card') && "
+            "!document.querySelector('.study-stage .study-grade')"
+        )
         page.wait_for_timeout(500)
     given = len(assert_replays(first)["events"])
     assert given in (6, 7)
     for page in (first, second):  # and what each shows is what the store has
-        page.wait_for_function("(want) => document.querySelector('.study-bar').value === want", arg=given)
+        page.wait_for_function(
+            "(want) => document.querySelector('.study-bar').value === want", arg=given
+        )
     assert one.faults == []
 
 
@@ -161,7 +225,9 @@ def test_settings_are_events_and_move_every_date(book, tab):
     before = dump(page)["cards"]["floor"]["due"]["day"]
     page.locator(".study-fold summary").first.click()
     page.locator("#study-retention").fill("97")
-    page.wait_for_function("() => document.querySelector('#study-retention-note').innerText.includes('after 30 days')")
+    page.wait_for_function(
+        "() => document.querySelector('#study-retention-note').innerText.includes('after 30 days')"
+    )
     page.locator("#study-per-day").fill("3")
     page.locator("#study-per-day").press("Tab")
     page.get_by_label("Three").check()
@@ -170,7 +236,9 @@ def test_settings_are_events_and_move_every_date(book, tab):
     assert found["settings"] == {"retention": 0.97, "new_per_day": 3, "chapters": ["three"]}
     assert found["cards"]["floor"]["due"]["day"] < before
     page = show(tab, book, "review")
-    assert front(page) == "What of tiers?" and page.locator("#study-retention").input_value() == "97"
+    assert (
+        front(page) == "What of tiers?" and page.locator("#study-retention").input_value() == "97"
+    )
 
 
 def test_a_card_that_keeps_slipping_is_sent_back_to_its_section(book, tab, tmp_path):
@@ -178,7 +246,9 @@ def test_a_card_that_keeps_slipping_is_sent_back_to_its_section(book, tab, tmp_p
     path = tmp_path / "log.json"
     path.write_text(log_file(missed("racks", 7)), "utf-8")
     give(page, path)
-    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('racks')")
+    page.wait_for_function(
+        "() => document.querySelector('.study-stage .card-front').innerText.includes('racks')"
+    )
     page.evaluate("document.activeElement.blur()")
     answer(page, 1)
     note = page.locator(".study-leech")
@@ -210,9 +280,30 @@ def test_progress_says_what_its_pictures_show(book, tab, tmp_path):
     assert "This begins when a card comes back" in page.locator(".study-panel").first.inner_text()
     page = show(tab, book, "review")
     now, day = page.evaluate("Date.now()"), 86_400_000
-    events = [{"id": f"{card}-{n:04d}", "at": now - (60 - 9 * n) * day, "zone": 0, "kind": "grade", "card": card, "grade": 1 if (i + n) % 7 == 0 else 3}
-              for i, card in enumerate(CARDS[:9]) for n in range(6)]
-    events.append({"id": "attempt-1", "at": now - day, "zone": 0, "kind": "attempt", "problem": "problem-two", "seed": 1, "given": "<b>3</b>", "verdict": "right"})
+    events = [
+        {
+            "id": f"{card}-{n:04d}",
+            "at": now - (60 - 9 * n) * day,
+            "zone": 0,
+            "kind": "grade",
+            "card": card,
+            "grade": 1 if (i + n) % 7 == 0 else 3,
+        }
+        for i, card in enumerate(CARDS[:9])
+        for n in range(6)
+    ]
+    events.append(
+        {
+            "id": "attempt-1",
+            "at": now - day,
+            "zone": 0,
+            "kind": "attempt",
+            "problem": "problem-two",
+            "seed": 1,
+            "given": "<b>3</b>",
+            "verdict": "right",
+        }
+    )
     path = tmp_path / "log.json"
     path.write_text(log_file(events), "utf-8")
     give(page, path)
@@ -220,22 +311,36 @@ def test_progress_says_what_its_pictures_show(book, tab, tmp_path):
     page = show(tab, book, "progress")
     asked, held = sum(d["asked"] for d in days), sum(d["held"] for d in days)
     remember, comes, mastery, calendar = page.locator(".study-panel").all()[:4]
-    assert f"Of {asked} reviews" in remember.inner_text() and f"you held {held}" in remember.inner_text()
+    assert (
+        f"Of {asked} reviews" in remember.inner_text()
+        and f"you held {held}" in remember.inner_text()
+    )
     for shown in (remember, comes, calendar):
         page.wait_for_selector(".study-svg")
-        assert shown.locator("svg").first.get_attribute("aria-label") == shown.locator(".study-panel-text").inner_text()
+        assert (
+            shown.locator("svg").first.get_attribute("aria-label")
+            == shown.locator(".study-panel-text").inner_text()
+        )
         assert shown.locator("svg").first.get_attribute("role") == "img"
         shown.locator(".study-table summary").click()
-    cells = remember.locator("tbody tr").evaluate_all("rows => rows.map((r) => [...r.cells].slice(1, 3).map((c) => Number(c.innerText)))")
+    cells = remember.locator("tbody tr").evaluate_all(
+        "rows => rows.map((r) => [...r.cells].slice(1, 3).map((c) => Number(c.innerText)))"
+    )
     assert [sum(row[i] for row in cells) for i in (0, 1)] == [asked, held]
     assert comes.locator("tbody tr").count() == 30
-    rows = mastery.locator("tbody tr").evaluate_all("rows => rows.map((r) => [...r.cells].slice(1).map((c) => c.innerText))")
+    rows = mastery.locator("tbody tr").evaluate_all(
+        "rows => rows.map((r) => [...r.cells].slice(1).map((c) => c.innerText))"
+    )
     assert [sum(map(int, row[:4])) for row in rows] == [len(cards) for cards in CHAPTERS.values()]
     assert rows[2][3] == "3" and [row[4] for row in rows] == ["0 of 1", "1 of 1", "0 of 1"]
-    assert sum(int(text) for text in calendar.locator("tbody td:last-child").all_inner_texts()) == sum(d["answers"] for d in days)
+    assert sum(
+        int(text) for text in calendar.locator("tbody td:last-child").all_inner_texts()
+    ) == sum(d["answers"] for d in days)
 
 
-@pytest.mark.parametrize(["width", "scheme"], [[320, "light"], [375, "dark"], [768, "dark"], [1280, "light"]])
+@pytest.mark.parametrize(
+    ["width", "scheme"], [[320, "light"], [375, "dark"], [768, "dark"], [1280, "light"]]
+)
 def test_no_page_is_wider_than_the_screen_and_fingers_find_the_buttons(book, shared, width, scheme):
     tab = shared(width=width, has_touch=True)
     tab.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -243,9 +348,18 @@ def test_no_page_is_wider_than_the_screen_and_fingers_find_the_buttons(book, sha
     page.locator(".study-stage summary").tap()
     page.wait_for_selector(".study-grade")
     for rule, least in ((".study-grade", 44), (".study-tool", 44)):
-        assert min(box["height"] for box in (one.bounding_box() for one in page.locator(rule).all()) if box) >= least
+        assert (
+            min(
+                box["height"]
+                for box in (one.bounding_box() for one in page.locator(rule).all())
+                if box
+            )
+            >= least
+        )
     page.locator(".study-grade-3").tap()
-    page.wait_for_function("() => document.querySelector('.study-stage .card-front').innerText.includes('cost')")
+    page.wait_for_function(
+        "() => document.querySelector('.study-stage .card-front').innerText.includes('cost')"
+    )
     for summary in page.locator(".study-fold > summary").all():
         summary.tap()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -257,9 +371,14 @@ def test_no_page_is_wider_than_the_screen_and_fingers_find_the_buttons(book, sha
 def test_without_scripts_cards_are_folded_questions(book, shared):
     page = shared(java_script_enabled=False).page
     page.goto(f"{book}review.html")
-    assert page.locator(".card").count() == len(CARDS) and page.locator(".study-sitting").count() == 0
+    assert (
+        page.locator(".card").count() == len(CARDS) and page.locator(".study-sitting").count() == 0
+    )
     first = page.locator("#card-floor")
-    assert first.locator(".card-front").is_visible() and not first.get_by_text("This of floor.").is_visible()
+    assert (
+        first.locator(".card-front").is_visible()
+        and not first.get_by_text("This of floor.").is_visible()
+    )
     first.locator("summary").click()
     assert first.get_by_text("This of floor.").is_visible()
 

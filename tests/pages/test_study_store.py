@@ -1,11 +1,25 @@
-"""What the study pages keep: bad files change nothing, backups come back whole, denied storage is said and survived."""
+"""What the study pages keep: bad files change nothing, backups come back whole, denied storage is
+said and survived.
+"""
+
 from __future__ import annotations
 
 import json
 
 import pytest
 
-from study_pages import answer, assert_replays, counts, dump, front, give, log_file, show, undo, write_book
+from study_pages import (
+    answer,
+    assert_replays,
+    counts,
+    dump,
+    front,
+    give,
+    log_file,
+    show,
+    undo,
+    write_book,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +38,14 @@ def tab(watch):
     assert made.faults == []
 
 
-GOOD = {"id": "imported-1", "at": 1_770_000_000_000, "zone": 60, "kind": "grade", "card": "floor", "grade": 3}
+GOOD = {
+    "id": "imported-1",
+    "at": 1_770_000_000_000,
+    "zone": 60,
+    "kind": "grade",
+    "card": "floor",
+    "grade": 3,
+}
 BAD_FILES = {
     "cut off": (log_file([GOOD])[:-20], "not complete JSON"),
     "foreign": ('{"notes": []}', "no study log"),
@@ -68,7 +89,9 @@ def test_a_backup_comes_back_whole(book, tab, tmp_path):
     path = tmp_path / "log.json"
     waiting.value.save_as(path)
     page.get_by_text("Last backup:").wait_for()
-    assert [e["kind"] for e in json.loads(path.read_text("utf-8"))["events"]] == ["grade"] * 4 + ["undo"]
+    assert [e["kind"] for e in json.loads(path.read_text("utf-8"))["events"]] == ["grade"] * 4 + [
+        "undo"
+    ]
     whole = assert_replays(page)
     # Erasing wants to be meant.
     page.get_by_role("button", name="Erase …").click()
@@ -87,9 +110,11 @@ def test_a_backup_comes_back_whole(book, tab, tmp_path):
 
 DENIED = {
     "no database": "Object.defineProperty(window, 'indexedDB', { value: undefined })",
-    "refused": "IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError'); }",
+    "refused": "IDBFactory.prototype.open = () => { throw new DOMException('denied', "
+    "'SecurityError'); }",
     "never answers": "IDBFactory.prototype.open = () => ({})",
-    "full": "IDBObjectStore.prototype.add = () => { throw new DOMException('full', 'QuotaExceededError'); }",
+    "full": "IDBObjectStore.prototype.add = () => { throw new DOMException('full', "
+    "'QuotaExceededError'); }",
 }
 
 
@@ -126,7 +151,10 @@ def test_a_cache_of_other_rules_is_made_anew_from_the_log(book, tab):
 
 
 def test_the_browser_is_asked_to_keep_the_log_at_the_first_answer(book, tab):
-    tab.page.add_init_script("window.asked = 0; StorageManager.prototype.persist = async () => { window.asked += 1; return true; }")
+    tab.page.add_init_script(
+        "window.asked = 0; StorageManager.prototype.persist = async () => { window.asked += 1; "
+        "return true; }"
+    )
     page = show(tab, book, "review")
     assert page.evaluate("window.asked") == 0
     answer(page, 3)
@@ -152,6 +180,10 @@ def test_thousands_of_cards_are_up_without_reading_the_log(folder_server, watch)
       kind.prototype[name] = function (...rest) { (window.reads ||= []).push((this.objectStore || this).name); return usual.apply(this, rest); }; }""")
     tab.page.context.new_cdp_session(tab.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
     page = show(tab, address, "review")
-    assert counts(page)[0] == 200 and set(page.evaluate("window.reads")) <= {"cards", "days", "problems"}
+    assert counts(page)[0] == 200 and set(page.evaluate("window.reads")) <= {
+        "cards",
+        "days",
+        "problems",
+    }
     answer(page, 3)
     assert tab.faults == []

@@ -9,7 +9,11 @@ from playwright.sync_api import expect
 def test_menu_on_a_phone(site, watch):
     tab = watch(width=375)
     page = tab.open(site)
-    link = page.locator("#pst-primary-sidebar, #pst-primary-sidebar-modal").get_by_role("link", name="Notation").first
+    link = (
+        page.locator("#pst-primary-sidebar, #pst-primary-sidebar-modal")
+        .get_by_role("link", name="Notation")
+        .first
+    )
     assert not link.is_visible()
     page.locator(".primary-toggle:visible").click()
     link.wait_for(state="visible")
@@ -65,7 +69,7 @@ def test_notebook_can_be_downloaded(site, watch):
     page = watch().open(site + "latency-and-cost.html")
     page.locator(".dropdown-download-buttons summary").click()
     with page.expect_download() as download:
-        page.locator(".dropdown-menu a[href$=\".ipynb\"]").click()
+        page.locator('.dropdown-menu a[href$=".ipynb"]').click()
     assert download.value.suggested_filename == "latency-and-cost.ipynb"
     page.locator(".dropdown-download-buttons summary").click()
     page.keyboard.press("Escape")
@@ -73,7 +77,9 @@ def test_notebook_can_be_downloaded(site, watch):
 
 
 def test_contents_of_the_page_follow_and_lead(site, watch):
-    """On a phone text that was never on the screen has no height yet, and plots grow when they come near."""
+    """On a phone text that was never on the screen has no height yet, and plots grow when they come
+    near.
+    """
     tab = watch(width=390)
     page = tab.open(site + "latency-and-cost.html")
     page.locator(".secondary-toggle").click()
@@ -82,7 +88,10 @@ def test_contents_of_the_page_follow_and_lead(site, watch):
     page.wait_for_timeout(1500)  # while plots take their places
     assert 0 <= heading.bounding_box()["y"] < 200
     assert page.locator("dialog[open]").count() == 0
-    assert page.locator('#pst-page-toc-nav [aria-current="true"]').text_content().strip() == "The floor under latency"
+    assert (
+        page.locator('#pst-page-toc-nav [aria-current="true"]').text_content().strip()
+        == "The floor under latency"
+    )
     page.mouse.wheel(0, -400)
     page.locator("#pst-back-to-top").click()
     expect(page.locator("article section h1")).to_be_in_viewport()
@@ -96,5 +105,7 @@ def test_code_is_copied(site, watch):
     code = page.locator(".cell_input .highlight").first
     code.locator(".copy-code").click()
     expect(code.locator(".copy-code")).to_have_text("Copied")
-    assert page.evaluate("navigator.clipboard.readText()") == code.locator("pre").inner_text().strip()
+    assert (
+        page.evaluate("navigator.clipboard.readText()") == code.locator("pre").inner_text().strip()
+    )
     assert tab.faults == []

@@ -1,15 +1,17 @@
 """The ledger: every claim of the lecture with its time, its recomputation, a verdict and a source.
 
-A TOML file a chapter beside this module, ``SEGMENT-CHAPTER.toml``, holds the rows; `load` reads, recomputes and judges.
-A row says who said it and when: to the second, or about.  It holds what was said (`spoken`, in `unit`) and asks for the
-same number under each admissible convention (`values`, in the grammar of `handful.ask`); the verdict follows by `judge`.
-A claim without a number names a function of `checks` that tests it.  Where only a document can decide, the authors do,
-and the page says so.
+A TOML file a chapter beside this module, ``SEGMENT-CHAPTER.toml``, holds the rows; `load` reads,
+recomputes and judges.  A row says who said it and when: to the second, or about.  It holds what was
+said (`spoken`, in `unit`) and asks for the same number under each admissible convention (`values`,
+in the grammar of `handful.ask`); the verdict follows by `judge`.  A claim without a number names a
+function of `checks` that tests it.  Where only a document can decide, the authors do, and the page
+says so.
 
-What a claim asks of its values is part of it: a claim of something that *can* be (`of = "some"`) holds where one case
-does, a claim about *most* where more than half do, and one that gives a bound (`at_least = true`) wherever it is exceeded.
-Where some values agree and others do not, the row says what it `depends` on; only a named contrary source or measurement
-(`contrary`) makes it contested.  What a speaker took back or plainly misspoke is a `slip`.
+What a claim asks of its values is part of it: a claim of something that *can* be (`of = "some"`)
+holds where one case does, a claim about *most* where more than half do, and one that gives a bound
+(`at_least = true`) wherever it is exceeded.  Where some values agree and others do not, the row
+says what it `depends` on; only a named contrary source or measurement (`contrary`) makes it
+contested.  What a speaker took back or plainly misspoke is a `slip`.
 
 >>> claim = find("balance-is-300")
 >>> claim.who, claim.chapter, claim.of
@@ -30,35 +32,80 @@ from pathlib import Path
 from ..ask import AskError, answer, lecture_address, lecture_seconds, nearest
 from ..units import UNITS, format_value
 
-__all__ = ["BASES", "CHAPTERS", "ORDER", "SEGMENTS", "VERDICTS", "Claim", "ClaimsError", "Finding", "Value", "find",
-           "judge", "load", "read"]
+__all__ = [
+    "BASES",
+    "CHAPTERS",
+    "ORDER",
+    "SEGMENTS",
+    "VERDICTS",
+    "Claim",
+    "ClaimsError",
+    "Finding",
+    "Value",
+    "find",
+    "judge",
+    "load",
+    "read",
+]
 
 FOLDER = Path(__file__).parent
-SEGMENTS = {1: "Batch, latency and cost", 2: "Experts on racks", 3: "Pipelining",
-            4: "Why pipelining is not wise", 5: "Reinforcement learning and over-training",
-            6: "Reading API prices", 7: "Ciphers and networks"}
-CHAPTERS = {"latency-and-cost": "Latency and cost", "balance-batch": "The balance batch",
-            "experts-on-racks": "Experts on racks", "pipelining": "Pipelining",
-            "why-pipelining-is-not-wise": "Why pipelining is not wise", "over-training": "Over-training",
-            "reading-api-prices": "Reading API prices", "memory-tiers": "Memory tiers",
-            "ciphers-and-networks": "Ciphers and networks"}
-# The lecturer; the host; the host with the lecturer's assent; nobody in the lecture, but a summary of it.
+SEGMENTS = {
+    1: "Batch, latency and cost",
+    2: "Experts on racks",
+    3: "Pipelining",
+    4: "Why pipelining is not wise",
+    5: "Reinforcement learning and over-training",
+    6: "Reading API prices",
+    7: "Ciphers and networks",
+}
+CHAPTERS = {
+    "latency-and-cost": "Latency and cost",
+    "balance-batch": "The balance batch",
+    "experts-on-racks": "Experts on racks",
+    "pipelining": "Pipelining",
+    "why-pipelining-is-not-wise": "Why pipelining is not wise",
+    "over-training": "Over-training",
+    "reading-api-prices": "Reading API prices",
+    "memory-tiers": "Memory tiers",
+    "ciphers-and-networks": "Ciphers and networks",
+}
+# The lecturer; the host; the host with the lecturer's assent; nobody in the lecture, but a summary
+# of it.
 SPEAKERS = ("Pope", "Patel", "Patel (Pope agrees)", "a later summary")
-VERDICTS = {"holds": "the admissible readings agree, as many of them as the claim speaks of",
-            "order of magnitude": "no reading agrees, but none is further off than three times",
-            "depends": "some readings agree and others do not; the entry says on what it depends",
-            "contested": "a named source or measurement says otherwise",
-            "true when said": "it has changed since",
-            "slip of the tongue": "corrected by the speaker, or plainly meant otherwise",
-            "wrong": "no reading agrees",
-            "not checkable": "nothing that can be looked up or computed decides it"}
-ORDER = 3.0     # what "order of magnitude" allows, as a factor
+VERDICTS = {
+    "holds": "the admissible readings agree, as many of them as the claim speaks of",
+    "order of magnitude": "no reading agrees, but none is further off than three times",
+    "depends": "some readings agree and others do not; the entry says on what it depends",
+    "contested": "a named source or measurement says otherwise",
+    "true when said": "it has changed since",
+    "slip of the tongue": "corrected by the speaker, or plainly meant otherwise",
+    "wrong": "no reading agrees",
+    "not checkable": "nothing that can be looked up or computed decides it",
+}
+ORDER = 3.0  # what "order of magnitude" allows, as a factor
 # How many of its values a claim speaks of.
 QUANTIFIERS = {"all": all, "most": lambda agree: sum(agree) > len(agree) / 2, "some": any}
 # How a verdict was reached.
-BASES = {"values": "recomputed", "check": "tested", "verdict": "judged by the authors from the source"}
+BASES = {
+    "values": "recomputed",
+    "check": "tested",
+    "verdict": "judged by the authors from the source",
+}
 KEYS = {"id", "time", "who", "statement", "reason", "source", "link"}
-MAY = {"spoken", "said", "unit", "within", "values", "check", "verdict", "of", "at_least", "depends", "contrary", "slip"}
+MAY = {
+    "spoken",
+    "said",
+    "unit",
+    "within",
+    "values",
+    "check",
+    "verdict",
+    "of",
+    "at_least",
+    "depends",
+    "contrary",
+    "slip",
+}
 
 
 class ClaimsError(AskError):
@@ -67,7 +114,9 @@ class ClaimsError(AskError):
 
 @dataclass(frozen=True)
 class Value:
-    """The claimed number under one convention; `agrees` says whether it is within the tolerance of what was said."""
+    """The claimed number under one convention; `agrees` says whether it is within the tolerance of
+    what was said.
+    """
 
     label: str
     request: str
@@ -130,8 +179,11 @@ class Claim:
         return lecture_address(self.time.removeprefix("about "))
 
 
-def judge(values, spoken: tuple[float, float], within: float, of: str = "all", at_least: bool = False) -> str:
-    """Return the verdict on a spoken interval from what the admissible conventions give; "mixed" where it depends.
+def judge(
+    values, spoken: tuple[float, float], within: float, of: str = "all", at_least: bool = False
+) -> str:
+    """Return the verdict on a spoken interval from what the admissible conventions give; "mixed"
+    where it depends.
 
     Parameters
     ----------
@@ -142,7 +194,8 @@ def judge(values, spoken: tuple[float, float], within: float, of: str = "all", a
     within : float
         Tolerance as a factor, 1 or above.
     of : str
-        How many of the values the claim speaks of: all, most (more than half), or some (one will do).
+        How many of the values the claim speaks of: all, most (more than half), or some (one will
+        do).
     at_least : bool
         Whether a value beyond what was said agrees as well.
 
@@ -152,7 +205,11 @@ def judge(values, spoken: tuple[float, float], within: float, of: str = "all", a
     'holds'
     >>> judge([295, 153], (300, 300), 1.25), judge([295, 281, 153], (300, 300), 1.25, of="most")
     ('mixed', 'holds')
-    >>> judge([550], (300, 300), 1.25), judge([950], (300, 300), 1.25), judge([90, 950], (300, 300), 1.25)
+    >>> (
+    ...     judge([550], (300, 300), 1.25),
+    ...     judge([950], (300, 300), 1.25),
+    ...     judge([90, 950], (300, 300), 1.25),
+    ... )
     ('order of magnitude', 'wrong', 'mixed')
     >>> judge([130, 8700], (1000, 1000), 1, of="some", at_least=True)
     'holds'
@@ -169,7 +226,9 @@ def judge(values, spoken: tuple[float, float], within: float, of: str = "all", a
 
 def _near(value: float, spoken: tuple[float, float], factor: float, at_least: bool = False) -> bool:
     # The last bit of a product should not decide.
-    return spoken[0] / factor * (1 - 1e-9) <= value and (at_least or value <= spoken[1] * factor * (1 + 1e-9))
+    return spoken[0] / factor * (1 - 1e-9) <= value and (
+        at_least or value <= spoken[1] * factor * (1 + 1e-9)
+    )
 
 
 def find(name: str) -> Claim:
@@ -198,7 +257,9 @@ def load() -> tuple[Claim, ...]:
     found = [claim for path in sorted(FOLDER.glob("*.toml")) for claim in read(path)]
     twice = [name for name, times in Counter(claim.id for claim in found).items() if times > 1]
     if twice:
-        raise ClaimsError(f"The id {twice[0]!r} stands in two rows of the ledger; each row needs its own.")
+        raise ClaimsError(
+            f"The id {twice[0]!r} stands in two rows of the ledger; each row needs its own."
+        )
     return tuple(sorted(found, key=lambda claim: (claim.segment, claim.seconds)))
 
 
@@ -206,14 +267,20 @@ def read(path: Path) -> list[Claim]:
     """The claims of one file; its name says segment and chapter."""
     segment, _, chapter = path.stem.partition("-")
     if not segment.isdecimal() or int(segment) not in SEGMENTS or chapter not in CHAPTERS:
-        raise ClaimsError(f"{path.name} should be named SEGMENT-CHAPTER.toml, with a segment from 1 to 7 and one of the "
-                          f"chapters {', '.join(CHAPTERS)}.")
+        raise ClaimsError(
+            f"{path.name} should be named SEGMENT-CHAPTER.toml, with a segment from 1 to 7 and "
+            "one of the "
+            f"chapters {', '.join(CHAPTERS)}."
+        )
     try:
         rows = tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ClaimsError(f"{path.name} is no TOML: {error}.") from None
     if set(rows) != {"claim"}:
-        raise ClaimsError(f"{path.name} should hold [[claim]] tables only; got {', '.join(sorted(rows)) or 'nothing'}.")
+        raise ClaimsError(
+            f"{path.name} should hold [[claim]] tables only; got "
+            f"{', '.join(sorted(rows)) or 'nothing'}."
+        )
     return [_claim(row, path.name, int(segment), chapter) for row in rows["claim"]]
 
 
@@ -231,26 +298,43 @@ def _claim(row: dict, file: str, segment: int, chapter: str) -> Claim:
     if row["who"] not in SPEAKERS:
         stop("who", f"must be one of {', '.join(SPEAKERS)}; got {row['who']!r}")
     if not row["link"].startswith("https://") and row["link"] != f"{chapter}.html":
-        stop("link", f"must be an address that starts with https://, or {chapter}.html for what the book derives; "
-             f"got {row['link']!r}")
+        stop(
+            "link",
+            f"must be an address that starts with https://, or {chapter}.html for what the book "
+            "derives; "
+            f"got {row['link']!r}",
+        )
     try:
         lecture_seconds(row["time"].removeprefix("about "))
     except AskError as error:
         stop("time", str(error).rstrip("."))
     ways = [key for key in ("values", "check", "verdict") if key in row]
     if len(ways) != 1:
-        stop("values", "a claim has values, or a check, or a verdict, and one of them only; "
-             f"got {' and '.join(ways) or 'none'}")
+        stop(
+            "values",
+            "a claim has values, or a check, or a verdict, and one of them only; "
+            f"got {' and '.join(ways) or 'none'}",
+        )
     if ("values" in row) != ("spoken" in row):
         stop("spoken", "what was said and the values that it is held against come together")
-    common = {"segment": segment, "chapter": chapter, "basis": ways[0], **{key: row[key].strip() for key in KEYS}}
+    common = {
+        "segment": segment,
+        "chapter": chapter,
+        "basis": ways[0],
+        **{key: row[key].strip() for key in KEYS},
+    }
     for key in ("depends", "contrary", "slip"):
         if key in row and (not isinstance(row[key], str) or not row[key].strip()):
             stop(key, f"must be a text; got {row[key]!r}")
     if row.get("of", "all") not in QUANTIFIERS:
         stop("of", f"must be one of {', '.join(QUANTIFIERS)}; got {row['of']!r}")
-    if not isinstance(row.get("at_least", False), bool) or ("at_least" in row and "spoken" not in row):
-        stop("at_least", f"must be true or false, and stand beside what was spoken; got {row['at_least']!r}")
+    if not isinstance(row.get("at_least", False), bool) or (
+        "at_least" in row and "spoken" not in row
+    ):
+        stop(
+            "at_least",
+            f"must be true or false, and stand beside what was spoken; got {row['at_least']!r}",
+        )
     if "verdict" in row:
         if row["verdict"] not in VERDICTS:
             stop("verdict", f"must be one of {', '.join(VERDICTS)}; got {row['verdict']!r}")
@@ -258,28 +342,47 @@ def _claim(row: dict, file: str, segment: int, chapter: str) -> Claim:
     else:
         more = _checked(row, stop) if "check" in row else _recomputed(row, stop)
     more["verdict"] = _settled(row, more["verdict"], stop)
-    common |= {key: row[key] for key in ("of", "at_least", "depends", "contrary", "slip") if key in row}
-    common["reason"] = _filled(common["reason"], {value.label: value.text for value in more.get("values", ())}, stop)
+    common |= {
+        key: row[key] for key in ("of", "at_least", "depends", "contrary", "slip") if key in row
+    }
+    common["reason"] = _filled(
+        common["reason"], {value.label: value.text for value in more.get("values", ())}, stop
+    )
     return Claim(**common, **more)
 
 
 def _settled(row: dict, found: str, stop) -> str:
-    """Return the verdict that is shown: what was found, with what the row says of it, and no more than that."""
-    for key, wanted in (("depends", ("mixed", "depends")), ("contrary", ("mixed", "contested")),
-                        ("slip", ("wrong", "mixed", "order of magnitude", "slip of the tongue"))):
+    """Return the verdict that is shown: what was found, with what the row says of it, and no more
+    than that.
+    """
+    for key, wanted in (
+        ("depends", ("mixed", "depends")),
+        ("contrary", ("mixed", "contested")),
+        ("slip", ("wrong", "mixed", "order of magnitude", "slip of the tongue")),
+    ):
         if key in row and found not in wanted:
             stop(key, f"has nothing to explain, since the verdict is {found!r}")
     if "slip" in row:
         return "slip of the tongue"
     if found == "mixed" and ("depends" in row) == ("contrary" in row):
-        stop("depends", "some values agree and others do not: say on what it depends, or name the contrary source as contrary")
-    if found in ("depends", "contested", "slip of the tongue") and {"depends": "depends", "contested": "contrary"}.get(found, "slip") not in row:
+        stop(
+            "depends",
+            "some values agree and others do not: say on what it depends, or name the contrary "
+            "source as contrary",
+        )
+    if (
+        found in ("depends", "contested", "slip of the tongue")
+        and {"depends": "depends", "contested": "contrary"}.get(found, "slip") not in row
+    ):
         stop("verdict", f"{found!r} needs its reason: depends, contrary or slip")
     return ("contested" if "contrary" in row else "depends") if found == "mixed" else found
 
 
 def _filled(reason: str, known: dict[str, str], stop) -> str:
-    """The reason with each number that stands in braces, by its label among the values or as a request of its own."""
+    """The reason with each number that stands in braces, by its label among the values or as a
+    request of its own.
+    """
+
     def number(found: re.Match) -> str:
         if found[1] in known:
             return known[found[1]]
@@ -296,13 +399,23 @@ def _checked(row: dict, stop) -> dict:
     from .checks import TESTS
 
     if row["check"] not in TESTS:
-        stop("check", f"there is no test {row['check']!r}; the nearest are {nearest(str(row['check']), TESTS)}")
+        stop(
+            "check",
+            f"there is no test {row['check']!r}; the nearest are "
+            f"{nearest(str(row['check']), TESTS)}",
+        )
     test = TESTS[row["check"]]
     findings = tuple(Finding(label, bool(agrees)) for label, agrees in test().items())
     agree = [finding.agrees for finding in findings]
-    verdict = "holds" if QUANTIFIERS[row.get("of", "all")](agree) else "mixed" if any(agree) else "wrong"
-    return {"check": row["check"], "tested": test.__doc__.strip().partition("\n")[0], "findings": findings,
-            "verdict": verdict}
+    verdict = (
+        "holds" if QUANTIFIERS[row.get("of", "all")](agree) else "mixed" if any(agree) else "wrong"
+    )
+    return {
+        "check": row["check"],
+        "tested": test.__doc__.strip().partition("\n")[0],
+        "findings": findings,
+        "verdict": verdict,
+    }
 
 
 def _recomputed(row: dict, stop) -> dict:
@@ -335,10 +448,35 @@ def _recomputed(row: dict, stop) -> dict:
     values = []
     for label, asked in row["values"].items():
         if not isinstance(asked, str):
-            stop(f"values {label!r}", f"must be a request for a formula, a fact or arithmetic; got {asked!r}")
+            stop(
+                f"values {label!r}",
+                f"must be a request for a formula, a fact or arithmetic; got {asked!r}",
+            )
         value, verified = number(f"values {label!r}", asked)
-        values.append(Value(label, asked, value, format_value(value, unit), verified,
-                            _near(value, (low, high), within, row.get("at_least", False))))
-    text = row.get("said") or " to ".join(dict.fromkeys(format_value(part, unit, 4) for part in (low, high)))
-    return {"spoken": (low, high), "spoken_text": text, "unit": unit, "within": float(within), "values": tuple(values),
-            "verdict": judge([value.value for value in values], (low, high), within, row.get("of", "all"), row.get("at_least", False))}
+        values.append(
+            Value(
+                label,
+                asked,
+                value,
+                format_value(value, unit),
+                verified,
+                _near(value, (low, high), within, row.get("at_least", False)),
+            )
+        )
+    text = row.get("said") or " to ".join(
+        dict.fromkeys(format_value(part, unit, 4) for part in (low, high))
+    )
+    return {
+        "spoken": (low, high),
+        "spoken_text": text,
+        "unit": unit,
+        "within": float(within),
+        "values": tuple(values),
+        "verdict": judge(
+            [value.value for value in values],
+            (low, high),
+            within,
+            row.get("of", "all"),
+            row.get("at_least", False),
+        ),
+    }

@@ -1,7 +1,8 @@
-"""Assignments: one source holds prose, solutions and checks; a mistake in it is one sentence that names file, line and field.
+"""Assignments: one source holds prose, solutions and checks; a mistake in it is one sentence that
+names file, line and field.
 
-The format stands in ``exercises/README.md``.  What a student is given, and what is right, is in `handful.classroom.given`;
-the notebooks are made in `handful.classroom.release`.
+The format stands in ``exercises/README.md``.  What a student is given, and what is right, is in
+`handful.classroom.given`; the notebooks are made in `handful.classroom.release`.
 
 >>> roofline = assignments()["roofline"]
 >>> roofline.questions["step_time"].kind, roofline.questions["step_time"].asks
@@ -9,6 +10,7 @@ the notebooks are made in `handful.classroom.release`.
 >>> roofline.variant("ada") == roofline.variant("ada"), 0 <= roofline.variant("grace") < VARIANTS
 (True, True)
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -28,7 +30,9 @@ KINDS = ("value", "function", "expression", "judged", "written")
 
 @dataclass(frozen=True)
 class WrongTurn:
-    """A known mistake: what to say of it, the points it gets, and code (an expression's text) that makes it."""
+    """A known mistake: what to say of it, the points it gets, and code (an expression's text) that
+    makes it.
+    """
 
     id: str
     says: str
@@ -49,8 +53,9 @@ class Criterion:
 class Question:
     """One question; what does not belong to its `kind` is empty.
 
-    ``hidden`` has the values that each argument of a hidden call is drawn from, ``count`` says how many calls are drawn.
-    Of an expression, ``letters`` maps what a student may write to quantities, and ``tree`` is the answer in quantities.
+    ``hidden`` has the values that each argument of a hidden call is drawn from, ``count`` says how
+    many calls are drawn.  Of an expression, ``letters`` maps what a student may write to
+    quantities, and ``tree`` is the answer in quantities.
     """
 
     name: str
@@ -76,8 +81,9 @@ class Question:
 class Assignment:
     """An assignment as its source says it; two are equal if name and edition are.
 
-    ``drawn`` maps names of the head's `given` to the values they are drawn from, ``shows`` lists the names that a
-    student's `given` holds.  ``edition`` is the start of the SHA-256 of the source.
+    ``drawn`` maps names of the head's `given` to the values they are drawn from, ``shows`` lists
+    the names that a student's `given` holds.  ``edition`` is the start of the SHA-256 of the
+    source.
     """
 
     name: str
@@ -94,7 +100,10 @@ class Assignment:
     shows: tuple[str, ...] = ()
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, Assignment) and (self.name, self.edition) == (other.name, other.edition)
+        return isinstance(other, Assignment) and (self.name, self.edition) == (
+            other.name,
+            other.edition,
+        )
 
     def __hash__(self) -> int:
         return hash((self.name, self.edition))
@@ -102,7 +111,8 @@ class Assignment:
     def variant(self, student: str) -> int:
         """Return which of the 200 sets of inputs a student gets, 0 to 199.
 
-        It depends on the assignment's name and the student's id, whose capitals and width of letters do not count.
+        It depends on the assignment's name and the student's id, whose capitals and width of
+        letters do not count.
         """
         return own.variant(self.name, student)
 
@@ -128,16 +138,24 @@ class Assignment:
     @cached_property
     def cuts(self) -> dict[int, Cut]:
         """Each code cell's forms, by its place among `pieces`."""
-        return {i: cut(piece.text, piece.line, self.file) for i, piece in enumerate(self.pieces) if piece.kind == "code"}
+        return {
+            i: cut(piece.text, piece.line, self.file)
+            for i, piece in enumerate(self.pieces)
+            if piece.kind == "code"
+        }
 
     @cached_property
     def explored(self) -> frozenset[str]:
-        """The explore cells' code, stripped: a submission's cell that is one of these need not be run."""
+        """The explore cells' code, stripped: a submission's cell that is one of these need not be
+        run.
+        """
         return frozenset(piece.text.strip() for piece in self.pieces if piece.tag == "explore")
 
 
 def read(path: str | Path) -> Assignment:
-    """The assignment of a source file; raises SourceError, one sentence that names file, line and field."""
+    """The assignment of a source file; raises SourceError, one sentence that names file, line and
+    field.
+    """
     path = Path(path)
     try:
         source = path.read_bytes().decode("utf-8")
@@ -150,14 +168,18 @@ def read(path: str | Path) -> Assignment:
 
 
 def read_text(text: str, file: str) -> Assignment:
-    """The assignment that a text describes; `file` is what mistakes call it, and its stem is the assignment's name."""
+    """The assignment that a text describes; `file` is what mistakes call it, and its stem is the
+    assignment's name.
+    """
     from .checks import read_given, read_question
 
     name = Path(file).stem
     edition = hashlib.sha256(text.encode()).hexdigest()[:12]
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---":
-        raise SourceError(f"{file}, line 1: an assignment begins with a head between two lines ---.")
+        raise SourceError(
+            f"{file}, line 1: an assignment begins with a head between two lines ---."
+        )
     end = next((i for i in range(1, len(lines)) if lines[i].strip() == "---"), None)
     if end is None:
         raise SourceError(f"{file}, line 1: the head does not end; close it with a line ---.")
@@ -165,7 +187,7 @@ def read_text(text: str, file: str) -> Assignment:
     entry = Entry(name, file, 1, head, places, ())
     _check_head(entry)
     drawn, cases, shows = read_given(entry)
-    pieces = tuple(split(lines[end + 1:], end + 2, file))
+    pieces = tuple(split(lines[end + 1 :], end + 2, file))
     questions: dict[str, Question] = {}
     for piece in pieces:
         if piece.kind == "question":
@@ -176,23 +198,46 @@ def read_text(text: str, file: str) -> Assignment:
     if not questions:
         raise entry.error("there is no question; write one as a block ```{question} name.")
     _check_cells(entry, pieces, questions)
-    return Assignment(name, str(head["title"]), head["chapter"], head["minutes"], str(head.get("library", "none")), edition, entry, pieces,
-                      questions, drawn, cases, shows)
+    return Assignment(
+        name,
+        str(head["title"]),
+        head["chapter"],
+        head["minutes"],
+        str(head.get("library", "none")),
+        edition,
+        entry,
+        pieces,
+        questions,
+        drawn,
+        cases,
+        shows,
+    )
 
 
 def _check_head(entry: Entry) -> None:
-    required, optional = ("title", "chapter", "minutes", "kernelspec"), ("given", "library", "jupytext")
+    required, optional = (
+        ("title", "chapter", "minutes", "kernelspec"),
+        ("given", "library", "jupytext"),
+    )
     for name in required:
         if entry.head.get(name) in (None, ""):
             raise entry.error(f"the field {name} is missing; required are {', '.join(required)}.")
     for name in entry.head:
         if name not in required and name not in optional:
-            raise entry.error(f"there is no such field; allowed are {', '.join((*required, *optional))}.", name)
+            raise entry.error(
+                f"there is no such field; allowed are {', '.join((*required, *optional))}.", name
+            )
     chapter, minutes = entry.head["chapter"], entry.head["minutes"]
     if anchors(str(chapter)) == {}:
-        raise entry.error(f"there is no chapter {chapter!r}; the nearest are {nearest(str(chapter), _chapters())}.", "chapter")
+        raise entry.error(
+            f"there is no chapter {chapter!r}; the nearest are "
+            f"{nearest(str(chapter), _chapters())}.",
+            "chapter",
+        )
     if isinstance(minutes, bool) or not isinstance(minutes, int) or not 1 <= minutes <= 600:
-        raise entry.error(f"a whole number of minutes from 1 to 600 is expected; got {minutes!r}.", "minutes")
+        raise entry.error(
+            f"a whole number of minutes from 1 to 600 is expected; got {minutes!r}.", "minutes"
+        )
     if "library" in entry.head:
         entry.one_of("library", ("none", "all"))
 
@@ -201,31 +246,58 @@ def _chapters() -> list[str]:
     return [path.stem for path in (Path(__file__).resolve().parents[3] / "book").glob("*.md")]
 
 
-def _check_cells(entry: Entry, pieces: tuple[Piece, ...], questions: Mapping[str, Question]) -> None:
-    """Cells are Python, answers belong to questions, questions have answers above them, and nothing imports what grading has not."""
+def _check_cells(
+    entry: Entry, pieces: tuple[Piece, ...], questions: Mapping[str, Question]
+) -> None:
+    """Cells are Python, answers belong to questions, questions have answers above them, and nothing
+    imports what grading has not.
+    """
     file, known = entry.file, set()
     for piece in pieces:
         if piece.kind == "model" and getattr(questions.get(piece.name), "kind", "") != "written":
-            raise SourceError(f"{file}, line {piece.line - 1}: there is no written question {piece.name!r} for this model answer.")
-        if piece.kind == "question" and questions[piece.name].kind != "written" and piece.name not in known:
-            raise questions[piece.name].entry.error("no cell tagged answer above defines this name.")
+            raise SourceError(
+                f"{file}, line {piece.line - 1}: there is no written question {piece.name!r} for "
+                "this model answer."
+            )
+        if (
+            piece.kind == "question"
+            and questions[piece.name].kind != "written"
+            and piece.name not in known
+        ):
+            raise questions[piece.name].entry.error(
+                "no cell tagged answer above defines this name."
+            )
         if piece.kind != "code":
             continue
         made = cut(piece.text, piece.line, file)
         parse(piece.text, piece.line, file)
         if bool(made.taken) != (piece.tag == "answer"):
-            wanted = ("needs its solution between # solution and # end, or on a line that ends in # solution" if piece.tag == "answer"
-                      else "holds a solution and has to be tagged answer")
+            wanted = (
+                "needs its solution between # solution and # end, or on a line that ends in # "
+                "solution"
+                if piece.tag == "answer"
+                else "holds a solution and has to be tagged answer"
+            )
             raise SourceError(f"{file}, line {piece.line}: this cell {wanted}.")
         parse(made.empty, piece.line, file)
-        if entry.head.get("library", "none") == "none" and piece.tag != "explore" and "handful" in imported(piece.text):
-            raise SourceError(f"{file}, line {piece.line}: this cell imports handful, which is not there when answers are graded (library: none).")
+        if (
+            entry.head.get("library", "none") == "none"
+            and piece.tag != "explore"
+            and "handful" in imported(piece.text)
+        ):
+            raise SourceError(
+                f"{file}, line {piece.line}: this cell imports handful, which is not there when "
+                "answers are graded (library: none)."
+            )
         if piece.tag == "answer":
             names = [name for name in bound(made.solution) if not name.startswith("_")]
             for name in names:
                 if name not in questions or questions[name].kind == "written":
-                    raise SourceError(f"{file}, line {piece.line}: the answer {name!r} belongs to no question; questions are "
-                                      f"{', '.join(questions)}, and what only helps begins with an underscore.")
+                    raise SourceError(
+                        f"{file}, line {piece.line}: the answer {name!r} belongs to no question; "
+                        "questions are "
+                        f"{', '.join(questions)}, and what only helps begins with an underscore."
+                    )
             known |= set(names)
 
 
@@ -253,8 +325,13 @@ def assignment(name: str) -> Assignment:
     if name.endswith(".md"):
         return read(name)
     if not _names():
-        raise SourceError(f"No assignments are installed here, since students install this package too; name the file, such as "
-                          f"course/exercises/assignments/{name}.md of a checkout.")
+        raise SourceError(
+            "No assignments are installed here, since students install this package too; name "
+            "the file, such as "
+            f"course/exercises/assignments/{name}.md of a checkout."
+        )
     if name not in _names():
-        raise SourceError(f"There is no assignment {name!r}; the nearest are {nearest(name, _names())}.")
+        raise SourceError(
+            f"There is no assignment {name!r}; the nearest are {nearest(name, _names())}."
+        )
     return _own(name)

@@ -1,4 +1,5 @@
 """The commands of `handful assign` that build."""
+
 from __future__ import annotations
 
 import re
@@ -18,19 +19,55 @@ EDITIONS = Path("teacher", "editions")  # where build keeps the source of what i
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
     command("list", needing(_list), "all assignments")
-    built = command("build", needing(_build), "the students' notebook, the solution, the rubric and a PDF", BUILT, programs=False)
-    checked = command("check", needing(_check), "whether solutions are right and known mistakes wrong, for many students' inputs", programs=False)
-    sent = command("export", needing(_export), "an assignment for nbgrader or Gradescope", programs=False)
+    built = command(
+        "build",
+        needing(_build),
+        "the students' notebook, the solution, the rubric and a PDF",
+        BUILT,
+        programs=False,
+    )
+    checked = command(
+        "check",
+        needing(_check),
+        "whether solutions are right and known mistakes wrong, for many students' inputs",
+        programs=False,
+    )
+    sent = command(
+        "export", needing(_export), "an assignment for nbgrader or Gradescope", programs=False
+    )
     for made in (built, checked, sent):
-        made.add_argument("name", metavar="NAME", help="as handful assign list shows it, or a source file of your own (.md)"
-                          + ("; all for every one" if made is checked else ""))
+        made.add_argument(
+            "name",
+            metavar="NAME",
+            help="as handful assign list shows it, or a source file of your own (.md)"
+            + ("; all for every one" if made is checked else ""),
+        )
     for made in (built, sent):
-        made.add_argument("-o", "--output", metavar="FOLDER", help="where to write; by default a folder called after the assignment")
-        made.add_argument("--install", metavar="REQUIREMENT", 
-                          help="where pip gets handful from, such as the address of a wheel; by default it is not installed")
-    built.add_argument("--students", metavar="ROSTER", help="a notebook for each student of this CSV file, by its column student")
+        made.add_argument(
+            "-o",
+            "--output",
+            metavar="FOLDER",
+            help="where to write; by default a folder called after the assignment",
+        )
+        made.add_argument(
+            "--install",
+            metavar="REQUIREMENT",
+            help="where pip gets handful from, such as the address of a wheel; by default it "
+            "is not installed",
+        )
+    built.add_argument(
+        "--students",
+        metavar="ROSTER",
+        help="a notebook for each student of this CSV file, by its column student",
+    )
     built.add_argument("--no-pdf", action="store_true", help="no PDF; it needs Chromium")
-    checked.add_argument("--variants", type=int, default=50, metavar="N", help="how many of the 200 sets of inputs; 50 by default")
+    checked.add_argument(
+        "--variants",
+        type=int,
+        default=50,
+        metavar="N",
+        help="how many of the 200 sets of inputs; 50 by default",
+    )
     sent.add_argument("--format", required=True, choices=["nbgrader", "gradescope"])
 
 
@@ -40,9 +77,26 @@ def _list(options) -> None:
 
     found = assignments().values()
     if options.json:
-        return cli._json([{"name": one.name, "title": one.title, "chapter": one.chapter, "minutes": one.minutes, "points": one.points,
-                           "waiting": one.waiting, "library": one.library, "edition": one.edition, "questions": list(one.questions)} for one in found])
-    cli._columns((one.name, f"{one.minutes} min", f"{one.points:g} + {one.waiting:g} points", one.title) for one in found)
+        return cli._json(
+            [
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "chapter": one.chapter,
+                    "minutes": one.minutes,
+                    "points": one.points,
+                    "waiting": one.waiting,
+                    "library": one.library,
+                    "edition": one.edition,
+                    "questions": list(one.questions),
+                }
+                for one in found
+            ]
+        )
+    cli._columns(
+        (one.name, f"{one.minutes} min", f"{one.points:g} + {one.waiting:g} points", one.title)
+        for one in found
+    )
 
 
 def say(text: str) -> None:
@@ -51,9 +105,16 @@ def say(text: str) -> None:
 
 
 def count(done: int, total: int, what: str) -> None:
-    """Progress of many: a line that is written over on a terminal, else a line at a quarter, a half, three quarters and the end."""
+    """Progress of many: a line that is written over on a terminal, else a line at a quarter, a
+    half, three quarters and the end.
+    """
     if sys.stderr.isatty():
-        print(f"\r{done} of {total} {what}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+        print(
+            f"\r{done} of {total} {what}",
+            end="\n" if done == total else "",
+            file=sys.stderr,
+            flush=True,
+        )
     elif done == total or done * 4 // total != (done - 1) * 4 // total:
         say(f"{done} of {total} {what}")
 
@@ -77,7 +138,9 @@ def folders(students) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     taken: set[str] = set()
-    numbers: dict[str, int] = {}  # the last that was given to folders of that name, so that none is tried twice
+    numbers: dict[
+        str, int
+    ] = {}  # the last that was given to folders of that name, so that none is tried twice
     for student in students:
         plain = re.sub(r"[^\w.@+-]", "_", student).lstrip(".") or "_"
         name = plain
@@ -97,19 +160,31 @@ def _build(options) -> None:
 
     found = assignment(options.name)
     if found.library == "all" and options.install is None:
-        raise SourceError(f"The students of {found.name} use the package handful: say where pip gets it from, with --install ADDRESS-OF-A-WHEEL.")
+        raise SourceError(
+            f"The students of {found.name} use the package handful: say where pip gets it from, "
+            "with --install ADDRESS-OF-A-WHEEL."
+        )
     out = Path(options.output or found.name)
     if options.students:
         from .roster import Roster
 
         students = folders(Roster.read(options.students).students)
         for done, (student, name) in enumerate(students.items(), 1):
-            write(out / "release" / name / f"{found.name}.ipynb", release.text(release.notebook(found, student, install=options.install)))
+            write(
+                out / "release" / name / f"{found.name}.ipynb",
+                release.text(release.notebook(found, student, install=options.install)),
+            )
             count(done, len(students), "notebooks")
     else:
-        write(out / "release" / f"{found.name}.ipynb", release.text(release.notebook(found, install=options.install)))
+        write(
+            out / "release" / f"{found.name}.ipynb",
+            release.text(release.notebook(found, install=options.install)),
+        )
         say(f"{out / 'release' / found.name}.ipynb")
-    write(out / "teacher" / f"{found.name}-solution.ipynb", release.text(release.notebook(found, fill="solution", install=options.install)))
+    write(
+        out / "teacher" / f"{found.name}-solution.ipynb",
+        release.text(release.notebook(found, fill="solution", install=options.install)),
+    )
     write(out / "teacher" / "rubric.md", paper.rubric(found))
     write(out / EDITIONS / f"{found.name}-{found.edition}.md", source_of(found))
     say(f"{out / 'teacher'}: the solution and the rubric; not for students")
@@ -119,7 +194,10 @@ def _build(options) -> None:
         try:
             write(out / "release" / f"{found.name}.pdf", pdf(paper.sheet(found)))
         except MissingError as error:
-            raise MissingError(f"All but the PDF is built; leave it out with --no-pdf.  {str(error).partition(';')[0].rstrip('.')}.") from None
+            raise MissingError(
+                "All but the PDF is built; leave it out with --no-pdf.  "
+                f"{str(error).partition(';')[0].rstrip('.')}."
+            ) from None
         say(f"{out / 'release' / found.name}.pdf")
 
 
@@ -134,14 +212,24 @@ def _check(options) -> None:
     found = list(assignments().values()) if options.name == "all" else [assignment(options.name)]
     wrong = []
     for one in found:
-        wrong += faults(one, range(options.variants), lambda done, one=one: count(done, options.variants, f"variants of {one.name}"))
+        wrong += faults(
+            one,
+            range(options.variants),
+            lambda done, one=one: count(done, options.variants, f"variants of {one.name}"),
+        )
         for note in carried(one, 0):
             say(f"Note: {one.name}: {note}")
     for says in wrong:
         print(says)
     if wrong:
-        raise SourceError(f"{len(wrong)} fault{'s' if len(wrong) > 1 else ''} in {', '.join(one.name for one in found)}.")
-    print(f"{', '.join(one.name for one in found)}: solutions are right and known mistakes wrong, each in its own way.")
+        raise SourceError(
+            f"{len(wrong)} fault{'s' if len(wrong) > 1 else ''} in "
+            f"{', '.join(one.name for one in found)}."
+        )
+    print(
+        f"{', '.join(one.name for one in found)}: solutions are right and known mistakes wrong, "
+        "each in its own way."
+    )
 
 
 def _export(options) -> None:

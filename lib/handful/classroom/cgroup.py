@@ -1,7 +1,10 @@
-"""Control groups: bounds on memory, processes and processor (one core) that hold across forks, where this machine lets us have them.
+"""Control groups: bounds on memory, processes and processor (one core) that hold across forks,
+where this machine lets us have them.
 
-`make` gives a fresh group for one sandbox; a process joins it by writing 0 to each file of `Group.doors`.
+`make` gives a fresh group for one sandbox; a process joins it by writing 0 to each file of
+`Group.doors`.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -35,7 +38,11 @@ class Group:
 
     def overflowed(self) -> bool:
         """Whether the kernel ended a process of the group because the memory was used up."""
-        name, word = ("memory.oom_control", "oom_kill") if self.version == 1 else ("memory.events", "oom_kill")
+        name, word = (
+            ("memory.oom_control", "oom_kill")
+            if self.version == 1
+            else ("memory.events", "oom_kill")
+        )
         try:
             lines = (self.folders[0] / name).read_text().splitlines()
         except OSError:
@@ -70,7 +77,9 @@ def _own(controller: str) -> str | None:
 
 
 def _home_1(controller: str) -> Path | None:
-    """Where groups of version 1 may be made: within our own group where that has a bound of memory, else at the top."""
+    """Where groups of version 1 may be made: within our own group where that has a bound of memory,
+    else at the top.
+    """
     path = _own(controller)
     if path is None or not (TOP / controller).is_dir():
         return None
@@ -82,7 +91,9 @@ def _home_1(controller: str) -> Path | None:
 
 
 def _home_2() -> Path | None:
-    """Where groups of version 2 may be made: the nearest group above us that hands on memory and processes, if we may write to it."""
+    """Where groups of version 2 may be made: the nearest group above us that hands on memory and
+    processes, if we may write to it.
+    """
     path = _own("")
     if path is None or not (TOP / "cgroup.controllers").exists():
         return None
@@ -95,17 +106,27 @@ def _home_2() -> Path | None:
         except OSError:
             continue
         if {"memory", "pids"} <= set(handed_on):
-            return folder if os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK) else None
+            return (
+                folder
+                if os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK)
+                else None
+            )
     return None
 
 
 @cache
 def homes() -> tuple[int, tuple[Path, ...]]:
-    """The version of control groups that can be had here (0: none) and the folders to make groups in."""
+    """The version of control groups that can be had here (0: none) and the folders to make groups
+    in.
+    """
     if sys.platform != "linux":
         return 0, ()
     try:
-        first, processor, second = tuple(map(_home_1, ("memory", "pids"))), _home_1("cpu"), _home_2()
+        first, processor, second = (
+            tuple(map(_home_1, ("memory", "pids"))),
+            _home_1("cpu"),
+            _home_2(),
+        )
     except (OSError, ValueError):
         return 0, ()
     for found in ((1, (*first, *([processor] if processor else []))), (2, (second,))):
@@ -123,7 +144,10 @@ def _serves(version: int, places: tuple[Path, ...]) -> bool:
         return False
     try:
         script = " && ".join(f"echo 0 > '{door}'" for door in group.doors)
-        return subprocess.run(["/bin/sh", "-c", script], capture_output=True, timeout=20).returncode == 0
+        return (
+            subprocess.run(["/bin/sh", "-c", script], capture_output=True, timeout=20).returncode
+            == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     finally:
@@ -133,8 +157,8 @@ def _serves(version: int, places: tuple[Path, ...]) -> bool:
 def _sweep(home: Path) -> None:
     """Remove groups that a grader left when it was killed, and end what is in them.
 
-    A killed grader takes its sandboxes with it, but for one that bubblewrap is just making: its inner half may wait for
-    ever for the outer one.  Nothing of a student's runs in it.
+    A killed grader takes its sandboxes with it, but for one that bubblewrap is just making: its
+    inner half may wait for ever for the outer one.  Nothing of a student's runs in it.
     """
     for folder in home.glob("handful-*-*"):
         if not Path("/proc", folder.name.split("-")[1]).exists():
@@ -148,7 +172,9 @@ def make(memory_bytes: int, processes: int) -> Group | None:
     return _make(version, places, memory_bytes, processes) if version else None
 
 
-def _make(version: int, places: tuple[Path, ...], memory_bytes: int, processes: int) -> Group | None:
+def _make(
+    version: int, places: tuple[Path, ...], memory_bytes: int, processes: int
+) -> Group | None:
     name = f"handful-{os.getpid()}-{next(_count)}"
     folders = tuple(place / name for place in places)
     group = Group(version, folders)
@@ -165,8 +191,13 @@ def _make(version: int, places: tuple[Path, ...], memory_bytes: int, processes: 
             if quota.exists():
                 quota.write_text((folders[-1] / "cpu.cfs_period_us").read_text())
         else:
-            for file, value in (("memory.max", memory_bytes), ("memory.swap.max", 0), ("memory.oom.group", 1), ("pids.max", processes),
-                                ("cpu.max", "100000 100000")):
+            for file, value in (
+                ("memory.max", memory_bytes),
+                ("memory.swap.max", 0),
+                ("memory.oom.group", 1),
+                ("pids.max", processes),
+                ("cpu.max", "100000 100000"),
+            ):
                 if (folders[0] / file).exists():
                     (folders[0] / file).write_text(str(value))
     except OSError:
@@ -179,12 +210,30 @@ def _make(version: int, places: tuple[Path, ...], memory_bytes: int, processes: 
 def scope() -> Callable[[int, int], list[str]] | None:
     """A front for commands that has the user's service manager bound them, where there is one."""
     program = shutil.which("systemd-run")
-    if program is None or not os.environ.get("XDG_RUNTIME_DIR") or not Path("/run/systemd/system").is_dir():
+    if (
+        program is None
+        or not os.environ.get("XDG_RUNTIME_DIR")
+        or not Path("/run/systemd/system").is_dir()
+    ):
         return None
 
     def front(memory_bytes: int, processes: int) -> list[str]:
-        return [program, "--user", "--scope", "--quiet", "--collect", "-p", f"MemoryMax={memory_bytes}", "-p", "MemorySwapMax=0",
-                "-p", f"TasksMax={processes}", "-p", "CPUQuota=100%", "--"]
+        return [
+            program,
+            "--user",
+            "--scope",
+            "--quiet",
+            "--collect",
+            "-p",
+            f"MemoryMax={memory_bytes}",
+            "-p",
+            "MemorySwapMax=0",
+            "-p",
+            f"TasksMax={processes}",
+            "-p",
+            "CPUQuota=100%",
+            "--",
+        ]
 
     try:
         tried = subprocess.run([*front(1 << 26, 16), "/bin/true"], capture_output=True, timeout=10)

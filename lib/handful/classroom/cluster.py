@@ -1,18 +1,21 @@
 """The same function over many tasks: in this process, in processes beside it, or on a Dask cluster.
 
-Few tasks are under way at a time, so that memory does not grow with the class.  A process that dies is replaced and its
-task tried once more; if that kills its process too, the task comes back as a fault and the others go on.
+Few tasks are under way at a time, so that memory does not grow with the class.  A process that dies
+is replaced and its task tried once more; if that kills its process too, the task comes back as a
+fault and the others go on.
 
-Each task has `seconds` of this program's own processor time for reading what one student sent.  Beyond it the kernel
-ends the process that is at work, and the task comes back as a fault at once.  Under Dask each thread of a worker hands its
-tasks to a process of its own, since a thread can be neither interrupted nor ended.  `here` has no process to lose: it
-raises between two steps of Python, and cannot interrupt a single long call (`handful.classroom.watchdog`).
+Each task has `seconds` of this program's own processor time for reading what one student sent.
+Beyond it the kernel ends the process that is at work, and the task comes back as a fault at once.
+Under Dask each thread of a worker hands its tasks to a process of its own, since a thread can be
+neither interrupted nor ended.  `here` has no process to lose: it raises between two steps of
+Python, and cannot interrupt a single long call (`handful.classroom.watchdog`).
 
 >>> [found for _, found in here(abs, [-1, 2])]
 [Done(result=1), Done(result=2)]
 >>> [found for _, found in here(int, ["x"])]
 [Fault(says="ValueError: invalid literal for int() with base 10: 'x'")]
 """
+
 from __future__ import annotations
 
 import math
@@ -34,7 +37,9 @@ from itertools import islice
 from . import watchdog
 
 TRIES = 2
-PRELOAD = ["handful.classroom.grade"]  # imported once, by the process that all workers are forked from
+PRELOAD = [
+    "handful.classroom.grade"
+]  # imported once, by the process that all workers are forked from
 LOOK = 1.0  # seconds between looks at how long each has been at its task
 # What stops the whole class, by the names of errors.
 STOPPING = ("SandboxError", "StartError", "SourceError", "JudgeError", "GradingError")
@@ -63,7 +68,9 @@ class Fault:
 
 @dataclass(frozen=True)
 class Stop:
-    """Hold what makes it pointless to go on: no sandbox, a mistake in the assignment; with the error's name."""
+    """Hold what makes it pointless to go on: no sandbox, a mistake in the assignment; with the
+    error's name.
+    """
 
     says: str
     error: str = ""
@@ -78,7 +85,11 @@ def attempt(run: Callable, task) -> Done | Fault | Stop:
         return Fault(str(error), _began(), late=True)
     except Exception as error:
         name = type(error).__name__
-        return Stop(str(error), name, _began()) if name in STOPPING else Fault(f"{name}: {error}"[:1000], _began())
+        return (
+            Stop(str(error), name, _began())
+            if name in STOPPING
+            else Fault(f"{name}: {error}"[:1000], _began())
+        )
 
 
 def _began() -> bool:
@@ -90,8 +101,9 @@ def _began() -> bool:
 def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
     """Return what came of a task, unless it stops the class.
 
-    A sandbox that fails stops the class only while none has started: `began` says whether one has, and `errors` names
-    what this holds for.  Once one has, the machine can make them, and the failure costs the one submission only.
+    A sandbox that fails stops the class only while none has started: `began` says whether one has,
+    and `errors` names what this holds for.  Once one has, the machine can make them, and the
+    failure costs the one submission only.
     """
     if isinstance(found, Stop):
         if began and found.error in errors:
@@ -101,7 +113,10 @@ def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
 
 
 def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Iterator[tuple]:
-    """Each task and what came of it, one after the other in this process; each has `seconds` of processor time."""
+    """Each task and what came of it, one after the other in this process; each has `seconds` of
+    processor time.
+    """
+
     def watched(task):
         with watchdog.within(seconds):
             return run(task)
@@ -113,13 +128,16 @@ def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Iterator[
 
 # Processes of this machine
 
+
 def cores() -> int:
     """The processors that this program may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _serve(connection, run: Callable, seconds: float = math.inf) -> None:
-    """A worker: takes tasks until its pipe is closed, which the end of the grader does too, however it comes."""
+    """A worker: takes tasks until its pipe is closed, which the end of the grader does too, however
+    it comes.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         while True:
@@ -137,8 +155,14 @@ def _lost(code: int | None, late: bool, tries: int, seconds: float, longest: flo
     if code == -signal.SIGPROF:
         return Fault(watchdog.says(seconds), late=True)
     if late:
-        return Fault(f"grading it took more than {longest:,.0f} seconds, so it was given up", late=True)
-    return None if tries < TRIES else Fault(f"the process that graded it ended {tries} times (exit code {code})")
+        return Fault(
+            f"grading it took more than {longest:,.0f} seconds, so it was given up", late=True
+        )
+    return (
+        None
+        if tries < TRIES
+        else Fault(f"the process that graded it ended {tries} times (exit code {code})")
+    )
 
 
 @dataclass
@@ -168,11 +192,13 @@ def _dismissed(worker: _Worker) -> int | None:
     return code
 
 
-def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf,
-         seconds: float = math.inf) -> Iterator[tuple]:
+def pool(
+    run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf, seconds: float = math.inf
+) -> Iterator[tuple]:
     """Each task and what came of it, as they end, from `jobs` processes of this machine.
 
-    A task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is given up.
+    A task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
+    given up.
     """
     context, tasks, again = multiprocessing.get_context("forkserver"), iter(tasks), deque()
     context.set_forkserver_preload(PRELOAD)
@@ -197,7 +223,9 @@ def pool(run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf,
                 give(workers[-1], *one)
             if not workers:
                 return
-            ready = multiprocessing.connection.wait([worker.connection for worker in workers], timeout=LOOK)
+            ready = multiprocessing.connection.wait(
+                [worker.connection for worker in workers], timeout=LOOK
+            )
             for worker in workers:
                 if worker.until < time.monotonic() and worker.connection not in ready:
                     worker.late = True
@@ -231,13 +259,15 @@ def _heard(worker: _Worker):
 
 # A Dask cluster
 
+
 def _version() -> str:
     from .grade import library
 
     return library()
 
 
-# Started by a thread of a Dask worker.  No `multiprocessing.Process`, for Dask's workers are daemons, which may have none.
+# Started by a thread of a Dask worker.  No `multiprocessing.Process`, for Dask's workers are
+# daemons, which may have none.
 _APART = """
 import sys
 from multiprocessing.connection import Connection
@@ -249,19 +279,27 @@ _own = threading.local()  # its `worker` is the process of this thread
 
 
 class _Apart:
-    """A process that takes tasks from one thread of this program, until that thread or this program ends."""
+    """A process that takes tasks from one thread of this program, until that thread or this program
+    ends.
+    """
 
     def __init__(self, run: Callable, seconds: float) -> None:
         self.made = run, seconds
         self.connection, other = multiprocessing.Pipe()
         with other:
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            self.process = subprocess.Popen([sys.executable, "-P", "-c", _APART, str(other.fileno())],
-                                            stdin=subprocess.DEVNULL, pass_fds=[other.fileno()], env=environment)
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _APART, str(other.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[other.fileno()],
+                env=environment,
+            )
         self.connection.send(self.made)
 
     def asked(self, task, longest: float) -> tuple[Done | Fault | Stop | None, bool]:
-        """Return what came of a task, None where the process died, and whether it was ended for being late."""
+        """Return what came of a task, None where the process died, and whether it was ended for
+        being late.
+        """
         late = False
         try:
             self.connection.send(task)
@@ -279,8 +317,12 @@ class _Apart:
         return self.process.wait()
 
 
-def apart(run: Callable, task, longest: float = math.inf, seconds: float = math.inf) -> Done | Fault | Stop:
-    """One task, whatever comes of it, in a process of this thread's own, which is kept for the next."""
+def apart(
+    run: Callable, task, longest: float = math.inf, seconds: float = math.inf
+) -> Done | Fault | Stop:
+    """One task, whatever comes of it, in a process of this thread's own, which is kept for the
+    next.
+    """
     for tries in range(1, TRIES + 1):
         worker = getattr(_own, "worker", None)
         if worker is not None and worker.made != (run, seconds):
@@ -296,12 +338,19 @@ def apart(run: Callable, task, longest: float = math.inf, seconds: float = math.
     return found
 
 
-def dask(run: Callable, tasks: Iterable, address: str, longest: float = math.inf,
-         seconds: float = math.inf) -> Iterator[tuple]:
-    """Each task and what came of it, as they end, from the workers of the Dask scheduler at `address`.
+def dask(
+    run: Callable,
+    tasks: Iterable,
+    address: str,
+    longest: float = math.inf,
+    seconds: float = math.inf,
+) -> Iterator[tuple]:
+    """Each task and what came of it, as they end, from the workers of the Dask scheduler at
+    `address`.
 
-    The scheduler gives the tasks of a worker that is lost to others; workers may come and go.  A task that takes longer
-    than `longest` seconds on the wall, or `seconds` of processor time, is given up.
+    The scheduler gives the tasks of a worker that is lost to others; workers may come and go.  A
+    task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
+    given up.
     """
     import distributed
     from concurrent.futures import CancelledError
@@ -309,12 +358,20 @@ def dask(run: Callable, tasks: Iterable, address: str, longest: float = math.inf
     try:
         client = distributed.Client(address, timeout=15, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise ClusterError(f"No Dask scheduler answers at {address}: {str(error).splitlines()[0] if str(error) else type(error).__name__}.") from None
+        raise ClusterError(
+            f"No Dask scheduler answers at {address}: "
+            f"{str(error).splitlines()[0] if str(error) else type(error).__name__}."
+        ) from None
     try:
         _check_workers(client, address)
-        yield from _dasked(distributed, client, partial(apart, run, longest=longest, seconds=seconds), iter(tasks))
+        yield from _dasked(
+            distributed, client, partial(apart, run, longest=longest, seconds=seconds), iter(tasks)
+        )
     except (CancelledError, OSError) as error:
-        raise ClusterError(f"The Dask scheduler at {address} is gone ({type(error).__name__}); the same command goes on where this one stopped.") from None
+        raise ClusterError(
+            f"The Dask scheduler at {address} is gone ({type(error).__name__}); the same command "
+            "goes on where this one stopped."
+        ) from None
     finally:
         client.close(timeout=5)
 
@@ -324,15 +381,23 @@ def _check_workers(client, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=15)
     except TimeoutError:
-        raise ClusterError(f"The Dask scheduler at {address} has no workers; start one with: dask worker {address}") from None
+        raise ClusterError(
+            f"The Dask scheduler at {address} has no workers; start one with: dask worker {address}"
+        ) from None
     own = _version()
     try:
         found = client.run(_version)
     except Exception as error:
-        raise ClusterError(f"A worker of {address} cannot use handful: {type(error).__name__}: {error}; install handful {own} there.") from None
+        raise ClusterError(
+            f"A worker of {address} cannot use handful: {type(error).__name__}: {error}; install "
+            f"handful {own} there."
+        ) from None
     for worker, version in sorted(found.items()):
         if version != own:
-            raise ClusterError(f"The worker {worker} has handful {version}, and here is {own}; results would differ.  Install the same on all.")
+            raise ClusterError(
+                f"The worker {worker} has handful {version}, and here is {own}; results would "
+                "differ.  Install the same on all."
+            )
 
 
 def _dasked(distributed, client, ask: Callable, tasks: Iterator) -> Iterator[tuple]:
@@ -349,13 +414,20 @@ def _dasked(distributed, client, ask: Callable, tasks: Iterator) -> Iterator[tup
     def room() -> int:
         return max(2, 2 * sum(client.nthreads().values()))
 
-    waiting = distributed.as_completed([submit(task) for task in islice(tasks, room())], loop=client.loop)
+    waiting = distributed.as_completed(
+        [submit(task) for task in islice(tasks, room())], loop=client.loop
+    )
     for future in waiting:
         task, tries = under_way.pop(future)
         if future.status == "finished":
             found = future.result()
             began = began or found.began
-            if began and isinstance(found, Stop) and found.error == "SandboxError" and tries < TRIES:
+            if (
+                began
+                and isinstance(found, Stop)
+                and found.error == "SandboxError"
+                and tries < TRIES
+            ):
                 waiting.add(submit(task, tries + 1))  # a worker that has none; another may have one
                 continue
             found = _checked(found, began)
@@ -363,9 +435,15 @@ def _dasked(distributed, client, ask: Callable, tasks: Iterator) -> Iterator[tup
             waiting.add(submit(task, tries + 1))
             continue
         elif future.status == "error":
-            found = Fault(f"the workers that graded it were lost {tries} times ({type(future.exception()).__name__})")
+            found = Fault(
+                f"the workers that graded it were lost {tries} times "
+                f"({type(future.exception()).__name__})"
+            )
         else:
-            raise ClusterError("The Dask scheduler gave up a task; the same command goes on where this one stopped.")
+            raise ClusterError(
+                "The Dask scheduler gave up a task; the same command goes on where this one "
+                "stopped."
+            )
         for task_next in islice(tasks, max(0, room() - len(under_way))):
             waiting.add(submit(task_next))
         yield task, found

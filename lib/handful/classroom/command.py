@@ -1,4 +1,5 @@
 """The commands ``handful assign …``; `handful.cli` puts them beside the others."""
+
 from __future__ import annotations
 
 import importlib

@@ -1,7 +1,9 @@
-"""Feedback: a page for each student that says, question by question, what is right, what came back wrong, and what waits for the teacher.
+"""Feedback: a page for each student that says, question by question, what is right, what came back
+wrong, and what waits for the teacher.
 
 It holds what a result holds and nothing more: no hidden input and no expected value is in either.
 """
+
 from __future__ import annotations
 
 import io
@@ -24,21 +26,36 @@ OUTCOMES = {
     "killed": "Some code was ended because it went beyond its limits.",
     "ungradable": "This submission could not be graded.",
 }
-WORDS = {"ok": ("✓", "right", "good"), "wrong": ("✗", "not right", "bad"), "missing": ("–", "missing", "bad"),
-         "error": ("!", "stopped with an error", "bad"),
-         "timeout": ("!", "took too long", "bad"), "killed": ("!", "ended", "bad"), "ungradable": ("!", "could not be graded", "bad"),
-         "waiting": ("…", "waits for your teacher", "wait")}
+WORDS = {
+    "ok": ("✓", "right", "good"),
+    "wrong": ("✗", "not right", "bad"),
+    "missing": ("–", "missing", "bad"),
+    "error": ("!", "stopped with an error", "bad"),
+    "timeout": ("!", "took too long", "bad"),
+    "killed": ("!", "ended", "bad"),
+    "ungradable": ("!", "could not be graded", "bad"),
+    "waiting": ("…", "waits for your teacher", "wait"),
+}
 
 
 def turn_says(assignment, question: str, turn: str) -> str:
-    """The sentence of a named wrong turn; the name in words where the assignment does not know it (any more)."""
+    """The sentence of a named wrong turn; the name in words where the assignment does not know it
+    (any more).
+    """
     known = assignment.questions.get(question)
     wrong = known and known.wrong.get(turn)
     return wrong.says if wrong else f"{turn.replace('-', ' ').capitalize()}."
 
 
-def write(folder: Path, assignment, grades: Sequence[Grade], site: str = "", progress: Callable[[int], None] = lambda done: None) -> None:
-    """Write feedback/STUDENT.html for each student, and feedback.zip of them all, the same to the byte each time.
+def write(
+    folder: Path,
+    assignment,
+    grades: Sequence[Grade],
+    site: str = "",
+    progress: Callable[[int], None] = lambda done: None,
+) -> None:
+    """Write feedback/STUDENT.html for each student, and feedback.zip of them all, the same to the
+    byte each time.
 
     Parameters
     ----------
@@ -56,7 +73,10 @@ def write(folder: Path, assignment, grades: Sequence[Grade], site: str = "", pro
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for done, grade in enumerate(grades, 1):
-            name, html = f"{file_name(grade.student)}.html", _page_in_time(assignment, grade, site).encode()
+            name, html = (
+                f"{file_name(grade.student)}.html",
+                _page_in_time(assignment, grade, site).encode(),
+            )
             tables.keep(folder / "feedback" / name, html)
             entry = zipfile.ZipInfo(f"feedback/{name}", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
@@ -71,8 +91,12 @@ def _page_in_time(assignment, grade: Grade, site: str) -> str:
         with within(READING_SECONDS):
             return student_page(assignment, grade, site)
     except OverlongError:
-        return page(f"{assignment.title}: {grade.student}",
-                    f"<main>{_score(grade)}<p>This page took too long to write; ask your teacher for the rest of it.</p></main>", SVG_STYLE)
+        return page(
+            f"{assignment.title}: {grade.student}",
+            f"<main>{_score(grade)}<p>This page took too long to write; ask your teacher for the "
+            "rest of it.</p></main>",
+            SVG_STYLE,
+        )
 
 
 def student_page(assignment, grade: Grade, site: str = "") -> str:
@@ -82,8 +106,12 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
     says = [OUTCOMES.get(status, ""), grade.says]
     if status == "ungradable" and grade.says:
         says = says[1:]
-    parts = [f'<header><p class="note">{shown(grade.student, 200)}</p><h1>{shown(assignment.title, 300)}</h1></header>', "<main>",
-             _score(grade)]
+    parts = [
+        f'<header><p class="note">{shown(grade.student, 200)}</p>'
+        f"<h1>{shown(assignment.title, 300)}</h1></header>",
+        "<main>",
+        _score(grade),
+    ]
     parts += [f"<p>{shown(text, 2000)}</p>" for text in dict.fromkeys(filter(None, says))]
     if result["notices"]:
         notices = "".join(f"<li>{shown(text, 2000)}</li>" for text in result["notices"])
@@ -99,19 +127,33 @@ def _score(grade: Grade) -> str:
     if not grade.graded:
         return '<p><strong class="bad">No grade yet.</strong></p>'
     possible, got = grade.possible - grade.waiting, grade.total
-    waits = (f'<div class="tile"><b class="wait">{number(grade.waiting)}</b><span>points wait for your teacher</span></div>'
-             if grade.waiting else "")
+    waits = (
+        f'<div class="tile"><b class="wait">{number(grade.waiting)}</b>'
+        "<span>points wait for your teacher</span></div>"
+        if grade.waiting
+        else ""
+    )
     share = min(max(got / possible, 0), 1) if possible else 0
     # A picture without a style attribute, which the page's policy would refuse.
-    bar = (f'<svg viewBox="0 0 100 2" preserveAspectRatio="none" height="8" aria-hidden="true"><rect width="100" height="2" fill="#dfe3e8"/>'
-           f'<rect width="{100 * share:.1f}" height="2" fill="#0a401e"/></svg>')
-    return (f'<div class="tiles"><div class="tile"><b>{number(got)} of {number(possible)}</b><span>points'
-            f'{" so far" if grade.waiting else ""}</span></div>{waits}</div>\n<div class="bar">{bar}</div>')
+    bar = (
+        '<svg viewBox="0 0 100 2" preserveAspectRatio="none" height="8" aria-hidden="true">'
+        '<rect width="100" height="2" fill="#dfe3e8"/>'
+        f'<rect width="{100 * share:.1f}" height="2" fill="#0a401e"/></svg>'
+    )
+    return (
+        f'<div class="tiles"><div class="tile"><b>{number(got)} of {number(possible)}</b>'
+        "<span>points"
+        f"{' so far' if grade.waiting else ''}</span></div>{waits}</div>\n"
+        f'<div class="bar">{bar}</div>'
+    )
 
 
 def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
     status = part["status"]
-    points, lines = question_points(grade, part["name"]), [line for line in grade.lines if line.question == part["name"]]
+    points, lines = (
+        question_points(grade, part["name"]),
+        [line for line in grade.lines if line.question == part["name"]],
+    )
     possible = float(part["possible"]) or sum(line.possible for line in lines)
     if status == "waiting" and points is not None:
         sign, word, kind = "✓", "graded by your teacher", "good" if points >= possible else "wait"
@@ -119,10 +161,20 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
         sign, word, kind = WORDS.get(status, ("?", status, "wait"))
     if status == "wrong" and points:
         sign, word = "◐", "partly right"
-    worth = f"{number(points)} of {count_points(possible)}" if points is not None else count_points(possible)
-    name = f'<h3>{shown(_capital(part["asks"]), 500)} <code class="note">{shown(part["name"], 100)}</code></h3>'
-    body = [f'<div class="head">{name}<span class="num">{worth}</span></div>',
-            f'<p class="{kind}"><span aria-hidden="true">{sign}</span> {shown(_capital(word), 100)}{_calls(part)}</p>']
+    worth = (
+        f"{number(points)} of {count_points(possible)}"
+        if points is not None
+        else count_points(possible)
+    )
+    name = (
+        f"<h3>{shown(_capital(part['asks']), 500)} <code "
+        f'class="note">{shown(part["name"], 100)}</code></h3>'
+    )
+    body = [
+        f'<div class="head">{name}<span class="num">{worth}</span></div>',
+        f'<p class="{kind}"><span aria-hidden="true">{sign}</span> '
+        f"{shown(_capital(word), 100)}{_calls(part)}</p>",
+    ]
     # Of an answer that the teacher has read, the lines of the rubric below say it.
     says = "" if status == "waiting" and points is not None else str(part["says"] or "")
     turn = turn_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
@@ -156,7 +208,7 @@ def _calls(part: Mapping) -> str:
     right = part.get("right") or []
     if len(right) < 2 or part["status"] != "wrong" or " of " in str(part["says"]):
         return ""
-    return f': {sum(map(bool, right))} of {count(len(right), "check")}'
+    return f": {sum(map(bool, right))} of {count(len(right), 'check')}"
 
 
 def _link(assignment, site: str) -> str:
@@ -164,19 +216,30 @@ def _link(assignment, site: str) -> str:
 
     name = shown(title(assignment.chapter))
     if site:
-        address = f'{shown(site.rstrip("/"), 500)}/{shown(assignment.chapter)}.html'
+        address = f"{shown(site.rstrip('/'), 500)}/{shown(assignment.chapter)}.html"
         return f'<a href="{address}" rel="noreferrer">Read it again in the book: {name}</a>'
     return f'<span class="note">Read it again in the book: {name}.</span>'
 
 
 def _line(line) -> str:
     given = "" if line.points is None else f"<strong>{number(line.points)}</strong> of "
-    said = f'<br><span class="note">Your teacher: {shown(line.comment, 2000)}</span>' if line.comment else ""
+    said = (
+        f'<br><span class="note">Your teacher: {shown(line.comment, 2000)}</span>'
+        if line.comment
+        else ""
+    )
     return f"<li>{given}{count_points(line.possible)}: {shown(line.text, 1000)}{said}</li>"
 
 
 def _foot(result: Mapping) -> str:
-    submission = f"submission <code>{shown(result['submission'], 64)}</code>, " if result["submission"] else ""
-    return (f"<footer><p>Graded from {submission}assignment {shown(result['assignment'], 100)}, "
-            f"edition <code>{shown(result['edition'], 40)}</code>, "
-            f"handful {shown(result['library'], 40)}.  Quote this line when you ask about your grade.</p></footer>")
+    submission = (
+        f"submission <code>{shown(result['submission'], 64)}</code>, "
+        if result["submission"]
+        else ""
+    )
+    return (
+        f"<footer><p>Graded from {submission}assignment {shown(result['assignment'], 100)}, "
+        f"edition <code>{shown(result['edition'], 40)}</code>, "
+        f"handful {shown(result['library'], 40)}.  Quote this line when you ask about your "
+        "grade.</p></footer>"
+    )

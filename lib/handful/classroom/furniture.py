@@ -1,9 +1,11 @@
-"""What a notebook finds in the sandbox beside Python: no screen, widgets that nobody moves, and packages that are slow to load put off.
+"""What a notebook finds in the sandbox beside Python: no screen, widgets that nobody moves, and
+packages that are slow to load put off.
 
-Runs within the sandbox, trusted by nobody.  ``display``, ``IPython`` and ``ipywidgets`` do nothing.  NumPy and matplotlib,
-which most notebooks import and some never touch, are loaded when they are first touched: a class of ten thousand
-notebooks would otherwise spend its hour there.
+Runs within the sandbox, trusted by nobody.  ``display``, ``IPython`` and ``ipywidgets`` do nothing.
+NumPy and matplotlib, which most notebooks import and some never touch, are loaded when they are
+first touched: a class of ten thousand notebooks would otherwise spend its hour there.
 """
+
 import builtins
 import sys
 
@@ -12,7 +14,9 @@ LATER = {"numpy": (), "matplotlib": ("matplotlib.pyplot",), "scipy": (), "pandas
 
 
 class Nothing:
-    """Takes every call and gives itself back; what it was made with can be read again (``IntSlider(value=4).value``)."""
+    """Takes every call and gives itself back; what it was made with can be read again
+    (``IntSlider(value=4).value``).
+    """
 
     def __init__(self, *arguments, **named):
         self.__dict__.update(named)
@@ -62,15 +66,25 @@ class Screenless(Module):
 
 
 class Later(Module):
-    """A package that is imported when one of its names is first read; it then hands out that package's names."""
+    """A package that is imported when one of its names is first read; it then hands out that
+    package's names.
+    """
 
     def __getattr__(self, name):
         own = self.__dict__["__name__"]
-        # While it is being made, the import system asks for what a package would have, and means the stand-in.
-        if "ready" not in self.__dict__ or name in ("__file__", "__cached__", "__wrapped__", "__warningregistry__"):
+        # While it is being made, the import system asks for what a package would have, and means
+        # the stand-in.
+        if "ready" not in self.__dict__ or name in (
+            "__file__",
+            "__cached__",
+            "__wrapped__",
+            "__warningregistry__",
+        ):
             raise AttributeError(name)
         real = load(own)
-        self.__dict__.update((key, value) for key, value in real.__dict__.items() if not key.startswith("__"))
+        self.__dict__.update(
+            (key, value) for key, value in real.__dict__.items() if not key.startswith("__")
+        )
         return getattr(real, name)
 
 
@@ -134,6 +148,7 @@ class Finder:
 
 def furnish(given):
     """Put all of it in place; `given` is what `handful.classroom.student` hands out."""
+
     def leave(code=None):
         raise SystemExit(code)
 

@@ -1,17 +1,25 @@
-"""What a student is given, what is right, and which calls are made: all from an assignment and a variant.
+"""What a student is given, what is right, and which calls are made: all from an assignment and a
+variant.
 
-Truths, solutions and wrong turns are our own code and run here, in this process; nothing of a student's does.
+Truths, solutions and wrong turns are our own code and run here, in this process; nothing of a
+student's does.
 
 >>> from handful.classroom.assignment import assignments
 >>> roofline = assignments()["roofline"]
 >>> question = roofline.questions["step_time"]
 >>> made = calls(question, 17)
->>> made[:len(question.visible)] == list(question.visible), len(made) == len(question.visible) + question.count
+>>> (
+...     made[: len(question.visible)] == list(question.visible),
+...     len(made) == len(question.visible) + question.count,
+... )
 (True, True)
->>> right, ours = (answers(question, found(roofline, 17)["step_time"], made) for found in (truths, solutions))
+>>> right, ours = (
+...     answers(question, found(roofline, 17)["step_time"], made) for found in (truths, solutions)
+... )
 >>> all(abs(a - b) < 1e-12 for a, b in zip(right, ours, strict=True))
 True
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -46,7 +54,9 @@ def _drawn(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
 @lru_cache(KEPT)
 def scenario(assignment: Assignment, variant: int) -> Mapping[str, object]:
-    """Everything that a variant fixes, by name: rows of the scenario, their quantities, what is drawn.  Truths have it as `given`."""
+    """Everything that a variant fixes, by name: rows of the scenario, their quantities, what is
+    drawn.  Truths have it as `given`.
+    """
     drawn = _drawn(assignment, variant)
     found = values(drawn) | {name: drawn[name] for name in drawn if name != "case"}
     if "case" in drawn:
@@ -61,7 +71,8 @@ def given(assignment: Assignment, variant: int) -> dict:
 
 
 def calls(question: Question, variant: int) -> list[dict]:
-    """The calls of a function: the visible ones, then those drawn for the variant; none for a value.
+    """The calls of a function: the visible ones, then those drawn for the variant; none for a
+    value.
 
     The hidden calls differ from the visible ones and from each other as far as their ranges allow.
     """
@@ -92,11 +103,19 @@ def answers(question: Question, thing: object, made: Sequence[Mapping]) -> list:
 
 @lru_cache(KEPT)
 def _solved(assignment: Assignment, variant: int) -> Mapping[str, object]:
-    """All names after the cells, solutions in their places, have run on the student's `given`; explore cells are not run."""
+    """All names after the cells, solutions in their places, have run on the student's `given`;
+    explore cells are not run.
+    """
     space: dict[str, object] = {"__name__": "handful_solution", "given": given(assignment, variant)}
     for i, piece in enumerate(assignment.pieces):
         if piece.kind == "code" and piece.tag != "explore":
-            _run(assignment.cuts[i].solution, space, assignment.file, piece.line, f"the solution fails for variant {variant}")
+            _run(
+                assignment.cuts[i].solution,
+                space,
+                assignment.file,
+                piece.line,
+                f"the solution fails for variant {variant}",
+            )
     return MappingProxyType(space)
 
 
@@ -105,22 +124,34 @@ def _run(code: str, space: dict, file: str, line: int, what: str) -> None:
         with contextlib.redirect_stdout(io.StringIO()):  # a cell may print; nobody reads it here
             exec(compile("\n" * (line - 1) + code, file, "exec"), space)
     except Exception as error:
-        at = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-        raise SourceError(f"{file}, line {at[-1] if at else line}: {what}: {type(error).__name__}: {error}") from error
+        at = [
+            frame.lineno
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename == file
+        ]
+        raise SourceError(
+            f"{file}, line {at[-1] if at else line}: {what}: {type(error).__name__}: {error}"
+        ) from error
 
 
 def solutions(assignment: Assignment, variant: int) -> Mapping[str, object]:
     """What the solution's cells define for each question, written ones left out."""
     space = _solved(assignment, variant)
-    return MappingProxyType({name: space[name] for name, question in assignment.questions.items() if question.kind != "written"})
+    return MappingProxyType(
+        {
+            name: space[name]
+            for name, question in assignment.questions.items()
+            if question.kind != "written"
+        }
+    )
 
 
 @lru_cache(KEPT)
 def truths(assignment: Assignment, variant: int) -> Mapping[str, object]:
     """What is right for each question, by name; the solution where the source has no truth.
 
-    A function for a function, a value for a value, an expression's text for an expression (`question.tree` is its tree
-    in quantities); written questions are left out.
+    A function for a function, a value for a value, an expression's text for an expression
+    (`question.tree` is its tree in quantities); written questions are left out.
     """
     found: dict[str, object] = {}
     for name, question in assignment.questions.items():
@@ -131,7 +162,13 @@ def truths(assignment: Assignment, variant: int) -> Mapping[str, object]:
         elif question.kind == "expression":
             found[name] = question.truth
         else:
-            found[name] = _defined(question, question.truth, "truth", {"given": copy.deepcopy(dict(scenario(assignment, variant)))}, variant)
+            found[name] = _defined(
+                question,
+                question.truth,
+                "truth",
+                {"given": copy.deepcopy(dict(scenario(assignment, variant)))},
+                variant,
+            )
     return MappingProxyType(found)
 
 
@@ -148,7 +185,13 @@ def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, obj
             if question.kind == "expression":
                 made[key] = turn.code
             else:
-                made[key] = _defined(question, turn.code, f"wrong.{key}.code", dict(_solved(assignment, variant)), variant)
+                made[key] = _defined(
+                    question,
+                    turn.code,
+                    f"wrong.{key}.code",
+                    dict(_solved(assignment, variant)),
+                    variant,
+                )
         found[name] = MappingProxyType(made)
     return MappingProxyType(found)
 
@@ -156,12 +199,19 @@ def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, obj
 def _defined(question: Question, code: str, field: str, space: dict, variant: int) -> object:
     entry = question.entry
     space["__name__"] = "handful_truth"
-    _run(code, space, entry.file, entry.lines.get(field, entry.line) + 1, f"{question.name}: {field} fails for variant {variant}")
+    _run(
+        code,
+        space,
+        entry.file,
+        entry.lines.get(field, entry.line) + 1,
+        f"{question.name}: {field} fails for variant {variant}",
+    )
     return space[question.name]
 
 
 def spread(make: Callable[[int], object]) -> dict:
-    """A value for each variant, each different one once: {"values": [...], "index": [...]}; no index where all are the same.
+    """A value for each variant, each different one once: {"values": [...], "index": [...]}; no
+    index where all are the same.
 
     >>> spread(lambda variant: variant % 2)["values"], spread(lambda variant: 7)
     ([0, 1], {'values': [7]})

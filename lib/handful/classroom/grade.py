@@ -1,14 +1,17 @@
 """Grading: a submission's bytes in, a result out; and a whole class of them.
 
-`grade_one` is a function of its arguments alone, so that a result is the same on every machine and need not be made
-twice.  The student's code runs in the sandbox only; everything that decides is out here.
+`grade_one` is a function of its arguments alone, so that a result is the same on every machine and
+need not be made twice.  The student's code runs in the sandbox only; everything that decides is out
+here.
 
-Every result ends in one of `STATUSES`: ok, wrong, error, timeout, killed, missing or ungradable, never in a bare 0.
+Every result ends in one of `STATUSES`: ok, wrong, error, timeout, killed, missing or ungradable,
+never in a bare 0.
 
 >>> from handful.classroom.assignment import assignments
 >>> grade_one(assignments()["roofline"], "ada", b"%PDF-1.7")["says"]
 'This could not be graded: It is no notebook, but a PDF.'
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -30,7 +33,15 @@ from .submissions import Submission, shown
 from .watchdog import READING_SECONDS
 
 SCHEMA = store.SCHEMA
-STATUSES = ("ungradable", "killed", "timeout", "error", "missing", "wrong", "ok")  # of a submission: the first that applies
+STATUSES = (
+    "ungradable",
+    "killed",
+    "timeout",
+    "error",
+    "missing",
+    "wrong",
+    "ok",
+)  # of a submission: the first that applies
 SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
 MOST_NOTICES = 5
 MOST_NAMED = 3  # inputs that a notice names
@@ -53,9 +64,12 @@ def library() -> str:
 
 # One submission
 
+
 @dataclass(frozen=True)
 class Released:
-    """What a submission is compared with: marks of code that need not run, and written answers that nobody filled in."""
+    """What a submission is compared with: marks of code that need not run, and written answers that
+    nobody filled in.
+    """
 
     code: frozenset[str]
     empty: tuple[tuple[str, str], ...]
@@ -67,8 +81,20 @@ def released(assignment: Assignment) -> Released:
     from .release import notebook
 
     cells = notebook(assignment)["cells"]
-    code = {mark("".join(cell["source"])) for cell in cells if set(SKIPPED) & set(cell["metadata"].get("tags", ()))}
-    texts = read_notebook(store.canonical({"cells": [{"cell_type": cell["cell_type"], "source": cell["source"]} for cell in cells]})).texts
+    code = {
+        mark("".join(cell["source"]))
+        for cell in cells
+        if set(SKIPPED) & set(cell["metadata"].get("tags", ()))
+    }
+    texts = read_notebook(
+        store.canonical(
+            {
+                "cells": [
+                    {"cell_type": cell["cell_type"], "source": cell["source"]} for cell in cells
+                ]
+            }
+        )
+    ).texts
     return Released(frozenset(code), tuple(texts.items()))
 
 
@@ -86,37 +112,61 @@ def earlier_editions(assignment: Assignment, texts: Iterable[str]) -> dict[str, 
 def _handed_out(assignment: Assignment, earlier: Mapping[str, str]) -> Released:
     """Return what was handed out in any edition that is known."""
     own = released(assignment)
-    explored = {mark(code) for text in earlier.values() for code in _loaded(text, assignment.file).explored}
+    explored = {
+        mark(code) for text in earlier.values() for code in _loaded(text, assignment.file).explored
+    }
     return Released(own.code | explored, own.empty)
 
 
 @lru_cache(16)
 def _with_inputs(assignment: Assignment, other: Assignment) -> Assignment | None:
-    """The assignment with the inputs of another edition; None where its questions ask for inputs that the other does not show."""
+    """The assignment with the inputs of another edition; None where its questions ask for inputs
+    that the other does not show.
+    """
     if not set(assignment.shows) <= set(other.shows):
         return None
-    if (assignment.drawn, assignment.cases, set(assignment.shows)) == (other.drawn, other.cases, set(other.shows)):
+    if (assignment.drawn, assignment.cases, set(assignment.shows)) == (
+        other.drawn,
+        other.cases,
+        set(other.shows),
+    ):
         return assignment
-    return replace(assignment, drawn=other.drawn, cases=other.cases, shows=other.shows,
-                   edition=f"{assignment.edition} with the inputs of {other.edition}")
+    return replace(
+        assignment,
+        drawn=other.drawn,
+        cases=other.cases,
+        shows=other.shows,
+        edition=f"{assignment.edition} with the inputs of {other.edition}",
+    )
 
 
-def _inputs(assignment: Assignment, origin: Origin, variant: int, earlier: Mapping[str, str]) -> tuple[Assignment, str, list[str]]:
+def _inputs(
+    assignment: Assignment, origin: Origin, variant: int, earlier: Mapping[str, str]
+) -> tuple[Assignment, str, list[str]]:
     """By what inputs a notebook is graded.
 
-    What it shows is the student's word, and decides nothing but what is said; its edition picks one of the teacher's sources.
+    What it shows is the student's word, and decides nothing but what is said; its edition picks one
+    of the teacher's sources.
 
     Returns
     -------
     tuple
-        The assignment with the inputs; how they are to those of the notebook ("same", "own" of its edition, "other",
+        The assignment with the inputs; how they are to those of the notebook ("same", "own" of its
+        edition, "other",
         "unknown"); and notices.
     """
     if origin.released:
         return assignment, "same", []
     if origin.assignment not in (None, assignment.name):
-        return assignment, "other", [f"This is a notebook of the assignment {origin.assignment!r}, and it was handed in for "
-                                     f"{assignment.name!r}."]
+        return (
+            assignment,
+            "other",
+            [
+                f"This is a notebook of the assignment {origin.assignment!r}, and it was handed "
+                "in for "
+                f"{assignment.name!r}."
+            ],
+        )
     another = origin.edition not in (None, assignment.edition)
     own = earlier.get(origin.edition) if another else None
     basis = _with_inputs(assignment, _loaded(own, assignment.file)) if own else None
@@ -127,13 +177,36 @@ def _inputs(assignment: Assignment, origin: Origin, variant: int, earlier: Mappi
             basis = None
     shown = origin.shown(variant)
     differ = _differing(shown, (basis or assignment).given(variant)) if shown else ""
-    kind = "other" if differ else "own" if basis not in (None, assignment) else "same" if shown or basis else "unknown"
-    how = {"own": " and was graded by the inputs of its own edition", "same": "; its inputs are the same"}.get(
-        kind, "; it was graded by the current inputs")
-    said = (f"This notebook is of another edition ({origin.edition}) than the source has now ({assignment.edition}){how}."
-            if another else "")
-    shows = f"{'It' if another else 'This notebook'} shows other inputs than those it was graded by: {differ}." if differ else ""
-    return basis or assignment, kind, [" ".join(filter(None, (said, shows)))] if said or shows else []
+    kind = (
+        "other"
+        if differ
+        else "own"
+        if basis not in (None, assignment)
+        else "same"
+        if shown or basis
+        else "unknown"
+    )
+    how = {
+        "own": " and was graded by the inputs of its own edition",
+        "same": "; its inputs are the same",
+    }.get(kind, "; it was graded by the current inputs")
+    said = (
+        f"This notebook is of another edition ({origin.edition}) than the source has now "
+        f"({assignment.edition}){how}."
+        if another
+        else ""
+    )
+    shows = (
+        f"{'It' if another else 'This notebook'} shows other inputs than those it was graded by: "
+        f"{differ}."
+        if differ
+        else ""
+    )
+    return (
+        basis or assignment,
+        kind,
+        [" ".join(filter(None, (said, shows)))] if said or shows else [],
+    )
 
 
 def _differing(theirs: Mapping[str, object], ours: Mapping[str, object]) -> str:
@@ -142,9 +215,16 @@ def _differing(theirs: Mapping[str, object], ours: Mapping[str, object]) -> str:
     >>> _differing({"batch": 64, "mine": 3}, {"batch": 32, "speed": 60.0})
     'batch 64 and not 32, speed missing'
     """
-    found = [f"{name} {short(theirs[name])} and not {short(value)}" if name in theirs else f"{name} missing"
-             for name, value in ours.items() if name not in theirs or theirs[name] != value]
-    return ", ".join(found[:MOST_NAMED]) + (f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else "")
+    found = [
+        f"{name} {short(theirs[name])} and not {short(value)}"
+        if name in theirs
+        else f"{name} missing"
+        for name, value in ours.items()
+        if name not in theirs or theirs[name] != value
+    ]
+    return ", ".join(found[:MOST_NAMED]) + (
+        f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    )
 
 
 def cells(data: bytes, known: Released) -> Handed:
@@ -152,10 +232,21 @@ def cells(data: bytes, known: Released) -> Handed:
     return read_notebook(data, known.code, dict(known.empty))
 
 
-def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notice: Sequence[str] = (), refused: str = "",
-              known: Sequence[str] = (), own_id: str = "", secret: bytes | None = None, limits: Limits = Limits(),
-              ask: Callable[..., Outcome] | None = None, handed_out: Released | None = None,
-              earlier: Mapping[str, str] = {}) -> dict:
+def grade_one(
+    assignment: Assignment,
+    student: str,
+    data: bytes | None,
+    *,
+    notice: Sequence[str] = (),
+    refused: str = "",
+    known: Sequence[str] = (),
+    own_id: str = "",
+    secret: bytes | None = None,
+    limits: Limits = Limits(),
+    ask: Callable[..., Outcome] | None = None,
+    handed_out: Released | None = None,
+    earlier: Mapping[str, str] = {},
+) -> dict:
     """Grade one submission.
 
     Parameters
@@ -164,20 +255,25 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     student : str
         Who handed it in.
     data : bytes or None
-        The file; None where nothing was handed in, or, with a sentence in `refused`, where it was not read.
+        The file; None where nothing was handed in, or, with a sentence in `refused`, where it was
+        not read.
     notice, known : sequence of str
         What the teacher should know already; other names of the student.
     own_id : str, optional
-        Whose inputs the notebook should have, where that is not `student`: the number in an LMS' download, without a roster.
+        Whose inputs the notebook should have, where that is not `student`: the number in an LMS'
+        download, without a roster.
     secret : bytes, optional
         The teacher's key, which signs the result.
     limits : Limits
         What the student's code may use.
     ask : callable, optional
-        What runs the student's code, with the arguments and the result of `handful.classroom.sandbox.ask`, which it is by default.
-        Tests of what stands around the sandbox hand in another; it has to be a module's own function where processes are used.
+        What runs the student's code, with the arguments and the result of
+        `handful.classroom.sandbox.ask`, which it is by default.
+        Tests of what stands around the sandbox hand in another; it has to be a module's own
+        function where processes are used.
     handed_out : Released, optional
-        What `released` gives, where it is at hand: it takes a second, which every process would pay.
+        What `released` gives, where it is at hand: it takes a second, which every process would
+        pay.
     earlier : mapping
         Sources of earlier editions, by edition: a notebook of one of them is graded by its inputs.
 
@@ -186,17 +282,37 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     dict
         The result, of JSON values.
     """
-    head = {"schema": SCHEMA, "assignment": assignment.name, "edition": assignment.edition, "library": library(), "student": student,
-            "submission": hashlib.sha256(data).hexdigest() if data is not None else "unread" if refused else "",
-            "variant": assignment.variant(own_id or student), "drawn_for": None, "notebook_edition": None, "inputs": "",
-            "points": 0.0, "possible": round(float(assignment.points), 2),
-            "waiting": round(float(assignment.waiting), 2), "questions": [], "notices": list(notice)}
+    head = {
+        "schema": SCHEMA,
+        "assignment": assignment.name,
+        "edition": assignment.edition,
+        "library": library(),
+        "student": student,
+        "submission": hashlib.sha256(data).hexdigest()
+        if data is not None
+        else "unread"
+        if refused
+        else "",
+        "variant": assignment.variant(own_id or student),
+        "drawn_for": None,
+        "notebook_edition": None,
+        "inputs": "",
+        "points": 0.0,
+        "possible": round(float(assignment.points), 2),
+        "waiting": round(float(assignment.waiting), 2),
+        "questions": [],
+        "notices": list(notice),
+    }
 
     def ended(status: str, says: str, **more) -> dict:
         return store.signed(head | more | {"status": status, "says": says}, secret)
 
     if data is None:
-        return ended("ungradable", f"This could not be graded: {refused}") if refused else ended("missing", "Nothing was handed in.")
+        return (
+            ended("ungradable", f"This could not be graded: {refused}")
+            if refused
+            else ended("missing", "Nothing was handed in.")
+        )
     try:
         handed = cells(data, handed_out or _handed_out(assignment, earlier))
     except NotebookError as error:
@@ -205,34 +321,49 @@ def grade_one(assignment: Assignment, student: str, data: bytes | None, *, notic
     variant = assignment.variant(owner)
     head["notices"] += _whose(owner, student, own_id or student, known)
     if handed.origin.by_spelling and canonical(owner) != owner:
-        head["notices"].append(f"This notebook was released when capitals still counted: it drew the inputs of {owner!r} as it is "
-                               f"written, and was graded by those of {canonical(owner)!r}; release it again.")
+        head["notices"].append(
+            "This notebook was released when capitals still counted: it drew the inputs of "
+            f"{owner!r} as it is "
+            f"written, and was graded by those of {canonical(owner)!r}; release it again."
+        )
     if ask is None:
         from .sandbox import ask
     prologue = PROLOGUE.format(owner)
     basis, kind, said = _inputs(assignment, handed.origin, variant, earlier)
     given = basis.given(variant)
     # In place of a first cell that is not run, so that cells keep their numbers.
-    code = [prologue, *handed.cells[handed.cells[:1] == ("",):]]
-    first = [{"get": "given", "question": "given"}] if given else []  # whether its cells left the inputs as they are
-    outcome = ask(code, [*first, *requests(basis, variant)], given, limits, assignment.library == "all")
+    code = [prologue, *handed.cells[handed.cells[:1] == ("",) :]]
+    first = (
+        [{"get": "given", "question": "given"}] if given else []
+    )  # whether its cells left the inputs as they are
+    outcome = ask(
+        code, [*first, *requests(basis, variant)], given, limits, assignment.library == "all"
+    )
     left = outcome.answers[0].value if first and outcome.answers[0].status == "value" else given
     if isinstance(left, dict) and (differ := _differing(left, given)):
         said.append(f"Its cells set other inputs than those it was graded by: {differ}.")
     made_from = assignment.edition if handed.origin.released else handed.origin.edition
     head |= {"notebook_edition": made_from, "inputs": kind, "notices": [*head["notices"], *said]}
-    parts = judge(basis, variant, outcome.answers[len(first):], handed.texts)
+    parts = judge(basis, variant, outcome.answers[len(first) :], handed.texts)
     status = next((one for one in STATUSES if one in {part["status"] for part in parts}), "ok")
     points = round(sum(part["points"] for part in parts), 2)
-    return ended(status, _summary(assignment, parts, points), variant=variant, drawn_for=handed.drawn_for, points=points, questions=parts,
-                 notices=head["notices"] + _stops(code, len(code) - len(handed.cells), outcome))
+    return ended(
+        status,
+        _summary(assignment, parts, points),
+        variant=variant,
+        drawn_for=handed.drawn_for,
+        points=points,
+        questions=parts,
+        notices=head["notices"] + _stops(code, len(code) - len(handed.cells), outcome),
+    )
 
 
 def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[str]:
-    """Return what the teacher should know of the id that a notebook's inputs were drawn for; nothing where it is the student's own.
+    """Return what the teacher should know of the id that a notebook's inputs were drawn for;
+    nothing where it is the student's own.
 
-    Inputs follow from what was typed, since that is what the student worked with; so whoever has several names could
-    choose among several sets of inputs.
+    Inputs follow from what was typed, since that is what the student worked with; so whoever has
+    several names could choose among several sets of inputs.
 
     >>> _whose("\uff21DA ", "ada", "ada", ["Ada Lovelace"])
     []
@@ -242,15 +373,24 @@ def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[
     if canonical(owner) == canonical(own_id):
         return []
     if canonical(owner) in map(canonical, (student, *known)):
-        return [f"The notebook's inputs were drawn for {owner!r}, another name of the student, "
-                f"and not for the id {own_id!r}."]
-    return [f"The notebook says that its inputs were drawn for {owner!r}; it was handed in for {student!r}."]
+        return [
+            f"The notebook's inputs were drawn for {owner!r}, another name of the student, "
+            f"and not for the id {own_id!r}."
+        ]
+    return [
+        f"The notebook says that its inputs were drawn for {owner!r}; it was handed in for "
+        f"{student!r}."
+    ]
 
 
 def _summary(assignment: Assignment, parts: Sequence[dict], points: float) -> str:
     """
     >>> from types import SimpleNamespace
-    >>> _summary(SimpleNamespace(points=12, waiting=6), [{"status": "ok"}, {"status": "waiting", "possible": 4}], 7.5)
+    >>> _summary(
+    ...     SimpleNamespace(points=12, waiting=6),
+    ...     [{"status": "ok"}, {"status": "waiting", "possible": 4}],
+    ...     7.5,
+    ... )
     '7.5 of 14 points; your teacher reads the written answer, for up to 4 more.'
     """
     waits = [part["possible"] for part in parts if part["status"] == "waiting"]
@@ -264,7 +404,10 @@ def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
         source = code[stop.cell] if 0 <= stop.cell < len(code) else ""
         first = next((line.strip() for line in source.split("\n") if line.strip()), "")
         at = f", line {stop.line}" if stop.line else ""
-        found.append(f"Cell {stop.cell + 1 - before} (“{plain(first, 40)}”{at}) did not end well: {stop.says}")
+        found.append(
+            f"Cell {stop.cell + 1 - before} (“{plain(first, 40)}”{at}) did not end well: "
+            f"{stop.says}"
+        )
     if len(outcome.cells) > MOST_NOTICES:
         found.append(f"So did not {len(outcome.cells) - MOST_NOTICES} more.")
     return found
@@ -272,9 +415,13 @@ def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
 
 # A class
 
+
 @dataclass(frozen=True)
 class Job:
-    """How to grade: all that a worker needs beside a submission.  Results are signed where they come together; no worker has the key."""
+    """How to grade: all that a worker needs beside a submission.
+
+    Results are signed where they come together; no worker has the key.
+    """
 
     source: str
     file: str
@@ -285,8 +432,19 @@ class Job:
 
     def __call__(self, task: tuple[str, Submission]) -> dict:
         one = task[1]
-        return grade_one(_loaded(self.source, self.file), one.student, one.data, notice=one.notice, refused=one.refused, known=one.known,
-                         own_id=one.own_id, limits=self.limits, ask=self.ask, handed_out=self.handed_out, earlier=self.earlier)
+        return grade_one(
+            _loaded(self.source, self.file),
+            one.student,
+            one.data,
+            notice=one.notice,
+            refused=one.refused,
+            known=one.known,
+            own_id=one.own_id,
+            limits=self.limits,
+            ask=self.ask,
+            handed_out=self.handed_out,
+            earlier=self.earlier,
+        )
 
 
 @lru_cache(16)
@@ -294,17 +452,37 @@ def _loaded(source: str, file: str) -> Assignment:
     return read_text(source, file)
 
 
-def key(assignment: Assignment, one: Submission, limits: Limits, secret: bytes | None, earlier: Mapping[str, str] = {}) -> str:
+def key(
+    assignment: Assignment,
+    one: Submission,
+    limits: Limits,
+    secret: bytes | None,
+    earlier: Mapping[str, str] = {},
+) -> str:
     """Under which a submission's result is kept: the digest of all that it follows from."""
     data = hashlib.sha256(one.data).hexdigest() if one.data is not None else None
-    return store.key(SCHEMA, one.student, data, one.refused, one.notice, one.known, one.own_id,
-                     assignment.name, assignment.edition, library(), asdict(limits), hashlib.sha256(secret).hexdigest() if secret else None,
-                     sorted(earlier))
+    return store.key(
+        SCHEMA,
+        one.student,
+        data,
+        one.refused,
+        one.notice,
+        one.known,
+        one.own_id,
+        assignment.name,
+        assignment.edition,
+        library(),
+        asdict(limits),
+        hashlib.sha256(secret).hexdigest() if secret else None,
+        sorted(earlier),
+    )
 
 
 @dataclass
 class Graded:
-    """What came of a class: how many of each status, how many were graded before, and what the grader failed at, by student."""
+    """What came of a class: how many of each status, how many were graded before, and what the
+    grader failed at, by student.
+    """
 
     statuses: Counter
     before: int
@@ -321,10 +499,13 @@ class People:
 
     def add(self, one: Submission) -> None:
         for name in map(canonical, {one.student, *one.known}):
-            self._names[name] = one.student if self._names.get(name, one.student) == one.student else None
+            self._names[name] = (
+                one.student if self._names.get(name, one.student) == one.student else None
+            )
 
     def claimed_twice(self) -> dict[str, list[str]]:
-        """Return, for each student that several notebooks claim to be, by whatever name, who handed them in.
+        """Return, for each student that several notebooks claim to be, by whatever name, who handed
+        them in.
 
         >>> people = People()
         >>> people.add(Submission("ada", "", b"", known=("Ada Lovelace",)))
@@ -338,22 +519,38 @@ class People:
         return {name: sorted(who) for name, who in found.items() if len(who) > 1}
 
 
-def run(assignment: Assignment, submissions: Iterable[Submission], folder: str | Path, *, jobs: int | None = None, scheduler: str | None = None,
-        secret: bytes | None = None, limits: Limits = Limits(), total: int | None = None, anew: bool = False, source: str | None = None,
-        earlier: Iterable[str] = (), ask: Callable[..., Outcome] | None = None,
-        progress: Callable[[int, int | None, Counter], None] | None = None, seconds: float = READING_SECONDS) -> Graded:
-    """Grade a class into a results folder; what was graded there before from the same sources is left as it is.
+def run(
+    assignment: Assignment,
+    submissions: Iterable[Submission],
+    folder: str | Path,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    secret: bytes | None = None,
+    limits: Limits = Limits(),
+    total: int | None = None,
+    anew: bool = False,
+    source: str | None = None,
+    earlier: Iterable[str] = (),
+    ask: Callable[..., Outcome] | None = None,
+    progress: Callable[[int, int | None, Counter], None] | None = None,
+    seconds: float = READING_SECONDS,
+) -> Graded:
+    """Grade a class into a results folder; what was graded there before from the same sources is
+    left as it is.
 
     Parameters
     ----------
     submissions : iterable of Submission
         Read as they are needed.
     jobs : int, optional
-        Processes on this machine: as many as there are cores by default; 0 grades within this process.
+        Processes on this machine: as many as there are cores by default; 0 grades within this
+        process.
     scheduler : str, optional
         The address of a Dask scheduler, whose workers grade instead.
     total : int, optional
-        How many submissions there are, for `progress`, which is called with what is done, `total` and the statuses so far.
+        How many submissions there are, for `progress`, which is called with what is done, `total`
+        and the statuses so far.
     anew : bool
         Grade again what was graded before.
     source : str, optional
@@ -361,7 +558,8 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
     earlier : iterable of str
         Sources of earlier editions; a notebook of one of them is graded by its inputs.
     seconds : float
-        Processor time, above 0, that this program may itself spend on one submission; a submission that takes more
+        Processor time, above 0, that this program may itself spend on one submission; a submission
+        that takes more
         is given up and becomes a fault.
 
     Raises
@@ -401,9 +599,13 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
                     yield made, one
 
         longest = 600 + 5 * limits.total_seconds
-        found = cluster.dask(job, tasks(), scheduler, longest, seconds) if scheduler else \
-            cluster.here(job, tasks(), seconds) if jobs == 0 else \
-            cluster.pool(job, tasks(), jobs or cluster.cores(), longest, seconds)
+        found = (
+            cluster.dask(job, tasks(), scheduler, longest, seconds)
+            if scheduler
+            else cluster.here(job, tasks(), seconds)
+            if jobs == 0
+            else cluster.pool(job, tasks(), jobs or cluster.cores(), longest, seconds)
+        )
         complete = False
         try:
             for (made, one), came in found:
@@ -420,23 +622,55 @@ def run(assignment: Assignment, submissions: Iterable[Submission], folder: str |
             found.close()
             graded.claims = people.claimed_twice()
             if complete or kept:
-                results.finish(assignment.name, [(student, kept[made]) for student, made in order if made in kept], complete,
-                               edition=assignment.edition, claims=graded.claims, faults=sorted(graded.faults))
+                results.finish(
+                    assignment.name,
+                    [(student, kept[made]) for student, made in order if made in kept],
+                    complete,
+                    edition=assignment.edition,
+                    claims=graded.claims,
+                    faults=sorted(graded.faults),
+                )
     return graded
 
 
 def _failed(assignment: Assignment, one: Submission, late: bool) -> dict:
-    """The result of a submission that the grader, and not the student, failed at; `late` where it took too long to read."""
-    why = "reading it took too long; your teacher looks into it." if late else "the grader itself failed; your teacher looks into it."
-    result = grade_one(assignment, one.student, None, notice=one.notice, known=one.known, own_id=one.own_id, refused=why)
-    return result | {"submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"}
+    """The result of a submission that the grader, and not the student, failed at; `late` where it
+    took too long to read.
+    """
+    why = (
+        "reading it took too long; your teacher looks into it."
+        if late
+        else "the grader itself failed; your teacher looks into it."
+    )
+    result = grade_one(
+        assignment,
+        one.student,
+        None,
+        notice=one.notice,
+        known=one.known,
+        own_id=one.own_id,
+        refused=why,
+    )
+    return result | {
+        "submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"
+    }
 
 
 def source_of(assignment: Assignment) -> str:
-    """Return the text that an assignment was read from; a `GradingError` says that it is not there, or has changed since."""
+    """Return the text that an assignment was read from; a `GradingError` says that it is not there,
+    or has changed since.
+    """
     from ..exercises.source import folder
 
-    paths = [path for path in (folder().parent / assignment.file, folder() / "assignments" / Path(assignment.file).name, Path(assignment.file)) if path.is_file()]
+    paths = [
+        path
+        for path in (
+            folder().parent / assignment.file,
+            folder() / "assignments" / Path(assignment.file).name,
+            Path(assignment.file),
+        )
+        if path.is_file()
+    ]
     for path in paths:
         text = path.read_bytes().decode("utf-8")
         if hashlib.sha256(text.encode()).hexdigest().startswith(assignment.edition):

@@ -1,4 +1,5 @@
 """The commands of `handful assign` that grade: grade, verify, key, sandbox."""
+
 from __future__ import annotations
 
 import sys
@@ -11,29 +12,83 @@ EVERY = 10.0  # seconds between lines of progress, where there is no terminal
 
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
-    graded = command("grade", _grade, "grade a class: a folder, a zip, or a download of Canvas, Moodle or nbgrader",
-                     "Student code runs in a sandbox only.  What was graded before from the same sources is skipped, and a grading that was\n"
-                     "interrupted goes on.  A notebook that breaks something costs its author, and not the class.\n"
-                     "Example: handful assign grade submissions.zip --assignment roofline -o results")
-    graded.add_argument("submissions", metavar="SUBMISSIONS", help="a folder, a zip, or one notebook")
-    graded.add_argument("--assignment", required=True, metavar="NAME", help="such as roofline, or the path of a source")
-    graded.add_argument("-o", "--output", metavar="FOLDER", help="the results folder; NAME-results by default")
-    graded.add_argument("--jobs", type=int, metavar="N", help="processes; as many as there are cores by default")
-    graded.add_argument("--scheduler", metavar="ADDRESS", help="grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786")
-    graded.add_argument("--roster", metavar="FILE",
-                        help="the class as CSV, best as the LMS exports it: students' ids, whose each file is, and who handed in nothing")
-    graded.add_argument("--key", metavar="FILE", help="sign the results with this key; 'handful assign key FILE' makes one")
-    graded.add_argument("--limits", nargs="+", default=[], metavar="NAME=VALUE", help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9")
-    graded.add_argument("--earlier", nargs="+", default=[], metavar="SOURCE",
-                        help="sources of earlier editions, files or folders: their notebooks are graded by their own inputs; "
-                             "by default what 'handful assign build' kept in NAME/teacher/editions")
+    graded = command(
+        "grade",
+        _grade,
+        "grade a class: a folder, a zip, or a download of Canvas, Moodle or nbgrader",
+        "Student code runs in a sandbox only.  What was graded before from the same sources is "
+        "skipped, and a grading that was\n"
+        "interrupted goes on.  A notebook that breaks something costs its author, and not the "
+        "class.\n"
+        "Example: handful assign grade submissions.zip --assignment roofline -o results",
+    )
+    graded.add_argument(
+        "submissions", metavar="SUBMISSIONS", help="a folder, a zip, or one notebook"
+    )
+    graded.add_argument(
+        "--assignment",
+        required=True,
+        metavar="NAME",
+        help="such as roofline, or the path of a source",
+    )
+    graded.add_argument(
+        "-o", "--output", metavar="FOLDER", help="the results folder; NAME-results by default"
+    )
+    graded.add_argument(
+        "--jobs", type=int, metavar="N", help="processes; as many as there are cores by default"
+    )
+    graded.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786",
+    )
+    graded.add_argument(
+        "--roster",
+        metavar="FILE",
+        help="the class as CSV, best as the LMS exports it: students' ids, whose each file is, "
+        "and who handed in nothing",
+    )
+    graded.add_argument(
+        "--key",
+        metavar="FILE",
+        help="sign the results with this key; 'handful assign key FILE' makes one",
+    )
+    graded.add_argument(
+        "--limits",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9",
+    )
+    graded.add_argument(
+        "--earlier",
+        nargs="+",
+        default=[],
+        metavar="SOURCE",
+        help="sources of earlier editions, files or folders: their notebooks are graded by "
+        "their own inputs; "
+        "by default what 'handful assign build' kept in NAME/teacher/editions",
+    )
     graded.add_argument("--again", action="store_true", help="grade again what was graded before")
     checked = command("verify", _verify, "check that results are as they were signed")
     checked.add_argument("results", metavar="RESULTS", help="a results folder")
-    checked.add_argument("--key", required=True, metavar="FILE", help="the key that they were signed with")
-    made = command("key", _key, "make a key that signs results", "Whoever has the file can sign results: keep it where only you read it.", programs=False)
+    checked.add_argument(
+        "--key", required=True, metavar="FILE", help="the key that they were signed with"
+    )
+    made = command(
+        "key",
+        _key,
+        "make a key that signs results",
+        "Whoever has the file can sign results: keep it where only you read it.",
+        programs=False,
+    )
     made.add_argument("file", metavar="FILE")
-    command("sandbox", _sandbox, "what the sandbox on this machine can do, or what is missing", programs=False)
+    command(
+        "sandbox",
+        _sandbox,
+        "what the sandbox on this machine can do, or what is missing",
+        programs=False,
+    )
 
 
 def _grade(options) -> None:
@@ -44,42 +99,85 @@ def _grade(options) -> None:
     asked = assignment(options.assignment)
     if options.jobs is not None and options.jobs < 1:
         raise cli.UsageError(f"--jobs is a number of processes, 1 or more; got {options.jobs}.")
-    limits, secret = read_limits(options.limits), store.read_key(options.key) if options.key else None
+    limits, secret = (
+        read_limits(options.limits),
+        store.read_key(options.key) if options.key else None,
+    )
     folder = Path(options.output or f"{asked.name}-results")
     earlier, unread = _earlier(asked, options.earlier)
     with submissions.opened(options.submissions, asked.name, options.roster) as found:
         shown = Progress(sys.stderr)
         try:
-            done = grade.run(asked, (one() for one in found), folder, jobs=options.jobs, scheduler=options.scheduler, secret=secret, limits=limits,
-                             total=len(found), anew=options.again, earlier=earlier, progress=shown)
+            done = grade.run(
+                asked,
+                (one() for one in found),
+                folder,
+                jobs=options.jobs,
+                scheduler=options.scheduler,
+                secret=secret,
+                limits=limits,
+                total=len(found),
+                anew=options.again,
+                earlier=earlier,
+                progress=shown,
+            )
         except ModuleNotFoundError as error:
             from ..exercises.command import MissingError
 
             if error.name != "distributed":
                 raise
-            raise MissingError("--scheduler needs the package distributed, which is not installed; pip install 'handful[classroom]' brings it.") from None
+            raise MissingError(
+                "--scheduler needs the package distributed, which is not installed; pip install "
+                "'handful[classroom]' brings it."
+            ) from None
         except KeyboardInterrupt:
             shown.end()
-            print(f"Stopped.  What is graded is kept in {folder}, and the same command goes on.", file=sys.stderr)
+            print(
+                f"Stopped.  What is graded is kept in {folder}, and the same command goes on.",
+                file=sys.stderr,
+            )
             raise
         finally:
             shown.end()
     notes = unread + _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
     if options.json:
-        cli._json({"folder": str(folder), "assignment": asked.name, "edition": asked.edition, "submissions": sum(done.statuses.values()),
-                   "before": done.before, "statuses": dict(done.statuses), "faults": done.faults, "claims": done.claims, "notes": notes})
+        cli._json(
+            {
+                "folder": str(folder),
+                "assignment": asked.name,
+                "edition": asked.edition,
+                "submissions": sum(done.statuses.values()),
+                "before": done.before,
+                "statuses": dict(done.statuses),
+                "faults": done.faults,
+                "claims": done.claims,
+                "notes": notes,
+            }
+        )
     else:
-        cli._columns([(status, f"{done.statuses[status]:,}") for status in reversed(grade.STATUSES) if done.statuses[status]] or [("submissions", "0")])
+        cli._columns(
+            [
+                (status, f"{done.statuses[status]:,}")
+                for status in reversed(grade.STATUSES)
+                if done.statuses[status]
+            ]
+            or [("submissions", "0")]
+        )
         print(f"\nResults are in {folder}.")
         for line in notes:
             print(line, file=sys.stderr)
     if done.faults:
-        raise grade.GradingError(f"{len(done.faults)} of {sum(done.statuses.values()):,} could not be graded through no fault of theirs: "
-                                 f"{', '.join(sorted(done.faults)[:5])}; the same command tries them again.")
+        raise grade.GradingError(
+            f"{len(done.faults)} of {sum(done.statuses.values()):,} could not be graded through "
+            "no fault of theirs: "
+            f"{', '.join(sorted(done.faults)[:5])}; the same command tries them again."
+        )
 
 
 def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
-    """The sources of earlier editions, and a sentence on each that `build` kept and that cannot be read any more."""
+    """The sources of earlier editions, and a sentence on each that `build` kept and that cannot be
+    read any more.
+    """
     from ..exercises.source import SourceError
     from . import grade
     from .build_command import EDITIONS
@@ -94,7 +192,11 @@ def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
                 grade.earlier_editions(asked, [text])
                 texts.append(text)
             except (OSError, UnicodeDecodeError, SourceError) as error:
-                why = "it is no text in UTF-8" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None) or str(error)
+                why = (
+                    "it is no text in UTF-8"
+                    if isinstance(error, UnicodeDecodeError)
+                    else getattr(error, "strerror", None) or str(error)
+                )
                 notes.append(f"{file} is not used: {why.rstrip('.')}.")
                 if paths:
                     raise SourceError(notes[-1]) from None
@@ -103,10 +205,17 @@ def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
 
 def _notes(done, signed: bool) -> list[str]:
     """What the teacher should know, in sentences."""
-    before = "1 was graded before and left as it is." if done.before == 1 else f"{done.before:,} were graded before and left as they are."
+    before = (
+        "1 was graded before and left as it is."
+        if done.before == 1
+        else f"{done.before:,} were graded before and left as they are."
+    )
     notes = [before] if done.before else []
-    notes += [f"{len(who)} notebooks say that they are {name!r}'s: {', '.join(who[:6])}{' …' if len(who) > 6 else ''}."
-              for name, who in sorted(done.claims.items())]
+    notes += [
+        f"{len(who)} notebooks say that they are {name!r}'s: "
+        f"{', '.join(who[:6])}{' …' if len(who) > 6 else ''}."
+        for name, who in sorted(done.claims.items())
+    ]
     notes += [f"{student}: {says}." for student, says in sorted(done.faults.items())]
     return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
 
@@ -120,10 +229,17 @@ def _reports(folder: Path, asked, roster: str | None) -> list[str]:
     try:
         made, notes = grades.write(folder, asked, roster=Path(roster) if roster else None)
         feedback.write(folder, asked, made, book.address())
-        return [*notes, f"Written: {report.write(folder, asked, made, notes)}, {folder / 'grades.csv'}, {folder / 'feedback.zip'}; "
-                        f"'handful assign report {folder}' writes them again."]
+        return [
+            *notes,
+            f"Written: {report.write(folder, asked, made, notes)}, {folder / 'grades.csv'}, "
+            f"{folder / 'feedback.zip'}; "
+            f"'handful assign report {folder}' writes them again.",
+        ]
     except TableError as error:  # the results are there
-        return [f"{error}  Grades and feedback were not written; mend that and run: handful assign report {folder}"]
+        return [
+            f"{error}  Grades and feedback were not written; mend that and run: handful assign "
+            f"report {folder}"
+        ]
 
 
 def read_limits(texts: list[str]):
@@ -157,12 +273,16 @@ def read_limits(texts: list[str]):
 
 
 class Progress:
-    """A line on how far grading is and how long it will take: in place on a terminal, else a new one every ten seconds."""
+    """A line on how far grading is and how long it will take: in place on a terminal, else a new
+    one every ten seconds.
+    """
 
     def __init__(self, stream, clock=time.monotonic) -> None:
         self.stream, self.clock = stream, clock
         self.began = self.told = clock()
-        self.first: int | None = None  # done when the first new result came: what was there before took no time
+        self.first: int | None = (
+            None  # done when the first new result came: what was there before took no time
+        )
         self.width = 0
 
     def __call__(self, done: int, total: int | None, statuses: Counter) -> None:
@@ -220,7 +340,11 @@ def _verify(options) -> None:
     whole, bad, unsigned = 0, [], 0
     for one in store.overview(options.results)["students"]:
         found = store.load(Path(options.results) / "results" / f"{one['key']}.json")
-        if found is not None and found.get("student") == one["student"] and store.verified(found, secret):
+        if (
+            found is not None
+            and found.get("student") == one["student"]
+            and store.verified(found, secret)
+        ):
             whole += 1
         else:
             bad.append(one["student"])
@@ -231,7 +355,10 @@ def _verify(options) -> None:
         print(f"{whole:,} result{'s are' if whole != 1 else ' is'} as signed.")
     if bad:
         why = f"; {unsigned} of them were never signed" if unsigned else ""
-        raise grade.GradingError(f"{len(bad):,} cannot be trusted: {', '.join(bad[:10])}{' …' if len(bad) > 10 else ''}{why}.")
+        raise grade.GradingError(
+            f"{len(bad):,} cannot be trusted: "
+            f"{', '.join(bad[:10])}{' …' if len(bad) > 10 else ''}{why}."
+        )
 
 
 def _key(options) -> None:

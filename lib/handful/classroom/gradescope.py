@@ -1,11 +1,15 @@
-"""An autograder for Gradescope: an archive of ``setup.sh``, ``run_autograder`` and the assignment's source.
+"""An autograder for Gradescope: an archive of ``setup.sh``, ``run_autograder`` and the assignment's
+source.
 
-It runs our own grader in Gradescope's container, where that lets bubblewrap make namespaces; where it does not, nothing is
-run and ``results.json`` has no score, only a sentence, so that the submission counts as not graded and never as a 0.
+It runs our own grader in Gradescope's container, where that lets bubblewrap make namespaces; where
+it does not, nothing is run and ``results.json`` has no score, only a sentence, so that the
+submission counts as not graded and never as a 0.
 
-What was verified here: the archive unpacks and its scripts run, ``results.json`` has the form that Gradescope documents,
-and a container without a sandbox refuses.  What was not: a run at Gradescope, whose containers are its own.
+What was verified here: the archive unpacks and its scripts run, ``results.json`` has the form that
+Gradescope documents, and a container without a sandbox refuses.  What was not: a run at Gradescope,
+whose containers are its own.
 """
+
 from __future__ import annotations
 
 import io
@@ -36,7 +40,11 @@ exec /autograder/venv/bin/python -P -m handful.classroom.gradescope /autograder
 def archive(assignment: Assignment, install: str) -> bytes:
     """The zip to upload; the same bytes each time."""
     requirement = "'" + install.replace("'", "'\\''") + "'"
-    files = {"setup.sh": SETUP.format(install=requirement), "run_autograder": RUN, f"assignment/{assignment.name}.md": _source(assignment)}
+    files = {
+        "setup.sh": SETUP.format(install=requirement),
+        "run_autograder": RUN,
+        f"assignment/{assignment.name}.md": _source(assignment),
+    }
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as zipped:
         for name, content in files.items():
@@ -48,27 +56,63 @@ def archive(assignment: Assignment, install: str) -> bytes:
 
 
 def _source(assignment: Assignment) -> bytes:
-    path = source_folder() / f"{assignment.name}.md" if assignment.file.startswith("exercises/") else Path(assignment.file)
+    path = (
+        source_folder() / f"{assignment.name}.md"
+        if assignment.file.startswith("exercises/")
+        else Path(assignment.file)
+    )
     return path.read_bytes()
 
 
 def results(result: Mapping) -> dict:
     """A result of ours as Gradescope's results.json.
 
-    >>> made = results({"status": "wrong", "says": "One answer is not right.", "points": 1, "possible": 3, "waiting": 0, "notices": [], "questions": [
-    ...     {"name": "f", "asks": "the time", "kind": "function", "status": "wrong", "points": 1, "possible": 3, "says": "1 of 3 calls are right."}]})
+    >>> made = results(
+    ...     {
+    ...         "status": "wrong",
+    ...         "says": "One answer is not right.",
+    ...         "points": 1,
+    ...         "possible": 3,
+    ...         "waiting": 0,
+    ...         "notices": [],
+    ...         "questions": [
+    ...             {
+    ...                 "name": "f",
+    ...                 "asks": "the time",
+    ...                 "kind": "function",
+    ...                 "status": "wrong",
+    ...                 "points": 1,
+    ...                 "possible": 3,
+    ...                 "says": "1 of 3 calls are right.",
+    ...             }
+    ...         ],
+    ...     }
+    ... )
     >>> made["tests"][0]["score"], made["tests"][0]["max_score"], made["output"]
     (1, 3, 'One answer is not right.')
-    >>> "tests" in results({"status": "ungradable", "says": "It is no notebook.", "notices": [], "questions": []})
+    >>> "tests" in results(
+    ...     {"status": "ungradable", "says": "It is no notebook.", "notices": [], "questions": []}
+    ... )
     False
     """
-    output = "\n".join([result["says"], *result["notices"]]).strip()  # which says what the teacher reads
+    output = "\n".join(
+        [result["says"], *result["notices"]]
+    ).strip()  # which says what the teacher reads
     if not result["questions"]:
         return {"output": output}
-    tests = [{"name": f"{one['name']}: {one['asks']}", "score": one["points"], "max_score": one["possible"],
-              "output": one["says"], "output_format": "text", "status": "passed" if one["status"] == "ok" else "failed",
-              "visibility": "visible"}
-             for one in result["questions"] if one["kind"] != "written"]
+    tests = [
+        {
+            "name": f"{one['name']}: {one['asks']}",
+            "score": one["points"],
+            "max_score": one["possible"],
+            "output": one["says"],
+            "output_format": "text",
+            "status": "passed" if one["status"] == "ok" else "failed",
+            "visibility": "visible",
+        }
+        for one in result["questions"]
+        if one["kind"] != "written"
+    ]
     return {"output": output, "output_format": "text", "tests": tests}
 
 
@@ -81,11 +125,19 @@ def run(root: Path) -> dict:
 
 
 def _graded(root: Path) -> dict:
-    sources, notebooks = sorted((root / "source" / "assignment").glob("*.md")), sorted((root / "submission").glob("*.ipynb"))
+    sources, notebooks = (
+        sorted((root / "source" / "assignment").glob("*.md")),
+        sorted((root / "submission").glob("*.ipynb")),
+    )
     if len(sources) != 1:
-        raise SourceError(f"{root / 'source' / 'assignment'} holds {len(sources)} assignments; one is expected.")
+        raise SourceError(
+            f"{root / 'source' / 'assignment'} holds {len(sources)} assignments; one is expected."
+        )
     if len(notebooks) != 1:
-        return {"output": f"One notebook (.ipynb) is expected; there {'are' if notebooks else 'is'} {len(notebooks) or 'none'}.  Nothing was graded."}
+        return {
+            "output": f"One notebook (.ipynb) is expected; there {'are' if notebooks else 'is'} "
+            f"{len(notebooks) or 'none'}.  Nothing was graded."
+        }
     from .grade import grade_one
     from .sandbox import SandboxError
     from .watchdog import READING_SECONDS, OverlongError, within
@@ -96,14 +148,20 @@ def _graded(root: Path) -> dict:
     except OverlongError as error:
         return {"output": f"Nothing was graded: {error}."}
     except SandboxError as error:
-        return {"output": f"Nothing was graded: this container has no sandbox to run your notebook in.  {error}"}
+        return {
+            "output": "Nothing was graded: this container has no sandbox to run your notebook in.  "
+            f"{error}"
+        }
 
 
 def _student(root: Path) -> str:
     """Who handed in: the e-mail address that Gradescope knows."""
     try:
         users = json.loads((root / "submission_metadata.json").read_text("utf-8"))["users"]
-        return shown(str(users[0].get("email") or users[0].get("sid") or users[0]["name"])) or "unknown"
+        return (
+            shown(str(users[0].get("email") or users[0].get("sid") or users[0]["name"]))
+            or "unknown"
+        )
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return "unknown"
 

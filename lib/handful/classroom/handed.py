@@ -1,14 +1,22 @@
-"""A student's notebook, read strictly: which cells run, what was written, whose inputs it says it has, and of which edition.
+"""A student's notebook, read strictly: which cells run, what was written, whose inputs it says it
+has, and of which edition.
 
-Everything in the file may be changed by the student, so nothing in it decides what is graded: answers are found by name.
-Which cells need not run is found by comparing them with those that were released; checks and setup cells of another
-edition, or of another version of the library, are known by their form.  A cell's tags decide nothing.
+Everything in the file may be changed by the student, so nothing in it decides what is graded:
+answers are found by name.  Which cells need not run is found by comparing them with those that were
+released; checks and setup cells of another edition, or of another version of the library, are known
+by their form.  A cell's tags decide nothing.
 
->>> notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": ["x = 1\\n", "y = 2"]},
-...             {"cell_type": "markdown", "source": "**Your answer: why**\\n\\nBecause."}]}
+>>> notebook = {
+...     "nbformat": 4,
+...     "cells": [
+...         {"cell_type": "code", "source": ["x = 1\\n", "y = 2"]},
+...         {"cell_type": "markdown", "source": "**Your answer: why**\\n\\nBecause."},
+...     ],
+... }
 >>> read(json.dumps(notebook).encode())
 Handed(cells=('x = 1\\ny = 2', ''), texts={'why': 'Because.'}, drawn_for=None, origin=Origin(assignment=None, edition=None, inputs={}, released=False))
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -33,8 +41,12 @@ _STUDENT = re.compile(r"""^student\s*=\s*(?:"([^"\\\n]*)"|'([^'\\\n]*)')[ \t]*(?
 _EDITION = re.compile(r"[0-9a-f]{12}")
 # One statement of a released check cell.
 _CHECK = re.compile(r"""check\((?:"\w*"|'\w*')?(?:, ?(?:"\w*"|'\w*'))*\)""")
-# Released setup cells, of any edition: how the second one begins and ends, and where its inputs stand.
-_BEGINS, _ENDS = "from handful.classroom.student import Assignment", "given, check = assignment.given, assignment.check"
+# Released setup cells, of any edition: how the second one begins and ends, and where its inputs
+# stand.
+_BEGINS, _ENDS = (
+    "from handful.classroom.student import Assignment",
+    "given, check = assignment.given, assignment.check",
+)
 _LITERAL = "assignment = Assignment(r'''", "''', student)"
 
 
@@ -44,10 +56,12 @@ class NotebookError(ValueError):
 
 @dataclass(frozen=True)
 class Origin:
-    """Hold what a notebook says that it was made from: the assignment, its edition, and the inputs that it shows, of every variant.
+    """Hold what a notebook says that it was made from: the assignment, its edition, and the inputs
+    that it shows, of every variant.
 
-    ``released`` says that its inputs are those that are released now; then they are not read.  ``by_spelling`` says that its
-    setup is of a version in which an id drew other inputs in other capitals.
+    ``released`` says that its inputs are those that are released now; then they are not read.
+    ``by_spelling`` says that its setup is of a version in which an id drew other inputs in other
+    capitals.
     """
 
     assignment: str | None = None
@@ -57,9 +71,16 @@ class Origin:
     by_spelling: bool = field(default=False, repr=False)
 
     def shown(self, variant: int) -> dict[str, object]:
-        """Return the inputs that the notebook shows to a variant, by name; what is not of the released form is left out.
+        """Return the inputs that the notebook shows to a variant, by name; what is not of the
+        released form is left out.
 
-        >>> Origin(inputs={"batch": {"values": [32, 64], "index": [0, 1, 0]}, "speed": {"values": [60]}, "odd": 3}).shown(1)
+        >>> Origin(
+        ...     inputs={
+        ...         "batch": {"values": [32, 64], "index": [0, 1, 0]},
+        ...         "speed": {"values": [60]},
+        ...         "odd": 3,
+        ...     }
+        ... ).shown(1)
         {'batch': 64, 'speed': 60}
         """
         found = {}
@@ -74,8 +95,9 @@ class Origin:
 
 @dataclass(frozen=True)
 class Handed:
-    """A notebook: its cells' code in order ("" where a cell is not run), written answers by question, the id that it claims,
-    its origin."""
+    """A notebook: its cells' code in order ("" where a cell is not run), written answers by
+    question, the id that it claims, its origin.
+    """
 
     cells: tuple[str, ...]
     texts: Mapping[str, str]
@@ -91,7 +113,8 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
     data : bytes
         The file.
     released : set of str
-        Digests (`mark`) of cells that were released and need not run: explorations, checks, the setup.
+        Digests (`mark`) of cells that were released and need not run: explorations, checks, the
+        setup.
     empty : mapping
         What stands under the heading of a written answer that is not filled in.
 
@@ -106,9 +129,11 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
         kind, source = _cell(cell, number)
         total += len(source)
         if total > MOST_SOURCE:
-            raise NotebookError(f"Its cells hold more than {MOST_SOURCE:,} characters of text and code.")
+            raise NotebookError(
+                f"Its cells hold more than {MOST_SOURCE:,} characters of text and code."
+            )
         if answer := _ANSWER.match(source):  # whatever kind of cell the student made of it
-            _written(texts, answer[1], source[answer.end():].strip(), empty)
+            _written(texts, answer[1], source[answer.end() :].strip(), empty)
             cells.append("")
         else:
             known = kind == "code" and mark(source) in released
@@ -119,9 +144,14 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
 
 
 def furniture(source: str) -> bool:
-    """Return whether a cell is a released check or setup cell, of whatever edition: one that brings nothing of the student's.
+    """Return whether a cell is a released check or setup cell, of whatever edition: one that brings
+    nothing of the student's.
 
-    >>> furniture('check("step_time")  # 4 points: the time'), furniture("step_time = 3\\ncheck()"), furniture("check(step_time := 3)")
+    >>> (
+    ...     furniture('check("step_time")  # 4 points: the time'),
+    ...     furniture("step_time = 3\\ncheck()"),
+    ...     furniture("check(step_time := 3)"),
+    ... )
     (True, False, False)
     """
     return _checks(source) or _begins(source) or _brings_inputs(source)
@@ -134,20 +164,28 @@ def _statements(source: str) -> list[str]:
 
 def _checks(source: str) -> bool:
     """Return whether all that a cell does is to ask for checks."""
-    return "check" in source and all(_CHECK.fullmatch(code.rstrip("; ")) for code in _statements(source) or ("",))
+    return "check" in source and all(
+        _CHECK.fullmatch(code.rstrip("; ")) for code in _statements(source) or ("",)
+    )
 
 
 def _begins(source: str) -> bool:
-    """Return whether a cell is the first of the setup: it installs packages and says whose notebook this is."""
-    return "student" in source and all(code.startswith(("%pip ", "!pip ")) or _STUDENT.fullmatch(code)
-                                       for code in _statements(source) or ("",))
+    """Return whether a cell is the first of the setup: it installs packages and says whose notebook
+    this is.
+    """
+    return "student" in source and all(
+        code.startswith(("%pip ", "!pip ")) or _STUDENT.fullmatch(code)
+        for code in _statements(source) or ("",)
+    )
 
 
 def _brings_inputs(source: str) -> bool:
-    """Return whether a cell is the second of the setup, which brings inputs and checks; with code of the student's below, it is not."""
+    """Return whether a cell is the second of the setup, which brings inputs and checks; with code
+    of the student's below, it is not.
+    """
     if not source.rstrip().endswith(_ENDS):
         return False
-    head = source[:source.find(_BEGINS) + len(_BEGINS)]
+    head = source[: source.find(_BEGINS) + len(_BEGINS)]
     first = [line.strip() for line in head.split("\n") if line.strip() and not line.startswith("#")]
     return first in ([_BEGINS], ["try:", _BEGINS])
 
@@ -157,7 +195,11 @@ def _origin(document: dict, setup: str, current: bool) -> Origin:
     metadata = document.get("metadata")
     noted, shown = metadata.get("handful") if isinstance(metadata, dict) else None, None
     try:
-        shown = None if current else json.loads(setup.rpartition(_LITERAL[0])[2].rpartition(_LITERAL[1])[0])
+        shown = (
+            None
+            if current
+            else json.loads(setup.rpartition(_LITERAL[0])[2].rpartition(_LITERAL[1])[0])
+        )
     except (ValueError, RecursionError):
         pass
     public = shown if isinstance(shown, dict) and _depth(shown) <= DEEPEST else {}
@@ -165,26 +207,42 @@ def _origin(document: dict, setup: str, current: bool) -> Origin:
     name, edition = (public.get(key, noted.get(key)) for key in ("assignment", "edition"))
     known = isinstance(edition, str) and _EDITION.fullmatch(edition)
     inputs = public.get("given")
-    return Origin(_id(name) if isinstance(name, str) else None, edition if known else None,
-                  inputs if isinstance(inputs, dict) else {}, current, "def variant(" in setup and "def canonical(" not in setup)
+    return Origin(
+        _id(name) if isinstance(name, str) else None,
+        edition if known else None,
+        inputs if isinstance(inputs, dict) else {},
+        current,
+        "def variant(" in setup and "def canonical(" not in setup,
+    )
 
 
 def _depth(document) -> int:
-    """Return how deep lists and objects lie within each other, counted level by level up to one more than is allowed."""
+    """Return how deep lists and objects lie within each other, counted level by level up to one
+    more than is allowed.
+    """
     level, depth = [document], 0
     while level and depth <= DEEPEST:
-        level = [child for part in level if isinstance(part, (dict, list))
-                 for child in (part.values() if isinstance(part, dict) else part) if isinstance(child, (dict, list))]
+        level = [
+            child
+            for part in level
+            if isinstance(part, (dict, list))
+            for child in (part.values() if isinstance(part, dict) else part)
+            if isinstance(child, (dict, list))
+        ]
         depth += 1
     return depth
 
 
 def _document(data: bytes) -> dict:
     if len(data) > MOST_BYTES:
-        raise NotebookError(f"It has {len(data) / 1e6:,.0f} MB; up to {MOST_BYTES // 1_000_000} MB are read.")
+        raise NotebookError(
+            f"It has {len(data) / 1e6:,.0f} MB; up to {MOST_BYTES // 1_000_000} MB are read."
+        )
     if not data.strip():
         raise NotebookError("The file is empty.")
-    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_PARTS:  # before it takes a hundred times its size in memory
+    if (
+        sum(map(data.count, (b",", b"[", b"{"))) > MOST_PARTS
+    ):  # before it takes a hundred times its size in memory
         raise NotebookError("It holds more values than a notebook has.")
     try:
         document = json.loads(data.decode("utf-8-sig"))
@@ -193,9 +251,24 @@ def _document(data: bytes) -> dict:
     except RecursionError:
         raise NotebookError("It is no notebook: its lists are nested too deep.") from None
     except ValueError:
-        kind = next((name for start, name in ((b"PK", "a zip or an Office file"), (b"%PDF", "a PDF"), (b"\x89PNG", "a picture"), (b"<", "a web page"))
-                     if data.lstrip().startswith(start)), "")
-        raise NotebookError(f"It is no notebook, but {kind}." if kind else "It is no notebook: it is no JSON, or only part of one.") from None
+        kind = next(
+            (
+                name
+                for start, name in (
+                    (b"PK", "a zip or an Office file"),
+                    (b"%PDF", "a PDF"),
+                    (b"\x89PNG", "a picture"),
+                    (b"<", "a web page"),
+                )
+                if data.lstrip().startswith(start)
+            ),
+            "",
+        )
+        raise NotebookError(
+            f"It is no notebook, but {kind}."
+            if kind
+            else "It is no notebook: it is no JSON, or only part of one."
+        ) from None
     if _depth(document) > DEEPEST:
         raise NotebookError("It is no notebook: its lists are nested too deep.")
     if not isinstance(document, dict):
@@ -205,7 +278,10 @@ def _document(data: bytes) -> dict:
 
 def _cells(document: dict) -> list:
     if "worksheets" in document:
-        raise NotebookError("It is a notebook of format 3; open it in JupyterLab and save it, which brings it to format 4.")
+        raise NotebookError(
+            "It is a notebook of format 3; open it in JupyterLab and save it, which brings it to "
+            "format 4."
+        )
     cells = document.get("cells")
     if not isinstance(cells, list):
         raise NotebookError("It is no notebook: it has no list of cells.")
@@ -215,7 +291,9 @@ def _cells(document: dict) -> list:
 
 
 def _cell(cell: object, number: int) -> tuple[str, str]:
-    kind, source = (cell.get("cell_type"), cell.get("source", "")) if isinstance(cell, dict) else (None, None)
+    kind, source = (
+        (cell.get("cell_type"), cell.get("source", "")) if isinstance(cell, dict) else (None, None)
+    )
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
     if not isinstance(source, str) or kind not in ("code", "markdown", "raw", "heading"):
@@ -232,21 +310,26 @@ def _written(texts: dict[str, str], name: str, text: str, empty: Mapping[str, st
     if text and text != empty.get(name, "").strip() and text not in texts.get(name, ""):
         texts[name] = f"{texts[name]}\n\n{text}" if name in texts else text
         if len(texts[name]) > LONGEST_TEXT:
-            texts[name] = texts[name][:LONGEST_TEXT - 1] + "…"
+            texts[name] = texts[name][: LONGEST_TEXT - 1] + "…"
 
 
 def mark(source: str) -> str:
-    """The digest by which a cell is recognised: blanks at ends of lines do not count, nor whose notebook it is.
+    """The digest by which a cell is recognised: blanks at ends of lines do not count, nor whose
+    notebook it is.
 
     >>> mark('student = "ada"  \\nx = 1\\n') == mark("student = ''\\nx = 1") != mark("x = 1")
     True
     """
     lines = source.replace("\r\n", "\n").strip().split("\n")
-    return hashlib.sha256(_STUDENT.sub('student = ""', "\n".join(line.rstrip() for line in lines)).encode()).hexdigest()
+    return hashlib.sha256(
+        _STUDENT.sub('student = ""', "\n".join(line.rstrip() for line in lines)).encode()
+    ).hexdigest()
 
 
 def _drawn_for(document: dict) -> str | None:
-    """The id that the notebook says its inputs were drawn for: as its build noted it, else as the setup cell says."""
+    """The id that the notebook says its inputs were drawn for: as its build noted it, else as the
+    setup cell says.
+    """
     metadata = document.get("metadata")
     own = metadata.get("handful") if isinstance(metadata, dict) else None
     claimed = own.get("student") if isinstance(own, dict) else None
@@ -261,7 +344,9 @@ def _drawn_for(document: dict) -> str | None:
 
 
 def _id(claimed: str) -> str | None:
-    """Return an id as it can be shown, its letters composed; None where it is long or has invisible characters."""
+    """Return an id as it can be shown, its letters composed; None where it is long or has invisible
+    characters.
+    """
     claimed = claimed.strip()
     if not claimed or len(claimed) > LONGEST_ID:  # before it is composed
         return None

@@ -1,18 +1,33 @@
 """The worker: runs within the sandbox, beside the student's code, and is trusted by nobody.
 
-Reads one JSON document from standard input and runs its cells in one namespace; then reads requests, a line each, puts
-them to the namespace, and answers each with a line on the descriptor that its argument names (`protocol` says the forms).
-Nothing here is worth keeping from a student: no answer, no check, no seed.  It uses little of the standard library,
-because what it imports every notebook pays for.
+Reads one JSON document from standard input and runs its cells in one namespace; then reads
+requests, a line each, puts them to the namespace, and answers each with a line on the descriptor
+that its argument names (`protocol` says the forms).  Nothing here is worth keeping from a student:
+no answer, no check, no seed.  It uses little of the standard library, because what it imports every
+notebook pays for.
 """
+
 import builtins
 import sys
-from posix import _exit, closerange, dup2, geteuid, getpid, open as open_fd, read, setgroups, setresgid, setresuid, sysconf, write
+from posix import (
+    _exit,
+    closerange,
+    dup2,
+    geteuid,
+    getpid,
+    open as open_fd,
+    read,
+    setgroups,
+    setresgid,
+    setresuid,
+    sysconf,
+    write,
+)
 
 from _json import encode_basestring_ascii, make_scanner
 from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
 
-LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 999_000, 20, 10 ** 300, 300, 65534
+LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 999_000, 20, 10**300, 300, 65534
 _name_of = type.__dict__["__name__"].__get__
 _trace_of = BaseException.__dict__["__traceback__"].__get__
 _missing = object()
@@ -43,7 +58,9 @@ scan = make_scanner(_Scan)
 
 
 class _Clock:
-    """Raises `OutOfTime` after so many seconds of processor time, or `patience` times as many on the wall."""
+    """Raises `OutOfTime` after so many seconds of processor time, or `patience` times as many on
+    the wall.
+    """
 
     def __init__(self, patience):
         self.patience, self.armed = patience, False
@@ -108,7 +125,9 @@ def _put(value, add, room, depth):
             if type(name) is int:
                 name = int.__repr__(name)
             if type(name) is not str:
-                raise Unfit("it has a dict with a key that is no text: %s" % _name_of(type(name))[:60])
+                raise Unfit(
+                    "it has a dict with a key that is no text: %s" % _name_of(type(name))[:60]
+                )
             add(between)
             between = ","
             _put(name, add, room, depth)
@@ -132,17 +151,29 @@ def _deeper(depth):
 def _converted(value, kind):
     """NumPy's and SymPy's numbers and arrays as Python's."""
     numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
-    if numpy is not None and "float64" in numpy.__dict__ and isinstance(value, (numpy.generic, numpy.ndarray)):
+    if (
+        numpy is not None
+        and "float64" in numpy.__dict__
+        and isinstance(value, (numpy.generic, numpy.ndarray))
+    ):
         if getattr(value, "size", 1) > 500_000:
             raise Unfit(_TOO_LARGE)
         if isinstance(value, numpy.floating):
             return float(value)
         value = value.tolist()
-    elif sympy is not None and "Basic" in sympy.__dict__ and isinstance(value, sympy.Basic) and value.is_number:
+    elif (
+        sympy is not None
+        and "Basic" in sympy.__dict__
+        and isinstance(value, sympy.Basic)
+        and value.is_number
+    ):
         value = int(value) if value.is_Integer else float(value)
     if type(value) in (bool, int, float, str, list):
         return value
-    raise Unfit("it is of the type %s, and numbers, text, lists and dicts can be handed in" % _name_of(kind)[:60])
+    raise Unfit(
+        "it is of the type %s, and numbers, text, lists and dicts can be handed in"
+        % _name_of(kind)[:60]
+    )
 
 
 def words(error, clock):
@@ -174,7 +205,8 @@ def line_of(error, name):
 
 
 def read_cell(source, name):
-    """Compile a cell; lines that are IPython's and not Python's are left out, found where the compiler stumbles over them.
+    """Compile a cell; lines that are IPython's and not Python's are left out, found where the
+    compiler stumbles over them.
 
     >>> space = {}
     >>> exec(read_cell("%matplotlib inline\\nx = (7\\n% 4)\\nif x:\\n    !ls", "cell"), space)
@@ -185,7 +217,14 @@ def read_cell(source, name):
     first = next((line for line in lines if line.strip()), "")
     if first.startswith("%%"):
         place = lines.index(first)
-        if first[2:].split(" ")[0].strip() not in ("time", "timeit", "capture", "prun", "python", "python3"):
+        if first[2:].split(" ")[0].strip() not in (
+            "time",
+            "timeit",
+            "capture",
+            "prun",
+            "python",
+            "python3",
+        ):
             return compile("", name, "exec")
         lines[place] = ""
     for _ in range(500):
@@ -195,7 +234,7 @@ def read_cell(source, name):
             place = (error.lineno or 0) - 1
             line = lines[place] if 0 <= place < len(lines) else ""
             code = line.lstrip()
-            indent = line[:len(line) - len(code)]
+            indent = line[: len(line) - len(code)]
             if code.startswith("%time "):
                 lines[place] = indent + code[6:].lstrip()
             elif code.startswith(("%", "!", "?")) or code.rstrip().endswith("?"):
@@ -224,22 +263,41 @@ def run_cells(document, space, clock, tell):
                 continue
             except OutOfTime:
                 clock.stop()
-                status, says, line = "timeout", "It took more than %g seconds." % document["cell_seconds"], None
+                status, says, line = (
+                    "timeout",
+                    "It took more than %g seconds." % document["cell_seconds"],
+                    None,
+                )
             except BaseException as error:
                 status, says, line = "error", words(error, clock), line_of(error, name)
                 if issubclass(type(error), NotImplementedError):
                     status = "missing"
-            tell('{"cell":%d,"status":"%s","says":%s,"line":%s}' % (
-                number, "error" if status == "missing" else status, encode(says), "null" if line is None else line))
+            tell(
+                '{"cell":%d,"status":"%s","says":%s,"line":%s}'
+                % (
+                    number,
+                    "error" if status == "missing" else status,
+                    encode(says),
+                    "null" if line is None else line,
+                )
+            )
         else:
             status, says = status
         for word in code.co_names if code is not None else _words_in(source):
-            spoilt.setdefault(word, (status, "Cell %d, which should make it, stopped: %s" % (number + 1, says)))
+            spoilt.setdefault(
+                word, (status, "Cell %d, which should make it, stopped: %s" % (number + 1, says))
+            )
     return spoilt
 
 
 def _words_in(source):
-    return {word for word in "".join(letter if letter.isalnum() or letter == "_" else " " for letter in source).split() if word.isidentifier()}
+    return {
+        word
+        for word in "".join(
+            letter if letter.isalnum() or letter == "_" else " " for letter in source
+        ).split()
+        if word.isidentifier()
+    }
 
 
 def answer(request, space, spoilt):
@@ -248,7 +306,11 @@ def answer(request, space, spoilt):
     found = space.get(name, _missing)
     if found is _missing:
         status, says = spoilt.get(name, ("missing", "The notebook has no %s." % name))
-        return (status, None, says) if status != "missing" else ("missing", None, "The notebook has no %s." % name)
+        return (
+            (status, None, says)
+            if status != "missing"
+            else ("missing", None, "The notebook has no %s." % name)
+        )
     if found is Ellipsis or found is NotImplemented:
         return "missing", None, "%s is left empty." % name
     if "get" in request:
@@ -259,7 +321,11 @@ def answer(request, space, spoilt):
             raise Unfit("it is no text")
         return "value", encode(text), ""
     if not callable(found):
-        return "error", None, "%s is no function: it is of the type %s." % (name, _name_of(type(found))[:60])
+        return (
+            "error",
+            None,
+            "%s is no function: it is of the type %s." % (name, _name_of(type(found))[:60]),
+        )
     given = found(**request["arguments"])
     if given is Ellipsis or given is NotImplemented:
         return "missing", None, "%s is left empty." % name
@@ -294,8 +360,11 @@ def put_requests(document, space, spoilt, clock, tell, lines):
                     status, says = "missing", "%s is left empty." % name
                 else:
                     status, says = "error", words(error, clock)
-        tell('{"request":%d,"status":"%s","value":%s}' % (number, status, value) if status == "value" else
-             '{"request":%d,"status":"%s","says":%s}' % (number, status, encode(says)))
+        tell(
+            '{"request":%d,"status":"%s","value":%s}' % (number, status, value)
+            if status == "value"
+            else '{"request":%d,"status":"%s","says":%s}' % (number, status, encode(says))
+        )
 
 
 def lines_of(fd):
@@ -312,7 +381,9 @@ def lines_of(fd):
 
 
 def settle():
-    """Give up what this process could do more than the student may: the user root, other descriptors, the streams."""
+    """Give up what this process could do more than the student may: the user root, other
+    descriptors, the streams.
+    """
     nothing = open_fd("/dev/null", 2)
     dup2(nothing, 1)
     dup2(nothing, 2)
@@ -335,7 +406,7 @@ def main():
             _exit(0)
         data = memoryview(line.encode() + b"\n")
         while data:
-            data = data[write(out, data):]
+            data = data[write(out, data) :]
 
     tell("{}")
     # Standard input is empty for the student; what the grader sends comes elsewhere.
@@ -347,6 +418,7 @@ def main():
     sys.path += document.pop("paths")
     sys.argv[:] = ["notebook"]
     from furniture import furnish
+
     main_module = type(sys)("__main__")
     sys.modules["__main__"] = main_module
     space = main_module.__dict__

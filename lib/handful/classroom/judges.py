@@ -1,10 +1,11 @@
 """Judges: for questions to which many answers are right, what an answer is worth.
 
-A question names one by ``judge: schedule``.  A judge is a function ``judge(question, given, calls, answers)`` that gives
-a share from 0 to 1, a sentence for the student, and the id of a wrong turn or None.  ``given`` are the student's inputs;
-``calls`` the arguments of each call (none of a value), ``answers`` what came back for each: any JSON value whatever, for a
-stranger wrote it.  What the sentence says of a call is seen by students: only of the first ``len(question.visible)``.
-A judge is added with `judge`:
+A question names one by ``judge: schedule``.  A judge is a function ``judge(question, given, calls,
+answers)`` that gives a share from 0 to 1, a sentence for the student, and the id of a wrong turn or
+None.  ``given`` are the student's inputs; ``calls`` the arguments of each call (none of a value),
+``answers`` what came back for each: any JSON value whatever, for a stranger wrote it.  What the
+sentence says of a call is seen by students: only of the first ``len(question.visible)``.  A judge
+is added with `judge`:
 
 >>> @judge
 ... def even(question, given, calls, answers):
@@ -12,11 +13,21 @@ A judge is added with `judge`:
 >>> found(JUDGES["even"].__name__)(None, {}, [], [4])[0], JUDGES.pop("even") is even
 (1.0, True)
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..exercises.schedules import LONGEST, PATTERNS, Goal, OrdersError, percent, play, read_orders, stop
+from ..exercises.schedules import (
+    LONGEST,
+    PATTERNS,
+    Goal,
+    OrdersError,
+    percent,
+    play,
+    read_orders,
+    stop,
+)
 from ..simulate.pipeline import Deadlock, one_forward_one_backward, run, zero_bubble
 from .judges_of_plans import ratio_conditions, serving_plan
 
@@ -52,12 +63,14 @@ def found(name: str) -> Callable[..., Verdict]:
 
 
 def goal(settings: Mapping[str, object]) -> Goal:
-    """What is asked of a schedule: as given, else what 1F1B reaches (ZB-H1 where backward passes come in halves).
+    """What is asked of a schedule: as given, else what 1F1B reaches (ZB-H1 where backward passes
+    come in halves).
 
     >>> asked = goal({"stages": 4, "micro_batches": 8})
-    >>> round(asked.bubble_at_most, 4), asked.in_flight_at_most          # (p - 1) of (m + p - 1), and p
+    >>> round(asked.bubble_at_most, 4), asked.in_flight_at_most  # (p - 1) of (m + p - 1), and p
     (0.2727, 4)
     """
+
     def number(name: str, otherwise) -> float:
         value = settings.get(name, otherwise)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -66,11 +79,25 @@ def goal(settings: Mapping[str, object]) -> Goal:
 
     stages, micro_batches = (int(number(name, None)) for name in ("stages", "micro_batches"))
     if not (1 <= stages <= LARGEST and 1 <= micro_batches <= LARGEST):
-        raise JudgeError(f"A schedule has 1 to {LARGEST} stages and micro-batches; got {stages} and {micro_batches}.")
+        raise JudgeError(
+            f"A schedule has 1 to {LARGEST} stages and micro-batches; got {stages} and "
+            f"{micro_batches}."
+        )
     backward, weights = number("backward", 2), number("weights", 0)
-    best = run((zero_bubble if weights else one_forward_one_backward)(stages, micro_batches), 1.0, backward, weights or None)
-    return Goal(stages, micro_batches, backward, weights, number("bubble_at_most", best.bubble / best.makespan),
-                number("in_flight_at_most", min(stages, micro_batches)))
+    best = run(
+        (zero_bubble if weights else one_forward_one_backward)(stages, micro_batches),
+        1.0,
+        backward,
+        weights or None,
+    )
+    return Goal(
+        stages,
+        micro_batches,
+        backward,
+        weights,
+        number("bubble_at_most", best.bubble / best.makespan),
+        number("in_flight_at_most", min(stages, micro_batches)),
+    )
 
 
 def as_text(answer: object) -> str:
@@ -80,25 +107,44 @@ def as_text(answer: object) -> str:
     'F1 B1\\nF1 B1'
     """
     stages = answer if isinstance(answer, list) else [answer]
-    lines = [" ".join(map(str, stage[:LONGEST])) if isinstance(stage, list) else str(stage) for stage in stages[:LONGEST]]
-    return "\n".join(lines)[:LONGEST + 1]
+    lines = [
+        " ".join(map(str, stage[:LONGEST])) if isinstance(stage, list) else str(stage)
+        for stage in stages[:LONGEST]
+    ]
+    return "\n".join(lines)[: LONGEST + 1]
 
 
 @judge
-def schedule(question, given: Mapping[str, object], calls: Sequence[Mapping[str, object]], answers: Sequence[object]) -> Verdict:
-    """Orders of pipeline work (`handful.exercises.schedules`): complete, without a deadlock, no longer and no larger than asked.
+def schedule(
+    question,
+    given: Mapping[str, object],
+    calls: Sequence[Mapping[str, object]],
+    answers: Sequence[object],
+) -> Verdict:
+    """Orders of pipeline work (`handful.exercises.schedules`): complete, without a deadlock, no
+    longer and no larger than asked.
 
-    ``stages``, ``micro_batches``, and where wanted ``backward``, ``weights``, ``bubble_at_most`` and ``in_flight_at_most``
-    come from a call's arguments, else from what the student was given.  The share is that of the calls that are right.
-    Wrong turns that it knows: gpipe, one_at_a_time.
+    ``stages``, ``micro_batches``, and where wanted ``backward``, ``weights``, ``bubble_at_most``
+    and ``in_flight_at_most`` come from a call's arguments, else from what the student was given.
+    The share is that of the calls that are right.  Wrong turns that it knows: gpipe, one_at_a_time.
     """
-    verdicts = [_one(goal({**given, **call}), answer) for call, answer in zip(calls or [{}], answers, strict=True)]
+    verdicts = [
+        _one(goal({**given, **call}), answer)
+        for call, answer in zip(calls or [{}], answers, strict=True)
+    ]
     right = sum(ok for ok, _, _ in verdicts)
     if right == len(verdicts):
-        return 1.0, "Right: complete, without a stop, and neither the waiting nor what a stage holds is more than it has to be.", None
+        return (
+            1.0,
+            "Right: complete, without a stop, and neither the waiting nor what a stage holds is "
+            "more than it has to be.",
+            None,
+        )
     turns = {turn for ok, _, turn in verdicts if not ok}
     turn = turns.pop() if len(turns) == 1 else None
-    seen = len(getattr(question, "visible", verdicts)) or 1  # a student's own check has visible calls only
+    seen = (
+        len(getattr(question, "visible", verdicts)) or 1
+    )  # a student's own check has visible calls only
     shown = next((says for ok, says, _ in verdicts[:seen] if not ok), "")
     says = shown or "The sizes that are shown are right; of the others some are not."
     return right / len(verdicts), says, turn
@@ -115,7 +161,17 @@ def _one(asked: Goal, answer: object) -> tuple[bool, str, str | None]:
     share, held = played.bubble / played.makespan, max(played.held)
     turn = next((name for name, fits in PATTERNS.items() if fits(orders, played)), None)
     if share > asked.bubble_at_most * (1 + 1e-9):
-        return False, f"A stage waits for {percent(share)} of the time, and {percent(asked.bubble_at_most)} can be reached.", turn
+        return (
+            False,
+            f"A stage waits for {percent(share)} of the time, and {percent(asked.bubble_at_most)} "
+            "can be reached.",
+            turn,
+        )
     if held > asked.in_flight_at_most:
-        return False, f"A stage holds {held:g} micro-batches at once, and {asked.in_flight_at_most:g} are enough.", turn
+        return (
+            False,
+            f"A stage holds {held:g} micro-batches at once, and {asked.in_flight_at_most:g} are "
+            "enough.",
+            turn,
+        )
     return True, "", None

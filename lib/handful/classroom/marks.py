@@ -1,8 +1,10 @@
-"""Combining marks in a row, bounded: no language stacks many on a letter, and a text may hold thousands.
+"""Combining marks in a row, bounded: no language stacks many on a letter, and a text may hold
+thousands.
 
 >>> few("o" + "\\u0302" * 60_000) == "o" + "\\u0302" * MOST, few("Ti\\u1ebfng Vi\\u1ec7t")
 (True, 'Tiếng Việt')
 """
+
 from __future__ import annotations
 
 import unicodedata
@@ -11,7 +13,9 @@ MOST = 8  # on one letter; pointed and accented Hebrew takes four
 
 
 def few(text: str, most: int = MOST) -> str:
-    """Return the text with at most `most` combining marks in a row; joiners and other format characters end none."""
+    """Return the text with at most `most` combining marks in a row; joiners and other format
+    characters end none.
+    """
     if text.isascii():
         return text
     kept, row = [], 0

@@ -1,4 +1,7 @@
-"""How much memory the processes of a sandbox hold together, from /proc: the bound where there are no control groups."""
+"""How much memory the processes of a sandbox hold together, from /proc: the bound where there are
+no control groups.
+"""
+
 from __future__ import annotations
 
 import os
@@ -13,7 +16,8 @@ _SHARE = re.compile(rb"^Pss_(?:Anon|Shmem):\s+([0-9]{1,12}) kB$", re.M)
 def family(first: int) -> list[int]:
     """Return the numbers of a process and of all that descend from it.
 
-    An orphan of a pid namespace becomes a child of the namespace's first process, so that nobody in it gets away.
+    An orphan of a pid namespace becomes a child of the namespace's first process, so that nobody in
+    it gets away.
 
     >>> family(os.getpid())[0] == os.getpid()
     True
@@ -34,9 +38,10 @@ def family(first: int) -> list[int]:
 def held(first: int, bound: int) -> int:
     """Return how many bytes a process and all that descend from it hold, mapped files not counted.
 
-    What several of them share is counted for each of them, which is quick; where that exceeds `bound` bytes, once.
+    What several of them share is counted for each of them, which is quick; where that exceeds
+    `bound` bytes, once.
 
-    >>> 10 ** 6 < held(os.getpid(), 1 << 40) < 10 ** 11
+    >>> 10**6 < held(os.getpid(), 1 << 40) < 10**11
     True
     """
     sizes = {}

@@ -1,4 +1,5 @@
-"""Whether an assignment keeps its promises: the solution is right for every variant, and every known mistake is wrong in its own way.
+"""Whether an assignment keeps its promises: the solution is right for every variant, and every
+known mistake is wrong in its own way.
 
 Only our own code runs here, in this process.
 
@@ -6,6 +7,7 @@ Only our own code runs here, in this process.
 >>> faults(assignments()["roofline"], variants=[3, 77])
 []
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -23,52 +25,88 @@ from .given import answers, calls, given, solutions, truths, turns
 from .student import same
 
 
-def faults(assignment: Assignment, variants: Iterable[int], tell: Callable[[int], None] = lambda done: None) -> list[str]:
+def faults(
+    assignment: Assignment, variants: Iterable[int], tell: Callable[[int], None] = lambda done: None
+) -> list[str]:
     """What is wrong with an assignment, a sentence each; `tell` hears how many variants are done."""
     found: dict[str, list[int]] = {}
     for done, variant in enumerate(variants, 1):
         for name, question in assignment.questions.items():
             if question.kind != "written":
                 for says in _question(assignment, question, variant):
-                    found.setdefault(f"{question.entry.file}, line {question.entry.line}: {name}: {says}", []).append(variant)
+                    found.setdefault(
+                        f"{question.entry.file}, line {question.entry.line}: {name}: {says}", []
+                    ).append(variant)
         tell(done)
-    return [f"{says} (variant{'s' if len(many) > 1 else ''} {', '.join(map(str, many[:5]))}{' and others' if len(many) > 5 else ''})"
-            for says, many in found.items()]
+    return [
+        f"{says} (variant{'s' if len(many) > 1 else ''} "
+        f"{', '.join(map(str, many[:5]))}{' and others' if len(many) > 5 else ''})"
+        for says, many in found.items()
+    ]
 
 
 def _question(assignment: Assignment, question: Question, variant: int) -> list[str]:
     try:
-        right, ours, wrong = (made(assignment, variant)[question.name] for made in (truths, solutions, turns))
+        right, ours, wrong = (
+            made(assignment, variant)[question.name] for made in (truths, solutions, turns)
+        )
         if question.kind == "expression":
             return _expression(question, ours)
         made = calls(question, variant)
         if question.kind == "judged":
             return _judged(assignment, question, variant, made, ours, wrong)
-        given_by = {key: answers(question, thing, made) for key, thing in {"truth": right, "solution": ours, **wrong}.items()}
+        given_by = {
+            key: answers(question, thing, made)
+            for key, thing in {"truth": right, "solution": ours, **wrong}.items()
+        }
     except SourceError as error:
         return [str(error)]
     except Exception as error:
         return [f"an answer of ours stops with {type(error).__name__}: {error}"]
 
     def agree(one: str, other: str) -> bool:
-        return all(same(a, b, question.tolerance) for a, b in zip(given_by[one], given_by[other], strict=True))
+        return all(
+            same(a, b, question.tolerance)
+            for a, b in zip(given_by[one], given_by[other], strict=True)
+        )
 
     says = [] if agree("solution", "truth") else ["the solution is not what handful gives"]
     says += [f"the wrong turn {key} is right" for key in wrong if agree(key, "truth")]
-    return says + [f"the wrong turns {one} and {other} give the same" for one, other in combinations(wrong, 2)
-                   if agree(one, other) or agree(other, one)]
+    return says + [
+        f"the wrong turns {one} and {other} give the same"
+        for one, other in combinations(wrong, 2)
+        if agree(one, other) or agree(other, one)
+    ]
 
 
 def _expression(question: Question, ours: object) -> list[str]:
     problem = as_problem(question)
     tree = expressions.replace(expressions.parse(str(ours)), question.letters)
-    says = [] if same_value(problem, tree, question.tree) else ["the solution is not what handful gives"]
-    says += [f"the wrong turn {key} is right" for key, turn in question.wrong.items() if same_value(problem, turn.tree, question.tree)]
-    return says + [f"the wrong turns {one} and {other} are the same" for (one, a), (other, b) in combinations(question.wrong.items(), 2)
-                   if same_value(problem, a.tree, b.tree)]
+    says = (
+        []
+        if same_value(problem, tree, question.tree)
+        else ["the solution is not what handful gives"]
+    )
+    says += [
+        f"the wrong turn {key} is right"
+        for key, turn in question.wrong.items()
+        if same_value(problem, turn.tree, question.tree)
+    ]
+    return says + [
+        f"the wrong turns {one} and {other} are the same"
+        for (one, a), (other, b) in combinations(question.wrong.items(), 2)
+        if same_value(problem, a.tree, b.tree)
+    ]
 
 
-def _judged(assignment: Assignment, question: Question, variant: int, made: list, ours: object, wrong: Mapping[str, object]) -> list[str]:
+def _judged(
+    assignment: Assignment,
+    question: Question,
+    variant: int,
+    made: list,
+    ours: object,
+    wrong: Mapping[str, object],
+) -> list[str]:
     judge = judges.found(question.judge)
 
     def judged(thing: object):
@@ -86,13 +124,17 @@ def _judged(assignment: Assignment, question: Question, variant: int, made: list
 
 
 def carried(assignment: Assignment, variant: int) -> list[str]:
-    """Where a known mistake in one answer makes another answer wrong too, so that a student would pay twice, a sentence each."""
+    """Where a known mistake in one answer makes another answer wrong too, so that a student would
+    pay twice, a sentence each.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for name, question in assignment.questions.items():
         for key in question.wrong:
             space: dict = {"__name__": "handful_solution", "given": given(assignment, variant)}
             for cell in release.notebook(assignment, "", ("wrong", name, key))["cells"]:
-                if cell["cell_type"] == "code" and not {"setup", "check", "explore"} & set(cell["metadata"].get("tags", [])):
+                if cell["cell_type"] == "code" and not {"setup", "check", "explore"} & set(
+                    cell["metadata"].get("tags", [])
+                ):
                     with contextlib.redirect_stdout(io.StringIO()):
                         exec(cell["source"], space)
             for other, one in assignment.questions.items():
@@ -106,5 +148,9 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
                     came = [None] * len(right)
                 if not all(same(a, b, one.tolerance) for a, b in zip(came, right)):
                     found.setdefault((name, other), []).append(key)
-    return [f"{name}: the wrong turn{'s' if len(keys) > 1 else ''} {', '.join(keys)} make{'' if len(keys) > 1 else 's'} {other} wrong too; "
-            "a student pays twice for one mistake." for (name, other), keys in found.items()]
+    return [
+        f"{name}: the wrong turn{'s' if len(keys) > 1 else ''} {', '.join(keys)} "
+        f"make{'' if len(keys) > 1 else 's'} {other} wrong too; "
+        "a student pays twice for one mistake."
+        for (name, other), keys in found.items()
+    ]

@@ -1,15 +1,19 @@
 """What crosses the boundary between the grader and a student's code: lines of strict, bounded JSON.
 
-Towards the sandbox goes a line with cells and limits, then one for each request, when the one before is answered: until a
-notebook's cells have run, nothing of what it will be asked is inside.  Back come lines, each of one of these forms::
+Towards the sandbox goes a line with cells and limits, then one for each request, when the one
+before is answered: until a notebook's cells have run, nothing of what it will be asked is inside.
+Back come lines, each of one of these forms::
 
-    {"cell":3}                                     the worker has begun this cell (or, past the last one, is done with them)
+    {"cell":3}                                     the worker has begun this cell (or, past the last
+    one, is done with them)
     {"cell":3,"status":"error","says":…,"line":2}  and it did not end well
     {"request":0,"status":"value","value":[1.5]}   an answer
 
-Whatever comes back was written by someone whom nobody trusts: every line is bounded before it is read, and what is
-not exactly of these forms ends the conversation.  NaN and the infinities are written as Python's `json` writes them.
+Whatever comes back was written by someone whom nobody trusts: every line is bounded before it is
+read, and what is not exactly of these forms ends the conversation.  NaN and the infinities are
+written as Python's `json` writes them.
 """
+
 from __future__ import annotations
 
 import json
@@ -33,8 +37,9 @@ class ProtocolError(ValueError):
 class Limits:
     """What a notebook may use: seconds, bytes, processes, and sandboxes after the first.
 
-    Cells and calls are timed by the processor; on the wall they may take `patience` times as long, so that a busy
-    machine does not make an honest notebook late.  `total_seconds` are of the wall, for all sandboxes of a notebook together.
+    Cells and calls are timed by the processor; on the wall they may take `patience` times as long,
+    so that a busy machine does not make an honest notebook late.  `total_seconds` are of the wall,
+    for all sandboxes of a notebook together.
 
     >>> Limits(call_seconds=0)
     Traceback (most recent call last):
@@ -59,7 +64,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one request; `value` holds plain data, and `says` one sentence for the student."""
+    """What came back for one request; `value` holds plain data, and `says` one sentence for the
+    student.
+    """
 
     status: str
     value: object = None
@@ -68,7 +75,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class CellError:
-    """A cell that did not end well: its place (from 0), "error", "timeout" or "killed", a sentence, and the line within the cell."""
+    """A cell that did not end well: its place (from 0), "error", "timeout" or "killed", a sentence,
+    and the line within the cell.
+    """
 
     cell: int
     status: str
@@ -80,7 +89,8 @@ class CellError:
 class Outcome:
     """All that a notebook gave: an answer for each request, in their order.
 
-    `end` is "whole" where every request was put to the notebook, "killed" or "timeout" where it had to be stopped.
+    `end` is "whole" where every request was put to the notebook, "killed" or "timeout" where it had
+    to be stopped.
     """
 
     answers: tuple[Answer, ...]
@@ -90,14 +100,18 @@ class Outcome:
 
 
 def plain(text: str, longest: int = LONGEST_SAYS) -> str:
-    """A student's words as one line of printable text, cut at `longest` characters, without addresses in memory.
+    """A student's words as one line of printable text, cut at `longest` characters, without
+    addresses in memory.
 
     >>> plain("a\\x00b\\u202etxt.exe\\n c"), plain("<object at 0x7f3a80b0c1d0>")
     ('a b txt.exe c', '<object at 0x…>')
     """
-    kept = "".join(" " if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else letter for letter in text[:4 * longest])
+    kept = "".join(
+        " " if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else letter
+        for letter in text[: 4 * longest]
+    )
     kept = without_addresses(" ".join(kept.split()))
-    return kept if len(kept) <= longest else kept[:longest - 1] + "…"
+    return kept if len(kept) <= longest else kept[: longest - 1] + "…"
 
 
 def without_addresses(text: str) -> str:
@@ -106,12 +120,16 @@ def without_addresses(text: str) -> str:
 
 
 def _depth(text: str) -> int:
-    """Return how deep lists and objects lie within each other, 0 where there are too few to lie too deep, in one pass."""
+    """Return how deep lists and objects lie within each other, 0 where there are too few to lie too
+    deep, in one pass.
+    """
     if text.count("[") + text.count("{") <= DEEPEST:
         return 0
     depth = deepest = 0
     quoted = False
-    for found in _MARKS.finditer(text):  # each match is one or two characters long, so that none is read twice
+    for found in _MARKS.finditer(
+        text
+    ):  # each match is one or two characters long, so that none is read twice
         mark = found[0]
         if mark == '"':
             quoted = not quoted
@@ -160,7 +178,9 @@ def parse(line: bytes) -> dict[str, object]:
         found = json.loads(text, parse_int=_whole, object_pairs_hook=_once)
         text.encode("utf-8")
         if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode("utf-8")  # a lone surrogate, written as an escape, is no text
+            json.dumps(found, ensure_ascii=False).encode(
+                "utf-8"
+            )  # a lone surrogate, written as an escape, is no text
     except ProtocolError:
         raise
     except (ValueError, RecursionError):
@@ -185,12 +205,27 @@ def read(line: bytes) -> tuple[str, int, Answer | CellError | None]:
         raise ProtocolError("a reply names its cell or its request by number.")
     if not found:
         return kind, number, None
-    status, says, line_number = found.pop("status", None), found.pop("says", ""), found.pop("line", None)
+    status, says, line_number = (
+        found.pop("status", None),
+        found.pop("says", ""),
+        found.pop("line", None),
+    )
     value = found.pop("value", None)
-    if found or status not in STATUSES or type(says) is not str or type(line_number) not in (int, type(None)):
+    if (
+        found
+        or status not in STATUSES
+        or type(says) is not str
+        or type(line_number) not in (int, type(None))
+    ):
         raise ProtocolError("a reply has a status, and a value or a sentence.")
     if kind == "request":
-        return kind, number, Answer(status, value, plain(says)) if status == "value" else Answer(status, None, plain(says))
+        return (
+            kind,
+            number,
+            Answer(status, value, plain(says))
+            if status == "value"
+            else Answer(status, None, plain(says)),
+        )
     if status not in ("error", "timeout"):
         raise ProtocolError("a cell ends in an error or out of time.")
     return kind, number, CellError(number, status, plain(says), line_number)

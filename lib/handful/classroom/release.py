@@ -1,4 +1,5 @@
-"""What students and teachers get of an assignment: notebooks with the solution taken out, filled in, or made wrong.
+"""What students and teachers get of an assignment: notebooks with the solution taken out, filled
+in, or made wrong.
 
 >>> from handful.classroom.assignment import assignments
 >>> roofline = assignments()["roofline"]
@@ -10,6 +11,7 @@ False
 >>> any("max(read" in cell["source"] for cell in notebook(roofline, fill="solution")["cells"])
 True
 """
+
 from __future__ import annotations
 
 import json
@@ -41,15 +43,33 @@ Then hand in this file, under the name that it has."""
 
 @lru_cache(16)
 def _public(assignment: Assignment) -> str:
-    inputs = {name: spread(lambda variant, name=name: given(assignment, variant)[name]) for name in assignment.shows}
-    questions = {name: {"kind": one.kind, "points": one.points, "asks": one.asks, **_released(assignment, one)}
-                 for name, one in assignment.questions.items()}
-    made = {"schema": 1, "assignment": assignment.name, "edition": assignment.edition, "given": inputs, "questions": questions}
+    inputs = {
+        name: spread(lambda variant, name=name: given(assignment, variant)[name])
+        for name in assignment.shows
+    }
+    questions = {
+        name: {
+            "kind": one.kind,
+            "points": one.points,
+            "asks": one.asks,
+            **_released(assignment, one),
+        }
+        for name, one in assignment.questions.items()
+    }
+    made = {
+        "schema": 1,
+        "assignment": assignment.name,
+        "edition": assignment.edition,
+        "given": inputs,
+        "questions": questions,
+    }
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
 def public(assignment: Assignment) -> dict:
-    """What a released notebook knows: inputs of all variants, visible calls with what they give, digests of values and formulas."""
+    """What a released notebook knows: inputs of all variants, visible calls with what they give,
+    digests of values and formulas.
+    """
     return json.loads(_public(assignment))
 
 
@@ -62,19 +82,50 @@ def _released(assignment: Assignment, question: Question) -> dict:
         return {"judge": question.judge, "calls": list(question.visible), "hidden": question.count}
     if question.kind == "expression":
         problem = as_problem(question)
-        spelled = {spelling: name for name in question.letters.values() for spelling in (letter(name), name)} | dict(question.letters)
+        spelled = {
+            spelling: name
+            for name in question.letters.values()
+            for spelling in (letter(name), name)
+        } | dict(question.letters)
         at = [{name: point[name] for name in problem.letters} for point in points(problem)[:POINTS]]
-        marks = [digests(f"{salt}{i}", evaluate(question.tree, point), SAME)[""] for i, point in enumerate(points(problem)[:POINTS])]
-        return {"letters": list(question.letters), "spelled": spelled, "points_at": at, "digests": marks, "tolerance": SAME}
+        marks = [
+            digests(f"{salt}{i}", evaluate(question.tree, point), SAME)[""]
+            for i, point in enumerate(points(problem)[:POINTS])
+        ]
+        return {
+            "letters": list(question.letters),
+            "spelled": spelled,
+            "points_at": at,
+            "digests": marks,
+            "tolerance": SAME,
+        }
     if question.kind == "value":
-        marks = spread(lambda variant: digests(salt, answers(question, truths(assignment, variant)[question.name], [])[0], question.tolerance))
+        marks = spread(
+            lambda variant: digests(
+                salt,
+                answers(question, truths(assignment, variant)[question.name], [])[0],
+                question.tolerance,
+            )
+        )
         return {"tolerance": question.tolerance, "digests": marks}
     visible = list(question.visible)
-    right = spread(lambda variant: answers(question, truths(assignment, variant)[question.name], visible))
-    return {"tolerance": question.tolerance, "calls": visible, "expected": right, "hidden": question.count}
+    right = spread(
+        lambda variant: answers(question, truths(assignment, variant)[question.name], visible)
+    )
+    return {
+        "tolerance": question.tolerance,
+        "calls": visible,
+        "expected": right,
+        "hidden": question.count,
+    }
 
 
-def notebook(assignment: Assignment, student: str | None = None, fill: str | tuple[str, str, str] = "empty", install: str | None = None) -> dict:
+def notebook(
+    assignment: Assignment,
+    student: str | None = None,
+    fill: str | tuple[str, str, str] = "empty",
+    install: str | None = None,
+) -> dict:
     """A notebook of format 4.5, the same each time.
 
     Parameters
@@ -83,10 +134,13 @@ def notebook(assignment: Assignment, student: str | None = None, fill: str | tup
     student : str, optional
         Whose it is; where it is nobody's, the student writes an id into the first cell.
     fill : str or tuple
-        "empty" for students, "solution", or ("wrong", question, id of a wrong turn): the solution with that mistake after it.
+        "empty" for students, "solution", or ("wrong", question, id of a wrong turn): the solution
+        with that mistake after it.
     install : str, optional
-        Where pip gets `handful` from: a requirement for the first cell.  By default it is not installed, for whoever owns
-        that name on a public index would decide what students run: the setup brings its own copy of the checks, which
+        Where pip gets `handful` from: a requirement for the first cell.  By default it is not
+        installed, for whoever owns
+        that name on a public index would decide what students run: the setup brings its own copy of
+        the checks, which
         leave formulas and judged answers to the grader.
 
     Raises
@@ -100,10 +154,23 @@ def notebook(assignment: Assignment, student: str | None = None, fill: str | tup
     cells = _setup(assignment, who, install)
     for i, piece in enumerate(assignment.pieces):
         cells += _cells(assignment, i, piece, filled, wrong)
-    cells += [cell("markdown", "closing", CLOSING), cell("code", "summary", "check()", ["check"], locked=True)]
-    own = {"assignment": assignment.name, "edition": assignment.edition} | ({"student": who} if who else {})
-    return {"cells": cells, "metadata": {"handful": own, "kernelspec": dict(assignment.entry.head["kernelspec"]),
-                                         "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    cells += [
+        cell("markdown", "closing", CLOSING),
+        cell("code", "summary", "check()", ["check"], locked=True),
+    ]
+    own = {"assignment": assignment.name, "edition": assignment.edition} | (
+        {"student": who} if who else {}
+    )
+    return {
+        "cells": cells,
+        "metadata": {
+            "handful": own,
+            "kernelspec": dict(assignment.entry.head["kernelspec"]),
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
 
 
 def _wrong(assignment: Assignment, fill) -> tuple[str, str] | None:
@@ -111,15 +178,31 @@ def _wrong(assignment: Assignment, fill) -> tuple[str, str] | None:
     if fill in ("empty", "solution"):
         return None
     kind, name, key = fill if isinstance(fill, tuple) and len(fill) == 3 else (None, None, None)
-    turns = assignment.questions[name].wrong if kind == "wrong" and name in assignment.questions else {}
+    turns = (
+        assignment.questions[name].wrong if kind == "wrong" and name in assignment.questions else {}
+    )
     if key not in turns:
-        known = ", ".join(f"{one.name}: {turn}" for one in assignment.questions.values() for turn in one.wrong)
-        raise SourceError(f"A notebook is empty, has the solution, or a wrong turn of {assignment.name}, which are {known}; got {fill!r}.")
+        known = ", ".join(
+            f"{one.name}: {turn}" for one in assignment.questions.values() for turn in one.wrong
+        )
+        raise SourceError(
+            f"A notebook is empty, has the solution, or a wrong turn of {assignment.name}, which "
+            f"are {known}; got {fill!r}."
+        )
     code = turns[key].code
-    return name, f"{name} = {json.dumps(code)}" if assignment.questions[name].kind == "expression" else code
+    return name, f"{name} = {json.dumps(code)}" if assignment.questions[
+        name
+    ].kind == "expression" else code
 
 
-def cell(kind: str, name: str, source: str, tags: list[str] | None = None, locked: bool = False, hidden: bool = False) -> dict:
+def cell(
+    kind: str,
+    name: str,
+    source: str,
+    tags: list[str] | None = None,
+    locked: bool = False,
+    hidden: bool = False,
+) -> dict:
     """A cell; `name` becomes its id."""
     metadata: dict[str, object] = {"tags": tags} if tags else {}
     if locked:
@@ -127,7 +210,13 @@ def cell(kind: str, name: str, source: str, tags: list[str] | None = None, locke
     if hidden:
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
     extra = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    return {"cell_type": kind, "id": name.replace("_", "-")[:60], "metadata": metadata, "source": source, **extra}
+    return {
+        "cell_type": kind,
+        "id": name.replace("_", "-")[:60],
+        "metadata": metadata,
+        "source": source,
+        **extra,
+    }
 
 
 @lru_cache(1)
@@ -137,29 +226,73 @@ def _checks() -> str:
 
 
 def _setup(assignment: Assignment, student: str, install: str | None) -> list[dict]:
-    asked = PACKAGES if install is None else install if install.replace("-", "").replace("_", "").isalnum() else json.dumps(install)
+    asked = (
+        PACKAGES
+        if install is None
+        else install
+        if install.replace("-", "").replace("_", "").isalnum()
+        else json.dumps(install)
+    )
     whose = "" if student else "  # your id, as your teacher knows it, between the quotation marks"
     first = f"%pip install -q {asked}\nstudent = {json.dumps(student, ensure_ascii=False)}{whose}"
-    literal = _public(assignment).replace("'", "\\u0027")  # within the quotation marks of the literal
-    second = (f"{SETUP}\ntry:\n    from handful.classroom.student import Assignment\nexcept ModuleNotFoundError:  # the same, as it was when this notebook was made\n"
-              f"    import types\n\n    _checks = types.ModuleType(\"checks\")\n    exec(r'''{_checks()}''', _checks.__dict__)\n    Assignment = _checks.Assignment\n\n"
-              f"assignment = Assignment(r'''{literal}''', student)\ngiven, check = assignment.given, assignment.check")
-    return [cell("code", "setup-1", first, ["setup"]), cell("code", "setup-2", second, ["setup"], locked=True, hidden=True)]
+    literal = _public(assignment).replace(
+        "'", "\\u0027"
+    )  # within the quotation marks of the literal
+    second = (
+        f"{SETUP}\ntry:\n    from handful.classroom.student import Assignment\n"
+        "except ModuleNotFoundError:  # the same, as it was when this notebook was made\n"
+        '    import types\n\n    _checks = types.ModuleType("checks")\n'
+        f"    exec(r'''{_checks()}''', _checks.__dict__)\n    Assignment = _checks.Assignment\n\n"
+        f"assignment = Assignment(r'''{literal}''', student)\ngiven, check = assignment.given, "
+        "assignment.check"
+    )
+    return [
+        cell("code", "setup-1", first, ["setup"]),
+        cell("code", "setup-2", second, ["setup"], locked=True, hidden=True),
+    ]
 
 
-def _cells(assignment: Assignment, i: int, piece: Piece, filled: bool, wrong: tuple[str, str] | None) -> list[dict]:
+def _cells(
+    assignment: Assignment, i: int, piece: Piece, filled: bool, wrong: tuple[str, str] | None
+) -> list[dict]:
     """The cells that one part of the source becomes."""
     if piece.kind == "markdown":
         return [cell("markdown", f"text-{i:02d}", piece.text)]
     if piece.kind == "model":
-        return [cell("markdown", f"answer-{piece.name}", f"{HEADING.format(piece.name)}\n\n{piece.text if filled else WRITE_HERE}", ["answer"])]
+        return [
+            cell(
+                "markdown",
+                f"answer-{piece.name}",
+                f"{HEADING.format(piece.name)}\n\n{piece.text if filled else WRITE_HERE}",
+                ["answer"],
+            )
+        ]
     if piece.kind == "code":
         cut = assignment.cuts[i]
-        return [cell("code", f"code-{i:02d}", cut.solution if filled else cut.empty, [piece.tag] if piece.tag else None)]
+        return [
+            cell(
+                "code",
+                f"code-{i:02d}",
+                cut.solution if filled else cut.empty,
+                [piece.tag] if piece.tag else None,
+            )
+        ]
     question = assignment.questions[piece.name]
-    found = [cell("code", f"wrong-{piece.name}", wrong[1], ["answer"])] if wrong and wrong[0] == piece.name else []
+    found = (
+        [cell("code", f"wrong-{piece.name}", wrong[1], ["answer"])]
+        if wrong and wrong[0] == piece.name
+        else []
+    )
     if question.kind != "written":
-        found.append(cell("code", f"check-{piece.name}", f'check("{piece.name}")  # {worth(question)}', ["check"], locked=True))
+        found.append(
+            cell(
+                "code",
+                f"check-{piece.name}",
+                f'check("{piece.name}")  # {worth(question)}',
+                ["check"],
+                locked=True,
+            )
+        )
     return found
 
 

@@ -1,4 +1,5 @@
 """One running sandbox: its start, the talk with what runs in it, and its end."""
+
 from __future__ import annotations
 
 import json
@@ -47,15 +48,46 @@ class Room:
                 files = {file: memory_file(data, starting) for file, data in worker().items()}
                 steps = seccomp.program()
                 refused = memory_file(steps, starting) if steps else None
-                passed = [out_end, info_end, *files.values(), *([refused] if refused is not None else [])]
-                command = [*bounds(self.limits, self.group, root, max(passed)),
-                           *walls(self.limits, self.library, root, files, refused, info_end), "--", shown()[1], "-P", "-s", "-S", "-B", "-X", "utf8", f"{ROOM}/inside.pyc", str(out_end), f"handful-{os.getpid()}"]
-                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
-                                                pass_fds=passed, cwd="/", env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
+                passed = [
+                    out_end,
+                    info_end,
+                    *files.values(),
+                    *([refused] if refused is not None else []),
+                ]
+                command = [
+                    *bounds(self.limits, self.group, root, max(passed)),
+                    *walls(self.limits, self.library, root, files, refused, info_end),
+                    "--",
+                    shown()[1],
+                    "-P",
+                    "-s",
+                    "-S",
+                    "-B",
+                    "-X",
+                    "utf8",
+                    f"{ROOM}/inside.pyc",
+                    str(out_end),
+                    f"handful-{os.getpid()}",
+                ]
+                self.process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    pass_fds=passed,
+                    cwd="/",
+                    env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
+                )
             closing.callback(self._end)
             self.ended = os.pidfd_open(self.process.pid)
             closing.callback(os.close, self.ended)
-            for fd in (self.out, self.info, self.process.stdin.fileno(), self.process.stderr.fileno()):
+            for fd in (
+                self.out,
+                self.info,
+                self.process.stdin.fileno(),
+                self.process.stderr.fileno(),
+            ):
                 os.set_blocking(fd, False)
             self._await_start()
             self.closing = closing.pop_all()
@@ -73,7 +105,9 @@ class Room:
         if not started:
             self.process.kill()
             self.process.wait()
-            says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[:400]
+            says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[
+                :400
+            ]
             says = says or "it said nothing; memory or processes may be bounded too tightly"
             raise StartError(f"The sandbox did not start: {says}")
         told = re.search(rb'"child-pid":\s*([0-9]+)', os.read(self.info, 4096))
@@ -90,10 +124,12 @@ class Room:
         with suppress(BrokenPipeError):  # it has ended: the next line says so
             while left and time.monotonic() < until:
                 if _wait((pipe,), 1.0, select.POLLOUT):
-                    left = left[os.write(pipe, left):]
+                    left = left[os.write(pipe, left) :]
 
     def quiet(self) -> bool:
-        """Whether nothing has come that has not been read: nobody has been asked, and nobody may have answered."""
+        """Whether nothing has come that has not been read: nobody has been asked, and nobody may
+        have answered.
+        """
         return not self.left and not _wait((self.out,), 0)
 
     def line(self, deadline: float) -> bytes | None:
@@ -108,7 +144,9 @@ class Room:
         """
         seen = 0
         while (end := self.left.find(b"\n", seen)) < 0:
-            seen = len(self.left)  # whatever comes byte by byte is looked at once, and an array grows without being copied each time
+            seen = len(
+                self.left
+            )  # whatever comes byte by byte is looked at once, and an array grows without being copied each time
             left = deadline - time.monotonic()
             if not _wait((self.out, self.ended), min(left, LOOK) if self._looks() else left):
                 if left > LOOK:
@@ -122,16 +160,21 @@ class Room:
                 return None
             self.left += chunk
             self.talk += len(chunk)
-            if len(self.left) > LONGEST_LINE + 1 and self.left.find(b"\n", min(seen, LONGEST_LINE), LONGEST_LINE + 1) < 0:
+            if (
+                len(self.left) > LONGEST_LINE + 1
+                and self.left.find(b"\n", min(seen, LONGEST_LINE), LONGEST_LINE + 1) < 0
+            ):
                 raise ProtocolError("a line is longer than the 1 MB that an answer may have.")
             if self.talk > LONGEST_TALK:
                 raise ProtocolError("all answers together are longer than 8 MB.")
         line = bytes(self.left[:end])
-        del self.left[:end + 1]
+        del self.left[: end + 1]
         return line
 
     def _looks(self) -> bool:
-        """Return whether the memory has to be looked at from here; look where it is time, and end the sandbox if it is too much."""
+        """Return whether the memory has to be looked at from here; look where it is time, and end
+        the sandbox if it is too much.
+        """
         if self.group is not None or self.first is None or cgroup.scope():
             return False
         if time.monotonic() >= self.looked + LOOK and not self.over:
@@ -148,7 +191,8 @@ class Room:
 
     def _end(self) -> None:
         """End all that runs inside, and wait until it has ended."""
-        # The first process within the pid namespace is killed: the kernel ends all others with it, before it is reported dead.
+        # The first process within the pid namespace is killed: the kernel ends all others with it,
+        # before it is reported dead.
         if self.first is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.first, signal.SIGKILL)
@@ -162,7 +206,9 @@ class Room:
 
 
 def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> bool:
-    """Whether one of the descriptors becomes ready (or is closed at its other end) within so many seconds."""
+    """Whether one of the descriptors becomes ready (or is closed at its other end) within so many
+    seconds.
+    """
     poll = select.poll()
     for fd in fds:
         poll.register(fd, event)
@@ -171,7 +217,11 @@ def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> b
 
 def _for_scope() -> dict[str, str]:
     """What systemd-run needs to find the user's service manager."""
-    return {name: os.environ[name] for name in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS") if name in os.environ}
+    return {
+        name: os.environ[name]
+        for name in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+        if name in os.environ
+    }
 
 
 def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:

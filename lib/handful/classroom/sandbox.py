@@ -1,11 +1,14 @@
 """Asking a student's notebook: its cells run alone in a sandbox and answer over a pipe.
 
-The sandbox is bubblewrap: namespaces of its own, no network, nothing of this machine but Python, read-only; bounds on
-time, memory, processes and disk; a filter of system calls.  There is no way round it: without a sandbox nothing runs.
+The sandbox is bubblewrap: namespaces of its own, no network, nothing of this machine but Python,
+read-only; bounds on time, memory, processes and disk; a filter of system calls.  There is no way
+round it: without a sandbox nothing runs.
 
-    outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}])
+    outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x":
+    21}}, {"get": "half"}])
     outcome.answers[0].value, outcome.answers[1].status      # 42, "missing"
 """
+
 from __future__ import annotations
 
 import os
@@ -15,39 +18,67 @@ from contextlib import contextmanager
 from functools import cache
 
 from . import cgroup, room as rooms, seccomp
-from .protocol import LONGEST_CODE, Answer, CellError, Limits, Outcome, ProtocolError, read, without_addresses
+from .protocol import (
+    LONGEST_CODE,
+    Answer,
+    CellError,
+    Limits,
+    Outcome,
+    ProtocolError,
+    read,
+    without_addresses,
+)
 from .room import Room
 from .walls import ROOM, SandboxError, StartError, as_root, bubblewrap, shown
 
-__all__ = ["Answer", "CellError", "Limits", "Outcome", "SandboxError", "StartError", "ask", "describe"]
+__all__ = [
+    "Answer",
+    "CellError",
+    "Limits",
+    "Outcome",
+    "SandboxError",
+    "StartError",
+    "ask",
+    "describe",
+]
 
 GRACE = 1.5
 AGAIN = 5.0  # seconds within which a sandbox that does not start is tried once more
 LATE = 2  # calls of one question that may be late before the others are not tried
-SAYS = {"timeout": "The program did not stop when its time was over, and was ended.",
-        "killed": "The program ended before it had answered.",
-        "memory": "The program used more memory than it may, and was ended.",
-        "forged": "The program wrote to the grader's own line, and was ended: ",
-        "total": "The time for the whole notebook was over."}
+SAYS = {
+    "timeout": "The program did not stop when its time was over, and was ended.",
+    "killed": "The program ended before it had answered.",
+    "memory": "The program used more memory than it may, and was ended.",
+    "forged": "The program wrote to the grader's own line, and was ended: ",
+    "total": "The time for the whole notebook was over.",
+}
 
 
-def ask(cells: Sequence[str], requests: Sequence[Mapping[str, object]], given: Mapping[str, object] = {}, limits: Limits = Limits(),
-        library: bool = False) -> Outcome:
+def ask(
+    cells: Sequence[str],
+    requests: Sequence[Mapping[str, object]],
+    given: Mapping[str, object] = {},
+    limits: Limits = Limits(),
+    library: bool = False,
+) -> Outcome:
     """Run the cells of a notebook in a sandbox and put the requests to it.
 
-    A cell that raises is told of in `Outcome.cells`, and the next cell runs.  Where the process ends, hangs or talks
-    nonsense, the request (or cell) that it was at is marked, with all of the same question, and a new sandbox goes on
-    without it: at most ``limits.restarts`` times, and within ``limits.total_seconds``.
+    A cell that raises is told of in `Outcome.cells`, and the next cell runs.  Where the process
+    ends, hangs or talks nonsense, the request (or cell) that it was at is marked, with all of the
+    same question, and a new sandbox goes on without it: at most ``limits.restarts`` times, and
+    within ``limits.total_seconds``.
 
     Parameters
     ----------
     cells
         The code cells, in order.
     requests
-        ``{"get": name}``, ``{"call": name, "arguments": {…}}`` or ``{"text": name}`` (text, or ``str()`` of what is there),
+        ``{"get": name}``, ``{"call": name, "arguments": {…}}`` or ``{"text": name}`` (text, or
+        ``str()`` of what is there),
         each with ``"question": name`` where several belong together.
     given
-        The inputs that `handful.classroom.student` hands to the notebook; inside, it finds them as ``handful_room.given``.
+        The inputs that `handful.classroom.student` hands to the notebook; inside, it finds them as
+        ``handful_room.given``.
     limits
         Time, memory, disk, processes.
     library
@@ -56,11 +87,15 @@ def ask(cells: Sequence[str], requests: Sequence[Mapping[str, object]], given: M
     Raises
     ------
     SandboxError
-        Where there is no sandbox; nothing has run then.  A `StartError` where this machine has sandboxes, and this one
+        Where there is no sandbox; nothing has run then.  A `StartError` where this machine has
+        sandboxes, and this one
         did not start.
     """
     if sum(map(len, cells)) > LONGEST_CODE:
-        says = f"The notebook has more than {LONGEST_CODE // 10 ** 6} MB of code, and none of it was run."
+        says = (
+            f"The notebook has more than {LONGEST_CODE // 10**6} MB of code, and none of it "
+            "was run."
+        )
         return Outcome((Answer("error", None, says),) * len(requests), (), "killed", says)
     talk = _Talk(list(cells), list(requests), dict(given), limits)
     for _ in range(limits.restarts + 1):
@@ -75,7 +110,9 @@ def ask(cells: Sequence[str], requests: Sequence[Mapping[str, object]], given: M
 
 @contextmanager
 def _begun(limits: Limits, library: bool) -> Iterator[Room]:
-    """A sandbox; where others have started before and this one fails at once, it is tried a second time."""
+    """A sandbox; where others have started before and this one fails at once, it is tried a second
+    time.
+    """
     begin, room = time.monotonic(), Room(limits, library)
     try:
         room.__enter__()
@@ -94,7 +131,13 @@ def _begun(limits: Limits, library: bool) -> Iterator[Room]:
 class _Talk:
     """What is known of one notebook, over all the sandboxes that it is asked in."""
 
-    def __init__(self, cells: list[str], requests: list[Mapping[str, object]], given: dict[str, object], limits: Limits) -> None:
+    def __init__(
+        self,
+        cells: list[str],
+        requests: list[Mapping[str, object]],
+        given: dict[str, object],
+        limits: Limits,
+    ) -> None:
         self.cells, self.requests, self.given, self.limits = cells, requests, given, limits
         self.answers: list[Answer | None] = [None] * len(requests)
         self.spoilt: dict[int, CellError] = {}
@@ -102,15 +145,35 @@ class _Talk:
         self.until = time.monotonic() + limits.total_seconds
 
     def outcome(self) -> Outcome:
-        rest = Answer("timeout" if self.end == "timeout" else "killed", None, f"It was not asked any more: {self.says}")
-        answers, cells = tuple(answer or rest for answer in self.answers), tuple(self.spoilt[cell] for cell in sorted(self.spoilt))
+        rest = Answer(
+            "timeout" if self.end == "timeout" else "killed",
+            None,
+            f"It was not asked any more: {self.says}",
+        )
+        answers, cells = (
+            tuple(answer or rest for answer in self.answers),
+            tuple(self.spoilt[cell] for cell in sorted(self.spoilt)),
+        )
         return Outcome(answers, cells, self.end, self.says)
 
     def document(self) -> dict[str, object]:
         limits = self.limits
-        skip = {str(number): [error.status, error.says] for number, error in self.spoilt.items() if error.status in ("killed", "timeout")}
-        return {"cells": self.cells, "skip": skip, "given": self.given, "front": [ROOM], "paths": list(shown()[2]),
-                "patience": limits.patience, "cell_seconds": limits.cell_seconds, "call_seconds": limits.call_seconds, "late": LATE}
+        skip = {
+            str(number): [error.status, error.says]
+            for number, error in self.spoilt.items()
+            if error.status in ("killed", "timeout")
+        }
+        return {
+            "cells": self.cells,
+            "skip": skip,
+            "given": self.given,
+            "front": [ROOM],
+            "paths": list(shown()[2]),
+            "patience": limits.patience,
+            "cell_seconds": limits.cell_seconds,
+            "call_seconds": limits.call_seconds,
+            "late": LATE,
+        }
 
     def hold(self, room: Room) -> str | None:
         """Talk in one sandbox until all is answered (None) or it has to be stopped (why)."""
@@ -158,7 +221,9 @@ class _Talk:
                 self.answers[number] = Answer("value", without_addresses(found[2].value))
         return True
 
-    def listen(self, room: Room, seconds: float) -> tuple[str, int, Answer | CellError | None] | None:
+    def listen(
+        self, room: Room, seconds: float
+    ) -> tuple[str, int, Answer | CellError | None] | None:
         """The next line, within `seconds` of work; None where the process has ended."""
         line = room.line(min(time.monotonic() + seconds * self.limits.patience + GRACE, self.until))
         return None if line is None else read(line)
@@ -176,8 +241,14 @@ class _Talk:
             return
         question = self.requests[number].get("question", number)
         for other, request in enumerate(self.requests):
-            if self.answers[other] is None and (other == number or request.get("question", other) == question):
-                self.answers[other] = Answer(status, None, self.says if other == number else f"It was not asked again: {self.says}")
+            if self.answers[other] is None and (
+                other == number or request.get("question", other) == question
+            ):
+                self.answers[other] = Answer(
+                    status,
+                    None,
+                    self.says if other == number else f"It was not asked again: {self.says}",
+                )
 
 
 @cache
@@ -195,19 +266,41 @@ def describe() -> str:
 def _lines() -> Iterator[str]:
     path, version, options = bubblewrap()
     if as_root():
-        yield f"bubblewrap {version}, as root; the student's code runs as nobody, with no right of root's."
+        yield (
+            f"bubblewrap {version}, as root; the student's code runs as nobody, with no right "
+            "of root's."
+        )
     else:
-        yield f"bubblewrap {version}, in a user namespace" + (", in which no other can be made." if "--disable-userns" in options else ".")
+        yield f"bubblewrap {version}, in a user namespace" + (
+            ", in which no other can be made." if "--disable-userns" in options else "."
+        )
     kind = cgroup.homes()[0]
     if kind:
         yield f"Memory and processes are bounded by control groups (version {kind})."
     elif cgroup.scope():
-        yield "Memory and processes are bounded by scopes of the user's service manager (systemd-run)."
+        yield (
+            "Memory and processes are bounded by scopes of the user's service manager "
+            "(systemd-run)."
+        )
     else:
-        yield ("No control groups are to be had: the kernel bounds the memory of each process of a notebook, and the grader that of "
-               f"all together, by looking every {rooms.LOOK:g} s; what the kernel itself keeps for them has no bound; and processes " +
-               ("are not bounded but by time: grade as another user than root." if os.geteuid() == 0 and not as_root() else
-                "are bounded for all notebooks together."))
-    yield "Dangerous system calls are refused." if seccomp.program() else f"There is no filter of system calls for {os.uname().machine}."
+        yield (
+            "No control groups are to be had: the kernel bounds the memory of each process of a "
+            "notebook, and the grader that of "
+            f"all together, by looking every {rooms.LOOK:g} s; what the kernel itself keeps for "
+            "them has no bound; and processes "
+            + (
+                "are not bounded but by time: grade as another user than root."
+                if os.geteuid() == 0 and not as_root()
+                else "are bounded for all notebooks together."
+            )
+        )
+    yield (
+        "Dangerous system calls are refused."
+        if seccomp.program()
+        else f"There is no filter of system calls for {os.uname().machine}."
+    )
     if "--size" not in options:
-        yield "This bubblewrap cannot bound the size of the private disk (0.8 can): a notebook may fill memory with files."
+        yield (
+            "This bubblewrap cannot bound the size of the private disk (0.8 can): a notebook "
+            "may fill memory with files."
+        )

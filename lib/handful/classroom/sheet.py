@@ -1,7 +1,10 @@
-"""HTML of one file for teachers and students: no script, nothing fetched, light and dark, phone and paper.
+"""HTML of one file for teachers and students: no script, nothing fetched, light and dark, phone and
+paper.
 
-Whatever a student wrote goes through `shown`; the policy of a page allows its one style sheet, by its digest, and nothing else.
+Whatever a student wrote goes through `shown`; the policy of a page allows its one style sheet, by
+its digest, and nothing else.
 """
+
 from __future__ import annotations
 
 import base64
@@ -43,18 +46,31 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8r
 @media (max-width: 30rem) { body { padding: 1.2rem .9rem 2rem; } .tiles { grid-template-columns: 1fr 1fr; } }
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt; } details:not([open])::details-content { content-visibility: visible; block-size: auto; } a { color: inherit; } }
 """.strip()
-# The colours of page/figure.py, which an SVG holds as attributes, follow the reader's light or dark.
-INKS = {"#1f2328": "ink", "#57606a": "soft", "#dfe3e8": "grid", "#0068a8": "0", "#b04456": "1", "#0a401e": "2", "#943b71": "3"}
-SVG_STYLE = "\n".join(f'svg [fill="{ink}"] {{ fill: var(--{name}); }} svg [stroke="{ink}"] {{ stroke: var(--{name}); }}'
-                      for ink, name in INKS.items())
+# The colours of page/figure.py, which an SVG holds as attributes, follow the reader's light or
+# dark.
+INKS = {
+    "#1f2328": "ink",
+    "#57606a": "soft",
+    "#dfe3e8": "grid",
+    "#0068a8": "0",
+    "#b04456": "1",
+    "#0a401e": "2",
+    "#943b71": "3",
+}
+SVG_STYLE = "\n".join(
+    f'svg [fill="{ink}"] {{ fill: var(--{name}); }} svg [stroke="{ink}"] {{ stroke: '
+    f"var(--{name}); }}"
+    for ink, name in INKS.items()
+)
 MOST = 20_000  # characters of one student's text on a page
 
 
 def shown(text: object, most: int = MOST) -> str:
-    """Return a text that anybody may have written as HTML: escaped, bounded, with what is invisible made visible.
+    """Return a text that anybody may have written as HTML: escaped, bounded, with what is invisible
+    made visible.
 
-    Characters that turn the line about count as invisible.  Of combining marks in a row few are shown
-    (`handful.classroom.marks`), since many would cover the lines above and below.
+    Characters that turn the line about count as invisible.  Of combining marks in a row few are
+    shown (`handful.classroom.marks`), since many would cover the lines above and below.
 
     >>> shown("<script>alert(1)</script>")
     '&lt;script&gt;alert(1)&lt;/script&gt;'
@@ -63,7 +79,9 @@ def shown(text: object, most: int = MOST) -> str:
     """
     text = str(text)
     rest = len(text) - most
-    return escape("".join(_visible(letter) for letter in few(text[:most]))) + (f"… ({rest:,} more characters)" if rest > 0 else "")
+    return escape("".join(_visible(letter) for letter in few(text[:most]))) + (
+        f"… ({rest:,} more characters)" if rest > 0 else ""
+    )
 
 
 # Joiners make emoji and the letters of several scripts; they move nothing.
@@ -71,7 +89,11 @@ _HARMLESS = {"\n", "\t", "\u200c", "\u200d", "\u00ad"}
 
 
 def _visible(letter: str) -> str:
-    if letter in _HARMLESS or letter.isprintable() or unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+    if (
+        letter in _HARMLESS
+        or letter.isprintable()
+        or unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    ):
         return letter
     return "" if letter == "\r" else f"⟨U+{ord(letter):04X}⟩"
 
@@ -81,13 +103,25 @@ def page(title: str, body: str, style: str = "") -> str:
     sheet = f"\n{STYLE}\n{style}\n" if style else f"\n{STYLE}\n"
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n'
-            f"<title>{shown(title, 200)}</title>\n<style>{sheet}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{shown(title, 200)}</title>\n<style>{sheet}</style>\n</head>\n<body>\n{body}\n"
+        "</body>\n</html>\n"
+    )
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = (), caption: str = "") -> str:
-    """A table that scrolls on a phone; cells are HTML already, the columns in `numbers` are set to the right, the first is each row's name."""
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[int] = (),
+    caption: str = "",
+) -> str:
+    """A table that scrolls on a phone; cells are HTML already, the columns in `numbers` are set to
+    the right, the first is each row's name.
+    """
     kind = [' class="num"' if i in numbers else "" for i in range(len(heads))]
 
     def cell(i: int, inside: str) -> str:
@@ -96,8 +130,10 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence
     body = "\n".join("<tr>" + "".join(map(cell, range(len(row)), row)) + "</tr>" for row in rows)
     head = "".join(f'<th scope="col"{kind[i]}>{name}</th>' for i, name in enumerate(heads))
     named = f'<caption class="note">{caption}</caption>\n' if caption else ""
-    return ('<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
-            f"{named}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>")
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
+        f"{named}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+    )
 
 
 def number(value: float) -> str:
@@ -126,11 +162,18 @@ def file_name(student: str) -> str:
     'etc-passwd-'
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", student).strip("-.")[:60]
-    # Capitals get the digest as well: two names that differ in nothing else are one file on some systems.
-    clear = plain == student == plain.lower() and plain.partition(".")[0] not in _RESERVED and not re.search(r"-[0-9a-f]{8}$", plain)
+    # Capitals get the digest as well: two names that differ in nothing else are one file on some
+    # systems.
+    clear = (
+        plain == student == plain.lower()
+        and plain.partition(".")[0] not in _RESERVED
+        and not re.search(r"-[0-9a-f]{8}$", plain)
+    )
     if plain and clear:
         return plain
     return f"{plain or 'student'}-{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-_RESERVED = {"con", "prn", "aux", "nul"} | {f"{port}{i}" for port in ("com", "lpt") for i in range(1, 10)}
+_RESERVED = {"con", "prn", "aux", "nul"} | {
+    f"{port}{i}" for port in ("com", "lpt") for i in range(1, 10)
+}

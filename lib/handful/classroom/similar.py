@@ -1,8 +1,11 @@
-"""Which submissions resemble each other more than the task explains: MinHash over runs of tokens, then exact shares of the pairs found.
+"""Which submissions resemble each other more than the task explains: MinHash over runs of tokens,
+then exact shares of the pairs found.
 
-What was released is removed, names and comments do not count, cells may be in any order, and what many of the class wrote is left out,
-since the task asks for it.  A high share is a reason to read two notebooks side by side and no proof of anything.
+What was released is removed, names and comments do not count, cells may be in any order, and what
+many of the class wrote is left out, since the task asks for it.  A high share is a reason to read
+two notebooks side by side and no proof of anything.
 """
+
 from __future__ import annotations
 
 import json
@@ -24,13 +27,16 @@ SHARE = 0.5  # of the shorter one's own runs, from which a pair is reported
 FEWEST = 30  # runs that two have to share, about six lines
 MOST_COMMON = 100  # a run that more than these have is the task's, in a class of any size
 MOST_PAIRS = 500
-# Finds 99.6 % of the pairs of which a third of all runs are shared: half of each, where both are equally long.
+# Finds 99.6 % of the pairs of which a third of all runs are shared: half of each, where both are
+# equally long.
 _PERMUTATIONS, _BANDS, _ROWS = 96, 48, 2
 
 
 @dataclass(frozen=True)
 class Released:
-    """What students were given: cells as they are compared, the runs of their tokens, names that cannot be changed, unfilled answers."""
+    """What students were given: cells as they are compared, the runs of their tokens, names that
+    cannot be changed, unfilled answers.
+    """
 
     cells: frozenset[str] = frozenset()
     runs: frozenset[int] = frozenset()
@@ -40,7 +46,9 @@ class Released:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions, the runs that both have and few others do, and which share of each one's own those are."""
+    """Two submissions, the runs that both have and few others do, and which share of each one's own
+    those are.
+    """
 
     left: str
     right: str
@@ -56,7 +64,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search gave; `groups` wrote the same throughout, `short` have too little of their own to be compared."""
+    """What a search gave; `groups` wrote the same throughout, `short` have too little of their own
+    to be compared.
+    """
 
     compared: int
     pairs: tuple[Pair, ...]
@@ -68,7 +78,9 @@ class Found:
     common: frozenset[int]
 
 
-def released(sources: Iterable[str], names: Iterable[str] = (), texts: Mapping[str, str] = {}) -> Released:
+def released(
+    sources: Iterable[str], names: Iterable[str] = (), texts: Mapping[str, str] = {}
+) -> Released:
     """What is left out of every submission: these cells, and runs of tokens that come out of them."""
     sources = list(sources)
     keep = fixed(sources, names)
@@ -80,13 +92,26 @@ def of_assignment(assignment) -> Released:
     """What an assignment's release holds."""
     from .release import notebook
 
-    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in notebook(assignment, "", "empty")["cells"]]
-    texts = read_notebook(json.dumps({"cells": [{"cell_type": kind, "source": source} for kind, source in cells]}).encode()).texts
-    return released([source for kind, source in cells if kind == "code"], [*assignment.questions, *assignment.shows], texts)
+    cells = [
+        (cell["cell_type"], "".join(cell["source"]))
+        for cell in notebook(assignment, "", "empty")["cells"]
+    ]
+    texts = read_notebook(
+        json.dumps(
+            {"cells": [{"cell_type": kind, "source": source} for kind, source in cells]}
+        ).encode()
+    ).texts
+    return released(
+        [source for kind, source in cells if kind == "code"],
+        [*assignment.questions, *assignment.shows],
+        texts,
+    )
 
 
 def own(data: bytes, given: Released) -> list[tuple[str, list[Token]]]:
-    """The cells that a student wrote or changed, each with its tokens; raises NotebookError where it is no notebook."""
+    """The cells that a student wrote or changed, each with its tokens; raises NotebookError where
+    it is no notebook.
+    """
     handed = read_notebook(data, given.cells, given.texts)
     room, found = MOST_CHARACTERS, []
     for source in handed.cells:
@@ -100,15 +125,21 @@ def own(data: bytes, given: Released) -> list[tuple[str, list[Token]]]:
 
 
 def runs(cells: Iterable[tuple[str, list[Token]]], given: Released) -> np.ndarray:
-    """The distinct runs of a submission that were not released, in order; at most MOST_SHINGLES, chosen by their digests."""
+    """The distinct runs of a submission that were not released, in order; at most MOST_SHINGLES,
+    chosen by their digests.
+    """
     import numpy as np
 
     found = {digest for _, tokens in cells for digest, _, _ in shingles(tokens)} - given.runs
     return np.array(sorted(found)[:MOST_SHINGLES], dtype=np.uint64)
 
 
-def find(submissions: Iterable[Submission], given: Released, share: float = SHARE,
-         progress: Callable[[int], None] = lambda done: None) -> Found:
+def find(
+    submissions: Iterable[Submission],
+    given: Released,
+    share: float = SHARE,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Found:
     """Compare every submission with every other.
 
     Parameters
@@ -141,7 +172,11 @@ def find(submissions: Iterable[Submission], given: Released, share: float = SHAR
         progress(done)
     groups = _groups(students, sets)
     most = max(4, min(len(sets) // 8, MOST_COMMON))
-    everything, counts = np.unique(np.concatenate(sets), return_counts=True) if sets else (np.array([], np.uint64), np.array([], int))
+    everything, counts = (
+        np.unique(np.concatenate(sets), return_counts=True)
+        if sets
+        else (np.array([], np.uint64), np.array([], int))
+    )
     common = everything[counts > most]
     sets = [np.setdiff1d(one, common, assume_unique=True) for one in sets]
     long = [place for place, one in enumerate(sets) if len(one) >= FEWEST]
@@ -150,19 +185,42 @@ def find(submissions: Iterable[Submission], given: Released, share: float = SHAR
         shared = len(np.intersect1d(sets[i], sets[j], assume_unique=True))
         if shared >= FEWEST and shared >= share * min(len(sets[i]), len(sets[j])):
             left, right = sorted((i, j), key=lambda place: students[place])
-            pairs.append(Pair(students[left], students[right], shared, shared / len(sets[left]), shared / len(sets[right])))
+            pairs.append(
+                Pair(
+                    students[left],
+                    students[right],
+                    shared,
+                    shared / len(sets[left]),
+                    shared / len(sets[right]),
+                )
+            )
     pairs.sort(key=lambda pair: (-pair.share, -pair.shared, pair.left, pair.right))
-    return Found(len(students), tuple(pairs[:MOST_PAIRS]), max(0, len(pairs) - MOST_PAIRS), groups, len(sets) - len(long),
-                 tuple(unread), nothing, frozenset(common.tolist()))
+    return Found(
+        len(students),
+        tuple(pairs[:MOST_PAIRS]),
+        max(0, len(pairs) - MOST_PAIRS),
+        groups,
+        len(sets) - len(long),
+        tuple(unread),
+        nothing,
+        frozenset(common.tolist()),
+    )
 
 
 def _groups(students: Sequence[str], sets: Sequence[np.ndarray]) -> tuple[tuple[str, ...], ...]:
-    """Students whose own code is the same throughout, whatever the class wrote; the largest groups first."""
+    """Students whose own code is the same throughout, whatever the class wrote; the largest groups
+    first.
+    """
     found: dict[bytes, list[str]] = {}
     for student, one in zip(students, sets):
         if len(one) >= FEWEST:
             found.setdefault(one.tobytes(), []).append(student)
-    return tuple(sorted((tuple(sorted(group)) for group in found.values() if len(group) > 1), key=lambda group: (-len(group), group)))
+    return tuple(
+        sorted(
+            (tuple(sorted(group)) for group in found.values() if len(group) > 1),
+            key=lambda group: (-len(group), group),
+        )
+    )
 
 
 def _candidates(sets: Sequence[np.ndarray], long: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -181,16 +239,23 @@ def _candidates(sets: Sequence[np.ndarray], long: Sequence[int]) -> Iterator[tup
 
 # Side by side
 
+
 @dataclass(frozen=True)
 class Side:
-    """A student's own cells as lines, and for each line the number of the passage that the other has too (0: none)."""
+    """A student's own cells as lines, and for each line the number of the passage that the other
+    has too (0: none).
+    """
 
     lines: tuple[str, ...]
     marks: tuple[int, ...]
 
 
-def sides(left: list[tuple[str, list[Token]]], right: list[tuple[str, list[Token]]], given: Released,
-          common: Set[int] = frozenset()) -> tuple[Side, Side]:
+def sides(
+    left: list[tuple[str, list[Token]]],
+    right: list[tuple[str, list[Token]]],
+    given: Released,
+    common: Set[int] = frozenset(),
+) -> tuple[Side, Side]:
     """Two submissions with the passages that they share, numbered as they come on the left."""
     first, second = _covered(left, given, common), _covered(right, given, common)
     passages: dict[int, int] = {}
@@ -224,7 +289,9 @@ def sides(left: list[tuple[str, list[Token]]], right: list[tuple[str, list[Token
 
 
 def _covered(cells: list[tuple[str, list[Token]]], given: Released, common: Set[int]) -> dict:
-    """Line → the runs that stand on it, counted over all cells with a blank line after each; under "runs", all of them."""
+    """Line → the runs that stand on it, counted over all cells with a blank line after each; under
+    "runs", all of them.
+    """
     found: dict = {"runs": set()}
     start = 0
     for source, tokens in cells:

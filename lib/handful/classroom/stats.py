@@ -1,4 +1,7 @@
-"""Numbers of a class: how scores spread, how hard each question was, which wrong turns were taken, which questions tell students apart."""
+"""Numbers of a class: how scores spread, how hard each question was, which wrong turns were taken,
+which questions tell students apart.
+"""
+
 from __future__ import annotations
 
 import math
@@ -16,7 +19,9 @@ OUTCOMES = ("full points", "part of them", "none", "no answer", "stopped")
 
 @dataclass(frozen=True)
 class Item:
-    """A question over a class: how many had each outcome, the mean share of its points, and its discrimination with a 95 % interval."""
+    """A question over a class: how many had each outcome, the mean share of its points, and its
+    discrimination with a 95 % interval.
+    """
 
     name: str
     asks: str
@@ -36,7 +41,10 @@ class Item:
         if self.discrimination is None:
             return "all got the same points: tells nobody apart"
         if self.interval[1] < 0:
-            return "negative: who does well elsewhere does worse here; look at the question and its check"
+            return (
+                "negative: who does well elsewhere does worse here; look at the question and "
+                "its check"
+            )
         if self.discrimination < LOW:
             return "near zero: look at the question"
         return "tells students apart"
@@ -49,11 +57,19 @@ class Item:
 def scores(grades: Sequence[Grade]) -> tuple[list[float], float, bool]:
     """Points of those who have a grade, the points there are, and whether the rubric's are within.
 
-    The rubric's points count once every one of them has been given; until then what the checks gave is what can be compared.
+    The rubric's points count once every one of them has been given; until then what the checks gave
+    is what can be compared.
     """
     graded = [grade for grade in grades if grade.graded]
-    whole = bool(graded) and all(grade.final for grade in graded) and any(grade.lines for grade in graded)
-    possible = max((grade.possible if whole else float(grade.result["possible"]) for grade in graded), default=0.0)
+    whole = (
+        bool(graded)
+        and all(grade.final for grade in graded)
+        and any(grade.lines for grade in graded)
+    )
+    possible = max(
+        (grade.possible if whole else float(grade.result["possible"]) for grade in graded),
+        default=0.0,
+    )
     return [grade.total if whole else grade.points for grade in graded], possible, whole
 
 
@@ -63,16 +79,23 @@ def step(possible: float) -> float:
     >>> step(13), step(40), step(100), step(4)
     (1, 5, 10, 0.5)
     """
-    return next(width * scale for scale in (1, 10, 100, 1000, 10_000) for width in (0.5, 1, 2, 5) if possible <= 15 * width * scale)
+    return next(
+        width * scale
+        for scale in (1, 10, 100, 1000, 10_000)
+        for width in (0.5, 1, 2, 5)
+        if possible <= 15 * width * scale
+    )
 
 
 def bins(points: Sequence[float], possible: float, width: float) -> list[int]:
-    """How many lie in each class of that width, from its lower end to below its upper; full points belong to the last.
+    """How many lie in each class of that width, from its lower end to below its upper; full points
+    belong to the last.
 
     >>> bins([0, 1.9, 2, 5, 9, 10], 10, 2)
     [2, 1, 1, 0, 2]
     """
-    # In hundredths of a point, which are whole numbers, so that 0.3 does not fall into the class below.
+    # In hundredths of a point, which are whole numbers, so that 0.3 does not fall into the class
+    # below.
     whole, most = round(width * 100), round(possible * 100)
     found = [0] * max(1, -(-most // whole))
     for value in points:
@@ -105,7 +128,9 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     xx, yy = math.fsum((a - x) ** 2 for a in xs), math.fsum((b - y) ** 2 for b in ys)
     if xx < 1e-12 or yy < 1e-12:
         return None
-    return max(-1.0, min(1.0, math.fsum((a - x) * (b - y) for a, b in zip(xs, ys)) / math.sqrt(xx * yy)))
+    return max(
+        -1.0, min(1.0, math.fsum((a - x) * (b - y) for a, b in zip(xs, ys)) / math.sqrt(xx * yy))
+    )
 
 
 def interval(r: float, n: int) -> tuple[float, float]:
@@ -124,13 +149,30 @@ def interval(r: float, n: int) -> tuple[float, float]:
 
 def items(assignment, grades: Sequence[Grade]) -> list[Item]:
     """Every question, in the assignment's order."""
-    return [_item(question, [grade for grade in grades if grade.graded]) for question in assignment.questions.values()]
+    return [
+        _item(question, [grade for grade in grades if grade.graded])
+        for question in assignment.questions.values()
+    ]
 
 
 def _item(question, grades: Sequence[Grade]) -> Item:
-    """A question that still waits for the teacher with anyone is left out: those who wrote nothing would stand for the class."""
-    parts = [(grade, next((part for part in grade.result["questions"] if part["name"] == question.name), None)) for grade in grades]
-    found = [(grade, part["status"], question_points(grade, question.name)) for grade, part in parts if part]
+    """A question that still waits for the teacher with anyone is left out: those who wrote nothing
+    would stand for the class.
+    """
+    parts = [
+        (
+            grade,
+            next(
+                (part for part in grade.result["questions"] if part["name"] == question.name), None
+            ),
+        )
+        for grade in grades
+    ]
+    found = [
+        (grade, part["status"], question_points(grade, question.name))
+        for grade, part in parts
+        if part
+    ]
     if any(points is None for _, _, points in found):
         found = []
     outcomes = dict.fromkeys(OUTCOMES, 0)
@@ -141,8 +183,16 @@ def _item(question, grades: Sequence[Grade]) -> Item:
         outcomes[_outcome(status, points, float(question.points))] += 1
     n = len(own)
     r = correlation(own, rest)
-    return Item(question.name, question.asks, outcomes, math.fsum(own) / n / question.points if n and question.points else None,
-                outcomes["full points"] / n if n else None, n, r, None if r is None else interval(r, n))
+    return Item(
+        question.name,
+        question.asks,
+        outcomes,
+        math.fsum(own) / n / question.points if n and question.points else None,
+        outcomes["full points"] / n if n else None,
+        n,
+        r,
+        None if r is None else interval(r, n),
+    )
 
 
 def _outcome(status: str, points: float, possible: float) -> str:
@@ -157,12 +207,28 @@ def _outcome(status: str, points: float, possible: float) -> str:
 
 def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
     """Question, wrong turn and how many took it, the most common first."""
-    found = Counter((part["name"], str(part["turn"])) for grade in grades for part in grade.result["questions"] if part.get("turn"))
-    return [(question, turn, many) for (question, turn), many in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))]
+    found = Counter(
+        (part["name"], str(part["turn"]))
+        for grade in grades
+        for part in grade.result["questions"]
+        if part.get("turn")
+    )
+    return [
+        (question, turn, many)
+        for (question, turn), many in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
 
 
 def statuses(grades: Sequence[Grade]) -> dict[str, int]:
-    """How many submissions ended in each way; `not handed in` of its own, since it is no fault of the code."""
-    found = Counter(grade.result["status"] if grade.handed_in else "not handed in" for grade in grades)
+    """How many submissions ended in each way; `not handed in` of its own, since it is no fault of
+    the code.
+    """
+    found = Counter(
+        grade.result["status"] if grade.handed_in else "not handed in" for grade in grades
+    )
     known = (*STATUSES, "not handed in")
-    return {status: found[status] for status in (*known, *sorted(set(found) - set(known))) if found[status]}
+    return {
+        status: found[status]
+        for status in (*known, *sorted(set(found) - set(known)))
+        if found[status]
+    }

@@ -1,8 +1,10 @@
-"""Results on disk: a file each, there whole or not at all, so that grading may be stopped and go on.
+"""Results on disk: a file each, there whole or not at all, so that grading may be stopped and go
+on.
 
-A results folder has ``results/KEY.json``, one a result, and ``class.json``, which names those of the class as last graded.
-KEY is the digest of all that a result follows from; the same key is never graded twice.  Each file holds its own digest:
-one that was damaged is graded again.  One program writes into a folder at a time.
+A results folder has ``results/KEY.json``, one a result, and ``class.json``, which names those of
+the class as last graded.  KEY is the digest of all that a result follows from; the same key is
+never graded twice.  Each file holds its own digest: one that was damaged is graded again.  One
+program writes into a folder at a time.
 
 >>> import tempfile
 >>> with tempfile.TemporaryDirectory() as folder, opened(folder) as store:
@@ -11,6 +13,7 @@ one that was damaged is graded again.  One program writes into a folder at a tim
 ...     [result["points"] for result in results(folder)]
 [3]
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -51,12 +54,18 @@ def key(*parts) -> str:
 
 # Signatures
 
+
 def make_key(path: str | Path) -> None:
-    """A new secret of the teacher's, in a file that nobody else may read; an existing file is left alone."""
+    """A new secret of the teacher's, in a file that nobody else may read; an existing file is left
+    alone.
+    """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise StoreError(f"{path} is there already; a key that results were signed with is worth keeping, so name another file.") from None
+        raise StoreError(
+            f"{path} is there already; a key that results were signed with is worth keeping, so "
+            "name another file."
+        ) from None
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}.") from None
     with os.fdopen(handle, "w") as file:
@@ -79,7 +88,9 @@ def read_key(path: str | Path) -> bytes:
 def signature(result: dict, secret: bytes) -> str:
     """HMAC-SHA256 over everything of a result but its signature and digest.
 
-    >>> signature({"points": 1}, b"k") == signature({"points": 1, "digest": "x"}, b"k") != signature({"points": 2}, b"k")
+    >>> signature({"points": 1}, b"k") == signature(
+    ...     {"points": 1, "digest": "x"}, b"k"
+    ... ) != signature({"points": 2}, b"k")
     True
     """
     return hmac.new(secret, canonical(_rest(result)), "sha256").hexdigest()
@@ -97,10 +108,13 @@ def signed(result: dict, secret: bytes | None) -> dict:
 def verified(result: dict, secret: bytes) -> bool:
     """Whether a result is as it was signed with this key."""
     given = result.get("signature")
-    return isinstance(given, str) and hmac.compare_digest(given.encode(), signature(result, secret).encode())
+    return isinstance(given, str) and hmac.compare_digest(
+        given.encode(), signature(result, secret).encode()
+    )
 
 
 # The folder
+
 
 @dataclass
 class Store:
@@ -120,10 +134,26 @@ class Store:
         body = _without(result)
         write(self.path(key), canonical(body | {"digest": _digest(key, body)}) + b"\n")
 
-    def finish(self, assignment: str, listed: Iterable[tuple[str, str]], complete: bool, **more) -> None:
-        """Name the results that count now: pairs of student and key, in the order in which the class is listed."""
+    def finish(
+        self, assignment: str, listed: Iterable[tuple[str, str]], complete: bool, **more
+    ) -> None:
+        """Name the results that count now: pairs of student and key, in the order in which the
+        class is listed.
+        """
         students = [{"student": student, "key": key} for student, key in listed]
-        write(self.folder / "class.json", canonical({"schema": SCHEMA, "assignment": assignment, "complete": complete, "students": students, **more}) + b"\n")
+        write(
+            self.folder / "class.json",
+            canonical(
+                {
+                    "schema": SCHEMA,
+                    "assignment": assignment,
+                    "complete": complete,
+                    "students": students,
+                    **more,
+                }
+            )
+            + b"\n",
+        )
 
 
 @contextmanager
@@ -136,13 +166,18 @@ def opened(folder: str | Path):
         (folder / "results").mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreError(f"The results folder {folder} cannot be written: {error.strerror}.") from None
+        raise StoreError(
+            f"The results folder {folder} cannot be written: {error.strerror}."
+        ) from None
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             who = os.read(lock, 20).decode("ascii", "replace").strip()
-            raise StoreError(f"Another grading{f' (process {who})' if who else ''} is writing into {folder}; wait for it, or name another folder.") from None
+            raise StoreError(
+                f"Another grading{f' (process {who})' if who else ''} is writing into {folder}; "
+                "wait for it, or name another folder."
+            ) from None
         os.ftruncate(lock, 0)
         os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
         for left in (folder / "results").glob(".writing-*"):  # of a grader that was killed
@@ -197,18 +232,28 @@ def overview(folder: str | Path) -> dict:
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise StoreError(f"{folder} holds no graded class; 'handful assign grade SUBMISSIONS --assignment NAME -o {folder}' makes one.") from None
+        raise StoreError(
+            f"{folder} holds no graded class; 'handful assign grade SUBMISSIONS --assignment NAME "
+            f"-o {folder}' makes one."
+        ) from None
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError:
         found = None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA or not isinstance(found.get("students"), list):
-        raise StoreError(f"{path} is damaged; grade again, which takes what is there and makes it anew.")
+    if (
+        not isinstance(found, dict)
+        or found.get("schema") != SCHEMA
+        or not isinstance(found.get("students"), list)
+    ):
+        raise StoreError(
+            f"{path} is damaged; grade again, which takes what is there and makes it anew."
+        )
     return found
 
 
 def results(folder: str | Path) -> Iterator[dict]:
-    """The results of a class as last graded, one at a time, in the class's order; each without its digest.
+    """The results of a class as last graded, one at a time, in the class's order; each without its
+    digest.
 
     Raises
     ------
@@ -218,5 +263,8 @@ def results(folder: str | Path) -> Iterator[dict]:
     for one in overview(folder)["students"]:
         found = load(Path(folder) / "results" / f"{one['key']}.json")
         if found is None:
-            raise StoreError(f"The result of {one['student']} in {folder} is missing or damaged; grade again, which makes it anew.")
+            raise StoreError(
+                f"The result of {one['student']} in {folder} is missing or damaged; grade again, "
+                "which makes it anew."
+            )
         yield found

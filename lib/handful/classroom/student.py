@@ -1,10 +1,24 @@
-"""What a student's notebook imports: its own inputs, and checks that answer in words.  The standard library serves, but for formulas.
+"""What a student's notebook imports: its own inputs, and checks that answer in words.
 
-What is released holds no answer: of a function, the visible calls with what they should give; of a value or a formula,
-salted digests that tell a right answer from a wrong one.  Nothing here is asked when an answer is graded.
+The standard library serves, but for formulas.
 
->>> public = {"assignment": "double", "given": {"x": {"values": [2, 3]}}, "questions": {"twice": {
-...     "kind": "value", "points": 1, "asks": "twice x", "tolerance": 0.02, "digests": {"values": [digests("double.twice", 4.0, 0.02)]}}}}
+What is released holds no answer: of a function, the visible calls with what they should give; of a
+value or a formula, salted digests that tell a right answer from a wrong one.  Nothing here is asked
+when an answer is graded.
+
+>>> public = {
+...     "assignment": "double",
+...     "given": {"x": {"values": [2, 3]}},
+...     "questions": {
+...         "twice": {
+...             "kind": "value",
+...             "points": 1,
+...             "asks": "twice x",
+...             "tolerance": 0.02,
+...             "digests": {"values": [digests("double.twice", 4.0, 0.02)]},
+...         }
+...     },
+... }
 >>> mine = Assignment(public, "ada")
 >>> twice = 4.02
 >>> mine.check("twice")
@@ -13,6 +27,7 @@ twice (1 point): right.
 >>> mine.check("twice")
 twice (1 point): not right: 5.
 """
+
 from __future__ import annotations
 
 import copy
@@ -25,37 +40,58 @@ import unicodedata
 VARIANTS = 200
 LONGEST = 1_000  # characters of an id
 STEPS = 500  # parts of a tolerance that a digest tells apart
-NO_ID = 'your inputs depend on who you are: write your id into the first cell, student = "…", and run that cell and the next.'
+NO_ID = (
+    'your inputs depend on who you are: write your id into the first cell, student = "…", and '
+    "run that cell and the next."
+)
 ZERO = 1e-12  # as good as a truth that is exactly 0
 
 
-# Characters that show nothing, beside the category Cf: a joiner of marks, fillers, selectors of a letter's form.
-UNSEEN = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5,
-          *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+# Characters that show nothing, beside the category Cf: a joiner of marks, fillers, selectors of a
+# letter's form.
+UNSEEN = {
+    0x034F,
+    0x115F,
+    0x1160,
+    0x17B4,
+    0x17B5,
+    *range(0x180B, 0x1810),
+    *range(0xFE00, 0xFE10),
+    *range(0xE0100, 0xE01F0),
+}
 
 
 def canonical(student: str) -> str:
     """Return the one form of a student's id that decides whose it is and which inputs belong to it.
 
-    Neither capitals nor the width or composition of letters count (Unicode NFKC, case-folded), nor characters that show
-    nothing; blanks count as one between words and not at the ends.  Plain lower-case letters and digits stay as they are.
-    An id is read up to 1,000 characters: to compose more marks takes time that grows with the square of their number.
+    Neither capitals nor the width or composition of letters count (Unicode NFKC, case-folded), nor
+    characters that show nothing; blanks count as one between words and not at the ends.  Plain
+    lower-case letters and digits stay as they are.  An id is read up to 1,000 characters: to
+    compose more marks takes time that grows with the square of their number.
 
-    >>> canonical(" \uff21da\u200b  LOVELACE\u00a0"), canonical("Zoe\u0308") == canonical("zo\u00eb"), canonical("ada-7")
+    >>> (
+    ...     canonical(" \uff21da\u200b  LOVELACE\u00a0"),
+    ...     canonical("Zoe\u0308") == canonical("zo\u00eb"),
+    ...     canonical("ada-7"),
+    ... )
     ('ada lovelace', True, 'ada-7')
     """
     student = student[:LONGEST]
     if student.isascii():
         return " ".join(student.lower().split())
-    text = "".join(c for c in unicodedata.normalize("NFKD", student)
-                   if unicodedata.category(c) != "Cf" and ord(c) not in UNSEEN)
+    text = "".join(
+        c
+        for c in unicodedata.normalize("NFKD", student)
+        if unicodedata.category(c) != "Cf" and ord(c) not in UNSEEN
+    )
     for _ in range(2):  # letters whose lower case has to be taken apart again
         text = unicodedata.normalize("NFKD", text.casefold())
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def variant(name: str, student: str) -> int:
-    """Return which of the 200 sets of inputs a student has: SHA-256 of the name and the id's `canonical` form, mod 200.
+    """Return which of the 200 sets of inputs a student has: SHA-256 of the name and the id's
+    `canonical` form, mod 200.
 
     >>> variant("roofline", "ada"), variant("roofline", "Ada "), variant("roofline", "grace")
     (96, 96, 38)
@@ -66,10 +102,17 @@ def variant(name: str, student: str) -> int:
 
 # Comparing
 
-def same(answer, true, tolerance: float) -> bool:
-    """Whether an answer is the true one: numbers within a relative tolerance, whole numbers exactly, lists and mappings part by part.
 
-    >>> same(1.0199, 1.0, 0.02), same(100.4, 100, 0.02), same(True, 1, 0), same({"a": [1, 2.0]}, {"a": [1, 2.0]}, 0)
+def same(answer, true, tolerance: float) -> bool:
+    """Whether an answer is the true one: numbers within a relative tolerance, whole numbers
+    exactly, lists and mappings part by part.
+
+    >>> (
+    ...     same(1.0199, 1.0, 0.02),
+    ...     same(100.4, 100, 0.02),
+    ...     same(True, 1, 0),
+    ...     same({"a": [1, 2.0]}, {"a": [1, 2.0]}, 0),
+    ... )
     (True, False, False, True)
     """
     if isinstance(true, bool) or true is None or isinstance(true, str):
@@ -79,16 +122,29 @@ def same(answer, true, tolerance: float) -> bool:
             return False
         return answer == true if isinstance(true, int) else near(answer, true, tolerance)
     if isinstance(true, list):
-        return isinstance(answer, list) and len(answer) == len(true) and all(same(a, b, tolerance) for a, b in zip(answer, true))
+        return (
+            isinstance(answer, list)
+            and len(answer) == len(true)
+            and all(same(a, b, tolerance) for a, b in zip(answer, true))
+        )
     if isinstance(true, dict):
-        return isinstance(answer, dict) and answer.keys() == true.keys() and all(same(answer[key], true[key], tolerance) for key in true)
+        return (
+            isinstance(answer, dict)
+            and answer.keys() == true.keys()
+            and all(same(answer[key], true[key], tolerance) for key in true)
+        )
     return False
 
 
 def near(answer, true: float, tolerance: float) -> bool:
     """Whether a number is the true one, within a relative tolerance.
 
-    >>> near(100.0, 99.0, 0.02), near(float("nan"), 1.0, 1), near(10**400, 1.0, 1), near(1e-13, 0.0, 0.02)
+    >>> (
+    ...     near(100.0, 99.0, 0.02),
+    ...     near(float("nan"), 1.0, 1),
+    ...     near(10**400, 1.0, 1),
+    ...     near(1e-13, 0.0, 0.02),
+    ... )
     (True, False, False, True)
     """
     try:
@@ -119,16 +175,26 @@ def plain(value):
 
 # Digests
 
+
 def leaves(value, path: str = "") -> dict:
-    """The parts of a value by where they stand; a whole number stands for itself, and so does a length.
+    """The parts of a value by where they stand; a whole number stands for itself, and so does a
+    length.
 
     >>> leaves({"a": [1, 2.5]})
     {'.a.length': 2, '.a[0]': 1, '.a[1]': 2.5}
     """
     if isinstance(value, dict):
-        return {where: leaf for key in sorted(value) for where, leaf in leaves(value[key], f"{path}.{key}").items()}
+        return {
+            where: leaf
+            for key in sorted(value)
+            for where, leaf in leaves(value[key], f"{path}.{key}").items()
+        }
     if isinstance(value, list):
-        inside = {where: leaf for i, one in enumerate(value) for where, leaf in leaves(one, f"{path}[{i}]").items()}
+        inside = {
+            where: leaf
+            for i, one in enumerate(value)
+            for where, leaf in leaves(one, f"{path}[{i}]").items()
+        }
         return {f"{path}.length": len(value), **inside}
     return {path: value}
 
@@ -138,7 +204,9 @@ def _hash(salt: str, text: str) -> str:
 
 
 def _bucket(value: float, tolerance: float) -> tuple[str, int]:
-    """A number's sign, and where it stands on a logarithmic scale with `STEPS` parts to a tolerance."""
+    """A number's sign, and where it stands on a logarithmic scale with `STEPS` parts to a
+    tolerance.
+    """
     return "-" if value < 0 else "+", round(math.log(abs(value)) / (tolerance / STEPS))
 
 
@@ -155,30 +223,53 @@ def _stepped(value, tolerance: float) -> bool:
 
 
 def digests(salt: str, value, tolerance: float) -> dict:
-    """What is released of a right answer: a salted digest of each part, and whether it is to be met within the tolerance."""
-    return {where: ("~" + _hash(salt + where, "{} {}".format(*_bucket(leaf, tolerance))) if _stepped(leaf, tolerance) else
-                    "=" + _hash(salt + where, _exact(leaf))) for where, leaf in leaves(value).items()}
+    """What is released of a right answer: a salted digest of each part, and whether it is to be met
+    within the tolerance.
+    """
+    return {
+        where: (
+            "~" + _hash(salt + where, "{} {}".format(*_bucket(leaf, tolerance)))
+            if _stepped(leaf, tolerance)
+            else "=" + _hash(salt + where, _exact(leaf))
+        )
+        for where, leaf in leaves(value).items()
+    }
 
 
 def fits(salt: str, where: str, leaf, digest: str, tolerance: float) -> bool:
     """Whether one part of an answer has that digest.
 
-    >>> [fits("s", "", x, digests("s", 1.0, 0.02)[""], 0.02) for x in (0.98, 1.0, 1.0199, 1.021, 0.979, True, "1.0", 0)]
+    >>> [
+    ...     fits("s", "", x, digests("s", 1.0, 0.02)[""], 0.02)
+    ...     for x in (0.98, 1.0, 1.0199, 1.021, 0.979, True, "1.0", 0)
+    ... ]
     [True, True, True, False, False, False, False, False]
     """
     if digest[0] == "=":
         return digest[1:] == _hash(salt + where, _exact(leaf)) or (
-            isinstance(leaf, (int, float)) and not isinstance(leaf, bool) and abs(leaf) <= ZERO and digest[1:] == _hash(salt + where, "number 0"))
-    if isinstance(leaf, bool) or not isinstance(leaf, (int, float)) or not leaf or not math.isfinite(leaf):
+            isinstance(leaf, (int, float))
+            and not isinstance(leaf, bool)
+            and abs(leaf) <= ZERO
+            and digest[1:] == _hash(salt + where, "number 0")
+        )
+    if (
+        isinstance(leaf, bool)
+        or not isinstance(leaf, (int, float))
+        or not leaf
+        or not math.isfinite(leaf)
+    ):
         return False
     sign, at = _bucket(leaf, tolerance)
     width = tolerance / STEPS
     # An answer y is right if the truth t has |y - t| <= tolerance |t|.
     low, high = math.ceil(math.log1p(-tolerance) / width), math.floor(math.log1p(tolerance) / width)
-    return any(digest[1:] == _hash(salt + where, f"{sign} {at - off}") for off in range(low, high + 1))
+    return any(
+        digest[1:] == _hash(salt + where, f"{sign} {at - off}") for off in range(low, high + 1)
+    )
 
 
 # The notebook's own
+
 
 class NoInputs(dict):
     """In place of inputs while nobody's id is known."""
@@ -188,29 +279,52 @@ class NoInputs(dict):
 
 
 class Assignment:
-    """An assignment as a student has it; `public` is what the build released, as a mapping or as JSON."""
+    """An assignment as a student has it; `public` is what the build released, as a mapping or as
+    JSON.
+    """
 
     def __init__(self, public: dict | str, student: str) -> None:
         self._public = json.loads(public) if isinstance(public, str) else public
         self.name, self.student = self._public["assignment"], str(student).strip()
-        varies = any("index" in one for one in [*self._public["given"].values(), *(
-            part for question in self._public["questions"].values() for part in question.values() if isinstance(part, dict))])
+        varies = any(
+            "index" in one
+            for one in [
+                *self._public["given"].values(),
+                *(
+                    part
+                    for question in self._public["questions"].values()
+                    for part in question.values()
+                    if isinstance(part, dict)
+                ),
+            ]
+        )
         self.variant = variant(self.name, self.student)
         known = bool(canonical(self.student)) or not varies
-        self.given = {name: self._own(one) for name, one in self._public["given"].items()} if known else NoInputs()
+        self.given = (
+            {name: self._own(one) for name, one in self._public["given"].items()}
+            if known
+            else NoInputs()
+        )
         self._known = known
 
     def _own(self, spread: dict):
         """What a variant has of something of which there is one for each."""
-        return copy.deepcopy(spread["values"][spread["index"][self.variant] if "index" in spread else 0])
+        return copy.deepcopy(
+            spread["values"][spread["index"][self.variant] if "index" in spread else 0]
+        )
 
     def check(self, *names: str) -> None:
-        """Say what is right of the answers of those names; of all, a line each, where none is named."""
+        """Say what is right of the answers of those names; of all, a line each, where none is
+        named.
+        """
         space = sys._getframe(1).f_globals
         for name in names or self._public["questions"]:
             question = self._public["questions"].get(name)
             if question is None:
-                print(f"There is no question {name!r}; there are {', '.join(self._public['questions'])}.")
+                print(
+                    f"There is no question {name!r}; there are "
+                    f"{', '.join(self._public['questions'])}."
+                )
                 continue
             points = f"{question['points']:g} point{'' if question['points'] == 1 else 's'}"
             if not self._known and question["kind"] != "written":
@@ -238,16 +352,31 @@ class Assignment:
             return why
         if callable(answer):
             return f"a value is asked for; {name} is a function."
-        given, wanted, salt = leaves(plain(answer)), self._own(question["digests"]), f"{self.name}.{name}"
+        given, wanted, salt = (
+            leaves(plain(answer)),
+            self._own(question["digests"]),
+            f"{self.name}.{name}",
+        )
         if set(given) != set(wanted):
-            return f"this does not have the form that is asked for: {question['asks']}.  Yours is {_short(answer)}."
-        right = [where for where in wanted if fits(salt, where, given[where], wanted[where], question["tolerance"])]
+            return (
+                f"this does not have the form that is asked for: {question['asks']}.  Yours "
+                f"is {_short(answer)}."
+            )
+        right = [
+            where
+            for where in wanted
+            if fits(salt, where, given[where], wanted[where], question["tolerance"])
+        ]
         if len(right) == len(wanted):
             return "right."
         if len(wanted) == 1 or not right:
             return f"not right: {_short(answer)}."
         wrong = [where.lstrip(".") for where in wanted if where not in right]
-        return f"not all right.  Look again at {', '.join(wrong[:8])}{' and others' if len(wrong) > 8 else ''}; the other parts are right."
+        return (
+            "not all right.  Look again at "
+            f"{', '.join(wrong[:8])}{' and others' if len(wrong) > 8 else ''}; the other "
+            "parts are right."
+        )
 
     def _function(self, name: str, question: dict, space: dict) -> str:
         function, why = self._answer(name, space)
@@ -257,7 +386,9 @@ class Assignment:
             return f"a function is asked for; {name} is {_short(function)}."
         lines, right, empty = [], 0, 0
         for call, true in zip(question["calls"], self._own(question["expected"])):
-            spelled = f"{name}({', '.join(f'{key}={_short(value)}' for key, value in call.items())})"
+            spelled = (
+                f"{name}({', '.join(f'{key}={_short(value)}' for key, value in call.items())})"
+            )
             try:
                 answer = plain(function(**copy.deepcopy(call)))
             except KeyboardInterrupt:
@@ -275,9 +406,14 @@ class Assignment:
                 lines.append(f"    ✗ {spelled} gives {_short(answer)}; expected is {_short(true)}")
         if empty == len(question["calls"]):
             return "not filled in yet."
-        hidden = f"; {question['hidden']} more are tried after you hand in" if question["hidden"] else ""
+        hidden = (
+            f"; {question['hidden']} more are tried after you hand in" if question["hidden"] else ""
+        )
         total = len(question["calls"])
-        head = f"{'right' if right == total else 'not right yet'}: {right} of {total} call{'' if total == 1 else 's'}{hidden}."
+        head = (
+            f"{'right' if right == total else 'not right yet'}: {right} of {total} "
+            f"call{'' if total == 1 else 's'}{hidden}."
+        )
         return "\n".join([head, *lines])
 
     def _expression(self, name: str, question: dict, space: dict) -> str:
@@ -289,18 +425,31 @@ class Assignment:
         except ImportError:
             return "this formula is read after you hand in."
         text = str(answer)
-        for sympy, ours in (("Max(", "max("), ("Min(", "min("), ("Abs(", "abs("), ("ceiling(", "ceil(")):
+        for sympy, ours in (
+            ("Max(", "max("),
+            ("Min(", "min("),
+            ("Abs(", "abs("),
+            ("ceiling(", "ceil("),
+        ):
             text = text.replace(sympy, ours)
         try:
             tree = expressions.replace(expressions.parse(text), question["spelled"])
-            unknown = [one for one in expressions.written_names(text) if one not in question["spelled"]]
+            unknown = [
+                one for one in expressions.written_names(text) if one not in question["spelled"]
+            ]
         except expressions.ExpressionError as error:
             return f"this formula cannot be read.  {error}"
         if unknown:
-            return f"{unknown[0]!r} is none of the letters, which are {', '.join(question['letters'])}."
+            return (
+                f"{unknown[0]!r} is none of the letters, which are "
+                f"{', '.join(question['letters'])}."
+            )
         salt = f"{self.name}.{name}"
         values = [expressions.evaluate(tree, point) for point in question["points_at"]]
-        right = all(fits(salt, str(i), value, digest, question["tolerance"]) for i, (value, digest) in enumerate(zip(values, question["digests"])))
+        right = all(
+            fits(salt, str(i), value, digest, question["tolerance"])
+            for i, (value, digest) in enumerate(zip(values, question["digests"]))
+        )
         return "right." if right else f"not right: {_short(answer)}."
 
     def _judged(self, name: str, question: dict, space: dict) -> str:
@@ -325,7 +474,9 @@ class Assignment:
             judge = judges.found(question["judge"])
         except (ImportError, ValueError):
             return "this answer is judged after you hand in."
-        share, says, _ = judge(_Asked(name, question), dict(self.given), copy.deepcopy(calls), answers)
+        share, says, _ = judge(
+            _Asked(name, question), dict(self.given), copy.deepcopy(calls), answers
+        )
         return "right." if share >= 1 else f"not all right.  {says}"
 
     def _written(self, name: str, question: dict, space: dict) -> str:

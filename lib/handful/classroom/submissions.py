@@ -1,18 +1,23 @@
-"""What a class handed in, one submission a student, from a folder, a zip or a download of a learning platform.
+"""What a class handed in, one submission a student, from a folder, a zip or a download of a
+learning platform.
 
-Known are ``ada.ipynb``; ``ada/anything.ipynb``; nbgrader's ``submitted/ada/roofline/roofline.ipynb``; Canvas'
-``lovelaceada_LATE_12345_67890_roofline-1.ipynb``; Moodle's ``Ada Lovelace_12345_assignsubmission_file_/roofline.ipynb``;
-and a zip of any of these.  Names and files are a stranger's: nothing is extracted, no link is followed, sizes are bounded
-before anything is read, and a name is shown with its invisible characters spelled out.  Files are read one at a time, so
-that memory does not grow with the class.
+Known are ``ada.ipynb``; ``ada/anything.ipynb``; nbgrader's
+``submitted/ada/roofline/roofline.ipynb``; Canvas'
+``lovelaceada_LATE_12345_67890_roofline-1.ipynb``; Moodle's ``Ada
+Lovelace_12345_assignsubmission_file_/roofline.ipynb``; and a zip of any of these.  Names and files
+are a stranger's: nothing is extracted, no link is followed, sizes are bounded before anything is
+read, and a name is shown with its invisible characters spelled out.  Files are read one at a time,
+so that memory does not grow with the class.
 
-Whose a file is follows from what the platform wrote, never from what the student did, who chooses the file's own name and
-often the name on the platform too.  All names of a download together say of which platform it is; where a name can be read
-as two students', that file is not graded, and a sentence says why.
+Whose a file is follows from what the platform wrote, never from what the student did, who chooses
+the file's own name and often the name on the platform too.  All names of a download together say of
+which platform it is; where a name can be read as two students', that file is not graded, and a
+sentence says why.
 
 >>> shown("ada\\u202e.ipynb"), place(("lovelaceada_LATE_12_67_roofline-1.ipynb",)).student
 ('ada\\\\u202e.ipynb', 'lovelaceada_12')
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -35,12 +40,14 @@ MOST_DIRECTORY = 100_000_000  # bytes of a zip's own list of files
 MOST_PACKED = 200  # a file in a zip, large as that, may be so many times its packed size
 DEEPEST = 6
 LONGEST_NAME = 120
-MOST_READ = 1_000  # characters of a name that are composed, which takes the square of the marks on a letter
+MOST_READ = (
+    1_000  # characters of a name that are composed, which takes the square of the marks on a letter
+)
 JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini", "timestamp.txt"}
 
 NBGRADER = {"submitted", "release", "source", "autograded", "feedback"}
-# Canvas: lib/content_zipper.rb in instructure/canvas-lms.  Moodle, which leaves no _ in names: mod/assign/locallib.php in
-# moodle/moodle.
+# Canvas: lib/content_zipper.rb in instructure/canvas-lms.  Moodle, which leaves no _ in names:
+# mod/assign/locallib.php in moodle/moodle.
 _MOODLE = re.compile(r"_([0-9]{1,20})_assignsubmission_(?:file|onlinetext)")
 _CANVAS_PAGE = re.compile(r"(?:text|link)(?:-[0-9]+)?\.html")
 _AGAIN = re.compile(r"(?:-(\d{1,4})| \((\d{1,4})\))$")
@@ -58,9 +65,10 @@ class RefusedError(ValueError):
 class Submission:
     """What one student handed in.
 
-    `data` is None where nothing is there to be graded: nothing was handed in, or, where `refused` says why, it was not read.
-    `notice` has what the teacher should know; `known` has other names of the student, from the roster or the file's name.
-    `own_id` is the id whose inputs the notebook should have, where that is not `student`.
+    `data` is None where nothing is there to be graded: nothing was handed in, or, where `refused`
+    says why, it was not read.  `notice` has what the teacher should know; `known` has other names
+    of the student, from the roster or the file's name.  `own_id` is the id whose inputs the
+    notebook should have, where that is not `student`.
     """
 
     student: str
@@ -83,10 +91,12 @@ class File:
 
 @dataclass(frozen=True)
 class Place:
-    """Hold what a path says: whose file it is, that person's other names, whether it came late, what is left of the path.
+    """Hold what a path says: whose file it is, that person's other names, whether it came late,
+    what is left of the path.
 
-    `number` is the platform's own of the student, `who` the name there; both are empty where the path is no platform's.
-    `others` has numbers that a hostile reading of the same name finds, `refused` says why the path names nobody.
+    `number` is the platform's own of the student, `who` the name there; both are empty where the
+    path is no platform's.  `others` has numbers that a hostile reading of the same name finds,
+    `refused` says why the path names nobody.
     """
 
     student: str
@@ -100,25 +110,33 @@ class Place:
 
 
 def shown(name: str) -> str:
-    """Return a stranger's name as it can be shown: composed, 120 characters at most, few marks on a letter, none invisible.
+    """Return a stranger's name as it can be shown: composed, 120 characters at most, few marks on a
+    letter, none invisible.
 
     >>> shown("a\\nb"), len(shown("x" * 500)), len(shown("x" + "\\u0301\\u0316" * 30_000))
     ('a\\\\u000ab', 120, 22)
     """
     if len(name) <= LONGEST_NAME and name.isascii() and name.isprintable():
         return name.strip()
-    spelled = "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else c
-                      for c in name[:MOST_READ])
+    spelled = "".join(
+        f"\\u{ord(c):04x}"
+        if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+        else c
+        for c in name[:MOST_READ]
+    )
     whole = unicodedata.normalize("NFC", spelled).strip()
     text = few(whole)
-    if len(text) > LONGEST_NAME or text != whole or len(name) > MOST_READ:  # two long names stay two
+    if (
+        len(text) > LONGEST_NAME or text != whole or len(name) > MOST_READ
+    ):  # two long names stay two
         whole = whole if len(name) <= MOST_READ else name
-        text = f"{text[:LONGEST_NAME - 13]}…{hashlib.sha256(whole.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+        text = f"{text[: LONGEST_NAME - 13]}…{hashlib.sha256(whole.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     return text
 
 
 def _canvas(name: str) -> list[int]:
-    """Return where, among the parts between the _ of a file's name, Canvas' number of the student may stand.
+    """Return where, among the parts between the _ of a file's name, Canvas' number of the student
+    may stand.
 
     The number of the file follows it, or the one word of an answer that is no file.
 
@@ -129,25 +147,39 @@ def _canvas(name: str) -> list[int]:
     """
     parts = name.split("_")
     numeric = [part.isascii() and part.isdigit() and len(part) <= 20 for part in parts]
-    return [i for i in range(1, len(parts) - 1) if numeric[i] and (
-        i + 2 < len(parts) and numeric[i + 1] and (i + 3 < len(parts) or parts[-1])
-        or i + 2 == len(parts) and _CANVAS_PAGE.fullmatch(parts[i + 1]))]
+    return [
+        i
+        for i in range(1, len(parts) - 1)
+        if numeric[i]
+        and (
+            i + 2 < len(parts)
+            and numeric[i + 1]
+            and (i + 3 < len(parts) or parts[-1])
+            or i + 2 == len(parts)
+            and _CANVAS_PAGE.fullmatch(parts[i + 1])
+        )
+    ]
 
 
 def _moodle(name: str, folder: bool) -> list[re.Match]:
-    """Return where Moodle's number of the student may stand: at the end of a folder's name, anywhere in a file's.
+    """Return where Moodle's number of the student may stand: at the end of a folder's name,
+    anywhere in a file's.
 
-    >>> [found[1] for found in _moodle("x_7_assignsubmission_file__12_assignsubmission_file_", True)]
+    >>> [
+    ...     found[1]
+    ...     for found in _moodle("x_7_assignsubmission_file__12_assignsubmission_file_", True)
+    ... ]
     ['12']
     >>> _moodle("x_7_assignsubmission_file_ada", True)
     []
     """
     found = [one for one in _MOODLE.finditer(name) if one.start() > 0]
-    return [one for one in found[-1:] if name[one.end():] in ("", "_")] if folder else found
+    return [one for one in found[-1:] if name[one.end() :] in ("", "_")] if folder else found
 
 
 def form(paths: Iterable[tuple[str, ...]]) -> str:
-    """Return whose download this is, by all of its names together: canvas, moodle, plain (no platform's) or mixed.
+    """Return whose download this is, by all of its names together: canvas, moodle, plain (no
+    platform's) or mixed.
 
     >>> form([("a_12_67_roofline.ipynb",), ("b_13_68_12_assignsubmission_file_roofline.ipynb",)])
     'canvas'
@@ -158,7 +190,11 @@ def form(paths: Iterable[tuple[str, ...]]) -> str:
         canvas, moodle = [] if folder else _canvas(first), _moodle(first, folder)
         kinds.add((bool(canvas), bool(moodle)))
         if canvas and moodle:
-            leads.add("canvas" if len("_".join(first.split("_")[:canvas[0]])) < moodle[0].start() else "moodle")
+            leads.add(
+                "canvas"
+                if len("_".join(first.split("_")[: canvas[0]])) < moodle[0].start()
+                else "moodle"
+            )
     if kinds <= {(False, False)}:
         return "plain"
     if all(canvas for canvas, _ in kinds) and all(moodle for _, moodle in kinds):
@@ -169,7 +205,8 @@ def form(paths: Iterable[tuple[str, ...]]) -> str:
 
 
 def place(path: tuple[str, ...], download: str | None = None) -> Place:
-    """Return whose file this is, by its path and by whose `download` it is in (`form`; by default as if it were alone).
+    """Return whose file this is, by its path and by whose `download` it is in (`form`; by default
+    as if it were alone).
 
     >>> found = place(("Ada Lovelace_7_assignsubmission_file_", "roofline.ipynb"))
     >>> found.student, found.number, found.who, found.known
@@ -183,37 +220,66 @@ def place(path: tuple[str, ...], download: str | None = None) -> Place:
     moodle = _moodle(first, bool(rest)) if download in ("moodle", "mixed") else []
     if canvas and moodle:
         numbers = sorted({first.split("_")[canvas[0]], moodle[0][1]})
-        return Place(shown(first), (), False, (first,), others=tuple(numbers), refused=(
-            "Its name can be read as Canvas' and as Moodle's, and so as two students'; "
-            "put each download into a folder of its own and grade that."))
+        return Place(
+            shown(first),
+            (),
+            False,
+            (first,),
+            others=tuple(numbers),
+            refused=(
+                "Its name can be read as Canvas' and as Moodle's, and so as two students'; "
+                "put each download into a folder of its own and grade that."
+            ),
+        )
     if canvas:
         parts = first.split("_")
         at = canvas[0]
         late = at > 1 and parts[at - 1] in ("LATE", "late")
-        who, number = shown("_".join(parts[:at - late])), parts[at]
-        file = "_".join(parts[at + 1 + (at + 2 < len(parts)):])
-        return Place(f"{who}_{number}", tuple(filter(None, (number, who))), late, (file,), number, who,
-                     tuple(dict.fromkeys(parts[i] for i in canvas[1:] if parts[i] != number)))
+        who, number = shown("_".join(parts[: at - late])), parts[at]
+        file = "_".join(parts[at + 1 + (at + 2 < len(parts)) :])
+        return Place(
+            f"{who}_{number}",
+            tuple(filter(None, (number, who))),
+            late,
+            (file,),
+            number,
+            who,
+            tuple(dict.fromkeys(parts[i] for i in canvas[1:] if parts[i] != number)),
+        )
     if moodle:
         found = moodle[0]
-        who, number, file = shown(first[:found.start()]), found[1], first[found.end():].removeprefix("_")
+        who, number, file = (
+            shown(first[: found.start()]),
+            found[1],
+            first[found.end() :].removeprefix("_"),
+        )
         known = tuple(filter(None, (number, who, f"Participant {number}")))
-        return Place(f"{who}_{number}", known, False, tuple(rest) or (file or first,), number, who,
-                     tuple(dict.fromkeys(one[1] for one in moodle[1:] if one[1] != number)))
+        return Place(
+            f"{who}_{number}",
+            known,
+            False,
+            tuple(rest) or (file or first,),
+            number,
+            who,
+            tuple(dict.fromkeys(one[1] for one in moodle[1:] if one[1] != number)),
+        )
     name = shown(first if rest else PurePosixPath(first).stem) or "?"
     return Place(name, (name,), False, tuple(rest) or (first,))
 
 
 @contextmanager
 def opened(path: str | Path, assignment: str | None = None, roster: str | Path | None = None):
-    """The submissions at `path`, as a list of functions that read one each, in the order of the students' names.
+    """The submissions at `path`, as a list of functions that read one each, in the order of the
+    students' names.
 
     Parameters
     ----------
     assignment : str, optional
-        The assignment's name: where a student handed in several notebooks, one of that name is taken.
+        The assignment's name: where a student handed in several notebooks, one of that name is
+        taken.
     roster : path, optional
-        A CSV file of the class (`handful.classroom.roster`): its names replace those of the files, and who handed in nothing is listed.
+        A CSV file of the class (`handful.classroom.roster`): its names replace those of the files,
+        and who handed in nothing is listed.
 
     Raises
     ------
@@ -229,7 +295,9 @@ def opened(path: str | Path, assignment: str | None = None, roster: str | Path |
         yield listed.matched(found) if listed else [one.read for one in named(_apart(found))]
 
 
-def read(path: str | Path, assignment: str | None = None, roster: str | Path | None = None) -> Iterator[Submission]:
+def read(
+    path: str | Path, assignment: str | None = None, roster: str | Path | None = None
+) -> Iterator[Submission]:
     """The submissions at `path`, one at a time; see `opened`."""
     with opened(path, assignment, roster) as found:
         for one in found:
@@ -241,6 +309,7 @@ def _junk(path: tuple[str, ...]) -> bool:
 
 
 # Where files are
+
 
 @contextmanager
 def _files(path: Path, listed=None):
@@ -267,19 +336,30 @@ def _folder(root: Path, within: tuple[str, ...], count: list[int] | None = None)
     except OSError as error:
         if not within:
             raise SubmissionError(f"{shown(str(root))} cannot be read: {error.strerror}.") from None
-        yield File(within, _never, f"The folder {shown('/'.join(within))} cannot be read: {error.strerror}.")
+        yield File(
+            within,
+            _never,
+            f"The folder {shown('/'.join(within))} cannot be read: {error.strerror}.",
+        )
         return
     for entry in entries:
         count[0] += 1
         if count[0] > MOST_FILES:
-            raise SubmissionError(f"{shown(str(root))} holds more than {MOST_FILES:,} files; name the folder of one assignment.")
+            raise SubmissionError(
+                f"{shown(str(root))} holds more than {MOST_FILES:,} files; name the folder of one "
+                "assignment."
+            )
         path = (*within, entry.name)
         name = shown("/".join(path))
         if entry.is_symlink():
             yield File(path, _never, f"{name} is a link, and links are not followed.")
         elif entry.is_dir(follow_symlinks=False):
             if len(path) >= DEEPEST:
-                yield File(path, _never, f"{name} lies {DEEPEST} folders deep, and nothing is looked for below.")
+                yield File(
+                    path,
+                    _never,
+                    f"{name} lies {DEEPEST} folders deep, and nothing is looked for below.",
+                )
             else:
                 yield from _folder(root, path, count)
         else:
@@ -291,10 +371,18 @@ def _never() -> bytes:
 
 
 def _load(path: Path) -> bytes:
-    """A file's bytes; neither a link nor a pipe is opened, even where one has just taken the file's place."""
+    """A file's bytes; neither a link nor a pipe is opened, even where one has just taken the file's
+    place.
+    """
     name = shown(path.name)
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        handle = os.open(
+            path,
+            os.O_RDONLY
+            | getattr(os, "O_NOFOLLOW", 0)
+            | getattr(os, "O_NONBLOCK", 0)
+            | getattr(os, "O_BINARY", 0),
+        )
     except OSError as error:
         raise RefusedError(f"{name} cannot be read: {error.strerror}.") from None
     with os.fdopen(handle, "rb") as file:
@@ -308,7 +396,10 @@ def _load(path: Path) -> bytes:
 
 
 def _too_large(name: str, size: int) -> str:
-    return f"{name} has {size / 1e6:,.0f} MB; up to {MOST_BYTES // 1_000_000} MB are read (clear the outputs and hand in again)."
+    return (
+        f"{name} has {size / 1e6:,.0f} MB; up to {MOST_BYTES // 1_000_000} MB are read (clear "
+        "the outputs and hand in again)."
+    )
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
@@ -319,11 +410,13 @@ def _archive(path: Path) -> zipfile.ZipFile:
             file.seek(max(0, size - 65_557 - 76))
             tail = file.read()
         end = tail.rfind(b"PK\x05\x06")
-        listing = int.from_bytes(tail[end + 12:end + 16], "little") if end >= 0 else 0
+        listing = int.from_bytes(tail[end + 12 : end + 16], "little") if end >= 0 else 0
         if listing == 0xFFFFFFFF and (wide := tail.rfind(b"PK\x06\x06", 0, end)) >= 0:
-            listing = int.from_bytes(tail[wide + 40:wide + 48], "little")
+            listing = int.from_bytes(tail[wide + 40 : wide + 48], "little")
         if listing > MOST_DIRECTORY:
-            raise SubmissionError(f"{shown(str(path))} lists too many files; at most {MOST_FILES:,} are read.")
+            raise SubmissionError(
+                f"{shown(str(path))} lists too many files; at most {MOST_FILES:,} are read."
+            )
         return zipfile.ZipFile(path)
     except OSError as error:
         raise SubmissionError(f"{shown(str(path))} cannot be read: {error.strerror}.") from None
@@ -336,18 +429,28 @@ def _archive(path: Path) -> zipfile.ZipFile:
 def _zipped(archive: zipfile.ZipFile, path: Path) -> Iterator[File]:
     listed = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(listed) > MOST_FILES:
-        raise SubmissionError(f"{shown(str(path))} holds more than {MOST_FILES:,} files; zip one assignment only.")
+        raise SubmissionError(
+            f"{shown(str(path))} holds more than {MOST_FILES:,} files; zip one assignment only."
+        )
     if sum(info.compress_size for info in listed) > path.stat().st_size:
-        raise SubmissionError(f"{shown(str(path))} is no honest zip: its files lie on top of each other.")
+        raise SubmissionError(
+            f"{shown(str(path))} is no honest zip: its files lie on top of each other."
+        )
     for info in sorted(listed, key=lambda info: info.filename):
         yield File(_parts(info.filename), partial(_unzip, archive, info), _unfit(info))
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The parts of a path in a zip; one that leads outside becomes a name of its own, and so no student's."""
+    """The parts of a path in a zip; one that leads outside becomes a name of its own, and so no
+    student's.
+    """
     parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
     outside = name.startswith(("/", "\\")) or ".." in parts or bool(re.match(r"[A-Za-z]:", name))
-    return ("outside: " + name.replace("/", "⁄").replace("\\", "⁄"), "") if outside or not parts else parts
+    return (
+        ("outside: " + name.replace("/", "⁄").replace("\\", "⁄"), "")
+        if outside or not parts
+        else parts
+    )
 
 
 def _unfit(info: zipfile.ZipInfo) -> str:
@@ -366,7 +469,10 @@ def _unfit(info: zipfile.ZipInfo) -> str:
     if info.file_size > MOST_BYTES:
         return _too_large(name, info.file_size)
     if info.file_size > 1_000_000 and info.file_size > MOST_PACKED * max(info.compress_size, 1):
-        return f"{name} is packed {info.file_size // max(info.compress_size, 1):,}-fold, as no notebook is."
+        return (
+            f"{name} is packed {info.file_size // max(info.compress_size, 1):,}-fold, as no "
+            "notebook is."
+        )
     return ""
 
 
@@ -374,7 +480,15 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     try:
         with archive.open(info) as file:
             data = file.read(MOST_BYTES + 1)
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zipfile.zlib.error):
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+        NotImplementedError,
+        zipfile.zlib.error,
+    ):
         raise RefusedError(f"{shown(info.filename)} is damaged in the zip.") from None
     if len(data) > MOST_BYTES:
         raise RefusedError(_too_large(shown(info.filename), len(data)))
@@ -382,7 +496,8 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _unwrapped(files: list[File], listed=None) -> list[File]:
-    """Without the one folder that holds everything, where a zip was made of the folder rather than of what is in it.
+    """Without the one folder that holds everything, where a zip was made of the folder rather than
+    of what is in it.
 
     A student's own folder is none, for the names in it are the student's choice.
     """
@@ -400,6 +515,7 @@ def _unwrapped(files: list[File], listed=None) -> list[File]:
 
 
 # Whose files are whose
+
 
 @dataclass(eq=False)
 class Entry:
@@ -427,31 +543,53 @@ class Entry:
         where = replace(self.place, student=shown(self.top) or "?", known=(), number="")
         return replace(self, place=where, refused=why)
 
-    def read(self, student: str | None = None, known: tuple[str, ...] = (), notice: tuple[str, ...] = ()) -> Submission:
-        """Return the submission, of the student whom it says or of `student`, who is known by that id."""
+    def read(
+        self, student: str | None = None, known: tuple[str, ...] = (), notice: tuple[str, ...] = ()
+    ) -> Submission:
+        """Return the submission, of the student whom it says or of `student`, who is known by that
+        id.
+        """
         if self.refused:
-            listed = ", ".join(shown("/".join(file.path)) for file in self.files[:3]) + (" …" if len(self.files) > 3 else "")
+            listed = ", ".join(shown("/".join(file.path)) for file in self.files[:3]) + (
+                " …" if len(self.files) > 3 else ""
+            )
             return Submission(self.student, listed, None, self.notice + notice, self.refused)
-        made = _chosen(student or self.student, self.assignment, known if student else self.place.known, self.late, self.files,
-                       self.notice + notice)
+        made = _chosen(
+            student or self.student,
+            self.assignment,
+            known if student else self.place.known,
+            self.late,
+            self.files,
+            self.notice + notice,
+        )
         return made if student else replace(made, own_id=self.place.number)
 
 
 def _nbgrader(files: list[File], listed) -> bool:
-    """Return whether this is nbgrader's folder, and not a class one of whose students is called submitted."""
+    """Return whether this is nbgrader's folder, and not a class one of whose students is called
+    submitted.
+    """
     if not any(file.path[0] == "submitted" and len(file.path) > 3 for file in files):
         return False
     beside = {file.path[0] for file in files if len(file.path) > 1 and file.path[0] not in NBGRADER}
     if listed:
         return not any(map(listed.find, {"submitted", *beside}))
-    return not any(file.path[0] in beside and file.path[-1].lower().endswith(".ipynb") for file in files)
+    return not any(
+        file.path[0] in beside and file.path[-1].lower().endswith(".ipynb") for file in files
+    )
 
 
 def _by_student(files: list[File], assignment: str | None, listed=None) -> list[Entry]:
-    """Return what was handed in under each name; files whose names can be read in two ways stand alone."""
+    """Return what was handed in under each name; files whose names can be read in two ways stand
+    alone.
+    """
     beside = any(file.path[0] == "submitted" and len(file.path) > 3 for file in files)
     if nbgrader := _nbgrader(files, listed):
-        files = [File(file.path[1:], file.load, file.refused) for file in files if file.path[0] == "submitted" and len(file.path) > 2]
+        files = [
+            File(file.path[1:], file.load, file.refused)
+            for file in files
+            if file.path[0] == "submitted" and len(file.path) > 2
+        ]
     download = "plain" if nbgrader else form([file.path for file in files])
     found: dict[tuple, Entry] = {}
     places: dict[tuple[str, bool], Place] = {}
@@ -466,13 +604,18 @@ def _by_student(files: list[File], assignment: str | None, listed=None) -> list[
         one.late, one.refused = one.late or where.late, where.refused
         one.files.append(File(rest, file.load, file.refused))
         if beside and not nbgrader and file.path[0] == "submitted":
-            one.notice = ("This folder may be nbgrader's, and folders that nbgrader does not know stand beside it; "
-                          "name it itself to grade what is in it.",)
+            one.notice = (
+                "This folder may be nbgrader's, and folders that nbgrader does not know stand "
+                "beside it; "
+                "name it itself to grade what is in it.",
+            )
     return list(found.values())
 
 
 def _apart(found: list[Entry]) -> list[Entry]:
-    """Without a roster: of notebooks that may be one student's, those whose names can be read in two ways are nobody's."""
+    """Without a roster: of notebooks that may be one student's, those whose names can be read in
+    two ways are nobody's.
+    """
     made = [one for one in found if one.refused]
     by_name: dict[str, list[Entry]] = {}
     for one in found:
@@ -489,41 +632,69 @@ def _apart(found: list[Entry]) -> list[Entry]:
             elif kept and not one.notebook:
                 kept.files = [*kept.files, *one.files]
             else:
-                made.append(one.stopped(f"Its name can be read as that of {name} or of the student with the number "
-                                        f"{one.place.others[0]}; a roster that has these numbers tells which (--roster)."))
+                made.append(
+                    one.stopped(
+                        f"Its name can be read as that of {name} or of the student with the number "
+                        f"{one.place.others[0]}; a roster that has these numbers tells which "
+                        "(--roster)."
+                    )
+                )
     return made
 
 
 def named(found: Iterable[Entry], taken: Iterable[str] = ()) -> list[Entry]:
-    """Return the entries in the order of their names, each with a name of its own, which is none of `taken`."""
+    """Return the entries in the order of their names, each with a name of its own, which is none of
+    `taken`.
+    """
     made, seen = [], set(taken)
     for one in sorted(found, key=lambda one: (one.student, one.top)):
         name, number = one.student, 2
         while name in seen:
             name, number = f"{one.student} ({number})", number + 1
         seen.add(name)
-        made.append(one if name == one.student else replace(one, place=replace(one.place, student=name)))
+        made.append(
+            one if name == one.student else replace(one, place=replace(one.place, student=name))
+        )
     return made
 
 
-def _chosen(student: str, assignment: str | None, known: tuple[str, ...], late: bool, files: list[File],
-            notice: tuple[str, ...] = ()) -> Submission:
+def _chosen(
+    student: str,
+    assignment: str | None,
+    known: tuple[str, ...],
+    late: bool,
+    files: list[File],
+    notice: tuple[str, ...] = (),
+) -> Submission:
     """The one notebook of a student's files that is graded, and what has to be said of the others."""
-    if any(len(file.path) > 1 and file.path[0] == assignment for file in files):  # a folder an assignment
+    if any(
+        len(file.path) > 1 and file.path[0] == assignment for file in files
+    ):  # a folder an assignment
         files = [file for file in files if file.path[0] == assignment]
     names = {id(file): shown("/".join(file.path)) for file in files}
     notebooks = [file for file in files if file.path[-1].lower().endswith(".ipynb")]
     notice += ("It came late, as the file's name says.",) if late else ()
     if not notebooks:
         reasons = [file.refused for file in files if file.refused]
-        listed = ", ".join([names[id(file)] for file in files][:3]) + (" …" if len(files) > 3 else "")
-        why = reasons[0] if reasons else f"No notebook was handed in: {listed} does not end in .ipynb."
+        listed = ", ".join([names[id(file)] for file in files][:3]) + (
+            " …" if len(files) > 3 else ""
+        )
+        why = (
+            reasons[0]
+            if reasons
+            else f"No notebook was handed in: {listed} does not end in .ipynb."
+        )
         return Submission(student, listed, None, notice, why, known)
-    best = max(notebooks, key=lambda file: (not file.refused, *_rank(file.path[-1], assignment), file.path))
+    best = max(
+        notebooks, key=lambda file: (not file.refused, *_rank(file.path[-1], assignment), file.path)
+    )
     others = sorted(names[id(file)] for file in notebooks if file is not best)
     if others:
         listed = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
-        notice += (f"{len(notebooks)} notebooks were handed in: {names[id(best)]} was graded, {listed} not.",)
+        notice += (
+            f"{len(notebooks)} notebooks were handed in: {names[id(best)]} was graded, {listed} "
+            "not.",
+        )
     try:
         if best.refused:
             raise RefusedError(best.refused)
@@ -540,5 +711,9 @@ def _rank(name: str, assignment: str | None) -> tuple[bool, bool, int]:
     """
     stem = PurePosixPath(name).stem
     again = _AGAIN.search(stem)
-    base = stem[:again.start()] if again else stem
-    return bool(assignment) and base == assignment, bool(assignment) and assignment in stem, int(again[1] or again[2]) if again else 0
+    base = stem[: again.start()] if again else stem
+    return (
+        bool(assignment) and base == assignment,
+        bool(assignment) and assignment in stem,
+        int(again[1] or again[2]) if again else 0,
+    )

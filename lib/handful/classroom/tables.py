@@ -1,4 +1,7 @@
-"""Tables as text: written so that no spreadsheet runs a cell, read however a spreadsheet saved them."""
+"""Tables as text: written so that no spreadsheet runs a cell, read however a spreadsheet saved
+them.
+"""
+
 from __future__ import annotations
 
 import csv
@@ -25,21 +28,33 @@ def line(text: object) -> str:
     return " ".join(str(text).split())
 
 
-def written(head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = False, delimiter: str = ",") -> bytes:
-    """CSV in UTF-8, lines ended as RFC 4180 has it; with `mark`, the byte order mark by which Excel knows UTF-8."""
+def written(
+    head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = False, delimiter: str = ","
+) -> bytes:
+    """CSV in UTF-8, lines ended as RFC 4180 has it; with `mark`, the byte order mark by which Excel
+    knows UTF-8.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
     for row in (head, *rows):
         # A dash alone after a comma is nothing to run, and Moodle's mark for no grade.
-        writer.writerow([cell if place and cell == "-" and delimiter == "," else harmless(few(str(cell)[:MOST]), delimiter)
-                         for place, cell in enumerate(row)])
+        writer.writerow(
+            [
+                cell
+                if place and cell == "-" and delimiter == ","
+                else harmless(few(str(cell)[:MOST]), delimiter)
+                for place, cell in enumerate(row)
+            ]
+        )
     return (("\ufeff" if mark else "") + out.getvalue()).encode()
 
 
 def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], list[str], str]:
-    """Return rows by column, the columns, and the delimiter; as Excel, LibreOffice or an LMS saved them.
+    """Return rows by column, the columns, and the delimiter; as Excel, LibreOffice or an LMS saved
+    them.
 
-    A row that ends early lacks the columns that it does not reach, other than those of `needed`, which are empty then.
+    A row that ends early lacks the columns that it does not reach, other than those of `needed`,
+    which are empty then.
 
     Raises
     ------
@@ -62,12 +77,17 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
     delimiter = max(",;\t", key=head.count)
     old = csv.field_size_limit(10_000_000)
     try:
-        lines = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)]
+        lines = [
+            row
+            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)
+        ]
     except csv.Error as error:
         raise TableError(f"{name} is no table of comma-separated values: {error}.") from None
     finally:
         csv.field_size_limit(old)
-    lines = [(place, row) for place, row in enumerate(lines, 1) if any(cell.strip() for cell in row)]
+    lines = [
+        (place, row) for place, row in enumerate(lines, 1) if any(cell.strip() for cell in row)
+    ]
     columns = [plain(cell, delimiter).strip() for cell in lines[0][1]] if lines else []
     for column in needed:
         if column not in columns:
@@ -77,9 +97,14 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
         raise TableError(f"{name} has two columns {twice!r}; every column needs a name of its own.")
     rows = []
     for place, row in lines[1:]:
-        if any(cell.strip() for cell in row[len(columns):]):
-            raise TableError(f"{name}, row {place}: it has {len(row)} cells, and there are {len(columns)} columns.")
-        found = dict.fromkeys(needed, "") | {column: plain(cell, delimiter) for column, cell in zip(columns, row)}
+        if any(cell.strip() for cell in row[len(columns) :]):
+            raise TableError(
+                f"{name}, row {place}: it has {len(row)} cells, and there are {len(columns)} "
+                "columns."
+            )
+        found = dict.fromkeys(needed, "") | {
+            column: plain(cell, delimiter) for column, cell in zip(columns, row)
+        }
         rows.append(found | {"": str(place)})  # "": the row's number, as a spreadsheet shows it
     return rows, columns, delimiter
 
@@ -101,14 +126,21 @@ def points(text: str, most: float, where: str) -> float | None:
 
     bare = text.replace(",", ".")
     if not _NUMBER.fullmatch(bare):
-        raise TableError(f"{where}, column points: {text[:40]!r} is no number; 0 to {number(most)} is allowed.")
+        raise TableError(
+            f"{where}, column points: {text[:40]!r} is no number; 0 to {number(most)} is allowed."
+        )
     if len(bare) > 12 or float(bare) > most:
-        raise TableError(f"{where}, column points: {text[:40]!r} is not within 0 to {number(most)}.")
+        raise TableError(
+            f"{where}, column points: {text[:40]!r} is not within 0 to {number(most)}."
+        )
     return float(bare)
 
 
 def keep(path: Path, data: bytes, sure: bool = False) -> None:
-    """Write a file whole or not at all; one that holds these bytes already is left as it is.  With `sure`, wait until the disk has it."""
+    """Write a file whole or not at all; one that holds these bytes already is left as it is.
+
+    With `sure`, wait until the disk has it.
+    """
     if path.exists() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,10 @@
-"""Python as a sequence of tokens that renaming, reformatting and commenting leave as they are; for comparing, never for running.
+"""Python as a sequence of tokens that renaming, reformatting and commenting leave as they are; for
+comparing, never for running.
 
-The text is a stranger's: it is split by one expression in time that grows with its length, and whatever is no Python is split as well.
+The text is a stranger's: it is split by one expression in time that grows with its length, and
+whatever is no Python is split as well.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -14,15 +17,20 @@ from dataclasses import dataclass
 K = 7  # tokens of a shingle
 MOST_CHARACTERS = 60_000  # of one submission's own code
 MOST_SHINGLES = 3_000
-_TOKEN = re.compile(r"""
+_TOKEN = re.compile(
+    r"""
   (?P<skip>[ \t\f\r]+|\\\r?\n|\#[^\n]*)
 | (?P<line>\n)
 | (?P<string>[rRbBuUfF]{0,2}(?:\"{3}(?:[^\\]|\\.|\\\Z)*?(?:\"{3}|\Z)|'{3}(?:[^\\]|\\.|\\\Z)*?(?:'{3}|\Z)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?))
 | (?P<number>(?:0[xXoObB][\da-fA-F_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d[\d_]*)?)[jJ]?)
 | (?P<name>[^\W\d]\w*)
 | (?P<sign>\*\*=?|//=?|<<=?|>>=?|[-+*/%&|^@=<>!:]=|->|\.\.\.|.)
-""", re.X | re.S)
-_FIXED = frozenset(keyword.kwlist) | frozenset(name for name in dir(builtins) if not name.startswith("_"))
+""",
+    re.X | re.S,
+)
+_FIXED = frozenset(keyword.kwlist) | frozenset(
+    name for name in dir(builtins) if not name.startswith("_")
+)
 _PARAMETERS = re.compile(r"^\s*def\s+\w+\s*\(([^)]*)\)", re.M)
 
 
@@ -35,7 +43,8 @@ class Token:
 
 
 def fixed(released: Iterable[str], names: Iterable[str] = ()) -> frozenset[str]:
-    """Names that a student cannot rename: those given, and the parameters of functions that were released.
+    """Names that a student cannot rename: those given, and the parameters of functions that were
+    released.
 
     >>> sorted(fixed(["def step_time(batch, context=1): ..."], ["step_time"]))
     ['batch', 'context', 'given', 'step_time']
@@ -48,18 +57,26 @@ def fixed(released: Iterable[str], names: Iterable[str] = ()) -> frozenset[str]:
 
 
 def tokens(source: str, keep: Set[str] = frozenset()) -> list[Token]:
-    """The tokens of a cell: comments, docstrings, blank space and brackets that only group are left out, names of the student's own are alike.
+    """The tokens of a cell: comments, docstrings, blank space and brackets that only group are left
+    out, names of the student's own are alike.
 
     >>> one = tokens("def f(x):\\n    '''Doc.'''\\n    speed = (x * 2)  # why\\n    return speed")
     >>> two = tokens("def g(y): return_ = y*2; return return_")
-    >>> [token.text for token in one] == [token.text for token in two] == "def · ( · ) : · = · * 2.0 return ·".split()
+    >>> [token.text for token in one] == [
+    ...     token.text for token in two
+    ... ] == "def · ( · ) : · = · * 2.0 return ·".split()
     True
     """
     found = _split(source[:MOST_CHARACTERS])
     grouping = _grouping(found)
     kept, attribute = [], False
     for place, (kind, text, line) in enumerate(found):
-        if kind == "line" or place in grouping or text == ";" or (kind == "string" and _alone(found, place)):
+        if (
+            kind == "line"
+            or place in grouping
+            or text == ";"
+            or (kind == "string" and _alone(found, place))
+        ):
             continue
         if kind == "name":
             made = text if text in _FIXED or text in keep or attribute else "·"
@@ -72,8 +89,13 @@ def tokens(source: str, keep: Set[str] = frozenset()) -> list[Token]:
             made = text
         attribute = text == "."
         kept.append(Token(made, line))
-    return [token for place, token in enumerate(kept)
-            if not (token.text == "," and place + 1 < len(kept) and kept[place + 1].text in (")", "]", "}"))]
+    return [
+        token
+        for place, token in enumerate(kept)
+        if not (
+            token.text == "," and place + 1 < len(kept) and kept[place + 1].text in (")", "]", "}")
+        )
+    ]
 
 
 def _split(source: str) -> list[tuple[str, str, int]]:
@@ -93,7 +115,9 @@ def _grouping(found: list[tuple[str, str, int]]) -> set[int]:
         if kind == "line":
             continue
         if kind == "sign" and text in ("(", "[", "{"):
-            calls = before in (")", "]") or (before.isidentifier() and not keyword.iskeyword(before))
+            calls = before in (")", "]") or (
+                before.isidentifier() and not keyword.iskeyword(before)
+            )
             opened.append([place, text == "(" and not calls, False])
         elif kind == "sign" and text == "," and opened:
             opened[-1][2] = True
@@ -109,7 +133,9 @@ def _alone(found: list[tuple[str, str, int]], place: int) -> bool:
     """Whether a string is a statement of its own: a docstring, or a comment by other means."""
     before = found[place - 1] if place else ("line", "\n", 0)
     after = found[place + 1] if place + 1 < len(found) else ("line", "\n", 0)
-    return (before[0] == "line" or before[1] in (":", ";")) and (after[0] == "line" or after[1] == ";")
+    return (before[0] == "line" or before[1] in (":", ";")) and (
+        after[0] == "line" or after[1] == ";"
+    )
 
 
 def _number(text: str) -> str:
@@ -125,13 +151,21 @@ def words(text: str) -> list[Token]:
     >>> [token.text for token in words("The *weights*, read once.")]
     ['the', 'weights', 'read', 'once']
     """
-    return [Token(word, line) for line, part in enumerate(text[:MOST_CHARACTERS].casefold().split("\n")) for word in re.findall(r"\w+", part)]
+    return [
+        Token(word, line)
+        for line, part in enumerate(text[:MOST_CHARACTERS].casefold().split("\n"))
+        for word in re.findall(r"\w+", part)
+    ]
 
 
 def shingles(found: list[Token]) -> Iterator[tuple[int, int, int]]:
-    """Each run of K tokens: its digest, and the lines of its first and last token; one shorter run where there are fewer."""
+    """Each run of K tokens: its digest, and the lines of its first and last token; one shorter run
+    where there are fewer.
+    """
     texts = [token.text for token in found]
     for start in range(max(1, len(found) - K + 1) if found else 0):
-        run = "\x1f".join(texts[start:start + K])
-        digest = int.from_bytes(hashlib.blake2b(run.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+        run = "\x1f".join(texts[start : start + K])
+        digest = int.from_bytes(
+            hashlib.blake2b(run.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+        )
         yield digest, found[start].line, found[min(start + K, len(found)) - 1].line

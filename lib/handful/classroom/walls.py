@@ -1,4 +1,7 @@
-"""The walls of a sandbox: bubblewrap's command, what is seen within, and the bounds that stand before it."""
+"""The walls of a sandbox: bubblewrap's command, what is seen within, and the bounds that stand
+before it.
+"""
+
 from __future__ import annotations
 
 import importlib.util
@@ -23,18 +26,35 @@ COURSE = PACKAGE.parent.parent
 NOBODY = 65534
 ROOM, PYTHON, PACKAGES = "/room", "/python", "/packages"
 OLDEST = (0, 5)
-ADVICE = ("Student code runs in a sandbox only, and there is none here: install bubblewrap, 0.5 or newer "
-          "(Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap).")
-BLOCKED = ("Student code runs in a sandbox only, and this system does not let bubblewrap make one ({}). On Ubuntu 23.10 and newer an "
-           "AppArmor profile for bwrap is needed, or kernel.apparmor_restrict_unprivileged_userns=0; in a container, the right to make "
-           "user namespaces.")
+ADVICE = (
+    "Student code runs in a sandbox only, and there is none here: install bubblewrap, 0.5 or newer "
+    "(Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)."
+)
+BLOCKED = (
+    "Student code runs in a sandbox only, and this system does not let bubblewrap make one ({}). "
+    "On Ubuntu 23.10 and newer an "
+    "AppArmor profile for bwrap is needed, or kernel.apparmor_restrict_unprivileged_userns=0; in "
+    "a container, the right to make "
+    "user namespaces."
+)
 # Of /usr, what Python does not need, and what a machine's owner may have put there.
 UNSEEN = ("/usr/local", "/usr/src", "/usr/share", "/usr/games", "/usr/include", "/usr/etc")
 DEVICES = ("null", "zero", "full", "random", "urandom")
-# Names are given in full: nothing of the grader's own environment goes in.  A fixed seed of hashes makes sets the same everywhere.
-ENVIRONMENT = {"PATH": "/usr/bin", "HOME": "/desk", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
-               "LD_LIBRARY_PATH": f"{PYTHON}/lib", "MPLBACKEND": "Agg", "MPLCONFIGDIR": "/tmp", "OMP_NUM_THREADS": "1",
-               "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+# Names are given in full: nothing of the grader's own environment goes in.  A fixed seed of hashes
+# makes sets the same everywhere.
+ENVIRONMENT = {
+    "PATH": "/usr/bin",
+    "HOME": "/desk",
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "LD_LIBRARY_PATH": f"{PYTHON}/lib",
+    "MPLBACKEND": "Agg",
+    "MPLCONFIGDIR": "/tmp",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
 
 
 class SandboxError(RuntimeError):
@@ -63,9 +83,14 @@ def bubblewrap() -> tuple[str, str, frozenset[str]]:
         Where it is missing or too old.
     """
     if sys.platform != "linux":
-        raise SandboxError("Student code runs in a sandbox of Linux (bubblewrap); on this system, grade within a Linux machine.")
+        raise SandboxError(
+            "Student code runs in a sandbox of Linux (bubblewrap); on this system, grade within a "
+            "Linux machine."
+        )
     path = tool("bwrap", ADVICE)
-    version = subprocess.run([path, "--version"], capture_output=True, text=True).stdout.split()[-1:] or ["0"]
+    version = subprocess.run([path, "--version"], capture_output=True, text=True).stdout.split()[
+        -1:
+    ] or ["0"]
     if tuple(map(int, re.findall(r"\d+", version[0])[:2])) < OLDEST:
         raise SandboxError(ADVICE)
     told = subprocess.run([path, "--help"], capture_output=True, text=True)
@@ -74,11 +99,17 @@ def bubblewrap() -> tuple[str, str, frozenset[str]]:
 
 @cache
 def shown() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
-    """What of this machine is seen inside (folder here, folder there), the interpreter there, and its folders of packages there.
+    """What of this machine is seen inside (folder here, folder there), the interpreter there, and
+    its folders of packages there.
 
-    Python and its packages have the same names inside on every machine, so that no message tells where the grader lives.
+    Python and its packages have the same names inside on every machine, so that no message tells
+    where the grader lives.
     """
-    pairs = [(Path(name), name) for name in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache") if Path(name).exists()]
+    pairs = [
+        (Path(name), name)
+        for name in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache")
+        if Path(name).exists()
+    ]
     interpreter = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
     base = Path(sys.base_prefix).resolve()
     if base == Path("/usr"):
@@ -102,46 +133,97 @@ def shown() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
 def worker() -> dict[str, bytes]:
     """The worker's files, compiled once for all sandboxes of this process."""
     head = importlib.util.MAGIC_NUMBER + bytes(12)
-    return {f"{ROOM}/{name}.pyc": head + marshal.dumps(compile((HOUSE / f"{name}.py").read_bytes(), f"<{name}>", "exec", dont_inherit=True))
-            for name in ("inside", "furniture")}
+    return {
+        f"{ROOM}/{name}.pyc": head
+        + marshal.dumps(
+            compile((HOUSE / f"{name}.py").read_bytes(), f"<{name}>", "exec", dont_inherit=True)
+        )
+        for name in ("inside", "furniture")
+    }
 
 
 def view(library: bool) -> list[str]:
     """bubblewrap's options that say which files are seen inside."""
-    # Made by hand, since bubblewrap keeps the folders that it makes on the way to a file from everyone but root.
+    # Made by hand, since bubblewrap keeps the folders that it makes on the way to a file from
+    # everyone but root.
     parts: list[str] = []
-    for folder in ("/etc", PYTHON, f"{PYTHON}/bin", ROOM, f"{ROOM}/handful", *([] if library else [f"{ROOM}/handful/classroom"])):
+    for folder in (
+        "/etc",
+        PYTHON,
+        f"{PYTHON}/bin",
+        ROOM,
+        f"{ROOM}/handful",
+        *([] if library else [f"{ROOM}/handful/classroom"]),
+    ):
         parts += ["--perms", "0755", "--dir", folder]
     for here, there in shown()[0]:
         if here.is_symlink() and str(here) == there:
             parts += ["--symlink", os.readlink(here), there]
             continue
         parts += ["--ro-bind", str(here), there]
-        # Where the package, or the course that it is part of, lies below what is shown, it is covered.
+        # Where the package, or the course that it is part of, lies below what is shown, it is
+        # covered.
         for hidden in (PACKAGE, COURSE / "exercises", COURSE / "tests", COURSE / "book"):
             if hidden.is_relative_to(here.resolve()) and hidden.is_dir():
-                parts += ["--perms", "0755", "--size", "4096", "--tmpfs", f"{there}/{hidden.relative_to(here.resolve())}"]
+                parts += [
+                    "--perms",
+                    "0755",
+                    "--size",
+                    "4096",
+                    "--tmpfs",
+                    f"{there}/{hidden.relative_to(here.resolve())}",
+                ]
     for hidden in UNSEEN:
         if Path(hidden).is_dir():
             parts += ["--perms", "0755", "--size", "65536", "--tmpfs", hidden]
     student = HOUSE / "student.py"
     if library:
-        parts += ["--ro-bind", str(PACKAGE), f"{ROOM}/handful", "--perms", "0755", "--size", "65536", "--tmpfs",
-                  f"{ROOM}/handful/classroom"]
+        parts += [
+            "--ro-bind",
+            str(PACKAGE),
+            f"{ROOM}/handful",
+            "--perms",
+            "0755",
+            "--size",
+            "65536",
+            "--tmpfs",
+            f"{ROOM}/handful/classroom",
+        ]
     if student.exists():
         parts += ["--ro-bind", str(student), f"{ROOM}/handful/classroom/student.py"]
     return parts
 
 
-def walls(limits: Limits, library: bool, as_root: bool, data: Mapping[str, int], filter_fd: int | None, info_fd: int | None) -> list[str]:
+def walls(
+    limits: Limits,
+    library: bool,
+    as_root: bool,
+    data: Mapping[str, int],
+    filter_fd: int | None,
+    info_fd: int | None,
+) -> list[str]:
     """bubblewrap's command up to the program that it is to run.
 
-    As root, the process inside becomes nobody itself (`inside.settle`): the kernel then counts and checks it as nobody.
-    As anybody else, it lives in a user namespace in which no other can be made.
+    As root, the process inside becomes nobody itself (`inside.settle`): the kernel then counts and
+    checks it as nobody.  As anybody else, it lives in a user namespace in which no other can be
+    made.
     """
     path, _, options = bubblewrap()
-    parts = [path, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
-             "--new-session", "--clearenv", "--hostname", "room", "--cap-drop", "ALL"]
+    parts = [
+        path,
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--hostname",
+        "room",
+        "--cap-drop",
+        "ALL",
+    ]
     if as_root:
         parts += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
@@ -156,7 +238,17 @@ def walls(limits: Limits, library: bool, as_root: bool, data: Mapping[str, int],
     parts += ["--perms", "0755", "--tmpfs", "/dev"]
     for device in DEVICES:
         parts += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    parts += [*size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/desk"]
+    parts += [
+        *size,
+        "--tmpfs",
+        "/dev/shm",
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/",
+        "--chdir",
+        "/desk",
+    ]
     for name, value in ENVIRONMENT.items():
         parts += ["--setenv", name, value]
     if filter_fd is not None:
@@ -178,12 +270,23 @@ def bounds(limits: Limits, group: cgroup.Group | None, as_root: bool, highest_fd
     """What stands before bubblewrap: joining the control groups, then the bounds on each process."""
     front: list[str] = []
     if group:
-        front = ["/bin/sh", "-c", "".join(f"echo 0 > '{door}' && " for door in group.doors) + 'exec "$@"', "sh"]
+        front = [
+            "/bin/sh",
+            "-c",
+            "".join(f"echo 0 > '{door}' && " for door in group.doors) + 'exec "$@"',
+            "sh",
+        ]
     elif scope := cgroup.scope():
         front = scope(limits.memory_bytes, limits.processes)
     seconds = int(limits.total_seconds) + 1
-    front += [tool("prlimit", "The sandbox needs the program prlimit of util-linux, and it is not here."), f"--cpu={seconds}:{seconds + 2}",
-              f"--as={limits.memory_bytes}", f"--fsize={limits.disk_bytes}", "--core=0", f"--nofile={highest_fd + 200}"]
+    front += [
+        tool("prlimit", "The sandbox needs the program prlimit of util-linux, and it is not here."),
+        f"--cpu={seconds}:{seconds + 2}",
+        f"--as={limits.memory_bytes}",
+        f"--fsize={limits.disk_bytes}",
+        "--core=0",
+        f"--nofile={highest_fd + 200}",
+    ]
     if not group and not cgroup.scope():
         # The bound is the user's in all, and other sandboxes may be running as the same one.
         user = NOBODY if as_root else os.getuid()
@@ -202,7 +305,8 @@ def memory_file(data: bytes, closing: ExitStack) -> int:
 
 @cache
 def as_root() -> bool:
-    """Whether sandboxes are made by root itself (True) or within a user namespace (False), tried out once.
+    """Whether sandboxes are made by root itself (True) or within a user namespace (False), tried
+    out once.
 
     Raises
     ------
@@ -210,7 +314,7 @@ def as_root() -> bool:
         Where neither can be had.
     """
     trouble = ""
-    for root in ((True, False) if os.geteuid() == 0 and seccomp.program() else (False,)):
+    for root in (True, False) if os.geteuid() == 0 and seccomp.program() else (False,):
         try:
             command = [*walls(Limits(), False, root, {}, None, None), "--", "/usr/bin/true"]
             tried = subprocess.run(command, capture_output=True, text=True, timeout=60)

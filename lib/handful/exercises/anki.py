@@ -1,9 +1,12 @@
-"""Cards as a package for Anki, written by genanki so that a later one updates what a learner has, and doubles nothing.
+"""Cards as a package for Anki, written by genanki so that a later one updates what a learner has,
+and doubles nothing.
 
-A note's GUID comes from the card's own id, so that an edited card keeps its history; ids of the note type and of the
-decks are constants.  Anki takes over an edit where the package is newer than what it has, so the package bears the time
-of what it was made from, and the same source gives the same bytes.
+A note's GUID comes from the card's own id, so that an edited card keeps its history; ids of the
+note type and of the decks are constants.  Anki takes over an edit where the package is newer than
+what it has, so the package bears the time of what it was made from, and the same source gives the
+same bytes.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -50,7 +53,11 @@ def deck_id(chapter: str) -> int:
     >>> deck_id("latency-and-cost") == deck_id("latency-and-cost") != deck_id("pipelining")
     True
     """
-    return 2**30 + int.from_bytes(hashlib.sha256(f"handful deck {chapter}".encode()).digest()[:4], "big") % 2**30
+    return (
+        2**30
+        + int.from_bytes(hashlib.sha256(f"handful deck {chapter}".encode()).digest()[:4], "big")
+        % 2**30
+    )
 
 
 def package(some: Iterable[Card], site: str = "", when: int | None = None) -> bytes:
@@ -67,8 +74,14 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
     """
     import genanki
 
-    note_type = genanki.Model(MODEL, book.TITLE, fields=[{"name": name} for name in FIELDS], css=STYLE,
-                              templates=[{"name": "Card", "qfmt": FRONT, "afmt": BACK}], sort_field_index=FIELDS.index("Id"))
+    note_type = genanki.Model(
+        MODEL,
+        book.TITLE,
+        fields=[{"name": name} for name in FIELDS],
+        css=STYLE,
+        templates=[{"name": "Card", "qfmt": FRONT, "afmt": BACK}],
+        sort_field_index=FIELDS.index("Id"),
+    )
     decks: dict[str, genanki.Deck] = {}
     pictures: dict[str, Path] = {}
     for number, card in enumerate(some):
@@ -76,19 +89,33 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
             # Anki sorts decks by name; the number keeps them in the order of the book.
             place = [*CHAPTERS, card.chapter].index(card.chapter) + 1
             name = f"{book.TITLE}::{place:02} {title(card.chapter)}"
-            decks[card.chapter] = genanki.Deck(deck_id(card.chapter), name, f"{book.TITLE}, {book.LICENCE}")
+            decks[card.chapter] = genanki.Deck(
+                deck_id(card.chapter), name, f"{book.TITLE}, {book.LICENCE}"
+            )
 
         def image(source: str) -> str:
             path = picture(source, f"{card.file}: {card.id}")
-            name = f"handful-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}{path.suffix.lower()}"
+            name = (
+                f"handful-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}{path.suffix.lower()}"
+            )
             pictures[name] = path
             return name
 
-        front, back = (markup.html(words.markdown(part.text), image=image) for part in (card.front, card.back))
-        decks[card.chapter].add_note(genanki.Note(
-            note_type, [front, back, markup.html(foot(card, site)), card.id], guid=genanki.guid_for("handful", card.id),
-            tags=[card.kind, card.chapter], due=number))
-    return _zipped(genanki.Package(list(decks.values())), pictures, newest() if when is None else when)
+        front, back = (
+            markup.html(words.markdown(part.text), image=image) for part in (card.front, card.back)
+        )
+        decks[card.chapter].add_note(
+            genanki.Note(
+                note_type,
+                [front, back, markup.html(foot(card, site)), card.id],
+                guid=genanki.guid_for("handful", card.id),
+                tags=[card.kind, card.chapter],
+                due=number,
+            )
+        )
+    return _zipped(
+        genanki.Package(list(decks.values())), pictures, newest() if when is None else when
+    )
 
 
 def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:
@@ -100,32 +127,48 @@ def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:
         made.write_to_file(path, timestamp=when)
         with zipfile.ZipFile(path) as archive:
             database = archive.read("collection.anki2")
-    files = {"collection.anki2": database, "media": json.dumps({str(i): name for i, name in enumerate(pictures)}).encode()}
+    files = {
+        "collection.anki2": database,
+        "media": json.dumps({str(i): name for i, name in enumerate(pictures)}).encode(),
+    }
     files |= {str(i): path.read_bytes() for i, path in enumerate(pictures.values())}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(
+                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED
+            )
     return out.getvalue()
 
 
 def newest() -> int:
     """The time of what the cards are made from, in seconds since 1970.
 
-    SOURCE_DATE_EPOCH where it is set, as everywhere in reproducible builds; the last commit where nothing has been changed
-    since; else the newest of the files.
+    SOURCE_DATE_EPOCH where it is set, as everywhere in reproducible builds; the last commit where
+    nothing has been changed since; else the newest of the files.
     """
     if os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return int(os.environ["SOURCE_DATE_EPOCH"])
     places = [folder(), Path(__file__).resolve().parents[1]]
 
     def git(*command: str) -> str:
-        return subprocess.run(["git", *command, "--", *map(str, places)], cwd=folder(), capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", *command, "--", *map(str, places)],
+            cwd=folder(),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
 
     try:
         if not git("status", "--porcelain"):
             return int(git("log", "-1", "--format=%ct"))
     except (OSError, subprocess.CalledProcessError, ValueError):
         pass  # no git here, or no repository: a package that was installed
-    files = (path for place in places for path in place.rglob("*") if path.suffix in (".md", ".py", ".csv", ".toml"))
+    files = (
+        path
+        for place in places
+        for path in place.rglob("*")
+        if path.suffix in (".md", ".py", ".csv", ".toml")
+    )
     return int(max(path.stat().st_mtime for path in files))

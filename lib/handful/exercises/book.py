@@ -1,4 +1,7 @@
-"""The book around cards and problems: what their kinds and sections are called, and where they are published."""
+"""The book around cards and problems: what their kinds and sections are called, and where they are
+published.
+"""
+
 from __future__ import annotations
 
 import re
@@ -12,13 +15,17 @@ LICENCE = "CC BY 4.0"
 
 
 def of_chapter(things: dict, what: str, chapter: str | None = None) -> list:
-    """Cards or problems of a chapter, or of all, in the order of the book; `what` they are called in the error."""
+    """Cards or problems of a chapter, or of all, in the order of the book; `what` they are called
+    in the error.
+    """
     found = in_book_order(things.values())
     if chapter is None:
         return found
     known = list(dict.fromkeys(thing.chapter for thing in found))
     if chapter not in known:
-        raise SourceError(f"There are no {what} of a chapter {chapter!r}; there are some of {', '.join(known)}.")
+        raise SourceError(
+            f"There are no {what} of a chapter {chapter!r}; there are some of {', '.join(known)}."
+        )
     return [thing for thing in found if thing.chapter == chapter]
 
 
@@ -28,7 +35,11 @@ def section_title(chapter: str, section: str) -> str:
     'The floor under latency'
     """
     title = (anchors(chapter) or {}).get(section)
-    return re.sub(r"\{\w+\}`([^`]*)`", r"\1", title) if title else section.replace("-", " ").capitalize()
+    return (
+        re.sub(r"\{\w+\}`([^`]*)`", r"\1", title)
+        if title
+        else section.replace("-", " ").capitalize()
+    )
 
 
 @cache
@@ -50,10 +61,15 @@ def section_address(site: str, chapter: str, section: str) -> str | None:
 
 
 def place(thing, site: str = "") -> str:
-    """Where a card or problem belongs, in Markdown: its section, linked where the book's address is known, and the lecture's second."""
+    """Where a card or problem belongs, in Markdown: its section, linked where the book's address is
+    known, and the lecture's second.
+    """
     from ..ask import lecture_address
 
-    title, link = section_title(thing.chapter, thing.section), section_address(site, thing.chapter, thing.section)
+    title, link = (
+        section_title(thing.chapter, thing.section),
+        section_address(site, thing.chapter, thing.section),
+    )
     parts = [f"[{title}]({link})" if link else title]
     if thing.lecture:
         parts.append(f"lecture [{thing.lecture}]({lecture_address(thing.lecture)})")

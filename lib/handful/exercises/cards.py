@@ -1,4 +1,5 @@
-"""Cards: one idea each, asked for in the section where it appears, and again when it is about to be forgotten.
+"""Cards: one idea each, asked for in the section where it appears, and again when it is about to be
+forgotten.
 
 A card of ``exercises/cards/CHAPTER.md``::
 
@@ -16,10 +17,11 @@ A card of ``exercises/cards/CHAPTER.md``::
 
     Reading the weights once: weights over memory bandwidth.
 
-Fields: ``kind`` (recall, derivation, estimate, misconception), ``section`` (chapter#anchor) and, where the lecture speaks
-of it, ``lecture`` (the time, in quotation marks).  Text is Markdown with maths and the book's roles; a figure on a
-card is asked for by a role, never typed.
+Fields: ``kind`` (recall, derivation, estimate, misconception), ``section`` (chapter#anchor) and,
+where the lecture speaks of it, ``lecture`` (the time, in quotation marks).  Text is Markdown with
+maths and the book's roles; a figure on a card is asked for by a role, never typed.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -50,7 +52,10 @@ def make(entry: Entry) -> Card:
     kind = entry.one_of("kind", KINDS)
     chapter, section, lecture = check_place(entry)
     if [part.title for part in entry.parts] != ["", "Back"]:
-        raise entry.error(f"a card is its front, then ### Back; got {', '.join(part.title or 'the front' for part in entry.parts)}.")
+        raise entry.error(
+            "a card is its front, then ### Back; got "
+            f"{', '.join(part.title or 'the front' for part in entry.parts)}."
+        )
     front, back = entry.parts
     for name, part in (("front", front), ("back", back)):
         if not part.text:
@@ -67,7 +72,11 @@ def cards() -> dict[str, Card]:
 def retired() -> set[str]:
     """Ids of cards that were published once and are gone; a learner's history of them is kept."""
     path = folder() / "cards" / "retired.txt"
-    return {line.split("#")[0].strip() for line in path.read_text("utf-8").splitlines()} - {""} if path.exists() else set()
+    return (
+        {line.split("#")[0].strip() for line in path.read_text("utf-8").splitlines()} - {""}
+        if path.exists()
+        else set()
+    )
 
 
 def card(name: str) -> Card:

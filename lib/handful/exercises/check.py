@@ -1,9 +1,12 @@
-"""What a learner's answer comes to: right, a wrong turn with its name, or not readable.  ``page/check.js`` says the same.
+"""What a learner's answer comes to: right, a wrong turn with its name, or not readable.
+
+``page/check.js`` says the same.
 
 >>> from handful.exercises.problems import problem
 >>> check(problem("step-of-a-dense-model"), "3 GB", seed=1).says
 'That is a number of bytes; asked for is a time.'
 """
+
 from __future__ import annotations
 
 import math
@@ -28,8 +31,9 @@ SAME = 1e-9
 class Verdict:
     """What is made of an answer.
 
-    `kind` is "right", "wrong" (an answer, counted), or "unread" (nothing is counted: it could not be read, or lacks its
-    unit); `says` is the sentence for the learner, `turn` the number of the wrong turn, where it is a known one.
+    `kind` is "right", "wrong" (an answer, counted), or "unread" (nothing is counted: it could not
+    be read, or lacks its unit); `says` is the sentence for the learner, `turn` the number of the
+    wrong turn, where it is a known one.
     """
 
     kind: str
@@ -64,12 +68,22 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     except WrittenError as error:
         return Verdict("unread", str(error))
     wanted = problem.dimension
-    if dimension is None and problem.unit == "%" and near(value / 100, problem.right(seed), problem.tolerance):
-        return Verdict("unread", "Write the sign % too: without it a number is a share, and this one is a hundred times as large.")
+    if (
+        dimension is None
+        and problem.unit == "%"
+        and near(value / 100, problem.right(seed), problem.tolerance)
+    ):
+        return Verdict(
+            "unread",
+            "Write the sign % too: without it a number is a share, and this one is a hundred "
+            "times as large.",
+        )
     if dimension is None and UNITS[problem.unit].kind == "count":
         dimension = wanted  # so many chips, tokens, sequences: the question says of what
     if dimension is None:
-        return Verdict("unread", f"Which unit?  This answer is {called(wanted)}, and its unit counts.")
+        return Verdict(
+            "unread", f"Which unit?  This answer is {called(wanted)}, and its unit counts."
+        )
     if not fits(dimension, wanted):
         return Verdict("wrong", f"That is {called(dimension)}; asked for is {called(wanted)}.")
     right = problem.right(seed)
@@ -83,14 +97,29 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     if value and right and value / right > 0:
         for power in (-4, -3, -2, -1, 1, 2, 3, 4):
             if near(value, right * 1000.0**power, problem.tolerance):
-                return Verdict("wrong", f"The digits are right, but it is {1000 ** abs(power):,} times too {'large' if power > 0 else 'small'}: look at the prefix.")
-        return Verdict("wrong", f"Not yet: that is too {'large' if abs(value) > abs(right) else 'small'}.")
+                return Verdict(
+                    "wrong",
+                    f"The digits are right, but it is {1000 ** abs(power):,} times too "
+                    f"{'large' if power > 0 else 'small'}: look at the prefix.",
+                )
+        return Verdict(
+            "wrong", f"Not yet: that is too {'large' if abs(value) > abs(right) else 'small'}."
+        )
     return Verdict("wrong", "Not yet.")
 
 
-WORDS = {"time": "a time", "byte": "a number of bytes", "flop": "an amount of arithmetic (FLOP)", "token": "a number of tokens",
-         "sequence": "a number of sequences", "parameter": "a number of parameters", "layer": "a number of layers",
-         "device": "a number of chips", "dollar": "an amount of dollars", "bit": "a number of bits"}
+WORDS = {
+    "time": "a time",
+    "byte": "a number of bytes",
+    "flop": "an amount of arithmetic (FLOP)",
+    "token": "a number of tokens",
+    "sequence": "a number of sequences",
+    "parameter": "a number of parameters",
+    "layer": "a number of layers",
+    "device": "a number of chips",
+    "dollar": "an amount of dollars",
+    "bit": "a number of bits",
+}
 
 
 def called(dimension: Dimension) -> str:
@@ -121,11 +150,17 @@ def _units() -> dict[Dimension, str]:
 
 # Formulas
 
+
 def points(problem: Problem) -> list[dict[str, float]]:
-    """Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same for everybody."""
+    """Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same
+    for everybody.
+    """
     step = mulberry32(1)
     rest = {q.name: q.default for q in table.values() if q.default is not None}
-    return [rest | {name: math.exp((step() * 2 - 1) * math.log(50)) for name in problem.letters} for _ in range(POINTS)]
+    return [
+        rest | {name: math.exp((step() * 2 - 1) * math.log(50)) for name in problem.letters}
+        for _ in range(POINTS)
+    ]
 
 
 def spelled(problem: Problem) -> dict[str, str]:
@@ -159,24 +194,45 @@ def check_expression(problem: Problem, text: str) -> Verdict:
         return Verdict("unread", str(error))
     for name in expressions.written_names(text):
         if name not in known:
-            return Verdict("unread", f"{name!r} is none of the letters of this answer, which are {', '.join(map(letter, problem.letters))}.")
+            return Verdict(
+                "unread",
+                f"{name!r} is none of the letters of this answer, which are "
+                f"{', '.join(map(letter, problem.letters))}.",
+            )
     tree = expressions.replace(written, known)
     if same(problem, tree, problem.answer):
         return Verdict("right", "Right.")
     for turn, wrong in enumerate(problem.wrong):
         if same(problem, tree, wrong.tree):
             return Verdict("wrong", problem.words(wrong.says, 0), turn)
-    ratios = [evaluate(tree, at) / evaluate(problem.answer, at) for at in points(problem) if evaluate(problem.answer, at)]
-    if ratios and all(math.isfinite(ratio) and ratio and abs(ratio - ratios[0]) <= SAME * abs(ratios[0]) for ratio in ratios):
-        return Verdict("wrong", f"Only a factor is off: yours is always {format_value(ratios[0], '1', 4)} times the answer.")
-    missing = [letter(name) for name in problem.letters if name in expressions.names(problem.answer) - expressions.names(tree)]
+    ratios = [
+        evaluate(tree, at) / evaluate(problem.answer, at)
+        for at in points(problem)
+        if evaluate(problem.answer, at)
+    ]
+    if ratios and all(
+        math.isfinite(ratio) and ratio and abs(ratio - ratios[0]) <= SAME * abs(ratios[0])
+        for ratio in ratios
+    ):
+        return Verdict(
+            "wrong",
+            f"Only a factor is off: yours is always {format_value(ratios[0], '1', 4)} times the "
+            "answer.",
+        )
+    missing = [
+        letter(name)
+        for name in problem.letters
+        if name in expressions.names(problem.answer) - expressions.names(tree)
+    ]
     if missing:
         return Verdict("wrong", f"Not yet: the answer depends on {missing[0]} too.")
     return Verdict("wrong", "Not yet.")
 
 
 def same(problem: Problem, left, right) -> bool:
-    """Whether two trees have the same value wherever the problem's letters are positive, as far as sampling tells."""
+    """Whether two trees have the same value wherever the problem's letters are positive, as far as
+    sampling tells.
+    """
     for at in points(problem):
         a, b = evaluate(left, at), evaluate(right, at)
         if not math.isfinite(a) or not abs(a - b) <= SAME * max(abs(a), abs(b)):
@@ -186,12 +242,15 @@ def same(problem: Problem, left, right) -> bool:
 
 # Judgement
 
+
 def right_choice(problem: Problem, seed: int) -> int:
     """The number of the one right choice."""
     values = problem.values(seed)
     found = [i for i, choice in enumerate(problem.choices) if evaluate(choice.when, values) > 0]
     if len(found) != 1:
-        raise problem.entry.error(f"for the seed {seed}, {len(found)} choices are right; one is expected.", "choices")
+        raise problem.entry.error(
+            f"for the seed {seed}, {len(found)} choices are right; one is expected.", "choices"
+        )
     return found[0]
 
 

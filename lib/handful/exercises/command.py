@@ -1,7 +1,10 @@
-"""The commands ``handful cards …``; `handful.cli` puts them beside the others, and `problem_command` brings those of problems.
+"""The commands ``handful cards …``; `handful.cli` puts them beside the others, and
+`problem_command` brings those of problems.
 
-What a command needs is imported when it runs, and a package that is missing is named in one sentence.
+What a command needs is imported when it runs, and a package that is missing is named in one
+sentence.
 """
+
 from __future__ import annotations
 
 import functools
@@ -10,9 +13,22 @@ import sys
 from pathlib import Path
 
 # Packages of the extras; a program that only computes does without them.
-EXTRAS = {"study": {"fsrs", "genanki", "latex2mathml", "markdown_it", "mdit_py_plugins", "platformdirs", "playwright"},
-          "classroom": {"datasketch", "distributed"}}
-LOG = "the log; by default study-log.json in your data folder.  The page Review exports and imports the same file"
+EXTRAS = {
+    "study": {
+        "fsrs",
+        "genanki",
+        "latex2mathml",
+        "markdown_it",
+        "mdit_py_plugins",
+        "platformdirs",
+        "playwright",
+    },
+    "classroom": {"datasketch", "distributed"},
+}
+LOG = (
+    "the log; by default study-log.json in your data folder.  The page Review exports and "
+    "imports the same file"
+)
 
 
 class MissingError(RuntimeError):
@@ -21,6 +37,7 @@ class MissingError(RuntimeError):
 
 def needing(run):
     """The command, with a sentence in place of a trace where a package is not installed."""
+
     @functools.wraps(run)
     def runs(options) -> None:
         try:
@@ -30,8 +47,11 @@ def needing(run):
             extra = next((name for name, packages in EXTRAS.items() if package in packages), None)
             if extra is None:
                 raise
-            raise MissingError(f"This command needs the package {package.replace('_', '-')}, which is not installed; "
-                               f"pip install 'handful[{extra}]' brings it.") from None
+            raise MissingError(
+                f"This command needs the package {package.replace('_', '-')}, which is not "
+                "installed; "
+                f"pip install 'handful[{extra}]' brings it."
+            ) from None
 
     return runs
 
@@ -40,13 +60,24 @@ def group(command, name: str, about: str, epilog: str = ""):
     """A command that has commands of its own; the function that adds one."""
     made = command(name, None, about, epilog, programs=False)
     made.set_defaults(run=lambda options: made.print_help())
-    return functools.partial(command, within=made.add_subparsers(metavar="COMMAND", title="commands"))
+    return functools.partial(
+        command, within=made.add_subparsers(metavar="COMMAND", title="commands")
+    )
 
 
 def file_options(made, what: str) -> None:
-    made.add_argument("--chapter", metavar="C", help="of one chapter only, such as latency-and-cost")
-    made.add_argument("-o", "--output", metavar="FILE", help=f"where to write {what}; - is the terminal")
-    made.add_argument("--site", metavar="URL", help="where the book is published, for links to its sections; by default what _config.yml says")
+    made.add_argument(
+        "--chapter", metavar="C", help="of one chapter only, such as latency-and-cost"
+    )
+    made.add_argument(
+        "-o", "--output", metavar="FILE", help=f"where to write {what}; - is the terminal"
+    )
+    made.add_argument(
+        "--site",
+        metavar="URL",
+        help="where the book is published, for links to its sections; by default what "
+        "_config.yml says",
+    )
 
 
 def write(content: bytes, output: str | None, default: str | None, quiet: bool = False) -> None:
@@ -72,27 +103,71 @@ def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
     from . import problem_command
 
-    one = group(command, "cards", "cards: what is due, review, export, print",
-                "The log of reviews is one file, the same as the page's: handful cards log --import FILE.")
+    one = group(
+        command,
+        "cards",
+        "cards: what is due, review, export, print",
+        "The log of reviews is one file, the same as the page's: handful cards log --import FILE.",
+    )
     listed = one("list", needing(_list), "all cards, or those of a chapter")
-    listed.add_argument("--chapter", metavar="C", help="of one chapter only, such as latency-and-cost")
+    listed.add_argument(
+        "--chapter", metavar="C", help="of one chapter only, such as latency-and-cost"
+    )
     due = one("due", needing(_due), "what is due today")
-    asked = one("review", needing(_review), "review what is due, a key an answer", "Enter shows the answer, 1 to 4 grade it, ? helps.", programs=False)
-    kept = one("log", needing(_log), "where reviews are kept; import and export them, change settings",
-               "Settings: retention=0.9, new_per_day=10, chapters=latency-and-cost,pipelining (none: all).")
+    asked = one(
+        "review",
+        needing(_review),
+        "review what is due, a key an answer",
+        "Enter shows the answer, 1 to 4 grade it, ? helps.",
+        programs=False,
+    )
+    kept = one(
+        "log",
+        needing(_log),
+        "where reviews are kept; import and export them, change settings",
+        "Settings: retention=0.9, new_per_day=10, chapters=latency-and-cost,pipelining (none: "
+        "all).",
+    )
     for made in (due, asked, kept):
         made.add_argument("--log", metavar="FILE", help=LOG)
     for made in (due, asked):
         made.add_argument("--chapter", metavar="C", help="cards of one chapter only")
-    asked.add_argument("--site", metavar="URL", help="where the book is published, for links to its sections")
-    kept.add_argument("--import", dest="bring", metavar="FILE", nargs="+", default=[], help="take over what these logs have; nothing is counted twice")
-    kept.add_argument("--export", dest="take", metavar="FILE", help="write the log into a file, for the page or as a backup")
-    kept.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting; may be repeated")
-    sent = one("export", needing(_export), "cards for Anki, a spreadsheet, a reader or a program", programs=False)
+    asked.add_argument(
+        "--site", metavar="URL", help="where the book is published, for links to its sections"
+    )
+    kept.add_argument(
+        "--import",
+        dest="bring",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="take over what these logs have; nothing is counted twice",
+    )
+    kept.add_argument(
+        "--export",
+        dest="take",
+        metavar="FILE",
+        help="write the log into a file, for the page or as a backup",
+    )
+    kept.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change a setting; may be repeated",
+    )
+    sent = one(
+        "export",
+        needing(_export),
+        "cards for Anki, a spreadsheet, a reader or a program",
+        programs=False,
+    )
     sent.add_argument("--format", required=True, choices=["anki", "csv", "markdown", "json"])
     file_options(sent, "it; by default handful-cards.apkg for Anki, else the terminal")
     printed = one("print", needing(_print), "cards on paper, two columns to cut", programs=False)
-    printed.add_argument("--pdf", action="store_true", help="PDF, where Chromium is there; else HTML of one file")
+    printed.add_argument(
+        "--pdf", action="store_true", help="PDF, where Chromium is there; else HTML of one file"
+    )
     file_options(printed, "it; by default handful-cards.html or .pdf")
     problem_command.add(command)
 
@@ -138,8 +213,15 @@ def _due(options) -> None:
     queue = sitting.queue()
     if options.json:
         return cli._json({"due": queue["review"], "new": queue["new"], "again": queue["learning"]})
-    print(f"{plural(len(queue['review']), 'card')} due, {len(queue['new'])} new, {len(queue['learning'])} to be asked again")
-    rows = [(word, name, sitting.cards[name].chapter) for kind, word in (("review", "due"), ("new", "new"), ("learning", "again")) for name in queue[kind]]
+    print(
+        f"{plural(len(queue['review']), 'card')} due, {len(queue['new'])} new, "
+        f"{len(queue['learning'])} to be asked again"
+    )
+    rows = [
+        (word, name, sitting.cards[name].chapter)
+        for kind, word in (("review", "due"), ("new", "new"), ("learning", "again"))
+        for name in queue[kind]
+    ]
     if rows:
         cli._columns(rows)
 
@@ -171,16 +253,40 @@ def _log(options) -> None:
     for name, value in settings:
         set_setting(file, name, value, now)
     if options.take:
-        write(as_file(map(line, file.events), now[0]).encode(), options.take, None, quiet=options.json)
+        write(
+            as_file(map(line, file.events), now[0]).encode(), options.take, None, quiet=options.json
+        )
     study = Study(file.events)
     if options.json:
-        return cli._json({"file": str(file.path), "events": len(file.events), "added": len(added), "cards": len(study.states), "settings": study.settings})
-    rows = [("File", str(file.path)), ("Entries", f"{len(file.events):,}"), ("Cards seen", f"{len(study.states):,}")]
-    rows += [(name.replace("_", " ").capitalize(), ", ".join(value) or "all" if isinstance(value, list) else str(value)) for name, value in study.settings.items()]
+        return cli._json(
+            {
+                "file": str(file.path),
+                "events": len(file.events),
+                "added": len(added),
+                "cards": len(study.states),
+                "settings": study.settings,
+            }
+        )
+    rows = [
+        ("File", str(file.path)),
+        ("Entries", f"{len(file.events):,}"),
+        ("Cards seen", f"{len(study.states):,}"),
+    ]
+    rows += [
+        (
+            name.replace("_", " ").capitalize(),
+            ", ".join(value) or "all" if isinstance(value, list) else str(value),
+        )
+        for name, value in study.settings.items()
+    ]
     cli._columns(rows)
     if options.bring:
         known = len({event["id"] for event in given}) - len(added)
-        print(f"\nImported: {plural(len(added), 'new entry').replace('entrys', 'entries')}" + (f"; {known:,} stood here already" if known else "") + ".")
+        print(
+            f"\nImported: {plural(len(added), 'new entry').replace('entrys', 'entries')}"
+            + (f"; {known:,} stood here already" if known else "")
+            + "."
+        )
 
 
 def _read(read_file, path: str) -> list[dict]:
@@ -196,7 +302,11 @@ def _export(options) -> None:
     from .export import FORMATS, chosen, export
 
     content = export(options.format, chosen(options.chapter), _site(options))
-    write(content, options.output, f"handful-cards{FORMATS['anki']}" if options.format == "anki" else None)
+    write(
+        content,
+        options.output,
+        f"handful-cards{FORMATS['anki']}" if options.format == "anki" else None,
+    )
 
 
 def _print(options) -> None:

@@ -1,4 +1,8 @@
-"""What is drawn from a seed: rows of a scenario, numbers of a range, one case of several.  Problems and assignments use it."""
+"""What is drawn from a seed: rows of a scenario, numbers of a range, one case of several.
+
+Problems and assignments use it.
+"""
+
 from __future__ import annotations
 
 import math
@@ -17,7 +21,8 @@ _RANGE = re.compile(r"\s*([-+.\deE]+)\s*\.\.\s*([-+.\deE]+)\s+(by|times)\s+([-+.
 
 
 def draw(choices: Mapping[str, Sequence], cases: Sequence[Mapping], seed: int) -> dict:
-    """What is drawn for a seed, by name; each name takes one number of `handful.random32`, and the case comes last.
+    """What is drawn for a seed, by name; each name takes one number of `handful.random32`, and the
+    case comes last.
 
     >>> draw({"batch": (16, 32, 64), "context": (1000, 2000)}, (), seed=1)
     {'batch': 32, 'context': 1000}
@@ -30,7 +35,8 @@ def draw(choices: Mapping[str, Sequence], cases: Sequence[Mapping], seed: int) -
 
 
 def values(drawn: Mapping[str, object]) -> dict:
-    """Values of all symbols where that was drawn: the scenario's, then what is drawn, then the case's.
+    """Values of all symbols where that was drawn: the scenario's, then what is drawn, then the
+    case's.
 
     >>> values({"hardware": "H100 SXM", "batch": 64})["memory_bandwidth"]
     3350000000000.0
@@ -50,9 +56,16 @@ def in_range(text: str, name: str, entry: Entry, where: str) -> tuple | None:
     try:
         low, high, step = (float(found[i]) for i in (1, 2, 4))
     except ValueError:
-        raise entry.error(f"{name}: {text!r} has no numbers; write low..high by step, such as 16..256 times 2.", where) from None
+        raise entry.error(
+            f"{name}: {text!r} has no numbers; write low..high by step, such as 16..256 times 2.",
+            where,
+        ) from None
     if low > high or step <= (1 if found[3] == "times" else 0):
-        raise entry.error(f"{name}: {text!r} goes nowhere; write low..high by step, or low..high times a factor above 1.", where)
+        raise entry.error(
+            f"{name}: {text!r} goes nowhere; write low..high by step, or low..high times a factor "
+            "above 1.",
+            where,
+        )
     made, value = [], low
     while value <= high * (1 + 1e-9) and len(made) <= MOST:
         made.append(value)
@@ -73,7 +86,11 @@ def drawn_values(name: str, given, entry: Entry, where: str = "draw") -> tuple:
         known = [row["name"] for row in scenario.page_rows()[name]]
         for value in many:
             if value not in known:
-                raise entry.error(f"{name}: there is no {value!r}; the nearest are {ask.nearest(str(value), known)}.", where)
+                raise entry.error(
+                    f"{name}: there is no {value!r}; the nearest are "
+                    f"{ask.nearest(str(value), known)}.",
+                    where,
+                )
         return many
     return tuple(number(value, name, entry, where) for value in many)
 
@@ -84,7 +101,11 @@ def number(value, name: str, entry: Entry, where: str) -> float:
         raise entry.error(f"{name}: a number is expected; got {value!r}.", where)
     if isinstance(value, str):
         try:
-            value = ask.answer(value.strip()[1:-1]).value if value.strip().startswith("[") else read(value)[0]
+            value = (
+                ask.answer(value.strip()[1:-1]).value
+                if value.strip().startswith("[")
+                else read(value)[0]
+            )
         except (ask.AskError, WrittenError) as error:
             raise entry.error(f"{name}: {error}", where) from None
     if not math.isfinite(value):

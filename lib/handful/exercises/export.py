@@ -1,4 +1,8 @@
-"""Cards as files: an Anki package, CSV for spreadsheets, Markdown, JSON.  Each card keeps its id in all of them."""
+"""Cards as files: an Anki package, CSV for spreadsheets, Markdown, JSON.
+
+Each card keeps its id in all of them.
+"""
+
 from __future__ import annotations
 
 import csv
@@ -25,30 +29,49 @@ def chosen(chapter: str | None = None) -> list[Card]:
 
 
 def as_object(card: Card, site: str = "") -> dict:
-    """A card as plain values; front and back are Markdown with ``$…$`` for maths, numbers those of the book's first scenario."""
+    """A card as plain values; front and back are Markdown with ``$…$`` for maths, numbers those of
+    the book's first scenario.
+    """
     from ..ask import lecture_address
 
     return {
-        "id": card.id, "kind": card.kind, "chapter": card.chapter, "chapter_title": title(card.chapter), "section": card.section,
+        "id": card.id,
+        "kind": card.kind,
+        "chapter": card.chapter,
+        "chapter_title": title(card.chapter),
+        "section": card.section,
         "section_title": book.section_title(card.chapter, card.section),
         "section_address": book.section_address(site, card.chapter, card.section),
-        "lecture": card.lecture, "lecture_address": lecture_address(card.lecture) if card.lecture else None,
-        "front": words.markdown(card.front.text), "back": words.markdown(card.back.text),
+        "lecture": card.lecture,
+        "lecture_address": lecture_address(card.lecture) if card.lecture else None,
+        "front": words.markdown(card.front.text),
+        "back": words.markdown(card.back.text),
     }
 
 
 def as_json(some: Iterable[Card], site: str = "") -> str:
-    made = {"title": book.TITLE, "licence": book.LICENCE, "cards": [as_object(card, site) for card in some]}
+    made = {
+        "title": book.TITLE,
+        "licence": book.LICENCE,
+        "cards": [as_object(card, site) for card in some],
+    }
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 
 
 def as_csv(some: Iterable[Card]) -> str:
-    """A table for spreadsheets: with their mark for UTF-8, and no cell that they would run as a formula."""
+    """A table for spreadsheets: with their mark for UTF-8, and no cell that they would run as a
+    formula.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(["id", "chapter", "kind", "front", "back"])
     for card in map(as_object, some):
-        writer.writerow(map(harmless, (card["id"], card["chapter_title"], card["kind"], card["front"], card["back"])))
+        writer.writerow(
+            map(
+                harmless,
+                (card["id"], card["chapter_title"], card["kind"], card["front"], card["back"]),
+            )
+        )
     return "\ufeff" + out.getvalue()
 
 
@@ -59,7 +82,10 @@ def as_markdown(some: Iterable[Card], site: str = "") -> str:
         if card.chapter != chapter:
             chapter = card.chapter
             lines.append(f"## {title(chapter)}\n")
-        lines.append(f"### {card.id}\n\n*{foot(card, site)}*\n\n{words.markdown(card.front.text)}\n\n---\n\n{words.markdown(card.back.text)}\n")
+        lines.append(
+            f"### {card.id}\n\n*{foot(card, site)}*\n\n{words.markdown(card.front.text)}\n\n---\n"
+            f"\n{words.markdown(card.back.text)}\n"
+        )
     return "\n".join(lines)
 
 
@@ -74,7 +100,11 @@ def export(kind: str, some: Iterable[Card], site: str = "") -> bytes:
         from .anki import package
 
         return package(some, site)
-    made = {"csv": as_csv, "markdown": lambda some: as_markdown(some, site), "json": lambda some: as_json(some, site)}[kind]
+    made = {
+        "csv": as_csv,
+        "markdown": lambda some: as_markdown(some, site),
+        "json": lambda some: as_json(some, site),
+    }[kind]
     return made(some).encode("utf-8")
 
 

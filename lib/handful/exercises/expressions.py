@@ -1,7 +1,7 @@
 """Expressions as authors and learners write them, as trees: "2 * N / F", "step_time(batch=1) / 2".
 
-The tree is that of ``handful.tree``, so that the page computes it too; ``page/expressions.js`` reads the same text.
-Nothing that is written is ever run as code.
+The tree is that of ``handful.tree``, so that the page computes it too; ``page/expressions.js``
+reads the same text. Nothing that is written is ever run as code.
 
 >>> parse("2 N^2 / max(F, 1)")
 ['/', ['*', 2, ['^', 'N', 2]], ['max', 'F', 1]]
@@ -13,6 +13,7 @@ floor ceil abs are allowed.
 >>> evaluate(parse("-2^2 + 3"), {})
 -1.0
 """
+
 from __future__ import annotations
 
 import math
@@ -23,7 +24,9 @@ import sympy
 
 FUNCTIONS = ("max", "min", "sqrt", "log", "log2", "exp", "floor", "ceil", "abs")
 LONGEST, DEEPEST = 300, 40
-_TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+−*/×·÷^(),=]))")
+_TOKEN = re.compile(
+    r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+−*/×·÷^(),=]))"
+)
 _SAME = {"−": "-", "×": "*", "·": "*", "÷": "/", "**": "^"}
 
 
@@ -38,14 +41,18 @@ def tokens(text: str) -> list[str | float | int]:
     [2, 'N']
     """
     if len(text) > LONGEST:
-        raise ExpressionError(f"A formula of {len(text)} characters is too long; {LONGEST} are allowed.")
+        raise ExpressionError(
+            f"A formula of {len(text)} characters is too long; {LONGEST} are allowed."
+        )
     found, at, text = [], 0, text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not match:
             sign = text[at:].lstrip()[0]
-            raise ExpressionError(f"{sign!r} has no place in a formula; + - * / ^, parentheses, names and "
-                                  f"{' '.join(FUNCTIONS)} are allowed.")
+            raise ExpressionError(
+                f"{sign!r} has no place in a formula; + - * / ^, parentheses, names and "
+                f"{' '.join(FUNCTIONS)} are allowed."
+            )
         number, name, sign = match.groups()
         if number:
             value = float(number)
@@ -62,7 +69,11 @@ def written_names(text: str) -> list[str]:
     >>> written_names("max(N, 2 F)")
     ['N', 'F']
     """
-    return [token for token in tokens(text) if isinstance(token, str) and not token.startswith("\0") and token not in FUNCTIONS]
+    return [
+        token
+        for token in tokens(text)
+        if isinstance(token, str) and not token.startswith("\0") and token not in FUNCTIONS
+    ]
 
 
 def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
@@ -73,7 +84,8 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
     text : str
         Arithmetic; ``^`` or ``**`` is a power, and what stands side by side is multiplied.
     resolve : callable, optional
-        ``resolve(name, settings)`` gives the tree that a name stands for; settings are those of ``name(batch=1)``,
+        ``resolve(name, settings)`` gives the tree that a name stands for; settings are those of
+        ``name(batch=1)``,
         which only authors may write.  Without it every name stands for itself.
 
     Raises
@@ -90,7 +102,9 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
 
     def expect(sign: str) -> None:
         if not accept(sign):
-            raise ExpressionError(f"A {sign!r} is missing {'before ' + shown(left[-1]) if left else 'at the end'}.")
+            raise ExpressionError(
+                f"A {sign!r} is missing {'before ' + shown(left[-1]) if left else 'at the end'}."
+            )
 
     def shown(token) -> str:
         return repr(token.removeprefix("\0")) if isinstance(token, str) else "a number"
@@ -148,7 +162,9 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
             arguments.append(total(depth + 1))
         expect(")")
         if (len(arguments) == 1) == (name in ("max", "min")):
-            raise ExpressionError(f"{name} takes {'two values or more' if name in ('max', 'min') else 'one value'}.")
+            raise ExpressionError(
+                f"{name} takes {'two values or more' if name in ('max', 'min') else 'one value'}."
+            )
         return ["/", ["log", *arguments], ["log", 2]] if name == "log2" else [name, *arguments]
 
     def settings(depth: int) -> dict:
@@ -156,7 +172,9 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
         while True:
             name = left.pop() if left else ""
             if not isinstance(name, str) or name.startswith("\0") or not accept("="):
-                raise ExpressionError("A name's settings are written name(batch=1, context=2*context).")
+                raise ExpressionError(
+                    "A name's settings are written name(batch=1, context=2*context)."
+                )
             found[name] = total(depth + 1)
             if not accept(","):
                 expect(")")
@@ -164,7 +182,9 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
 
     tree = total(0)
     if left:
-        raise ExpressionError(f"{shown(left[-1])} stands where the formula should end or go on with a sign.")
+        raise ExpressionError(
+            f"{shown(left[-1])} stands where the formula should end or go on with a sign."
+        )
     return tree
 
 
@@ -190,14 +210,32 @@ def _power(a: float, b: float) -> float:
         return math.copysign(math.inf, a if odd else 1) if a == 0 else math.nan
 
 
-_TWO = {"+": lambda a, b: a + b, "*": lambda a, b: a * b, "/": _divided, "^": _power, "max": _folded(max), "min": _folded(min)}
-_ONE = {"log": math.log, "exp": math.exp, "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "abs": abs}
+_TWO = {
+    "+": lambda a, b: a + b,
+    "*": lambda a, b: a * b,
+    "/": _divided,
+    "^": _power,
+    "max": _folded(max),
+    "min": _folded(min),
+}
+_ONE = {
+    "log": math.log,
+    "exp": math.exp,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "sqrt": math.sqrt,
+    "abs": abs,
+}
 
 
 def evaluate(tree, values: Mapping[str, float]) -> float:
     """The value of a tree; NaN or an infinity where arithmetic has no number, as in a browser.
 
-    >>> evaluate(["/", "a", ["+", "b", 1]], {"a": 6, "b": 2}), evaluate(["/", 1, 0], {}), evaluate(["max", 1, ["sqrt", -1]], {})
+    >>> (
+    ...     evaluate(["/", "a", ["+", "b", 1]], {"a": 6, "b": 2}),
+    ...     evaluate(["/", 1, 0], {}),
+    ...     evaluate(["max", 1, ["sqrt", -1]], {}),
+    ... )
     (2.0, inf, nan)
     """
     if isinstance(tree, str):
@@ -229,7 +267,9 @@ def replace(tree, known: Mapping[str, object]):
     """
     if isinstance(tree, str):
         return known.get(tree, tree)
-    return [tree[0], *(replace(part, known) for part in tree[1:])] if isinstance(tree, list) else tree
+    return (
+        [tree[0], *(replace(part, known) for part in tree[1:])] if isinstance(tree, list) else tree
+    )
 
 
 def names(tree) -> set[str]:
@@ -242,8 +282,20 @@ def names(tree) -> set[str]:
     return set().union(*map(names, tree[1:])) if isinstance(tree, list) else set()
 
 
-_SYMPY = {"max": sympy.Max, "min": sympy.Min, "log": sympy.log, "exp": sympy.exp, "floor": sympy.floor, "ceil": sympy.ceiling,
-          "sqrt": sympy.sqrt, "abs": sympy.Abs, "+": sympy.Add, "*": sympy.Mul, "^": sympy.Pow, "/": lambda a, b: a / b}
+_SYMPY = {
+    "max": sympy.Max,
+    "min": sympy.Min,
+    "log": sympy.log,
+    "exp": sympy.exp,
+    "floor": sympy.floor,
+    "ceil": sympy.ceiling,
+    "sqrt": sympy.sqrt,
+    "abs": sympy.Abs,
+    "+": sympy.Add,
+    "*": sympy.Mul,
+    "^": sympy.Pow,
+    "/": lambda a, b: a / b,
+}
 
 
 def to_sympy(tree, symbol: Callable[[str], sympy.Expr]) -> sympy.Expr:

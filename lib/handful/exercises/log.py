@@ -1,14 +1,29 @@
-"""The log of what a learner did: append-only events, of which every state is a replay.  ``page/study/log.js`` says the same.
+"""The log of what a learner did: append-only events, of which every state is a replay.
+
+``page/study/log.js`` says the same.
 
 A file, of page, terminal or backup alike::
 
-    {"format": "handful-study-log", "version": 1, "exported": ms, "events": [
-    {"id": "Wq2fP0aS", "at": 1773000000000, "zone": 60, "kind": "grade", "card": "what-sets-the-latency-floor", "grade": 3}
-    ]}
+    {
+        "format": "handful-study-log",
+        "version": 1,
+        "exported": ms,
+        "events": [
+            {
+                "id": "Wq2fP0aS",
+                "at": 1773000000000,
+                "zone": 60,
+                "kind": "grade",
+                "card": "what-sets-the-latency-floor",
+                "grade": 3,
+            }
+        ],
+    }
 
-`at` is in ms since 1970 UTC, `zone` the minutes east of UTC then and there; `KINDS` says what each kind has besides.
-Nothing that a file says is trusted: every field is checked.
+`at` is in ms since 1970 UTC, `zone` the minutes east of UTC then and there; `KINDS` says what each
+kind has besides. Nothing that a file says is trusted: every field is checked.
 """
+
 from __future__ import annotations
 
 import json
@@ -44,7 +59,11 @@ class Field(NamedTuple):
 
 
 def _whole(least: int, most: int, required: bool = True) -> Field:
-    return Field(lambda value: type(value) is int and least <= value <= most, f"a whole number from {least} to {most}", required)
+    return Field(
+        lambda value: type(value) is int and least <= value <= most,
+        f"a whole number from {least} to {most}",
+        required,
+    )
 
 
 def _text(pattern: str, words: str) -> Field:
@@ -53,7 +72,10 @@ def _text(pattern: str, words: str) -> Field:
 
 
 def _one_of(*values: str) -> Field:
-    return Field(lambda value: isinstance(value, str) and value in values, " or ".join(f"“{value}”" for value in values))
+    return Field(
+        lambda value: isinstance(value, str) and value in values,
+        " or ".join(f"“{value}”" for value in values),
+    )
 
 
 def _length(text: str) -> int:
@@ -64,10 +86,15 @@ def _length(text: str) -> int:
 _NAME = _text("[a-z0-9-]{1,100}", "1 to 100 lower-case letters, figures and hyphens")
 _ID = _text("[A-Za-z0-9_-]{8,64}", "8 to 64 letters, figures, _ and -")
 SETTINGS = {
-    "retention": Field(lambda value: type(value) in (int, float) and 0.7 <= value <= 0.99, "a number from 0.7 to 0.99"),
+    "retention": Field(
+        lambda value: type(value) in (int, float) and 0.7 <= value <= 0.99,
+        "a number from 0.7 to 0.99",
+    ),
     "new_per_day": _whole(0, 1000),
-    "chapters": Field(lambda value: isinstance(value, list) and len(value) <= 200 and all(map(_NAME.fits, value)),
-                      "a list of at most 200 chapter names"),
+    "chapters": Field(
+        lambda value: isinstance(value, list) and len(value) <= 200 and all(map(_NAME.fits, value)),
+        "a list of at most 200 chapter names",
+    ),
 }
 COMMON = {"id": _ID, "at": _whole(0, LATEST), "zone": _whole(-840, 840)}
 KINDS: dict[str, dict[str, Field]] = {
@@ -75,9 +102,17 @@ KINDS: dict[str, dict[str, Field]] = {
     "undo": {"undoes": _ID},
     "bury": {"card": _NAME},
     "setting": {"name": _one_of(*SETTINGS), "value": Field(lambda value: True, "")},
-    "attempt": {"problem": _NAME, "seed": _whole(0, 2**32 - 1),
-                "given": Field(lambda value: isinstance(value, str) and _length(value) <= 300, "text of at most 300 characters"),
-                "verdict": _one_of("right", "wrong"), "turn": _whole(0, 99, required=False), "hints": _whole(0, 99, required=False)},
+    "attempt": {
+        "problem": _NAME,
+        "seed": _whole(0, 2**32 - 1),
+        "given": Field(
+            lambda value: isinstance(value, str) and _length(value) <= 300,
+            "text of at most 300 characters",
+        ),
+        "verdict": _one_of("right", "wrong"),
+        "turn": _whole(0, 99, required=False),
+        "hints": _whole(0, 99, required=False),
+    },
 }
 
 
@@ -100,7 +135,10 @@ def fault(event: object) -> str | None:
         elif not field.fits(event[name]):
             return f"{name} is {field.words}; got {_shown(event[name])}."
     if kind == "setting" and not SETTINGS[event["name"]].fits(event["value"]):
-        return f"the value of {event['name']} is {SETTINGS[event['name']].words}; got {_shown(event['value'])}."
+        return (
+            f"the value of {event['name']} is {SETTINGS[event['name']].words}; got "
+            f"{_shown(event['value'])}."
+        )
     for name in event:
         if name != "kind" and name not in fields:
             return f"a {kind} has no field {_shown(name)}; it has {', '.join(fields)}."
@@ -121,13 +159,18 @@ def make(kind: str, at: int, zone: int, **fields) -> dict:
 
 
 def merge(*logs: Iterable[dict]) -> list[dict]:
-    """The union by id, in the order of replay: the same whatever is merged first, and however often."""
+    """The union by id, in the order of replay: the same whatever is merged first, and however
+    often.
+    """
     found: dict[str, dict] = {}
     for event in (event for log in logs for event in log):
         known = found.setdefault(event["id"], event)
         if known != event:
-            raise LogError(f"The event {event['id']} stands there twice with different content, so one of the two was "
-                           f"changed by hand; nothing was taken over.")
+            raise LogError(
+                f"The event {event['id']} stands there twice with different content, so one of "
+                "the two was "
+                f"changed by hand; nothing was taken over."
+            )
     return sorted(found.values(), key=lambda event: (event["at"], event["id"]))
 
 
@@ -138,11 +181,16 @@ def line(event: dict) -> str:
 
 def write(lines: Iterable[str], now: int) -> str:
     """The text of a file, from the lines of its events."""
-    return f'{{"format":"{FORMAT}","version":{VERSION},"exported":{now},"events":[\n' + ",\n".join(lines) + "\n]}\n"
+    return (
+        f'{{"format":"{FORMAT}","version":{VERSION},"exported":{now},"events":[\n'
+        + ",\n".join(lines)
+        + "\n]}\n"
+    )
 
 
 def read(text: str) -> list[dict]:
-    """The events of a file, each once and in order, or a LogError that says what is wrong with it and where.
+    """The events of a file, each once and in order, or a LogError that says what is wrong with it
+    and where.
 
     >>> read('{"format": "handful-study-log", "version": 2, "events": []}')
     Traceback (most recent call last):
@@ -150,24 +198,40 @@ def read(text: str) -> list[dict]:
     handful.exercises.log.LogError: The file is of version 2, made by a newer edition of the book; this one reads up to version 1.
     """
     if _length(text) > MOST_BYTES:
-        raise LogError(f"The file is larger than {MOST_BYTES // 1_000_000} MB, which no study log is.")
+        raise LogError(
+            f"The file is larger than {MOST_BYTES // 1_000_000} MB, which no study log is."
+        )
     if not text.strip():
         raise LogError("The file is empty.")
     try:
         file = json.loads(text, parse_constant=_refuse, parse_float=_number)
     except json.JSONDecodeError as error:
-        raise LogError("The file is not complete JSON: it was cut off while it was saved, or it is no study log "
-                       f"(line {error.lineno}, column {error.colno}).") from None
-    except (RecursionError, ValueError):  # brackets without end; numbers of thousands of figures; NaN
+        raise LogError(
+            "The file is not complete JSON: it was cut off while it was saved, or it is no study "
+            "log "
+            f"(line {error.lineno}, column {error.colno})."
+        ) from None
+    except (
+        RecursionError,
+        ValueError,
+    ):  # brackets without end; numbers of thousands of figures; NaN
         raise LogError("The file is no JSON that a study log could hold.") from None
     if not isinstance(file, dict) or file.get("format") != FORMAT:
-        raise LogError(f"The file is no study log: its format is {_shown(file.get('format') if isinstance(file, dict) else None)} "
-                       f"instead of “{FORMAT}”.")
+        raise LogError(
+            "The file is no study log: its format is "
+            f"{_shown(file.get('format') if isinstance(file, dict) else None)} "
+            f"instead of “{FORMAT}”."
+        )
     version = file.get("version")
     if type(version) is not int or version < 1:
-        raise LogError(f"The file's version is {_shown(version)}; versions from 1 to {VERSION} can be read.")
+        raise LogError(
+            f"The file's version is {_shown(version)}; versions from 1 to {VERSION} can be read."
+        )
     if version > VERSION:
-        raise LogError(f"The file is of version {version}, made by a newer edition of the book; this one reads up to version {VERSION}.")
+        raise LogError(
+            f"The file is of version {version}, made by a newer edition of the book; this one "
+            f"reads up to version {VERSION}."
+        )
     events = file.get("events")
     if not isinstance(events, list):
         raise LogError("The file has no list of events.")
@@ -191,11 +255,14 @@ def _refuse(name: str):
 
 # On disk
 
-class LogFile:
-    """A log in a file that is whole at every moment, whatever happens to the program or to the machine.
 
-    A new event is written beside the file and takes its place when it is on disk, so that a crash loses at most the
-    event that was not yet written.  What another program has added in between is kept.
+class LogFile:
+    """A log in a file that is whole at every moment, whatever happens to the program or to the
+    machine.
+
+    A new event is written beside the file and takes its place when it is on disk, so that a crash
+    loses at most the event that was not yet written.  What another program has added in between is
+    kept.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -216,7 +283,9 @@ class LogFile:
 
     def _take(self, events: Iterable[dict]) -> None:
         events = list(events)
-        if len(events) == 1 and events[0]["id"] not in self._lines:  # an answer: no need to sort the whole log
+        if (
+            len(events) == 1 and events[0]["id"] not in self._lines
+        ):  # an answer: no need to sort the whole log
             insort(self.events, events[0], key=lambda event: (event["at"], event["id"]))
         else:
             self.events = merge(self.events, events)
@@ -239,8 +308,13 @@ class LogFile:
         beside = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.path.parent, prefix=f".{self.path.name}.",
-                                             delete=False) as file:
+            with tempfile.NamedTemporaryFile(
+                "w",
+                encoding="utf-8",
+                dir=self.path.parent,
+                prefix=f".{self.path.name}.",
+                delete=False,
+            ) as file:
                 beside = file.name
                 file.write(text)
                 file.flush()
@@ -257,14 +331,20 @@ class LogFile:
             if beside:
                 with suppress(OSError):
                     os.unlink(beside)
-            raise StoreError(f"{self.path} cannot be written: {error.strerror}; the last answer is not noted.") from None
+            raise StoreError(
+                f"{self.path} cannot be written: {error.strerror}; the last answer is not noted."
+            ) from None
 
 
 def read_file(path: Path | str) -> list[dict]:
     """The events of a file; a LogError names it."""
     try:
-        if os.path.getsize(path) > 4 * MOST_BYTES:  # not even as UTF-8; do not fill the memory with it
-            raise LogError(f"The file is larger than {MOST_BYTES // 1_000_000} MB, which no study log is.")
+        if (
+            os.path.getsize(path) > 4 * MOST_BYTES
+        ):  # not even as UTF-8; do not fill the memory with it
+            raise LogError(
+                f"The file is larger than {MOST_BYTES // 1_000_000} MB, which no study log is."
+            )
         return read(Path(path).read_text("utf-8-sig"))
     except UnicodeDecodeError:
         raise LogError(f"{path} cannot be read: the file is no text in UTF-8.") from None
@@ -288,7 +368,9 @@ def _alone(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = open(path.with_name(f".{path.name}.lock"), "w")
     except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}; the last answer is not noted.") from None
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror}; the last answer is not noted."
+        ) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

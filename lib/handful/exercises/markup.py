@@ -1,6 +1,8 @@
-r"""Markdown of cards and problems, away from the page: as HTML for Anki, Moodle and paper, as text for a terminal.
+r"""Markdown of cards and problems, away from the page: as HTML for Anki, Moodle and paper, as text
+for a terminal.
 
-The dialect is the page's own: CommonMark with tables, typographic quotation marks, ``$…$`` and ``$$…$$``.
+The dialect is the page's own: CommonMark with tables, typographic quotation marks, ``$…$`` and
+``$$…$$``.
 
 >>> html("Weights *once*: $N w$.")
 '<p>Weights <em>once</em>: \\(N w\\).</p>'
@@ -12,6 +14,7 @@ A step takes
 - at least
 - so long
 """
+
 from __future__ import annotations
 
 import html as entities
@@ -24,22 +27,31 @@ from . import maths
 
 @cache
 def parser():
-    """The reader of Markdown; markup that is not Markdown's is text, so that nothing written can become a script."""
+    """The reader of Markdown; markup that is not Markdown's is text, so that nothing written can
+    become a script.
+    """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.amsmath import amsmath_plugin
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-    made = MarkdownIt("commonmark", {"html": False, "typographer": True}).enable(["table", "smartquotes"])
+    made = MarkdownIt("commonmark", {"html": False, "typographer": True}).enable(
+        ["table", "smartquotes"]
+    )
     return made.use(dollarmath_plugin).use(amsmath_plugin)
 
 
 def anki(tex: str, display: bool) -> str:
-    r"""Maths as Anki and Moodle read it: ``\(…\)`` in a line, ``\[…\]`` on its own.  A browser decodes the entities."""
+    r"""Maths as Anki and Moodle read it: ``\(…\)`` in a line, ``\[…\]`` on its own.
+
+    A browser decodes the entities.
+    """
     inside = entities.escape(" ".join(tex.split()), quote=False)
     return rf"\[{inside}\]" if display else rf"\({inside}\)"
 
 
-def html(markdown: str, maths: Callable[[str, bool], str] = anki, image: Callable[[str], str] = str) -> str:
+def html(
+    markdown: str, maths: Callable[[str, bool], str] = anki, image: Callable[[str], str] = str
+) -> str:
     """HTML of a text; `maths` sets a formula, `image` says where a picture is found."""
     reader = parser()
     tokens = reader.parse(markdown)
@@ -47,7 +59,13 @@ def html(markdown: str, maths: Callable[[str, bool], str] = anki, image: Callabl
         for inner in token.children or ():
             if inner.type == "image":
                 inner.attrs["src"] = image(str(inner.attrs["src"]))
-    rules = {"math_inline": False, "math_inline_double": True, "math_block": True, "math_block_label": True, "amsmath": True}
+    rules = {
+        "math_inline": False,
+        "math_inline_double": True,
+        "math_block": True,
+        "math_block_label": True,
+        "amsmath": True,
+    }
 
     def rendered(tokens) -> str:
         made = []
@@ -70,7 +88,9 @@ def text(markdown: str, width: int = 80) -> str:
     """What a terminal shows of a text, in lines of at most `width` where they can be broken."""
     from markdown_it.tree import SyntaxTreeNode
 
-    return "\n".join(_blocks(SyntaxTreeNode(parser().parse(markdown)).children, max(width, 20))).strip("\n")
+    return "\n".join(
+        _blocks(SyntaxTreeNode(parser().parse(markdown)).children, max(width, 20))
+    ).strip("\n")
 
 
 def _blocks(nodes, width: int) -> list[str]:
@@ -85,21 +105,41 @@ def _blocks(nodes, width: int) -> list[str]:
 def _block(node, width: int) -> list[str]:
     match node.type:
         case "paragraph" | "heading":
-            return [line for part in _words(node).split("\n") for line in textwrap.wrap(part, width, break_long_words=False, break_on_hyphens=False) or [""]]
+            return [
+                line
+                for part in _words(node).split("\n")
+                for line in textwrap.wrap(
+                    part, width, break_long_words=False, break_on_hyphens=False
+                )
+                or [""]
+            ]
         case "math_block" | "math_block_label" | "amsmath":
             return [f"    {line}" for line in maths.text(node.content.strip()).split("\n")]
         case "fence" | "code_block":
             return [f"    {line}" for line in node.content.rstrip("\n").split("\n")]
         case "bullet_list" | "ordered_list":
             first = int(node.attrs.get("start", 1))
-            return [line for number, item in enumerate(node.children, first)
-                    for line in _marked("- " if node.type == "bullet_list" else f"{number}. ", _blocks(item.children, width - 4))]
+            return [
+                line
+                for number, item in enumerate(node.children, first)
+                for line in _marked(
+                    "- " if node.type == "bullet_list" else f"{number}. ",
+                    _blocks(item.children, width - 4),
+                )
+            ]
         case "blockquote":
             return [f"| {line}" for line in _blocks(node.children, width - 2)]
         case "table":
-            rows = [[_words(cell) for cell in row.children] for part in node.children for row in part.children]
+            rows = [
+                [_words(cell) for cell in row.children]
+                for part in node.children
+                for row in part.children
+            ]
             widths = [max(map(len, column)) for column in zip(*rows)]
-            return ["  ".join(cell.ljust(wide) for cell, wide in zip(row, widths)).rstrip() for row in rows]
+            return [
+                "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths)).rstrip()
+                for row in rows
+            ]
         case "hr":
             return ["-" * 20]
         case _:
@@ -107,7 +147,9 @@ def _block(node, width: int) -> list[str]:
 
 
 def _marked(mark: str, lines: list[str]) -> list[str]:
-    return [(mark if i == 0 else " " * len(mark)) + line if line else "" for i, line in enumerate(lines)]
+    return [
+        (mark if i == 0 else " " * len(mark)) + line if line else "" for i, line in enumerate(lines)
+    ]
 
 
 def _words(node) -> str:

@@ -1,11 +1,19 @@
-r"""Formulas away from the page: as MathML for paper, as a line of text for a terminal.  Both from one tree.
+r"""Formulas away from the page: as MathML for paper, as a line of text for a terminal.
 
-The tree is that of the library ``latex2mathml``, held to what it can do: it lets commands that it does not know through
-as words, and forgets to escape text.  Where that happens the formula is shown as its TeX, and `tree` says so to tests.
+Both from one tree.
 
->>> text(r"t \ge \frac{N_\text{total} w}{n\,\mathrm{BW}}"), text(r"2^{-\Delta} + x_1^2"), text(r"\tfrac12 \max(a, b)")
+The tree is that of the library ``latex2mathml``, held to what it can do: it lets commands that it
+does not know through as words, and forgets to escape text.  Where that happens the formula is shown
+as its TeX, and `tree` says so to tests.
+
+>>> (
+...     text(r"t \ge \frac{N_\text{total} w}{n\,\mathrm{BW}}"),
+...     text(r"2^{-\Delta} + x_1^2"),
+...     text(r"\tfrac12 \max(a, b)"),
+... )
 ('t ≥ (N_total w)/(n BW)', '2^(−Δ) + x₁²', '1/2 max(a, b)')
 """
+
 from __future__ import annotations
 
 import html
@@ -37,17 +45,29 @@ def tree(tex: str, display: bool = False) -> ElementTree.Element:
     """
     from latex2mathml.converter import convert
 
-    plain = re.sub(r"\\(begin|end)\{(\w+)\*?\}", lambda found: rf"\{found[1]}{{{_SAME.get(found[2], found[2])}{'*' if found[2] == 'align' else ''}}}", tex)
+    plain = re.sub(
+        r"\\(begin|end)\{(\w+)\*?\}",
+        lambda found: (
+            rf"\{found[1]}{{{_SAME.get(found[2], found[2])}{'*' if found[2] == 'align' else ''}}}"
+        ),
+        tex,
+    )
     plain = re.sub(r"\\(?:[bB]igg?[lrm]?)(?![A-Za-z])\s*", "", plain)
     try:
         made = convert(plain, display="block" if display else "inline")
-        found = ElementTree.fromstring(re.sub(r"&(?!#?\w+;)", "&amp;", re.sub(r' xmlns="[^"]*"', "", made)))
+        found = ElementTree.fromstring(
+            re.sub(r"&(?!#?\w+;)", "&amp;", re.sub(r' xmlns="[^"]*"', "", made))
+        )
     except Exception as error:  # the library's errors have no common base
-        raise MathsError(f"{tex!r} cannot be shown away from the page: {error or type(error).__name__}.") from None
+        raise MathsError(
+            f"{tex!r} cannot be shown away from the page: {error or type(error).__name__}."
+        ) from None
     for element in found.iter():
         words = element.text or ""
         if "\\" in words or (words.strip() == "&"):
-            raise MathsError(f"{tex!r} holds {words.strip()}, which cannot be shown away from the page.")
+            raise MathsError(
+                f"{tex!r} holds {words.strip()}, which cannot be shown away from the page."
+            )
     return found
 
 
@@ -80,7 +100,11 @@ def _shown(element: ElementTree.Element) -> str:
             return f"{_bound(over)}/{_bound(under)}"
         case "msup" | "mover":
             base, upper = map(_shown, parts)
-            return _mark(base, upper) if element.tag == "mover" else _raised(base if base in _SHUT else _bound(base), upper)
+            return (
+                _mark(base, upper)
+                if element.tag == "mover"
+                else _raised(base if base in _SHUT else _bound(base), upper)
+            )
         case "msub" | "munder":
             base, lower = map(_shown, parts)
             return _lowered(base, lower)
@@ -92,7 +116,9 @@ def _shown(element: ElementTree.Element) -> str:
         case "mroot":
             return f"{_raised('', _shown(parts[1]))}√{_bound(_shown(parts[0]))}"
         case "mtable":
-            return "\n".join(" ".join(filter(None, (_shown(cell).strip() for cell in row))) for row in parts)
+            return "\n".join(
+                " ".join(filter(None, (_shown(cell).strip() for cell in row))) for row in parts
+            )
         case _:
             return _row(parts)
 
@@ -113,12 +139,20 @@ def _row(parts: list[ElementTree.Element]) -> str:
             line = f"{line.rstrip(' ')} {shown} "
         elif kind == "comma":
             line = f"{line.rstrip(' ')}{shown} "
-        elif kind in ("prefix", "shut") or before in ("open", "prefix", "start", "tight") or kind == "tight":
+        elif (
+            kind in ("prefix", "shut")
+            or before in ("open", "prefix", "start", "tight")
+            or kind == "tight"
+        ):
             line += shown
         elif kind == "open" and before == "name":
             line += shown
         else:
-            line = f"{line.rstrip(' ')} {shown}" if line and not line.endswith((" ", "\n")) else line + shown
+            line = (
+                f"{line.rstrip(' ')} {shown}"
+                if line and not line.endswith((" ", "\n"))
+                else line + shown
+            )
         before, letters = "sign" if kind == "comma" else kind, upright
     return line
 
@@ -135,7 +169,11 @@ def _kind(part: ElementTree.Element, shown: str, before: str) -> str:
     if part.tag == "mo" and shown.isalpha():
         return "name"
     if part.tag == "mo" or (part.tag == "mi" and len(shown) == 1 and not shown.isalnum()):
-        return "prefix" if shown in "−-+±" and before in ("start", "sign", "open", "prefix") else "sign"
+        return (
+            "prefix"
+            if shown in "−-+±" and before in ("start", "sign", "open", "prefix")
+            else "sign"
+        )
     return "name" if part.tag == "mi" else "value"
 
 
@@ -149,7 +187,11 @@ def _raised(base: str, upper: str) -> str:
     if upper.strip() in ("′", "*", "⋆", "∗"):
         return base + upper.strip()
     small = upper.translate(_UPPER)
-    return base + small if all(sign in "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ" for sign in small) else f"{base}^{_bound(upper)}"
+    return (
+        base + small
+        if all(sign in "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ" for sign in small)
+        else f"{base}^{_bound(upper)}"
+    )
 
 
 def _lowered(base: str, lower: str) -> str:
@@ -159,5 +201,19 @@ def _lowered(base: str, lower: str) -> str:
 
 
 def _mark(base: str, upper: str) -> str:
-    marks = {"¯": "\u0304", "‾": "\u0304", "^": "\u0302", "˜": "\u0303", "~": "\u0303", "˙": "\u0307", "→": "\u20d7"}
-    return base + marks[upper] if upper in marks and len(base) == 1 else base if upper in ("⏞", "⏟") else f"{base}^{_bound(upper)}"
+    marks = {
+        "¯": "\u0304",
+        "‾": "\u0304",
+        "^": "\u0302",
+        "˜": "\u0303",
+        "~": "\u0303",
+        "˙": "\u0307",
+        "→": "\u20d7",
+    }
+    return (
+        base + marks[upper]
+        if upper in marks and len(base) == 1
+        else base
+        if upper in ("⏞", "⏟")
+        else f"{base}^{_bound(upper)}"
+    )

@@ -1,4 +1,5 @@
-"""A problem in a notebook: the same source, the same draws and the same check as in the page and the terminal.
+"""A problem in a notebook: the same source, the same draws and the same check as in the page and
+the terminal.
 
 >>> box = practise("step-of-a-dense-model", seed=1)
 >>> box.answer.value = "3 GB"
@@ -6,6 +7,7 @@
 >>> "a number of bytes" in box.verdict.value
 True
 """
+
 from __future__ import annotations
 
 import random
@@ -30,31 +32,58 @@ class Practice(widgets.VBox):
         if found.kind == "choice":
             self.answer = widgets.RadioButtons(layout=full)
         elif found.kind == "schedule":
-            self.answer = widgets.Textarea(placeholder="a line a stage, such as F1 F2 B1 B2", rows=6, layout=full)
+            self.answer = widgets.Textarea(
+                placeholder="a line a stage, such as F1 F2 B1 B2", rows=6, layout=full
+            )
         else:
-            self.answer = widgets.Text(placeholder="in " + ", ".join(map(letter, found.letters)) if found.letters
-                                       else "with its unit, such as 12 ms", continuous_update=False)
+            self.answer = widgets.Text(
+                placeholder="in " + ", ".join(map(letter, found.letters))
+                if found.letters
+                else "with its unit, such as 12 ms",
+                continuous_update=False,
+            )
         self.check, self.hint, self.solution, self.again = (
-            widgets.Button(description=text, tooltip=text, button_style=style) for text, style in
-            [("Check", "primary"), ("A hint", ""), ("The solution", ""), ("New numbers", "")])
+            widgets.Button(description=text, tooltip=text, button_style=style)
+            for text, style in [
+                ("Check", "primary"),
+                ("A hint", ""),
+                ("The solution", ""),
+                ("New numbers", ""),
+            ]
+        )
         self.check.on_click(lambda _: self._judge())
         self.hint.on_click(lambda _: self._hint())
         self.solution.on_click(lambda _: self._show(self.problem.solution.text))
         self.again.on_click(lambda _: self.draw(random.randrange(2**32)))
-        super().__init__([self.text, self.answer, widgets.HBox([self.check, self.hint, self.solution, self.again]),
-                          self.verdict, self.help])
+        super().__init__(
+            [
+                self.text,
+                self.answer,
+                widgets.HBox([self.check, self.hint, self.solution, self.again]),
+                self.verdict,
+                self.help,
+            ]
+        )
         self.draw(seed)
 
     def draw(self, seed: int) -> None:
         """Draw the numbers of a seed, and begin again."""
         self.seed, self.hints_shown = seed, 0
-        letters = "".join(f"<li><code>{letter(name)}</code> {_meaning(name)}</li>" for name in self.problem.letters)
-        self.text.value = self._html(self.problem.text.text) + (f"<ul>{letters}</ul>" if letters else "")
+        letters = "".join(
+            f"<li><code>{letter(name)}</code> {_meaning(name)}</li>"
+            for name in self.problem.letters
+        )
+        self.text.value = self._html(self.problem.text.text) + (
+            f"<ul>{letters}</ul>" if letters else ""
+        )
         self.verdict.value = self.help.value = ""
         self.hint.disabled = False
         if self.problem.kind == "choice":
             # A radio button's label is plain text.
-            self.answer.options = [(self.problem.words(choice.text, seed), i) for i, choice in enumerate(self.problem.choices)]
+            self.answer.options = [
+                (self.problem.words(choice.text, seed), i)
+                for i, choice in enumerate(self.problem.choices)
+            ]
             self.answer.value = None
         else:
             self.answer.value = ""
@@ -71,11 +100,13 @@ class Practice(widgets.VBox):
             self.verdict.value = "Choose one first."
             return
         found = check(self.problem, given, self.seed)
-        self.verdict.value = f"<b>{KINDS[found.kind]}</b> " + self._html(found.says).removeprefix("<p>").removesuffix("</p>")
+        self.verdict.value = f"<b>{KINDS[found.kind]}</b> " + self._html(found.says).removeprefix(
+            "<p>"
+        ).removesuffix("</p>")
 
     def _hint(self) -> None:
         self.hints_shown += 1
-        self._show("\n\n".join(part.text for part in self.problem.hints[:self.hints_shown]))
+        self._show("\n\n".join(part.text for part in self.problem.hints[: self.hints_shown]))
         self.hint.disabled = self.hints_shown >= len(self.problem.hints)
 
     def _show(self, markdown: str) -> None:
@@ -96,7 +127,8 @@ def practise(name: str, seed: int | None = None) -> Practice:
     name : str
         Its id, as ``handful problems list`` shows it.
     seed : int, optional
-        0 to 2**32 - 1; the same seed draws the same numbers for everybody.  Drawn at random if left out.
+        0 to 2**32 - 1; the same seed draws the same numbers for everybody.  Drawn at random if left
+        out.
 
     Raises
     ------
@@ -116,5 +148,8 @@ def practise(name: str, seed: int | None = None) -> Practice:
     try:
         return Practice(found, seed)
     except ModuleNotFoundError as missing:
-        raise SourceError(f"Problems in a notebook need the package {missing.name}; install handful with its extra: "
-                          'pip install "handful[study]".') from None
+        raise SourceError(
+            f"Problems in a notebook need the package {missing.name}; install handful with its "
+            "extra: "
+            'pip install "handful[study]".'
+        ) from None

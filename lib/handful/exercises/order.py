@@ -1,4 +1,7 @@
-"""The order in which a reader meets cards and problems: chapters as the book has them, then as their files do."""
+"""The order in which a reader meets cards and problems: chapters as the book has them, then as
+their files do.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -8,10 +11,19 @@ from ..claims import CHAPTERS
 
 
 def by_chapter(things: Iterable[Any]) -> dict[str, list]:
-    """Cards or problems by chapter, in the book's order; chapters that follow no part of the lecture come last.
+    """Cards or problems by chapter, in the book's order; chapters that follow no part of the
+    lecture come last.
 
     >>> from types import SimpleNamespace as Card
-    >>> list(by_chapter([Card(chapter="calculators"), Card(chapter="pipelining"), Card(chapter="latency-and-cost")]))
+    >>> list(
+    ...     by_chapter(
+    ...         [
+    ...             Card(chapter="calculators"),
+    ...             Card(chapter="pipelining"),
+    ...             Card(chapter="latency-and-cost"),
+    ...         ]
+    ...     )
+    ... )
     ['latency-and-cost', 'pipelining', 'calculators']
     """
     found: dict[str, list] = {}

@@ -1,4 +1,5 @@
 """Pictures that cards and problems show: files of the book, which go along with what is made of it."""
+
 from __future__ import annotations
 
 import re
@@ -12,11 +13,16 @@ KINDS = (".png", ".jpg", ".jpeg", ".svg", ".webp", ".gif")
 
 
 def picture(source: str, where: str) -> Path:
-    """The file of a picture, beside the sources of exercises or among the book's pages; `where` is who shows it."""
+    """The file of a picture, beside the sources of exercises or among the book's pages; `where` is
+    who shows it.
+    """
     name, top = unquote(source), folder().parent
     if not re.match(r"[a-z]+:|/", name) and name.lower().endswith(KINDS):
         for place in (folder() / "cards", folder() / "problems", top / "book"):
             path = (place / name).resolve()
             if path.is_file() and path.is_relative_to(top.resolve()):
                 return path
-    raise ExportError(f"{where} shows the picture {source!r}, which is no picture beside the exercises or in the book.")
+    raise ExportError(
+        f"{where} shows the picture {source!r}, which is no picture beside the exercises or in "
+        "the book."
+    )

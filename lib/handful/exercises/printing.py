@@ -1,4 +1,7 @@
-"""Cards and problems on paper: one HTML file that needs nothing else, and the PDF that Chromium makes of it."""
+"""Cards and problems on paper: one HTML file that needs nothing else, and the PDF that Chromium
+makes of it.
+"""
+
 from __future__ import annotations
 
 import base64
@@ -40,9 +43,13 @@ pre { white-space: pre-wrap; } code { font-size: 9pt; } img { max-width: 100%; }
 def page(name: str, body: str) -> str:
     """A whole document, which asks for nothing and runs nothing."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    return (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(name)}</title>\n<style>\n{STYLE}\n</style>\n</head>\n'
-            f"<body>\n{body}\n</body>\n</html>\n")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(name)}</title>\n<style>\n{STYLE}\n</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
 
 
 def html(markdown: str, where: str = "") -> str:
@@ -54,26 +61,41 @@ def html(markdown: str, where: str = "") -> str:
 
 
 def card_sheets(some: Iterable[Card], site: str = "") -> str:
-    """Cards to cut out: a row a card, the question on the left, the answer on the right, to be folded in between."""
-    parts = [f"<h1>{book.TITLE}: cards</h1>", '<p class="note">Cut along the broken lines and fold along the dotted one, question outwards.</p>']
+    """Cards to cut out: a row a card, the question on the left, the answer on the right, to be
+    folded in between.
+    """
+    parts = [
+        f"<h1>{book.TITLE}: cards</h1>",
+        '<p class="note">Cut along the broken lines and fold along the dotted one, question '
+        "outwards.</p>",
+    ]
     for chapter, group in by_chapter(some).items():
         parts.append(f"<h2>{escape(title(chapter))}</h2>\n<div>")
         for card in group:
             where = f"{card.file}: {card.id}"
-            front, back = (html(words.markdown(part.text), where) for part in (card.front, card.back))
-            parts.append(f'<div class="pair"><div>{front}<p class="note">{escape(card.kind.capitalize())}</p></div>'
-                         f'<div>{back}<div class="note">{html(foot(card, site))}</div></div></div>')
+            front, back = (
+                html(words.markdown(part.text), where) for part in (card.front, card.back)
+            )
+            parts.append(
+                f'<div class="pair"><div>{front}<p '
+                f'class="note">{escape(card.kind.capitalize())}</p></div>'
+                f'<div>{back}<div class="note">{html(foot(card, site))}</div></div></div>'
+            )
         parts.append("</div>")
     return page(f"{book.TITLE}: cards", "\n".join(parts))
 
 
 def problem_sheets(some: Sequence[Problem], seeds: Sequence[int], solutions: bool = False) -> str:
-    """A sheet for each seed, with room for answers; with `solutions`, each is followed by a page that has them."""
+    """A sheet for each seed, with room for answers; with `solutions`, each is followed by a page
+    that has them.
+    """
     parts = []
     for seed in seeds:
         drawn = {problem.id: Drawn(problem, seed) for problem in some}
-        parts.append(f'<section class="sheet">\n<h1>{book.TITLE}: problems</h1>\n'
-                     f'<div class="head"><span>Name:</span><span>Date:</span><span>Sheet {seed}</span></div>')
+        parts.append(
+            f'<section class="sheet">\n<h1>{book.TITLE}: problems</h1>\n'
+            f'<div class="head"><span>Name:</span><span>Date:</span><span>Sheet {seed}</span></div>'
+        )
         number = 0
         for chapter, group in by_chapter(some).items():
             parts.append(f"<h2>{escape(title(chapter))}</h2>")
@@ -83,7 +105,9 @@ def problem_sheets(some: Sequence[Problem], seeds: Sequence[int], solutions: boo
         parts.append("</section>")
         if solutions:
             parts.append(f'<section class="sheet">\n<h1>Solutions of sheet {seed}</h1>')
-            ordered = [drawn[problem.id] for group in by_chapter(some).values() for problem in group]
+            ordered = [
+                drawn[problem.id] for group in by_chapter(some).values() for problem in group
+            ]
             parts += [_solution(number, one) for number, one in enumerate(ordered, 1)]
             parts.append("</section>")
     return page(f"{book.TITLE}: problems", "\n".join(parts))
@@ -92,16 +116,30 @@ def problem_sheets(some: Sequence[Problem], seeds: Sequence[int], solutions: boo
 def _problem(number: int, drawn: Drawn) -> str:
     where = f"{drawn.problem.entry.file}: {drawn.id}"
     if drawn.choices:
-        room = '<ol class="choices">' + "".join(f"<li>{html(text, where)}</li>" for text, _, _ in drawn.choices) + "</ol>"
+        room = (
+            '<ol class="choices">'
+            + "".join(f"<li>{html(text, where)}</li>" for text, _, _ in drawn.choices)
+            + "</ol>"
+        )
     else:
         room = f'<div class="room{" line" if drawn.kind == "expression" else ""}"></div>'
-    return f'<article class="problem">\n<h3>{number}. <span class="note">{drawn.problem.level.capitalize()}</span></h3>\n{html(drawn.text, where)}\n{room}\n</article>'
+    return (
+        f'<article class="problem">\n<h3>{number}. <span '
+        f'class="note">{drawn.problem.level.capitalize()}</span></h3>\n'
+        f"{html(drawn.text, where)}\n{room}\n</article>"
+    )
 
 
 def _solution(number: int, drawn: Drawn) -> str:
-    result = f"{right_letter(drawn)}. " if drawn.choices else f"{drawn.shown}. " if drawn.shown else ""
+    result = (
+        f"{right_letter(drawn)}. " if drawn.choices else f"{drawn.shown}. " if drawn.shown else ""
+    )
     where = f"{drawn.problem.entry.file}: {drawn.id}"
-    return f'<article class="solution">\n<h3>{number}. {escape(result)}</h3>\n{html(drawn.solution, where)}\n<div class="note">{html(book.place(drawn.problem))}</div>\n</article>'
+    return (
+        f'<article class="solution">\n<h3>{number}. {escape(result)}</h3>\n'
+        f"{html(drawn.solution, where)}\n<div "
+        f'class="note">{html(book.place(drawn.problem))}</div>\n</article>'
+    )
 
 
 def pdf(html: str) -> bytes:
@@ -115,8 +153,11 @@ def pdf(html: str) -> bytes:
     except ModuleNotFoundError:
         browser = None
     if not browser:
-        raise MissingError("A PDF needs Chromium or Chrome and the package playwright (pip install playwright); without --pdf you get HTML, "
-                           "which any browser prints the same.")
+        raise MissingError(
+            "A PDF needs Chromium or Chrome and the package playwright (pip install playwright); "
+            "without --pdf you get HTML, "
+            "which any browser prints the same."
+        )
     try:
         with sync_playwright() as playwright:
             chromium = playwright.chromium.launch(executable_path=browser, args=["--disable-gpu"])

@@ -2,9 +2,16 @@ r"""Problems as files: Markdown and JSON for a seed, Moodle XML and text2qti wit
 
 Every answer is computed when the file is made, in the unit that the question then asks for.
 
->>> asked(0.02314, "s"), asked(2.7e-7, "$/token"), asked(671e9, "parameter"), asked(3.29e24, "FLOP"), asked(0.25, "%")
+>>> (
+...     asked(0.02314, "s"),
+...     asked(2.7e-7, "$/token"),
+...     asked(671e9, "parameter"),
+...     asked(3.29e24, "FLOP"),
+...     asked(0.25, "%"),
+... )
 ((0.001, 'ms'), (1e-06, 'dollars per million tokens'), (1000000000.0, 'billion parameters'), (1.0, 'FLOP'), (0.01, '%'))
 """
+
 from __future__ import annotations
 
 import json
@@ -24,11 +31,17 @@ FORMATS = {"markdown": ".md", "json": ".json", "moodle": ".xml", "text2qti": ".t
 MOST = 100  # variants of a problem
 
 
-def chosen(chapter: str | None = None, level: str | None = None, names: Sequence[str] = ()) -> list[Problem]:
+def chosen(
+    chapter: str | None = None, level: str | None = None, names: Sequence[str] = ()
+) -> list[Problem]:
     """Problems of a chapter and a level, or all, in book order."""
     if level is not None and level not in LEVELS:
         raise SourceError(f"There is no level {level!r}; there are {', '.join(LEVELS)}.")
-    found = [problem for problem in book.of_chapter(problems(), "problems", chapter) if level in (None, problem.level)]
+    found = [
+        problem
+        for problem in book.of_chapter(problems(), "problems", chapter)
+        if level in (None, problem.level)
+    ]
     return [problem for problem in found if problem.id in names] if names else found
 
 
@@ -37,7 +50,9 @@ class Drawn:
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem, self.seed, self.id, self.kind = problem, seed, problem.id, problem.kind
-        self.scale, self.unit = asked(problem.right(seed), problem.unit) if problem.kind == "number" else (1, "")
+        self.scale, self.unit = (
+            asked(problem.right(seed), problem.unit) if problem.kind == "number" else (1, "")
+        )
 
     def words(self, part: Part | str) -> str:
         text = part.text if isinstance(part, Part) else part
@@ -52,9 +67,15 @@ class Drawn:
     def how(self) -> str:
         if self.kind == "number":
             tolerance = f"{100 * self.problem.tolerance:g} %"
-            return f"Answer with a number{f' in {self.unit}' if self.unit else ''}; within {tolerance} of the answer counts as right."
+            return (
+                f"Answer with a number{f' in {self.unit}' if self.unit else ''}; within "
+                f"{tolerance} of the answer counts as right."
+            )
         if self.kind == "expression":
-            return f"Answer with a formula in {', '.join(f'`{letter(name)}`' for name in self.problem.letters)}."
+            return (
+                "Answer with a formula in "
+                f"{', '.join(f'`{letter(name)}`' for name in self.problem.letters)}."
+            )
         return ""
 
     @property
@@ -63,9 +84,14 @@ class Drawn:
 
     @property
     def wrong(self) -> list[tuple[float, str]]:
-        """Each wrong turn of a problem that asks for a number: where it leads to, and what to say of it."""
+        """Each wrong turn of a problem that asks for a number: where it leads to, and what to say
+        of it.
+        """
         values = self.problem.wrong_values(self.seed)
-        return [(value / self.scale, self.words(wrong.says)) for value, wrong in zip(values, self.problem.wrong)]
+        return [
+            (value / self.scale, self.words(wrong.says))
+            for value, wrong in zip(values, self.problem.wrong)
+        ]
 
     @property
     def choices(self) -> list[tuple[str, str, bool]]:
@@ -73,13 +99,19 @@ class Drawn:
         if self.kind != "choice":
             return []
         right = right_choice(self.problem, self.seed)
-        return [(self.words(choice.text), self.words(choice.says), i == right) for i, choice in enumerate(self.problem.choices)]
+        return [
+            (self.words(choice.text), self.words(choice.says), i == right)
+            for i, choice in enumerate(self.problem.choices)
+        ]
 
     @property
     def solution(self) -> str:
         lines = [self.words(self.problem.solution)]
         if self.problem.rubric:
-            lines.append("A good answer:\n\n" + "\n".join(f"- {self.words(line)}" for line in self.problem.rubric))
+            lines.append(
+                "A good answer:\n\n"
+                + "\n".join(f"- {self.words(line)}" for line in self.problem.rubric)
+            )
         return "\n\n".join(lines)
 
     @property
@@ -89,17 +121,25 @@ class Drawn:
     @property
     def shown(self) -> str:
         """The answer as the book writes it; "" where it is no number."""
-        return format_value(self.problem.right(self.seed), self.problem.unit) if self.kind == "number" else ""
+        return (
+            format_value(self.problem.right(self.seed), self.problem.unit)
+            if self.kind == "number"
+            else ""
+        )
 
 
 def asked(value: float, unit: str) -> tuple[float, str]:
-    """The unit, with its prefix, that `value` of a unit of `handful.units` is best asked for in: its size in SI, its words."""
+    """The unit, with its prefix, that `value` of a unit of `handful.units` is best asked for in:
+    its size in SI, its words.
+    """
     text = format_value(value, unit).replace(NBSP, " ")
     match = re.fullmatch(r"[−-]?(\$?)[\d,.]+(?: × 10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)? ?(.*)", text)
     sign, rest = match.groups()
     if unit == "$" and abs(value) < 0.01:
         return 1e-6, "millionths of a dollar"
-    rest = {"chip": "chips", "token": "tokens", "sequence": "sequences", "layer": "layers"}.get(rest, rest)
+    rest = {"chip": "chips", "token": "tokens", "sequence": "sequences", "layer": "layers"}.get(
+        rest, rest
+    )
     if not rest:
         return 1, "dollars" if sign else ""
     dollars = f"dollars {rest}" if rest.startswith("per") else f"{rest} dollars"
@@ -107,12 +147,16 @@ def asked(value: float, unit: str) -> tuple[float, str]:
 
 
 def variants(problem: Problem, seed: int, many: int) -> list[Drawn]:
-    """A problem for some seeds, from `seed` on: as many as are asked for, or as many as differ in what is drawn."""
+    """A problem for some seeds, from `seed` on: as many as are asked for, or as many as differ in
+    what is drawn.
+    """
     if not 1 <= many <= MOST:
         raise SourceError(f"From 1 to {MOST} variants can be made; got {many}.")
     found: dict[str, Drawn] = {}
     for one in range(seed, seed + 20 * many):
-        found.setdefault(json.dumps(problem.draw(one), sort_keys=True, default=str), Drawn(problem, one))
+        found.setdefault(
+            json.dumps(problem.draw(one), sort_keys=True, default=str), Drawn(problem, one)
+        )
         if len(found) == many:
             break
     return list(found.values())
@@ -120,28 +164,58 @@ def variants(problem: Problem, seed: int, many: int) -> list[Drawn]:
 
 # For programs and readers
 
+
 def as_object(problem: Problem, seed: int, site: str = "") -> dict:
-    """A problem for a seed as plain values; texts are Markdown, `answer` and the wrong turns in SI units."""
+    """A problem for a seed as plain values; texts are Markdown, `answer` and the wrong turns in SI
+    units.
+    """
     drawn = Drawn(problem, seed)
     found = {
-        "id": problem.id, "kind": problem.kind, "level": problem.level, "chapter": problem.chapter, "section": problem.section,
-        "section_address": book.section_address(site, problem.chapter, problem.section), "lecture": problem.lecture,
-        "seed": seed, "text": drawn.words(problem.text), "hints": drawn.hints, "solution": drawn.words(problem.solution),
+        "id": problem.id,
+        "kind": problem.kind,
+        "level": problem.level,
+        "chapter": problem.chapter,
+        "section": problem.section,
+        "section_address": book.section_address(site, problem.chapter, problem.section),
+        "lecture": problem.lecture,
+        "seed": seed,
+        "text": drawn.words(problem.text),
+        "hints": drawn.hints,
+        "solution": drawn.words(problem.solution),
         "rubric": [drawn.words(line) for line in problem.rubric],
     }
     if problem.kind == "number":
-        found |= {"answer": problem.right(seed), "unit": problem.unit, "shown": drawn.shown.replace(NBSP, " "), "tolerance": problem.tolerance,
-                  "wrong": [{"value": value, "says": says} for value, (_, says) in zip(problem.wrong_values(seed), drawn.wrong)]}
+        found |= {
+            "answer": problem.right(seed),
+            "unit": problem.unit,
+            "shown": drawn.shown.replace(NBSP, " "),
+            "tolerance": problem.tolerance,
+            "wrong": [
+                {"value": value, "says": says}
+                for value, (_, says) in zip(problem.wrong_values(seed), drawn.wrong)
+            ],
+        }
     elif problem.kind == "expression":
-        found |= {"letters": {letter(name): name for name in problem.letters}, "answer": problem.answer,
-                  "wrong": [{"value": wrong.tree, "says": drawn.words(wrong.says)} for wrong in problem.wrong]}
+        found |= {
+            "letters": {letter(name): name for name in problem.letters},
+            "answer": problem.answer,
+            "wrong": [
+                {"value": wrong.tree, "says": drawn.words(wrong.says)} for wrong in problem.wrong
+            ],
+        }
     elif problem.kind == "choice":
-        found["choices"] = [{"text": text, "says": says, "right": right} for text, says, right in drawn.choices]
+        found["choices"] = [
+            {"text": text, "says": says, "right": right} for text, says, right in drawn.choices
+        ]
     return found
 
 
 def as_json(some: Iterable[Problem], seed: int, site: str = "") -> str:
-    made = {"title": book.TITLE, "licence": book.LICENCE, "problems": [as_object(problem, seed, site) for problem in some]}
+    made = {
+        "title": book.TITLE,
+        "licence": book.LICENCE,
+        "problems": [as_object(problem, seed, site) for problem in some],
+    }
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -153,7 +227,10 @@ def as_markdown(some: Iterable[Problem], seed: int, site: str = "") -> str:
             chapter = problem.chapter
             lines.append(f"## {title(chapter)}\n")
         drawn = Drawn(problem, seed)
-        lines.append(f"### {problem.id}\n\n*{problem.level.capitalize()} · {book.place(problem, site)}*\n\n{drawn.text}\n")
+        lines.append(
+            f"### {problem.id}\n\n*{problem.level.capitalize()} · {book.place(problem, site)}*\n\n"
+            f"{drawn.text}\n"
+        )
         lines += [f"{mark}. {text}\n" for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices)]
         lines += [f"#### Hint\n\n{hint}\n" for hint in drawn.hints]
         lines.append(f"#### Solution\n\n{drawn.solution}\n")
@@ -168,11 +245,13 @@ def right_letter(drawn: Drawn) -> str:
 
 # Moodle
 
-def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
-    """Moodle XML: a category a chapter, numbers as numerical questions, judgements as multiple choice, formulas as essays.
 
-    A wrong turn is an answer worth nothing with its sentence as feedback.  Moodle tries answers in their order, and
-    the right one stands first.
+def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
+    """Moodle XML: a category a chapter, numbers as numerical questions, judgements as multiple
+    choice, formulas as essays.
+
+    A wrong turn is an answer worth nothing with its sentence as feedback.  Moodle tries answers in
+    their order, and the right one stands first.
     """
     page = Document()
     quiz = page.appendChild(page.createElement("quiz"))
@@ -192,7 +271,12 @@ def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
         add(add(parent, name), "text", content)
 
     def answer(question, fraction: int, says: str, **more):
-        made = add(question, "answer", fraction=str(fraction), format=more.get("format", "moodle_auto_format"))
+        made = add(
+            question,
+            "answer",
+            fraction=str(fraction),
+            format=more.get("format", "moodle_auto_format"),
+        )
         if "html" in more:
             add(made, "text").appendChild(page.createCDATASection(markup.html(more["html"])))
         else:
@@ -212,20 +296,46 @@ def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
             named(question, "name", f"{problem.id}, seed {drawn.seed}")
             add(question, "questiontext", html=drawn.text)
             add(question, "generalfeedback", html=f"{drawn.solution}\n\n{book.place(problem)}")
-            for name, value in (("defaultgrade", "1"), ("penalty", "0.3333333"), ("hidden", "0"), ("idnumber", f"{problem.id}-{drawn.seed}")):
+            for name, value in (
+                ("defaultgrade", "1"),
+                ("penalty", "0.3333333"),
+                ("hidden", "0"),
+                ("idnumber", f"{problem.id}-{drawn.seed}"),
+            ):
                 add(question, name, value)
             if kind == "numerical":
-                for fraction, value, says in [(100, drawn.number, "Right."), *((0, *wrong) for wrong in drawn.wrong)]:
-                    add(answer(question, fraction, says, text=f"{value:.10g}"), "tolerance", f"{abs(value) * problem.tolerance:.6g}")
-                for name, value in (("unitgradingtype", "0"), ("unitpenalty", "0"), ("showunits", "3"), ("unitsleft", "0")):
+                for fraction, value, says in [
+                    (100, drawn.number, "Right."),
+                    *((0, *wrong) for wrong in drawn.wrong),
+                ]:
+                    add(
+                        answer(question, fraction, says, text=f"{value:.10g}"),
+                        "tolerance",
+                        f"{abs(value) * problem.tolerance:.6g}",
+                    )
+                for name, value in (
+                    ("unitgradingtype", "0"),
+                    ("unitpenalty", "0"),
+                    ("showunits", "3"),
+                    ("unitsleft", "0"),
+                ):
                     add(question, name, value)
             elif kind == "multichoice":
-                for name, value in (("single", "true"), ("shuffleanswers", "true"), ("answernumbering", "ABCD")):
+                for name, value in (
+                    ("single", "true"),
+                    ("shuffleanswers", "true"),
+                    ("answernumbering", "ABCD"),
+                ):
                     add(question, name, value)
                 for text, says, right in drawn.choices:
                     answer(question, 100 if right else 0, says, html=text, format="html")
             else:
-                for name, value in (("responseformat", "editor"), ("responserequired", "1"), ("responsefieldlines", "10"), ("attachments", "0")):
+                for name, value in (
+                    ("responseformat", "editor"),
+                    ("responserequired", "1"),
+                    ("responsefieldlines", "10"),
+                    ("attachments", "0"),
+                ):
                     add(question, name, value)
                 add(question, "graderinfo", html=drawn.solution)
                 answer(question, 0, "", text="")
@@ -237,14 +347,25 @@ def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
 
 # Canvas, by way of text2qti
 
+
 def as_text2qti(some: Iterable[Problem], seed: int, many: int) -> str:
-    """The plain text that the program text2qti turns into a quiz for Canvas; variants of a problem are a group of which one is drawn."""
-    lines = [f"Quiz title: {book.TITLE}: problems", f"Quiz description: {book.LICENCE}, seeds from {seed}", ""]
+    """The plain text that the program text2qti turns into a quiz for Canvas; variants of a problem
+    are a group of which one is drawn.
+    """
+    lines = [
+        f"Quiz title: {book.TITLE}: problems",
+        f"Quiz description: {book.LICENCE}, seeds from {seed}",
+        "",
+    ]
     for problem in some:
         made = variants(problem, seed, many)
         lines += ["GROUP", "pick: 1", "points per question: 1", ""] if len(made) > 1 else []
         for drawn in made:
-            lines += [f"Title: {problem.id}, seed {drawn.seed}", "Points: 1"] if len(made) == 1 else [f"Title: {problem.id}, seed {drawn.seed}"]
+            lines += (
+                [f"Title: {problem.id}, seed {drawn.seed}", "Points: 1"]
+                if len(made) == 1
+                else [f"Title: {problem.id}, seed {drawn.seed}"]
+            )
             lines += [*_hung("1.", drawn.text), *_hung("...", drawn.solution)]
             if problem.kind == "number":
                 lines.append(f"=   {drawn.number:.10g} +- {100 * problem.tolerance:g}%")

@@ -19,7 +19,8 @@ A problem of ``exercises/problems/CHAPTER.md``::
         says: You left out what arithmetic takes; the step lasts as long as the slower of the two.
     ```
 
-    {drawn}`batch` sequences of {drawn}`context` wait on {drawn}`devices` × {drawn}`hardware`.  How long is a step?
+    {drawn}`batch` sequences of {drawn}`context` wait on {drawn}`devices` × {drawn}`hardware`.  How
+    long is a step?
 
     ### Hint
     ### Hint
@@ -27,18 +28,23 @@ A problem of ``exercises/problems/CHAPTER.md``::
 
 Kinds, by what the head has:
 
-- ``answer``: a number.  An expression over quantities, formulas (``step_time``, ``step_time(batch=1)``), and what is drawn.
-  ``unit`` (of ``handful.units``) where the answer is no quantity's own; ``tolerance`` where it is not 2 %.
+- ``answer``: a number.  An expression over quantities, formulas (``step_time``,
+  ``step_time(batch=1)``), and what is drawn.
+  ``unit`` (of ``handful.units``) where the answer is no quantity's own; ``tolerance`` where it is
+  not 2 %.
 - ``answer`` and ``letters``: a formula in those quantities, checked for equality of value.
   Texts of choices and of wrong turns are Markdown too, and may show what is drawn.
-- ``choices``: each with ``text`` and ``says``; exactly one has ``right: true``, or a ``when`` that is positive.
+- ``choices``: each with ``text`` and ``says``; exactly one has ``right: true``, or a ``when`` that
+  is positive.
 - ``schedule``: see `handful.exercises.schedules`.
 
-``draw`` takes a value, a list, ``low..high by step`` or ``low..high times factor``; ``hardware``, ``model`` and ``precision``
-choose a scenario (the book's first where they are not drawn), all else are quantities, or names with a unit in ``units``.
-``cases`` is a list of mappings of which one is drawn: ``name`` and values, where a text is asked for (`handful.ask`).
-Each problem has two hints and a solution; judgement has a ``rubric`` too.
+``draw`` takes a value, a list, ``low..high by step`` or ``low..high times factor``; ``hardware``,
+``model`` and ``precision`` choose a scenario (the book's first where they are not drawn), all else
+are quantities, or names with a unit in ``units``. ``cases`` is a list of mappings of which one is
+drawn: ``name`` and values, where a text is asked for (`handful.ask`). Each problem has two hints
+and a solution; judgement has a ``rubric`` too.
 """
+
 from __future__ import annotations
 
 import re
@@ -65,7 +71,9 @@ TOLERANCE = 0.02
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong turn: the tree of what it leads to (of a schedule, the name of its pattern), and what to say of it."""
+    """A wrong turn: the tree of what it leads to (of a schedule, the name of its pattern), and what
+    to say of it.
+    """
 
     tree: object
     says: str
@@ -110,7 +118,8 @@ class Problem:
     def draw(self, seed: int) -> dict:
         """What is drawn for a seed, by name: rows of the scenario, numbers, and ``case``.
 
-        Each name takes one number of `handful.random32`, in the order of the head; the cases come last.
+        Each name takes one number of `handful.random32`, in the order of the head; the cases come
+        last.
         """
         return drawing.draw(self.choices_drawn, self.cases, seed)
 
@@ -132,7 +141,10 @@ class Problem:
         if seed not in self._numbers:
             self._numbers.clear()
             values = self.values(seed)
-            self._numbers[seed] = [evaluate(tree, values) for tree in (self.answer, *(wrong.tree for wrong in self.wrong))]
+            self._numbers[seed] = [
+                evaluate(tree, values)
+                for tree in (self.answer, *(wrong.tree for wrong in self.wrong))
+            ]
         return self._numbers[seed]
 
     def drawn_text(self, request: str, seed: int) -> str:
@@ -143,7 +155,9 @@ class Problem:
         if row := shown["row"]:
             drawn = self.draw(seed)
             return drawn["case"]["name"] if row == "case" else str(drawn[row])
-        return format_value(evaluate(shown["tree"], self.values(seed)), shown["unit"], shown["digits"])
+        return format_value(
+            evaluate(shown["tree"], self.values(seed)), shown["unit"], shown["digits"]
+        )
 
     def words(self, markdown: str, seed: int) -> str:
         """Text of this problem as plain Markdown, with what is drawn for a seed."""
@@ -173,24 +187,51 @@ class Problem:
                 raise self.entry.error(f"the text shows {text!r}, which is not drawn.")
             return {"row": text}
         tree = author_tree(text, self.entry, "the text", self.units, self.named)
-        unit = settings.get("unit") or unit_of(text, self.units) or unit_for(dimension(text, self.units, self.named))
+        unit = (
+            settings.get("unit")
+            or unit_of(text, self.units)
+            or unit_for(dimension(text, self.units, self.named))
+        )
         if unit not in UNITS or not settings.get("digits", "3").isdecimal():
-            raise self.entry.error(f"{request!r} asks for what is no unit, or no number of digits; units are {', '.join(UNITS)}.", "the text")
-        digits = int(settings.get("digits", 6 if text in self.choices_drawn or any(text in case for case in self.cases) else 3))
+            raise self.entry.error(
+                f"{request!r} asks for what is no unit, or no number of digits; units are "
+                f"{', '.join(UNITS)}.",
+                "the text",
+            )
+        digits = int(
+            settings.get(
+                "digits",
+                6 if text in self.choices_drawn or any(text in case for case in self.cases) else 3,
+            )
+        )
         return {"row": None, "tree": tree, "unit": unit, "digits": digits}
 
     @property
     def named(self) -> set[str]:
-        """Names that stand for themselves and for no formula: those that the head gives values, and an answer's letters."""
-        return {*self.letters, *self.choices_drawn, *(name for case in self.cases for name in case)} - {*ROWS, "case", "name"}
+        """Names that stand for themselves and for no formula: those that the head gives values, and
+        an answer's letters.
+        """
+        return {
+            *self.letters,
+            *self.choices_drawn,
+            *(name for case in self.cases for name in case),
+        } - {*ROWS, "case", "name"}
 
 
 # What authors write
 
-def author_tree(text: str, entry: Entry, where: str, units: Mapping[str, str] = {}, named: set[str] = frozenset()):
+
+def author_tree(
+    text: str,
+    entry: Entry,
+    where: str,
+    units: Mapping[str, str] = {},
+    named: set[str] = frozenset(),
+):
     """The tree of an author's expression: drawn names, then formulas, then quantities.
 
-    A formula's name stands for its tree in inputs alone; ``name(batch=1)`` puts a value in place of an input.
+    A formula's name stands for its tree in inputs alone; ``name(batch=1)`` puts a value in place of
+    an input.
     """
     formulas = ask.registry()
 
@@ -200,12 +241,19 @@ def author_tree(text: str, entry: Entry, where: str, units: Mapping[str, str] = 
                 raise entry.error(f"{name} is no formula, so it takes no settings.", where)
             return name
         if name not in formulas:
-            raise entry.error(f"there is no formula or quantity {name!r}; the nearest are {ask.nearest(name, [*formulas, *table])}.", where)
+            raise entry.error(
+                f"there is no formula or quantity {name!r}; the nearest are "
+                f"{ask.nearest(name, [*formulas, *table])}.",
+                where,
+            )
         tree = _tree_of(name)
         known = expressions.names(tree)
         for setting in settings:
             if setting not in known:
-                raise entry.error(f"{name} does not depend on {setting!r}; it takes {', '.join(sorted(known))}.", where)
+                raise entry.error(
+                    f"{name} does not depend on {setting!r}; it takes {', '.join(sorted(known))}.",
+                    where,
+                )
         return expressions.replace(tree, settings)
 
     try:
@@ -233,7 +281,11 @@ def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozen
         name = symbol.name
         if name in units:
             return NONE if units[name] == "1" else read(f"1 {units[name]}")[1] or NONE
-        return formulas[name].gives.dimension if name in formulas and name not in named else table[name].dimension
+        return (
+            formulas[name].gives.dimension
+            if name in formulas and name not in named
+            else table[name].dimension
+        )
 
     outline = expressions.parse(str(text), lambda name, settings: name)
     return dimension_of(to_sympy(outline, lambda name: sympy.Symbol(name, positive=True)), of)
@@ -244,7 +296,13 @@ def unit_of(name: str, units: Mapping[str, str]) -> str | None:
     if name in units:
         return units[name]
     formulas = ask.registry()
-    return formulas[name].gives.unit if name in formulas else table[name].unit if name in table else None
+    return (
+        formulas[name].gives.unit
+        if name in formulas
+        else table[name].unit
+        if name in table
+        else None
+    )
 
 
 def unit_for(wanted: Dimension) -> str:
@@ -262,7 +320,20 @@ def unit_for(wanted: Dimension) -> str:
 
 
 _REQUIRED = ("level", "section")
-_OPTIONAL = ("lecture", "draw", "cases", "units", "answer", "unit", "tolerance", "wrong", "letters", "choices", "rubric", "schedule")
+_OPTIONAL = (
+    "lecture",
+    "draw",
+    "cases",
+    "units",
+    "answer",
+    "unit",
+    "tolerance",
+    "wrong",
+    "letters",
+    "choices",
+    "rubric",
+    "schedule",
+)
 
 
 def make(entry: Entry) -> Problem:
@@ -273,7 +344,10 @@ def make(entry: Entry) -> Problem:
     chapter, section, lecture = check_place(entry)
     titles = [part.title for part in entry.parts]
     if titles != ["", "Hint", "Hint", "Solution"]:
-        raise entry.error(f"a problem is its text, two times ### Hint, then ### Solution; got {', '.join(title or 'the text' for title in titles)}.")
+        raise entry.error(
+            "a problem is its text, two times ### Hint, then ### Solution; got "
+            f"{', '.join(title or 'the text' for title in titles)}."
+        )
     for part in entry.parts:
         if not part.text:
             raise entry.error(f"{part.title or 'the text'} is empty.")
@@ -281,30 +355,67 @@ def make(entry: Entry) -> Problem:
     kinds = [name for name in ("choices", "schedule", "answer") if name in head]
     if len(kinds) != 1:
         raise entry.error("a problem has either an answer, choices or a schedule.")
-    kind = {"choices": "choice", "schedule": "schedule", "answer": "expression" if "letters" in head else "number"}[kinds[0]]
+    kind = {
+        "choices": "choice",
+        "schedule": "schedule",
+        "answer": "expression" if "letters" in head else "number",
+    }[kinds[0]]
     draw = _mapping(entry, "draw")
     units = {name: str(unit) for name, unit in _mapping(entry, "units").items()}
     drawn = {name: drawing.drawn_values(name, given, entry) for name, given in draw.items()}
     cases = tuple(_case(case, entry) for case in head.get("cases") or ())
     for name in {*drawn, *(key for case in cases for key in case)} - {*ROWS, "name", "case"}:
         if name not in table and name not in units:
-            raise entry.error(f"{name!r} is no quantity, so it needs a unit in units; the nearest quantities are "
-                              f"{ask.nearest(name, table)}.", "draw")
-    made = Problem(entry.id, kind, level, chapter, section, lecture, text, tuple(hints), solution, entry, drawn, cases, units,
-                   tolerance=_tolerance(entry), letters=_letters(entry) if kind == "expression" else (),
-                   rubric=tuple(map(str, head.get("rubric") or ())))
+            raise entry.error(
+                f"{name!r} is no quantity, so it needs a unit in units; the nearest quantities are "
+                f"{ask.nearest(name, table)}.",
+                "draw",
+            )
+    made = Problem(
+        entry.id,
+        kind,
+        level,
+        chapter,
+        section,
+        lecture,
+        text,
+        tuple(hints),
+        solution,
+        entry,
+        drawn,
+        cases,
+        units,
+        tolerance=_tolerance(entry),
+        letters=_letters(entry) if kind == "expression" else (),
+        rubric=tuple(map(str, head.get("rubric") or ())),
+    )
     extra: dict = {}
     if kind in ("number", "expression"):
         extra["answer"] = author_tree(head["answer"], entry, "answer", units, made.named)
-        extra["wrong"] = tuple(Wrong(author_tree(item["value"], entry, "wrong", units, made.named), str(item["says"]).strip())
-                               for item in _items(entry, "wrong", ("value", "says")))
+        extra["wrong"] = tuple(
+            Wrong(
+                author_tree(item["value"], entry, "wrong", units, made.named),
+                str(item["says"]).strip(),
+            )
+            for item in _items(entry, "wrong", ("value", "says"))
+        )
     if kind == "expression":
-        unknown = expressions.names(extra["answer"]) - set(made.letters) - {q.name for q in table.values() if q.constant}
+        unknown = (
+            expressions.names(extra["answer"])
+            - set(made.letters)
+            - {q.name for q in table.values() if q.constant}
+        )
         unknown -= {q.name for q in table.values() if q.default is not None}
         if unknown:
-            raise entry.error(f"the answer holds {', '.join(sorted(unknown))}, which is not among its letters.", "letters")
+            raise entry.error(
+                f"the answer holds {', '.join(sorted(unknown))}, which is not among its letters.",
+                "letters",
+            )
     if kind == "choice":
-        extra["choices"] = tuple(_choice(item, entry, units, made.named) for item in _items(entry, "choices", ("text", "says"), ("right", "when")))
+        extra["choices"] = tuple(
+            _choice(item, entry, units, made.named)
+            for item in _items(entry, "choices", ("text", "says"), ("right", "when"))
+        )
         if len(extra["choices"]) < 2:
             raise entry.error("two choices at least are expected.", "choices")
     if kind == "schedule":
@@ -318,7 +429,9 @@ def make(entry: Entry) -> Problem:
             found = dimension(head["answer"], units, made.named)
         except DimensionError as error:
             raise entry.error(f"{error}", "answer") from None
-        unit = str(head.get("unit") or unit_of(str(head["answer"]).strip(), units) or unit_for(found))
+        unit = str(
+            head.get("unit") or unit_of(str(head["answer"]).strip(), units) or unit_for(found)
+        )
         if unit not in UNITS:
             raise entry.error(f"there is no unit {unit!r}; there are {', '.join(UNITS)}.", "unit")
         made = replace(made, unit=unit, dimension=found)
@@ -332,12 +445,18 @@ def _mapping(entry: Entry, name: str) -> dict:
     return value
 
 
-def _items(entry: Entry, name: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> list[dict]:
+def _items(
+    entry: Entry, name: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> list[dict]:
     value = entry.head.get(name) or []
     if not isinstance(value, list):
         raise entry.error("a list is expected.", name)
     for item in value:
-        if not isinstance(item, dict) or any(key not in item for key in required) or set(item) - {*required, *optional}:
+        if (
+            not isinstance(item, dict)
+            or any(key not in item for key in required)
+            or set(item) - {*required, *optional}
+        ):
             more = f", and may have {' or '.join(optional)}" if optional else ""
             raise entry.error(f"each needs {' and '.join(required)}{more}; got {item!r}.", name)
     return value
@@ -348,14 +467,20 @@ def _tolerance(entry: Entry) -> float:
     if isinstance(value, str) and (found := re.fullmatch(r"\s*([\d.]+)\s*%\s*", value)):
         value = float(found[1]) / 100
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 0.5:
-        raise entry.error(f"a share up to one half is expected, such as 2 %; got {value!r}.", "tolerance")
+        raise entry.error(
+            f"a share up to one half is expected, such as 2 %; got {value!r}.", "tolerance"
+        )
     return float(value)
 
 
 def _letters(entry: Entry) -> tuple[str, ...]:
     letters = entry.head["letters"]
     if not isinstance(letters, list) or not letters or any(name not in table for name in letters):
-        unknown = [name for name in letters if name not in table] if isinstance(letters, list) else letters
+        unknown = (
+            [name for name in letters if name not in table]
+            if isinstance(letters, list)
+            else letters
+        )
         raise entry.error(f"a list of quantities is expected; {unknown!r} are none.", "letters")
     return tuple(letters)
 
@@ -371,7 +496,10 @@ def _choice(item: dict, entry: Entry, units, named) -> Choice:
 def _case(case, entry: Entry) -> dict:
     if not isinstance(case, dict) or "name" not in case:
         raise entry.error(f"each case needs a name; got {case!r}.", "cases")
-    return {key: value if key == "name" else drawing.number(value, key, entry, "cases") for key, value in case.items()}
+    return {
+        key: value if key == "name" else drawing.number(value, key, entry, "cases")
+        for key, value in case.items()
+    }
 
 
 @cache
@@ -393,5 +521,7 @@ def problems() -> dict[str, Problem]:
 def problem(name: str) -> Problem:
     """The problem of that id, and no other is made; an unknown one gets the nearest ids."""
     if name not in _entries():
-        raise SourceError(f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}.")
+        raise SourceError(
+            f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}."
+        )
     return _made(name)

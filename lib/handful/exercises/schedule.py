@@ -1,13 +1,26 @@
 """When a card comes again: FSRS-6 over the log of reviews, day by day as the learner lives them.
 
-The same rules as ``page/study/schedule.js`` on ts-fsrs, so that page and terminal give the same dates for the same log.
-The formulas are those of the package ``fsrs``; its ``Scheduler`` itself is not used, since it counts periods of 24
-hours where a learner counts nights, and does not keep the intervals of Hard, Good and Easy in order.
+The same rules as ``page/study/schedule.js`` on ts-fsrs, so that page and terminal give the same
+dates for the same log. The formulas are those of the package ``fsrs``; its ``Scheduler`` itself is
+not used, since it counts periods of 24 hours where a learner counts nights, and does not keep the
+intervals of Hard, Good and Easy in order.
 
->>> study = Study([{"id": "aaaaaaaa", "at": 1_000_000_000_000, "zone": 0, "kind": "grade", "card": "a", "grade": 3}])
+>>> study = Study(
+...     [
+...         {
+...             "id": "aaaaaaaa",
+...             "at": 1_000_000_000_000,
+...             "zone": 0,
+...             "kind": "grade",
+...             "card": "a",
+...             "grade": 3,
+...         }
+...     ]
+... )
 >>> study.states["a"].name, study.states["a"].due_day - day(1_000_000_000_000, 0)
 ('review', 2)
 """
+
 from __future__ import annotations
 
 import math
@@ -20,7 +33,9 @@ import fsrs
 
 AGAIN, HARD, GOOD, EASY = GRADES = (1, 2, 3, 4)
 DAY, MINUTE = 86_400_000, 60_000
-ROLL_OVER = 4 * 60 * MINUTE  # the learner's day begins at 04:00: who reviews after midnight has not slept yet
+ROLL_OVER = (
+    4 * 60 * MINUTE
+)  # the learner's day begins at 04:00: who reviews after midnight has not slept yet
 STEPS = {AGAIN: 10 * MINUTE, HARD: 15 * MINUTE}  # while (re)learning; Hard is one step and a half
 LEECH = (8, 4)  # lapses at which a card is called a leech, and then every so many
 LEAST, MOST = 0.001, 36_500  # days of stability; days of an interval
@@ -28,7 +43,8 @@ DEFAULTS = {"retention": 0.9, "new_per_day": 10, "chapters": []}  # no chapter c
 
 
 def day(at: int, zone: int) -> int:
-    """The learner's day, as a number, of an instant in ms since 1970 UTC, `zone` minutes east of UTC.
+    """The learner's day, as a number, of an instant in ms since 1970 UTC, `zone` minutes east of
+    UTC.
 
     >>> day(4 * 3_600_000 - 1, 0), day(4 * 3_600_000, 0), day(0, 5 * 60)
     (-1, 0, 0)
@@ -50,8 +66,9 @@ def leech(lapses: int) -> bool:
 class State:
     """What the log says of a card.
 
-    `name` is new, learning, review or relearning; `due_at` (ms UTC) is set while (re)learning, `due_day` in review.
-    `last` is the instant of the last review, `last_day` its day, which never goes back.
+    `name` is new, learning, review or relearning; `due_at` (ms UTC) is set while (re)learning,
+    `due_day` in review.  `last` is the instant of the last review, `last_day` its day, which never
+    goes back.
     """
 
     name: str = "new"
@@ -71,7 +88,9 @@ def _rounded(value: float) -> float:
 
 
 class Memory(fsrs.Scheduler):
-    """The formulas of ``fsrs``, within the bounds of ts-fsrs and rounded as it rounds, for one wished-for retention."""
+    """The formulas of ``fsrs``, within the bounds of ts-fsrs and rounded as it rounds, for one
+    wished-for retention.
+    """
 
     def __init__(self, retention: float = DEFAULTS["retention"]) -> None:
         super().__init__(desired_retention=retention, enable_fuzzing=False)
@@ -95,16 +114,25 @@ class Memory(fsrs.Scheduler):
         if days == 0:
             after = self._short_term_stability(stability=before, rating=grade)
         else:
-            after = self._next_stability(difficulty=state.difficulty, stability=before, rating=grade,
-                                         retrievability=self.retrievability(before, days))
+            after = self._next_stability(
+                difficulty=state.difficulty,
+                stability=before,
+                rating=grade,
+                retrievability=self.retrievability(before, days),
+            )
         return _rounded(min(max(after, LEAST), MOST))
 
     def difficulty(self, state: State, grade: int) -> float:
-        """How hard the card is after a grade, from 1 to 10.  Rounded between the steps, for which ``fsrs`` has no place."""
+        """How hard the card is after a grade, from 1 to 10.
+
+        Rounded between the steps, for which ``fsrs`` has no place.
+        """
         if state.name == "new":
             return min(max(self._first_difficulty(grade), 1.0), 10.0)
         weights = self.parameters
-        moved = state.difficulty + _rounded(-weights[6] * (grade - GOOD) * (10 - state.difficulty) / 9)
+        moved = state.difficulty + _rounded(
+            -weights[6] * (grade - GOOD) * (10 - state.difficulty) / 9
+        )
         return min(max(_rounded(weights[7] * self._easiest + (1 - weights[7]) * moved), 1.0), 10.0)
 
     def _first_difficulty(self, grade: int) -> float:
@@ -126,10 +154,22 @@ class Memory(fsrs.Scheduler):
             due_day = today + self._ordered(state, grade, days)
         else:
             due_day = today + self.interval(stability)
-        return State(name, stability, difficulty, state.reps + 1, state.lapses + lapsed, at, today, due_at, due_day)
+        return State(
+            name,
+            stability,
+            difficulty,
+            state.reps + 1,
+            state.lapses + lapsed,
+            at,
+            today,
+            due_at,
+            due_day,
+        )
 
     def _ordered(self, state: State, grade: int, days: int) -> int:
-        """Days until the next review: Hard no longer than Good, Good and Easy each longer than the one before."""
+        """Days until the next review: Hard no longer than Good, Good and Easy each longer than the
+        one before.
+        """
         hard, good = (self.interval(self.stability(state, one, days)) for one in (HARD, GOOD))
         hard = min(hard, good)
         good = max(good, hard + 1)
@@ -145,10 +185,11 @@ def memory(retention: float = DEFAULTS["retention"]) -> Memory:
 
 
 class Study:
-    """What a log comes to: settings, and of each card its state, the day of its first grade, and when it was buried.
+    """What a log comes to: settings, and of each card its state, the day of its first grade, and
+    when it was buried.
 
-    Whatever the order in which the events are given, what was undone counts as if it had never been, and the latest
-    setting counts for the whole log.
+    Whatever the order in which the events are given, what was undone counts as if it had never
+    been, and the latest setting counts for the whole log.
     """
 
     def __init__(self, events: Iterable[dict] = ()) -> None:
@@ -180,11 +221,17 @@ class Study:
 
     def counting(self, kind: str, events: Iterable[dict] | None = None) -> list[dict]:
         """The events of a kind that nobody has undone, in order."""
-        found = (e for e in (self.events.values() if events is None else events) if e["kind"] == kind and e["id"] not in self._undone)
+        found = (
+            e
+            for e in (self.events.values() if events is None else events)
+            if e["kind"] == kind and e["id"] not in self._undone
+        )
         return sorted(found, key=lambda event: (event["at"], event["id"]))
 
     def _settle(self) -> None:
-        self.settings = DEFAULTS | {event["name"]: event["value"] for event in self.counting("setting")}
+        self.settings = DEFAULTS | {
+            event["name"]: event["value"] for event in self.counting("setting")
+        }
         self.memory = memory(self.settings["retention"])
         for card in self._of:
             self._settle_card(card)
@@ -194,7 +241,9 @@ class Study:
             known.pop(card, None)
         grades, buries = (self.counting(kind, self._of[card]) for kind in ("grade", "bury"))
         for event in grades:
-            self.states[card] = self.memory.graded(self.state(card), event["grade"], event["at"], event["zone"])
+            self.states[card] = self.memory.graded(
+                self.state(card), event["grade"], event["at"], event["zone"]
+            )
         if grades:
             self.first_days[card] = day(grades[0]["at"], grades[0]["zone"])
         if buries:
@@ -210,13 +259,17 @@ class Study:
     def new_left(self, now: int, zone: int) -> int:
         """New cards that may still be shown today."""
         today = day(now, zone)
-        return max(0, self.settings["new_per_day"] - sum(first == today for first in self.first_days.values()))
+        return max(
+            0,
+            self.settings["new_per_day"]
+            - sum(first == today for first in self.first_days.values()),
+        )
 
     def queue(self, cards: Mapping[str, str], now: int, zone: int) -> dict[str, list[str]]:
         """What is to be shown now, from `cards` (id → chapter, in book order).
 
-        In this order: ``review``, due today, oldest first; ``new``; and ``learning``, missed ones, whether their minutes
-        are over or not, since they come again at the end of the sitting.
+        In this order: ``review``, due today, oldest first; ``new``; and ``learning``, missed ones,
+        whether their minutes are over or not, since they come again at the end of the sitting.
         """
         today, chosen = day(now, zone), self.settings["chapters"]
         found: dict[str, list] = {"review": [], "new": [], "learning": []}
@@ -232,6 +285,9 @@ class Study:
             elif today >= state.due_day:
                 found["review"].append((state.due_day, name))
         # Sorted by time alone: what is equal stays in the order of the book.
-        queue = {kind: [name for _, name in sorted(some, key=lambda one: one[0])] for kind, some in found.items()}
-        queue["new"] = queue["new"][:self.new_left(now, zone)]
+        queue = {
+            kind: [name for _, name in sorted(some, key=lambda one: one[0])]
+            for kind, some in found.items()
+        }
+        queue["new"] = queue["new"][: self.new_left(now, zone)]
         return queue

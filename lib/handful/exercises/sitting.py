@@ -1,7 +1,11 @@
-"""A sitting: the cards that are due, one after the other, each answer noted at once.  The page Review does the same.
+"""A sitting: the cards that are due, one after the other, each answer noted at once.
 
-The log is everything; which card comes next, what undo takes back and what the summary says follow from it.
+The page Review does the same.
+
+The log is everything; which card comes next, what undo takes back and what the summary says follow
+from it.
 """
+
 from __future__ import annotations
 
 import math
@@ -35,7 +39,9 @@ class Sitting:
         Gives the time and the zone; tests have their own.
     """
 
-    def __init__(self, file: LogFile, cards: Sequence[Card], clock: Callable[[], tuple[int, int]] = clock) -> None:
+    def __init__(
+        self, file: LogFile, cards: Sequence[Card], clock: Callable[[], tuple[int, int]] = clock
+    ) -> None:
         self.file, self.clock = file, clock
         self.cards = {card.id: card for card in cards}
         self.study = Study(file.events)
@@ -46,7 +52,9 @@ class Sitting:
         self.next()
 
     def queue(self) -> dict[str, list[str]]:
-        return self.study.queue({name: card.chapter for name, card in self.cards.items()}, *self.clock())
+        return self.study.queue(
+            {name: card.chapter for name, card in self.cards.items()}, *self.clock()
+        )
 
     def next(self) -> None:
         """Go on to the card that is to be asked now; `card` is None where nothing is left."""
@@ -81,12 +89,20 @@ class Sitting:
         self.next()
 
     def undo(self) -> dict | None:
-        """Take back the latest answer, first of this sitting, then of the log; its card comes again.  None if there is none."""
-        counting = {event["id"]: event for kind in ("grade", "bury") for event in self.study.counting(kind)}
+        """Take back the latest answer, first of this sitting, then of the log; its card comes
+        again.  None if there is none.
+        """
+        counting = {
+            event["id"]: event for kind in ("grade", "bury") for event in self.study.counting(kind)
+        }
         mine = [name for name in self._made if name in counting]
         if not counting:
             return None
-        target = counting[mine[-1]] if mine else max(counting.values(), key=lambda event: (event["at"], event["id"]))
+        target = (
+            counting[mine[-1]]
+            if mine
+            else max(counting.values(), key=lambda event: (event["at"], event["id"]))
+        )
         self._note("undo", undoes=target["id"])
         if target["card"] in self.cards:
             self._show(target["card"], opened=target["kind"] == "grade")
@@ -98,8 +114,12 @@ class Sitting:
         """When the card would come back after each grade."""
         now, zone = self.clock()
         found = self.study.preview(self.card.id, now, zone)
-        return {grade: span(minutes=rounded((state.due_at - now) / MINUTE)) if state.due_at is not None
-                else span(days=max(1, state.due_day - day(now, zone))) for grade, state in found.items()}
+        return {
+            grade: span(minutes=rounded((state.due_at - now) / MINUTE))
+            if state.due_at is not None
+            else span(days=max(1, state.due_day - day(now, zone)))
+            for grade, state in found.items()
+        }
 
     def slipping(self, state: State, grade: int) -> bool:
         """Whether this answer made the card a leech."""
@@ -116,17 +136,34 @@ class Sitting:
         """What was done today, and what comes next."""
         now, zone = self.clock()
         today = day(now, zone)
-        answers = [event for event in self.study.counting("grade") if day(event["at"], event["zone"]) == today]
+        answers = [
+            event
+            for event in self.study.counting("grade")
+            if day(event["at"], event["zone"]) == today
+        ]
         held = sum(event["grade"] != AGAIN for event in answers)
-        lines = [f"You answered {plural(len(answers), 'card')} today and held {held} of them, {100 * held / len(answers):.0f} %."
-                 if answers else "Nothing was answered today."]
-        later = [state.due_day for name in self.cards if (state := self.study.state(name)).name == "review" and state.due_day > today]
+        lines = [
+            f"You answered {plural(len(answers), 'card')} today and held {held} of them, "
+            f"{100 * held / len(answers):.0f} %."
+            if answers
+            else "Nothing was answered today."
+        ]
+        later = [
+            state.due_day
+            for name in self.cards
+            if (state := self.study.state(name)).name == "review" and state.due_day > today
+        ]
         if later:
-            lines.append(f"Next: {plural(later.count(min(later)), 'card')} {when_day(min(later), today)}.")
+            lines.append(
+                f"Next: {plural(later.count(min(later)), 'card')} {when_day(min(later), today)}."
+            )
         if put := sum(self.study.buried.get(name, today - 1) >= today for name in self.cards):
             lines.append(f"Put off until tomorrow: {plural(put, 'card')}.")
         if new := sum(self.study.state(name).name == "new" for name in self.cards):
-            lines.append(f"Still new to you: {plural(new, 'card')}; up to {self.study.settings['new_per_day']} come each day.")
+            lines.append(
+                f"Still new to you: {plural(new, 'card')}; up to "
+                f"{self.study.settings['new_per_day']} come each day."
+            )
         return lines
 
 
@@ -143,15 +180,25 @@ def read_setting(text: str) -> tuple[str, object]:
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     try:
-        read = {"retention": float, "new_per_day": int, "chapters": lambda text: [part.strip() for part in text.split(",") if part.strip()]}[name]
+        read = {
+            "retention": float,
+            "new_per_day": int,
+            "chapters": lambda text: [part.strip() for part in text.split(",") if part.strip()],
+        }[name]
         return name, read(value)
     except KeyError:
-        raise LogError(f"There is no setting {name!r}; there are retention, new_per_day and chapters.") from None
+        raise LogError(
+            f"There is no setting {name!r}; there are retention, new_per_day and chapters."
+        ) from None
     except ValueError:
-        raise LogError(f"{text!r} is no setting; write retention=0.9, new_per_day=10 or chapters=latency-and-cost,pipelining.") from None
+        raise LogError(
+            f"{text!r} is no setting; write retention=0.9, new_per_day=10 or "
+            "chapters=latency-and-cost,pipelining."
+        ) from None
 
 
 # Words
+
 
 def rounded(value: float) -> int:
     """To the nearest whole number, halves upwards as in a browser."""
@@ -190,8 +237,23 @@ def when_day(due: int, today: int) -> str:
     if days <= 0:
         return "today"
     # Names of days and months in English whatever the machine's language is.
-    month = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")[then.month - 1]
-    weekday = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[then.weekday()]
+    month = (
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    )[then.month - 1]
+    weekday = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[
+        then.weekday()
+    ]
     near = f"{weekday} {then.day} {month}"
     if days == 1:
         return f"tomorrow, {near}"

@@ -17,10 +17,11 @@
 
     Reading the weights once.
 
-The second-level heading is the entry's id, which never changes once published.  What stands before the first
-third-level heading is the entry's text; each third-level heading begins a further part.  A mistake is one sentence
-that names file, line and field.
+The second-level heading is the entry's id, which never changes once published.  What stands before
+the first third-level heading is the entry's text; each third-level heading begins a further part.
+A mistake is one sentence that names file, line and field.
 """
+
 from __future__ import annotations
 
 import re
@@ -39,7 +40,9 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an entry: its heading ("" for the text before the first), Markdown, and the line it begins at."""
+    """A part of an entry: its heading ("" for the text before the first), Markdown, and the line it
+    begins at.
+    """
 
     title: str
     text: str
@@ -60,7 +63,9 @@ class Entry:
     def error(self, text: str, field: str = "") -> SourceError:
         """A mistake in this entry: `text` after file, line and field."""
         where = self.lines.get(field, self.line)
-        return SourceError(f"{self.file}, line {where}: {self.id}: {f'{field}: ' if field else ''}{text}")
+        return SourceError(
+            f"{self.file}, line {where}: {self.id}: {f'{field}: ' if field else ''}{text}"
+        )
 
     def one_of(self, field: str, allowed: tuple[str, ...]) -> str:
         """A field that has to be there and to be one of `allowed`."""
@@ -79,7 +84,10 @@ def folder() -> Path:
 def read_text(text: str, file: str) -> list[Entry]:
     """The entries of one file.
 
-    >>> entry, = read_text("# A\\n\\n## two-times\\n\\n```yaml\\nkind: recall\\n```\\n\\nFront\\n\\n### Back\\n\\nBack\\n", "a.md")
+    >>> (entry,) = read_text(
+    ...     "# A\\n\\n## two-times\\n\\n```yaml\\nkind: recall\\n```\\n\\nFront\\n\\n### Back\\n\\nBack\\n",
+    ...     "a.md",
+    ... )
     >>> entry.id, dict(entry.head), [(part.title, part.text, part.line) for part in entry.parts]
     ('two-times', {'kind': 'recall'}, [('', 'Front', 9), ('Back', 'Back', 13)])
     >>> read_text("# A\\n\\n## Two times\\n", "a.md")
@@ -94,12 +102,17 @@ def read_text(text: str, file: str) -> list[Entry]:
         if match := _FENCE.match(line):
             if not fence:
                 fence = match[1]
-            elif match[1][0] == fence[0] and len(match[1]) >= len(fence) and line.strip() == match[1]:
+            elif (
+                match[1][0] == fence[0] and len(match[1]) >= len(fence) and line.strip() == match[1]
+            ):
                 fence = ""
         title = re.match(r"(#{2,3}) +(.*?)\s*$", line) if not fence else None
         if title and title[1] == "##":
             if not ID.fullmatch(title[2]):
-                raise SourceError(f"{file}, line {number}: an id is lower-case words and figures joined by hyphens; got {title[2]!r}.")
+                raise SourceError(
+                    f"{file}, line {number}: an id is lower-case words and figures joined by "
+                    f"hyphens; got {title[2]!r}."
+                )
             current = (title[2], number, [["", number + 1, []]])
             blocks.append(current)
         elif current and title:
@@ -107,10 +120,16 @@ def read_text(text: str, file: str) -> list[Entry]:
         elif current:
             current[2][-1][2].append(line)
         elif line.startswith("### "):
-            raise SourceError(f"{file}, line {number}: a part stands before the first entry; an entry begins with ## and its id.")
+            raise SourceError(
+                f"{file}, line {number}: a part stands before the first entry; an entry begins "
+                "with ## and its id."
+            )
     for name, line, parts in blocks:
         head, lines, rest, first = _head(parts[0][2], parts[0][1], file, name, line)
-        made = [_part("", rest, first), *(_part(title, body, start) for title, start, body in parts[1:])]
+        made = [
+            _part("", rest, first),
+            *(_part(title, body, start) for title, start, body in parts[1:]),
+        ]
         found.append(Entry(name, file, line, head, lines, tuple(made)))
     return found
 
@@ -125,16 +144,24 @@ def _head(lines: list[str], first: int, file: str, name: str, line: int):
     """Head, line of each field, and what follows the head."""
     at = next((i for i, text in enumerate(lines) if text.strip()), None)
     if at is None or lines[at].strip() != "```yaml":
-        raise SourceError(f"{file}, line {line}: {name} has no head; after its heading a block ```yaml is expected.")
+        raise SourceError(
+            f"{file}, line {line}: {name} has no head; after its heading a block ```yaml is "
+            "expected."
+        )
     end = next((i for i in range(at + 1, len(lines)) if lines[i].strip() == "```"), None)
     if end is None:
-        raise SourceError(f"{file}, line {first + at}: the head of {name} does not end; close it with ```.")
-    head, places = fields("\n".join(lines[at + 1:end]), first + at + 1, file, f"the head of {name}")
-    return head, places, lines[end + 1:], first + end + 1
+        raise SourceError(
+            f"{file}, line {first + at}: the head of {name} does not end; close it with ```."
+        )
+    head, places = fields(
+        "\n".join(lines[at + 1 : end]), first + at + 1, file, f"the head of {name}"
+    )
+    return head, places, lines[end + 1 :], first + end + 1
 
 
 def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str, int]]:
-    """YAML whose first line is line `first` of a file: what it says, and the line of each field; ``wrong.id`` is a field within a field.
+    """YAML whose first line is line `first` of a file: what it says, and the line of each field;
+    ``wrong.id`` is a field within a field.
 
     >>> fields("kind: value\\nwrong:\\n  twice: {says: Half.}", 7, "a.md", "the head")
     ({'kind': 'value', 'wrong': {'twice': {'says': 'Half.'}}}, {'kind': 7, 'wrong': 8, 'wrong.twice': 9, 'wrong.twice.says': 9})
@@ -142,23 +169,31 @@ def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str
     import yaml
 
     try:
-        # Read once, by the parser in C where there is one: every process that asks a problem reads a hundred heads.
+        # Read once, by the parser in C where there is one: every process that asks a problem reads
+        # a hundred heads.
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
         node = loader.get_single_node()
         head = loader.construct_document(node) if node else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise SourceError(f"{file}, line {first + (mark.line if mark else 0)}: {whose} is no YAML: "
-                          f"{getattr(error, 'problem', None) or 'unreadable'}.") from None
+        raise SourceError(
+            f"{file}, line {first + (mark.line if mark else 0)}: {whose} is no YAML: "
+            f"{getattr(error, 'problem', None) or 'unreadable'}."
+        ) from None
     if not isinstance(head, dict) or not all(isinstance(key, str) for key in head):
-        raise SourceError(f"{file}, line {first}: {whose} has to be lines of the form field: value.")
+        raise SourceError(
+            f"{file}, line {first}: {whose} has to be lines of the form field: value."
+        )
     places: dict[str, int] = {}
 
     def place(mapping, before: str) -> None:
         for key, value in mapping.value:
             name = f"{before}{key.value}"
             if name in places:
-                raise SourceError(f"{file}, line {first + key.start_mark.line}: {whose} has the field {name} twice.")
+                raise SourceError(
+                    f"{file}, line {first + key.start_mark.line}: {whose} has the field {name} "
+                    "twice."
+                )
             places[name] = first + key.start_mark.line
             if isinstance(value, yaml.MappingNode):
                 place(value, f"{name}.")
@@ -167,7 +202,9 @@ def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str
     return head, places
 
 
-def read_all(kind: str, make: Callable[[Entry], object], where: Path | None = None) -> dict[str, object]:
+def read_all(
+    kind: str, make: Callable[[Entry], object], where: Path | None = None
+) -> dict[str, object]:
     """Everything of one kind ("cards" or "problems") by id, in reading order of the files' names."""
     found: dict[str, object] = {}
     places: dict[str, Entry] = {}
@@ -176,7 +213,10 @@ def read_all(kind: str, make: Callable[[Entry], object], where: Path | None = No
         for entry in read_text(path.read_text("utf-8"), f"exercises/{kind}/{path.name}"):
             if entry.id in places:
                 other = places[entry.id]
-                raise entry.error(f"this id stands already in {other.file}, line {other.line}; ids are unique among {kind}.")
+                raise entry.error(
+                    f"this id stands already in {other.file}, line {other.line}; ids are unique "
+                    f"among {kind}."
+                )
             places[entry.id] = entry
             found[entry.id] = make(entry)
     return found
@@ -189,7 +229,9 @@ def check_fields(entry: Entry, required: tuple[str, ...], optional: tuple[str, .
             raise entry.error(f"the field {field} is missing; required are {', '.join(required)}.")
     for field in entry.head:
         if field not in required and field not in optional:
-            raise entry.error(f"there is no such field; allowed are {', '.join((*required, *optional))}.", field)
+            raise entry.error(
+                f"there is no such field; allowed are {', '.join((*required, *optional))}.", field
+            )
 
 
 def check_place(entry: Entry) -> tuple[str, str, str | None]:
@@ -199,14 +241,19 @@ def check_place(entry: Entry) -> tuple[str, str, str | None]:
     section = str(entry.head["section"])
     match = re.fullmatch(r"([a-z0-9-]+)#([a-z0-9-]+)", section)
     if not match:
-        raise entry.error(f"chapter#section is expected, such as latency-and-cost#the-question; got {section!r}.", "section")
+        raise entry.error(
+            f"chapter#section is expected, such as latency-and-cost#the-question; got {section!r}.",
+            "section",
+        )
     chapter, anchor = match.groups()
     known = anchors(chapter)
     if known is not None and anchor not in known:
         import difflib
 
         near = difflib.get_close_matches(anchor, known, n=3, cutoff=0.3) or list(known)[:5]
-        raise entry.error(f"{chapter} has no section {anchor!r}; the nearest are {', '.join(near)}.", "section")
+        raise entry.error(
+            f"{chapter} has no section {anchor!r}; the nearest are {', '.join(near)}.", "section"
+        )
     time = entry.head.get("lecture")
     if time is not None:
         try:

@@ -1,4 +1,5 @@
 """``handful cards review``: a sitting in a terminal, a key an answer."""
+
 from __future__ import annotations
 
 import os
@@ -23,13 +24,17 @@ The time at each grade is when the card would come back.
   u                undo the last answer, and the one before, and so on
   b                not today: the card comes back tomorrow
   q                quit; what you answered is kept"""
-ARROWS = re.compile(r"\x1b(?:\[[\d;]*[A-Za-z~]|O[A-Z])?")  # and function keys: arrow down ends in a B that is none
+ARROWS = re.compile(
+    r"\x1b(?:\[[\d;]*[A-Za-z~]|O[A-Z])?"
+)  # and function keys: arrow down ends in a B that is none
 QUIT = ("q", "\x03", "\x04", "")
 
 
 @contextmanager
 def keyboard() -> Iterator[Iterator[str]]:
-    """Keys as they are pressed, from before the first question on; from a pipe the first letter of each line."""
+    """Keys as they are pressed, from before the first question on; from a pipe the first letter of
+    each line.
+    """
     if not sys.stdin.isatty():
         yield (line.strip()[:1] or "\n" for line in sys.stdin)
         return
@@ -67,7 +72,11 @@ class Screen:
 
     def __init__(self, width: int) -> None:
         self.width = max(30, min(width, 80))
-        self.marks = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.marks = (
+            sys.stdout.isatty()
+            and not os.environ.get("NO_COLOR")
+            and os.environ.get("TERM") != "dumb"
+        )
 
     def say(self, text: str = "", mark: str = "") -> None:
         text = text.replace("\u00a0", " ")
@@ -102,8 +111,15 @@ def _summary(sitting: Sitting, screen: Screen) -> None:
 def _question(sitting: Sitting, screen: Screen) -> None:
     card, queue = sitting.card, sitting.queue()
     screen.say("\n" + "─" * screen.width, "dim")
-    counts = " · ".join(f"{len(queue[kind])} {word}" for kind, word in (("review", "due"), ("new", "new"), ("learning", "again")))
-    screen.say(f"{counts}   {'new card' if not sitting.study.state(card.id).reps else card.kind} · {title(card.chapter)}", "dim")
+    counts = " · ".join(
+        f"{len(queue[kind])} {word}"
+        for kind, word in (("review", "due"), ("new", "new"), ("learning", "again"))
+    )
+    screen.say(
+        f"{counts}   {'new card' if not sitting.study.state(card.id).reps else card.kind} · "
+        f"{title(card.chapter)}",
+        "dim",
+    )
     screen.say()
     screen.say(markup.text(words.markdown(card.front.text), screen.width), "bold")
     screen.say()
@@ -111,13 +127,18 @@ def _question(sitting: Sitting, screen: Screen) -> None:
 
 def _answered(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: str) -> bool:
     """One card, until it has been answered, put off or left; False where the learner quits."""
+
     def reveal() -> None:
         sitting.opened = True
         card = sitting.card
         screen.say(markup.text(words.markdown(card.back.text), screen.width))
         screen.say()
         screen.say(_place(card, site), "dim")
-        screen.say("   ".join(f"{grade} {GRADES[grade]} {when}" for grade, when in sitting.preview().items()))
+        screen.say(
+            "   ".join(
+                f"{grade} {GRADES[grade]} {when}" for grade, when in sitting.preview().items()
+            )
+        )
 
     if sitting.opened:
         reveal()
@@ -151,7 +172,10 @@ def _grade(sitting: Sitting, screen: Screen, grade: int, site: str) -> None:
     state = sitting.grade(grade)
     screen.wrapped(f"{GRADES[grade]}: back {sitting.when(state)}.")
     if sitting.slipping(state, grade):
-        screen.wrapped(f"This card has slipped {state.lapses} times.  Reading its section again may do more than one more repetition:")
+        screen.wrapped(
+            f"This card has slipped {state.lapses} times.  Reading its section again may do more "
+            "than one more repetition:"
+        )
         screen.say(_place(card, site))
 
 
@@ -180,4 +204,7 @@ def counts(queue: dict[str, list[str]]) -> str:
     >>> counts({"review": ["a"], "new": [], "learning": []})
     '1 card due, 0 new, 0 to be asked again'
     """
-    return f"{plural(len(queue['review']), 'card')} due, {len(queue['new'])} new, {len(queue['learning'])} to be asked again"
+    return (
+        f"{plural(len(queue['review']), 'card')} due, {len(queue['new'])} new, "
+        f"{len(queue['learning'])} to be asked again"
+    )

@@ -1,8 +1,12 @@
-r"""The book's roles as plain Markdown: what leaves the page (a terminal, Anki, a notebook, paper) has no roles.
+r"""The book's roles as plain Markdown: what leaves the page (a terminal, Anki, a notebook, paper)
+has no roles.
 
->>> plain("At {lecture}`9:40`: {spoken}`300`, computed {live}`balance_batch hardware=\"H100 SXM\" digits=2`.")
+>>> plain(
+...     'At {lecture}`9:40`: {spoken}`300`, computed {live}`balance_batch hardware="H100 SXM" digits=2`.'
+... )
 'At [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s): 300, computed ...
 """
+
 from __future__ import annotations
 
 import re
@@ -28,24 +32,34 @@ def plain(text: str, drawn: Callable[[str], str] | None = None) -> str:
     handful.ask.AskError
         For a request that cannot be answered, or a role that only pages know.
     """
+
     def shown(match: re.Match) -> str:
         role, inside = match[1], " ".join(match[3].split())
         if role == "drawn" and drawn:
             return drawn(inside)
         if role not in _SHOWN:
-            raise ask.AskError(f"{match[0]!r} cannot be shown outside of a page; allowed are {', '.join((*_SHOWN, *(['drawn'] if drawn else [])))}.")
+            raise ask.AskError(
+                f"{match[0]!r} cannot be shown outside of a page; allowed are "
+                f"{', '.join((*_SHOWN, *(['drawn'] if drawn else [])))}."
+            )
         return _SHOWN[role](inside)
 
     return ROLE.sub(shown, text)
 
 
 def markdown(text: str, drawn: Callable[[str], str] | None = None) -> str:
-    r"""The same for whoever reads the Markdown, its maths between dollar signs: a price in dollars begins no formula.
+    r"""The same for whoever reads the Markdown, its maths between dollar signs: a price in dollars
+    begins no formula.
 
     >>> markdown("$x$ for {given}`$2.10`")
     '$x$ for \\$2.10'
     """
-    return ROLE.sub(lambda found: plain(found[0], drawn).replace("$", r"\$") if found[1] != "math" else plain(found[0]), text)
+    return ROLE.sub(
+        lambda found: (
+            plain(found[0], drawn).replace("$", r"\$") if found[1] != "math" else plain(found[0])
+        ),
+        text,
+    )
 
 
 def _live(text: str) -> str:
@@ -62,7 +76,12 @@ def _claim(text: str) -> str:
 
 
 _SHOWN: dict[str, Callable[[str], str]] = {
-    "live": _live, "fact": lambda text: ask.shown_fact(text)["text"], "claim": _claim,
+    "live": _live,
+    "fact": lambda text: ask.shown_fact(text)["text"],
+    "claim": _claim,
     "lecture": lambda text: f"[{text}]({ask.lecture_address(text)})",
-    "spoken": str, "given": str, "term": lambda text: re.sub(r"\s*<.*>$", "", text), "math": lambda text: f"${text}$",
+    "spoken": str,
+    "given": str,
+    "term": lambda text: re.sub(r"\s*<.*>$", "", text),
+    "math": lambda text: f"${text}$",
 }

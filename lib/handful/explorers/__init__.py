@@ -1,1 +1,3 @@
-"""The book's explorers, a module a chapter: plots that the reader drives, declared and nothing else."""
+"""The book's explorers, a module a chapter: plots that the reader drives, declared and nothing
+else.
+"""

@@ -1,8 +1,10 @@
-"""Explorers of “Your model, your hardware”: those of the chapters, without the lecture's own settings.
+"""Explorers of “Your model, your hardware”: those of the chapters, without the lecture's own
+settings.
 
 >>> step.presets, step.name
 ((), 'your-step')
 """
+
 from __future__ import annotations
 
 from copy import copy
@@ -22,6 +24,10 @@ def _bare(explorer: Explorer, name: str, title: str) -> Explorer:
 
 step = _bare(latency.latency_against_batch, "your-step", "One decode step of your model")
 cost = _bare(latency.cost_against_batch, "your-cost", "What one of your tokens costs")
-contexts = _bare(balance.balance_against_context, "your-balance", "The batch you need, and the batch that fits")
+contexts = _bare(
+    balance.balance_against_context, "your-balance", "The batch you need, and the batch that fits"
+)
 wall = _bare(tiers.wall, "your-wall", "How far your contexts can go")
-crossing = _bare(experts.hiding_against_batch, "your-crossing", "Your experts over several fast networks")
+crossing = _bare(
+    experts.hiding_against_batch, "your-crossing", "Your experts over several fast networks"
+)

@@ -1,7 +1,7 @@
 """Facts: numbers about chips, models, prices and measurements, each row with its source.
 
-A table is a CSV file beside this module, with units in its column names.  It is read and checked on first
-use; nothing is read at import.  `schema.py` declares what a table may hold.
+A table is a CSV file beside this module, with units in its column names.  It is read and checked on
+first use; nothing is read at import.  `schema.py` declares what a table may hold.
 
 >>> h100 = get("accelerators", "H100 SXM")
 >>> h100["hbm_bandwidth_bytes_per_s"]
@@ -9,6 +9,7 @@ use; nothing is read at import.  `schema.py` declares what a table may hold.
 >>> h100.verified, h100.source.startswith("aiconfigurator-core")
 (True, True)
 """
+
 from __future__ import annotations
 
 import csv
@@ -60,8 +61,10 @@ class Row(dict):
         self.table, self.line = table, line
 
     def __missing__(self, column):
-        raise FactsError(f"The table {self.table} has no column {column!r}; the nearest are: "
-                         f"{nearest(column, self)}.")
+        raise FactsError(
+            f"The table {self.table} has no column {column!r}; the nearest are: "
+            f"{nearest(column, self)}."
+        )
 
     @property
     def name(self) -> str:
@@ -87,13 +90,17 @@ class Table(tuple):
     name: str
 
     def get(self, name: str) -> Row:
-        """The row of that name, whatever its capitals; an unknown name raises with the nearest ones."""
+        """The row of that name, whatever its capitals; an unknown name raises with the nearest
+        ones.
+        """
         wanted = str(name).strip().lower()
         for row in self:
             if row.name.lower() == wanted:
                 return row
-        raise FactsError(f"The table {self.name} has no row {name!r}; the nearest are: "
-                         f"{nearest(name, [row.name for row in self])}.")
+        raise FactsError(
+            f"The table {self.name} has no row {name!r}; the nearest are: "
+            f"{nearest(name, [row.name for row in self])}."
+        )
 
     @property
     def names(self) -> list[str]:
@@ -121,10 +128,11 @@ def get(table: str, name: str) -> Row:
 
 
 def load(table: str, path: str | Path | None = None) -> Table:
-    """The rows of a table, each checked; read from `path` instead of the book's own file where it is given.
+    """The rows of a table, each checked; read from `path` instead of the book's own file where it
+    is given.
 
-    Raises `FactsError`, naming file, line, row and column and what is allowed, at the first cell that is
-    wrong.
+    Raises `FactsError`, naming file, line, row and column and what is allowed, at the first cell
+    that is wrong.
 
     >>> load("chips")
     Traceback (most recent call last):
@@ -153,8 +161,10 @@ def _read(table: str, path: Path) -> Table:
                 continue
             row = _row(table, path, lines.line_num, header, cells)
             if row.name in seen:
-                raise FactsError(f"{path.name}, line {lines.line_num}, row {row.name!r}, column name: this "
-                                 f"name stands on line {seen[row.name]} already; each name is allowed once.")
+                raise FactsError(
+                    f"{path.name}, line {lines.line_num}, row {row.name!r}, column name: this "
+                    f"name stands on line {seen[row.name]} already; each name is allowed once."
+                )
             seen[row.name] = lines.line_num
             rows.append(row)
     result = Table(rows)
@@ -165,11 +175,15 @@ def _read(table: str, path: Path) -> Table:
 def _check_header(path: Path, schema: dict[str, str], header: list[str]) -> None:
     twice = sorted({column for column in header if header.count(column) > 1})
     if twice:
-        raise FactsError(f"{path.name}, line 1: the column {twice[0]!r} stands there twice; once is allowed.")
+        raise FactsError(
+            f"{path.name}, line 1: the column {twice[0]!r} stands there twice; once is allowed."
+        )
     unknown = [column for column in header if column not in schema]
     if unknown:
-        raise FactsError(f"{path.name}, line 1: the column {unknown[0]!r} is not allowed; the nearest are: "
-                         f"{nearest(unknown[0], schema)}.")
+        raise FactsError(
+            f"{path.name}, line 1: the column {unknown[0]!r} is not allowed; the nearest are: "
+            f"{nearest(unknown[0], schema)}."
+        )
     missing = [column for column in schema if column not in header]
     if missing:
         raise FactsError(f"{path.name}, line 1: the column {missing[0]!r} is missing.")
@@ -179,13 +193,17 @@ def _row(table: str, path: Path, line: int, header: list[str], cells: list[str])
     name = dict(zip(header, cells)).get("name", "").strip()
     where = f"{path.name}, line {line}, row {name!r}"
     if len(cells) != len(header):
-        raise FactsError(f"{where}: {len(cells)} cells, but {len(header)} are allowed, one a column.")
+        raise FactsError(
+            f"{where}: {len(cells)} cells, but {len(header)} are allowed, one a column."
+        )
     values = {}
     for column, cell in zip(header, cells):
         problem, values[column] = _cell(TABLES[table][column], cell.strip())
         if problem is None and column == "source" and cell.strip().lower() in NO_SOURCE:
-            problem = (f"got {cell.strip()!r}, which is no source; a named document, file or address is "
-                       "allowed")
+            problem = (
+                f"got {cell.strip()!r}, which is no source; a named document, file or address is "
+                "allowed"
+            )
         if problem:
             raise FactsError(f"{where}, column {column}: {problem}.")
     row = Row(values, table, line)
@@ -211,18 +229,31 @@ def _cell(kind: str, cell: str):
     if kind == "text":
         return None, cell
     if kind == "flag":
-        return (None if cell in ("yes", "no") else f"got {cell!r}; {ALLOWED[kind]} is allowed"), cell == "yes"
+        return (
+            None if cell in ("yes", "no") else f"got {cell!r}; {ALLOWED[kind]} is allowed"
+        ), cell == "yes"
     value = _number(cell)
-    ok = value is not None and {"positive": value > 0, "nonnegative": value >= 0, "number": True,
-                                "count": value > 0 and value == int(value),
-                                "whole": value >= 0 and value == int(value)}[kind]
+    ok = (
+        value is not None
+        and {
+            "positive": value > 0,
+            "nonnegative": value >= 0,
+            "number": True,
+            "count": value > 0 and value == int(value),
+            "whole": value >= 0 and value == int(value),
+        }[kind]
+    )
     if not ok:
         return f"got {cell!r}; {ALLOWED[kind]} is allowed", None
     return None, int(value) if kind in ("count", "whole") else value
 
 
 ALLOWED = {
-    "text": "a text", "flag": "yes or no", "number": "a number", "positive": "a number above 0",
-    "nonnegative": "a number from 0 up", "count": "a whole number above 0",
+    "text": "a text",
+    "flag": "yes or no",
+    "number": "a number",
+    "positive": "a number above 0",
+    "nonnegative": "a number from 0 up",
+    "count": "a whole number above 0",
     "whole": "a whole number from 0 up",
 }

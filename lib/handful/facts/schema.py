@@ -1,10 +1,11 @@
 """What each table may hold: its columns, their kinds, and the checks that span columns.
 
-A column is declared as ``name: kind``; a trailing ``!`` means that no row may leave it empty.  Kinds: `text`;
-`positive` and `nonnegative` numbers; `number` of any sign; `count`, an integer above 0; `whole`, an integer
-from 0; `flag`, yes or no.  Every table also has `source`, never empty; a table with `verified` marks there
-the rows that hold something not found in what was read.
+A column is declared as ``name: kind``; a trailing ``!`` means that no row may leave it empty.
+Kinds: `text`; `positive` and `nonnegative` numbers; `number` of any sign; `count`, an integer above
+0; `whole`, an integer from 0; `flag`, yes or no.  Every table also has `source`, never empty; a
+table with `verified` marks there the rows that hold something not found in what was read.
 """
+
 from __future__ import annotations
 
 import math
@@ -176,8 +177,8 @@ TABLES: dict[str, dict[str, str]] = {
         text: name! lecture_claim! what_sources_say! size_of_difference! lecture_source! source!"""),
 }
 
-# Peaks that vendors print for weights with two of every four entries zero.  A row that holds one of them
-# where the dense peak belongs would make everything look twice as fast.
+# Peaks that vendors print for weights with two of every four entries zero.  A row that holds one of
+# them where the dense peak belongs would make everything look twice as fast.
 SPARSE_PEAKS = {
     "A100": {"bf16_dense_flops": 6.24e14, "int8_dense_ops": 1.248e15},
     "H100": {"bf16_dense_flops": 1.979e15, "fp8_dense_flops": 3.958e15, "int8_dense_ops": 3.958e15},
@@ -185,9 +186,15 @@ SPARSE_PEAKS = {
     "B200": {"bf16_dense_flops": 4.5e15, "fp8_dense_flops": 9e15, "fp4_dense_flops": 1.8e16},
     "GB200": {"bf16_dense_flops": 5e15, "fp8_dense_flops": 1e16, "fp4_dense_flops": 2e16},
     "MI300X": {"bf16_dense_flops": 2.615e15, "fp8_dense_flops": 5.23e15},
-    "MI355X": {"bf16_dense_flops": 5.03e15, "fp8_dense_flops": 1.007e16, "fp4_dense_flops": 2.01e16},
+    "MI355X": {
+        "bf16_dense_flops": 5.03e15,
+        "fp8_dense_flops": 1.007e16,
+        "fp4_dense_flops": 2.01e16,
+    },
 }
-RATIO_LIMIT = 2.2  # halving the bits of an operand doubles the dense rate; more than that wants a reason
+RATIO_LIMIT = (
+    2.2  # halving the bits of an operand doubles the dense rate; more than that wants a reason
+)
 
 
 def check_accelerator(row) -> tuple[str, str] | None:
@@ -196,14 +203,21 @@ def check_accelerator(row) -> tuple[str, str] | None:
         for column, sparse in peaks.items():
             value = row[column]
             if row["name"].split()[0] == chip and value and abs(value / sparse - 1) < 0.03:
-                return column, (f"got {value:g}, the peak with 2:4 structured sparsity; the dense peak "
-                                f"({sparse / 2:g}) is allowed")
-    pairs = (("fp8_dense_flops", "bf16_dense_flops"), ("int8_dense_ops", "bf16_dense_flops"),
-             ("fp4_dense_flops", "fp8_dense_flops"))
+                return column, (
+                    f"got {value:g}, the peak with 2:4 structured sparsity; the dense peak "
+                    f"({sparse / 2:g}) is allowed"
+                )
+    pairs = (
+        ("fp8_dense_flops", "bf16_dense_flops"),
+        ("int8_dense_ops", "bf16_dense_flops"),
+        ("fp4_dense_flops", "fp8_dense_flops"),
+    )
     for fast, slow in pairs:
         if row[fast] and row[slow] and row[fast] > RATIO_LIMIT * row[slow] and not row["peak_note"]:
-            return fast, (f"got {row[fast] / row[slow]:.2g} times {slow}, which looks like a sparse peak; at "
-                          f"most {RATIO_LIMIT} times is allowed unless peak_note says why")
+            return fast, (
+                f"got {row[fast] / row[slow]:.2g} times {slow}, which looks like a sparse peak; at "
+                f"most {RATIO_LIMIT} times is allowed unless peak_note says why"
+            )
     return None
 
 
@@ -211,18 +225,25 @@ def check_interconnect(row) -> tuple[str, str] | None:
     """Both directions are twice one direction."""
     one, both = row["one_direction_bytes_per_s"], row["bidirectional_bytes_per_s"]
     if one and both and not math.isclose(both, 2 * one, rel_tol=1e-3):
-        return "bidirectional_bytes_per_s", (f"got {both:g}; twice one_direction_bytes_per_s ({2 * one:g}) "
-                                             "is allowed")
+        return "bidirectional_bytes_per_s", (
+            f"got {both:g}; twice one_direction_bytes_per_s ({2 * one:g}) is allowed"
+        )
     return None
 
 
 def check_model(row) -> tuple[str, str] | None:
     """No more active than total, be it parameters or experts."""
-    for part, whole in (("active_params_reported", "total_params_reported"),
-                        ("active_routed_experts", "routed_experts")):
+    for part, whole in (
+        ("active_params_reported", "total_params_reported"),
+        ("active_routed_experts", "routed_experts"),
+    ):
         if row[part] and row[whole] and row[part] > row[whole]:
             return part, f"got {row[part]:g}; at most {whole} ({row[whole]:g}) is allowed"
     return None
 
 
-CHECKS = {"accelerators": check_accelerator, "interconnects": check_interconnect, "models": check_model}
+CHECKS = {
+    "accelerators": check_accelerator,
+    "interconnects": check_interconnect,
+    "models": check_model,
+}

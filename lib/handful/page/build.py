@@ -1,10 +1,13 @@
-"""Build the book: ``python -m handful.page.build [bundle | notebooks | chapter NAME]``; the whole of it by default.
+"""Build the book: ``python -m handful.page.build [bundle | notebooks | chapter NAME]``; the whole
+of it by default.
 
-Steps: scenario rows and scripts (esbuild), pages (Jupyter Book, warnings are errors), notebooks for download,
-then the finish that sets the maths and leaves nothing inline.  Everything lands in ``_build``.
+Steps: scenario rows and scripts (esbuild), pages (Jupyter Book, warnings are errors), notebooks for
+download, then the finish that sets the maths and leaves nothing inline.  Everything lands in
+``_build``.
 
-jupyter-cache looks at a notebook's cells only, so a change in the package would publish stale mathematics.
-Hence pages and executed cells live in a folder named after a hash of the package and of the lock file.
+jupyter-cache looks at a notebook's cells only, so a change in the package would publish stale
+mathematics. Hence pages and executed cells live in a folder named after a hash of the package and
+of the lock file.
 """
 
 from __future__ import annotations
@@ -28,15 +31,47 @@ from . import bootstrap, finish, inpage, notebooks, wheel
 
 ROOT = bootstrap.ROOT
 BUILD = ROOT / "_build"
-SITE = ROOT / os.environ.get("HANDFUL_SITE", "_build/html")  # tests look at a book elsewhere too, as `make publish` asks them to
+SITE = ROOT / os.environ.get(
+    "HANDFUL_SITE", "_build/html"
+)  # tests look at a book elsewhere too, as `make publish` asks them to
 SCRIPTS = BUILD / "js"
 NOTEBOOKS = BUILD / "notebooks"
 WHEELS = BUILD / "wheels"
 # Files of the package that leave the cells' output as it is.
-NO_MATHS = ("bootstrap.py", "build.py", "finish.py", "gather.py", "sheets.py", "serve.py", "notebooks.py",
-            "hatch_bundle.py", "lock.py", "node.lock", "heads.py", "icons.py", "social.py", "offline.py",
-            "editions.py", "mend.py", "search.py", "hosting.py", "notebook_text.py", "wheel.py", "inpage.py", "licences.py", "pyodide.lock", "session.py", "publish.py",
-            "book.py", "epub.py", "pdf.py", "cover.py", "offer.py", "__main__.py", "epubcheck.lock")  # the last line: bound/
+NO_MATHS = (
+    "bootstrap.py",
+    "build.py",
+    "finish.py",
+    "gather.py",
+    "sheets.py",
+    "serve.py",
+    "notebooks.py",
+    "hatch_bundle.py",
+    "lock.py",
+    "node.lock",
+    "heads.py",
+    "icons.py",
+    "social.py",
+    "offline.py",
+    "editions.py",
+    "mend.py",
+    "search.py",
+    "hosting.py",
+    "notebook_text.py",
+    "wheel.py",
+    "inpage.py",
+    "licences.py",
+    "pyodide.lock",
+    "session.py",
+    "publish.py",
+    "book.py",
+    "epub.py",
+    "pdf.py",
+    "cover.py",
+    "offer.py",
+    "__main__.py",
+    "epubcheck.lock",
+)  # the last line: bound/
 KEEP = 2
 START = time.monotonic()
 
@@ -60,11 +95,21 @@ def digest(paths) -> str:
 
 
 def package_files(scripts: bool) -> list[Path]:
-    """The package's files: those that scripts are bundled from, or those that cells and pages depend on."""
-    files = [p for p in (ROOT / "lib" / "handful").rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    """The package's files: those that scripts are bundled from, or those that cells and pages
+    depend on.
+    """
+    files = [
+        p
+        for p in (ROOT / "lib" / "handful").rglob("*")
+        if p.is_file() and "__pycache__" not in p.parts
+    ]
     if scripts:
         return [p for p in files if p.suffix in (".js", ".mjs", ".css", ".svg", ".json")]
-    return [p for p in files if p.suffix in (".py", ".csv", ".lock", ".json", ".toml") and p.name not in NO_MATHS]
+    return [
+        p
+        for p in files
+        if p.suffix in (".py", ".csv", ".lock", ".json", ".toml") and p.name not in NO_MATHS
+    ]
 
 
 def node() -> list[str]:
@@ -72,11 +117,14 @@ def node() -> list[str]:
 
 
 def bundle() -> None:
-    """Scenario rows, then scripts and sheets, into ``_build/js``; skipped while their sources stand."""
+    """Scenario rows, then scripts and sheets, into ``_build/js``; skipped while their sources
+    stand.
+    """
     SCRIPTS.mkdir(parents=True, exist_ok=True)
     rows = SCRIPTS / "rows.json"
     try:
         from handful.scenario import page_rows
+
         text = json.dumps(page_rows(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ModuleNotFoundError as missing:
         if missing.name not in ("handful.scenario",):
@@ -84,12 +132,17 @@ def bundle() -> None:
         text = "{}"
     if not rows.exists() or rows.read_text("utf-8") != text:
         rows.write_text(text, "utf-8")
-    stamp, want = SCRIPTS / ".made-from", digest([*package_files(scripts=True), rows, ROOT / "package-lock.json"])
+    stamp, want = (
+        SCRIPTS / ".made-from",
+        digest([*package_files(scripts=True), rows, ROOT / "package-lock.json"]),
+    )
     if stamp.exists() and stamp.read_text() == want:
         return
     say("scripts and style sheets (esbuild)")
     script = Path(__file__).with_name("bundle.mjs")
-    done = subprocess.run([*node(), str(script), str(SCRIPTS)], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [*node(), str(script), str(SCRIPTS)], cwd=ROOT, capture_output=True, text=True
+    )
     sys.stderr.write(done.stderr)
     if done.returncode:
         stop("The page's scripts could not be bundled; esbuild says why above.")
@@ -118,7 +171,9 @@ def fresh_folder() -> Path:
         say("the package has changed (or this is the first build): every cell runs again")
         folder.mkdir(parents=True)
     os.utime(folder)
-    for old in sorted(folder.parent.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)[KEEP:]:
+    for old in sorted(folder.parent.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)[
+        KEEP:
+    ]:
         shutil.rmtree(old)
     return folder
 
@@ -127,25 +182,47 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
     """Run Jupyter Book with progress; returns the folder of raw pages."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     config["execute"]["cache"] = str(folder / "cache")
-    (folder / "config.yml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), "utf-8")
+    (folder / "config.yml").write_text(
+        yaml.safe_dump(config, sort_keys=False, allow_unicode=True), "utf-8"
+    )
     (folder / "toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), "utf-8")
     pages = chapters(toc)
-    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(ROOT / "book"),
-               "--path-output", str(folder), "--config", str(folder / "config.yml"), "--toc", str(folder / "toc.yml"),
-               *(["-W", "--keep-going"] if strict else [])]
+    command = [
+        str(Path(sys.executable).with_name("jupyter-book")),
+        "build",
+        str(ROOT / "book"),
+        "--path-output",
+        str(folder),
+        "--config",
+        str(folder / "config.yml"),
+        "--toc",
+        str(folder / "toc.yml"),
+        *(["-W", "--keep-going"] if strict else []),
+    ]
     # One hash seed and no colours: the same source gives the same pages.
     environment = {**os.environ, "PYTHONHASHSEED": "0", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     log, done = [], 0
     for line in process.stdout:
         line = re.sub(r"\x1b\[[\d;]*m", "", line)
         log.append(line)
-        if found := re.search(r"(reading sources|writing output)\.\.\. \[\s*\d+%\].*?([\w./-]+)\s*$", line):
+        if found := re.search(
+            r"(reading sources|writing output)\.\.\. \[\s*\d+%\].*?([\w./-]+)\s*$", line
+        ):
             done = done + 1 if found[1] == "reading sources" else done
             if found[1] == "reading sources":
                 say(f"    page {done} of at most {len(pages)}: {found[2]}")
-        elif re.search(r"WARNING|ERROR|Error:|Exception", line) and "TCP without encryption" not in line:
+        elif (
+            re.search(r"WARNING|ERROR|Error:|Exception", line)
+            and "TCP without encryption" not in line
+        ):
             print("    " + line.rstrip(), flush=True)
     code = process.wait()
     raw = folder / "_build" / "html"
@@ -153,8 +230,10 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
     if code or not raw.exists():
         for report in sorted((raw / "reports").rglob("*.err.log")) if raw.exists() else ():
             print(f"\n{report.name}:\n{report.read_text('utf-8')[-4000:]}", file=sys.stderr)
-        stop(f"The book did not build; the warnings and errors are above, the whole log in "
-             f"{(folder / 'log.txt').relative_to(ROOT)}.")
+        stop(
+            f"The book did not build; the warnings and errors are above, the whole log in "
+            f"{(folder / 'log.txt').relative_to(ROOT)}."
+        )
     return raw
 
 
@@ -170,9 +249,16 @@ def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) 
 
 def package() -> Path:
     """The wheel of this package; after bundle(), whose script it holds."""
-    sources = [p for folder in ("lib/handful", "exercises") for p in (ROOT / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    sources = [
+        p
+        for folder in ("lib/handful", "exercises")
+        for p in (ROOT / folder).rglob("*")
+        if p.is_file() and "__pycache__" not in p.parts
+    ]
     try:
-        return wheel.build(ROOT, WHEELS, digest([*sources, ROOT / "pyproject.toml", SCRIPTS / ".made-from"]))
+        return wheel.build(
+            ROOT, WHEELS, digest([*sources, ROOT / "pyproject.toml", SCRIPTS / ".made-from"])
+        )
     except RuntimeError as error:
         stop(str(error))
 
@@ -180,12 +266,16 @@ def package() -> Path:
 def make_notebooks(pages: list[str], base: str = "") -> None:
     """The chapters as notebooks, into NOTEBOOKS."""
     site = base or address()
-    made = notebooks.convert(ROOT / "book", NOTEBOOKS, pages, package(), site and site.rstrip("/") + "/")
+    made = notebooks.convert(
+        ROOT / "book", NOTEBOOKS, pages, package(), site and site.rstrip("/") + "/"
+    )
     say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
 
 
 def raw_pages(base: str = "") -> Path:
-    """Build all pages, with warnings as errors, and what lies beside them; returns the folder of raw pages."""
+    """Build all pages, with warnings as errors, and what lies beside them; returns the folder of
+    raw pages.
+    """
     bundle()
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     folder = fresh_folder()
@@ -205,7 +295,9 @@ def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None
 
 
 def chapter(name: str) -> None:
-    """One chapter into ``_build/chapter``; links to other chapters go nowhere, so warnings do not stop it."""
+    """One chapter into ``_build/chapter``; links to other chapters go nowhere, so warnings do not
+    stop it.
+    """
     known = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
     if name not in known:
         stop(f"There is no chapter {name!r}; make chapter NAME=… takes one of: {', '.join(known)}.")

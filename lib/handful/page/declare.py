@@ -1,8 +1,9 @@
 """The words in which an explorer is declared, each checked when it is made.
 
-An error names what was wrong and what is allowed, in one sentence, so that a mistake in a declaration is found
-where it stands and not in a reader's browser.
+An error names what was wrong and what is allowed, in one sentence, so that a mistake in a
+declaration is found where it stands and not in a reader's browser.
 """
+
 from __future__ import annotations
 
 import re
@@ -44,11 +45,18 @@ class Sweep:
         quantity = find(self.name)
         if not self.low < self.high or (self.low <= 0 if self.log else self.low < 0):
             bound = "above 0 on a log axis" if self.log else "0 or above"
-            raise ExplorerError(f"The range of {self.name} must rise from {bound}; got {self.low} to {self.high}.")
+            raise ExplorerError(
+                f"The range of {self.name} must rise from {bound}; got {self.low} to {self.high}."
+            )
         if not 3 <= self.points <= 2001:
-            raise ExplorerError(f"A sweep of {self.name} takes 3 to 2001 points; got {self.points}.")
+            raise ExplorerError(
+                f"A sweep of {self.name} takes 3 to 2001 points; got {self.points}."
+            )
         if self.at is not None and not self.low <= self.at <= self.high:
-            raise ExplorerError(f"The cursor of {self.name} must start within {self.low} to {self.high}; got {self.at}.")
+            raise ExplorerError(
+                f"The cursor of {self.name} must start within {self.low} to {self.high}; got "
+                f"{self.at}."
+            )
         if self.title is None:
             object.__setattr__(self, "title", quantity.label)
 
@@ -62,16 +70,30 @@ class Sweep:
         import numpy as np
 
         t = np.arange(self.points) / (self.points - 1)
-        return self.low * (self.high / self.low) ** t if self.log else self.low + (self.high - self.low) * t
+        return (
+            self.low * (self.high / self.low) ** t
+            if self.log
+            else self.low + (self.high - self.low) * t
+        )
 
     def stops(self) -> list[float]:
-        """Return a handful of round values for the data table: 1, 3, 10, 30, …, round times, or even steps."""
+        """Return a handful of round values for the data table: 1, 3, 10, 30, …, round times, or
+        even steps.
+        """
         if not self.log:
             return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
         seconds = find(self.name).unit == "s"
         for steps in ((1, 3), (1,), (1, 2, 5)):
-            found = (round_times(self.low, self.high, fine=len(steps) > 1) if seconds else
-                     [x for e in range(-30, 31) for m in steps if self.low <= (x := float(f"{m}e{e}")) <= self.high])
+            found = (
+                round_times(self.low, self.high, fine=len(steps) > 1)
+                if seconds
+                else [
+                    x
+                    for e in range(-30, 31)
+                    for m in steps
+                    if self.low <= (x := float(f"{m}e{e}")) <= self.high
+                ]
+            )
             if 4 <= len(found) <= 10:
                 return found
         return [self.low * (self.high / self.low) ** (i / 5) for i in range(6)]
@@ -79,7 +101,9 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis: title, unit (taken from the formula where None), and fixed ends where the plot should not fit itself."""
+    """An axis: title, unit (taken from the formula where None), and fixed ends where the plot
+    should not fit itself.
+    """
 
     title: str
     unit: str | None = None
@@ -90,7 +114,9 @@ class Scale:
     def __post_init__(self) -> None:
         for end in (self.min, self.max):
             if end is not None and self.log and not end > 0:
-                raise ExplorerError(f"The ends of the log axis “{self.title}” must be above 0; got {end}.")
+                raise ExplorerError(
+                    f"The ends of the log axis “{self.title}” must be above 0; got {end}."
+                )
         if self.min is not None and self.max is not None and not self.min < self.max:
             raise ExplorerError(f"The axis “{self.title}” must rise; got {self.min} to {self.max}.")
 
@@ -99,11 +125,12 @@ class Scale:
 class Curve:
     """A formula drawn over the sweep.
 
-    role: "total" (drawn strong), "part", "reference" (dashed grey).  band: factors (low, high) that shade what lies
-    between low and high times the curve.  bands: in its place, a band for each class of scenarios, as
-    ``measured.page_bands`` gives them; the first holds whose `when` fits the values of experts and devices, its `text`
-    says of what, and where its band is None the text says that there is none.  given: symbols held at a value;
-    scenario: a hardware, model or precision of its own, so that one plot can hold a curve a chip.
+    role: "total" (drawn strong), "part", "reference" (dashed grey).  band: factors (low, high) that
+    shade what lies between low and high times the curve.  bands: in its place, a band for each
+    class of scenarios, as ``measured.page_bands`` gives them; the first holds whose `when` fits the
+    values of experts and devices, its `text` says of what, and where its band is None the text says
+    that there is none.  given: symbols held at a value; scenario: a hardware, model or precision of
+    its own, so that one plot can hold a curve a chip.
     """
 
     formula: Formula
@@ -118,35 +145,53 @@ class Curve:
 
     def __post_init__(self) -> None:
         if self.role not in ("total", "part", "reference"):
-            raise ExplorerError(f"The role of “{self.label}” must be total, part or reference; got {self.role!r}.")
+            raise ExplorerError(
+                f"The role of “{self.label}” must be total, part or reference; got {self.role!r}."
+            )
         if self.band is not None and not 0 < self.band[0] < self.band[1]:
-            raise ExplorerError(f"The band of “{self.label}” must be two rising factors above 0; got {self.band}.")
+            raise ExplorerError(
+                f"The band of “{self.label}” must be two rising factors above 0; got {self.band}."
+            )
         if self.bands and self.band is not None:
-            raise ExplorerError(f"“{self.label}” takes one band or a band for each class, not both.")
+            raise ExplorerError(
+                f"“{self.label}” takes one band or a band for each class, not both."
+            )
         missing = {"devices", "experts"} - {q.name for q in self.formula.inputs}
         if self.bands and missing:
-            raise ExplorerError(f"“{self.label}” has a band for each class of scenarios, so its formula must use "
-                                f"devices and experts; it lacks {' and '.join(sorted(missing))}.")
+            raise ExplorerError(
+                f"“{self.label}” has a band for each class of scenarios, so its formula must use "
+                f"devices and experts; it lacks {' and '.join(sorted(missing))}."
+            )
         any_number = {row["when"]["experts"] for row in self.bands if row["when"]["most"] is None}
         if self.bands and any_number != {True, False}:
-            raise ExplorerError(f"The bands of “{self.label}” must end, for dense models and for experts, with one for "
-                                "any number of chips (most: None).")
+            raise ExplorerError(
+                f"The bands of “{self.label}” must end, for dense models and for experts, with "
+                "one for "
+                "any number of chips (most: None)."
+            )
         if self.id is None:
-            object.__setattr__(self, "id", re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-"))
+            object.__setattr__(
+                self, "id", re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-")
+            )
         check_given(self.label, self.given, self.scenario)
 
     def band_at(self, known: Mapping[str, float]) -> tuple[tuple[float, float] | None, str]:
-        """The band that holds for values of symbols, or None, and what it is of or why there is none; as compute.js."""
+        """The band that holds for values of symbols, or None, and what it is of or why there is
+        none; as compute.js.
+        """
         for row in self.bands:
             most = row["when"]["most"]
-            if row["when"]["experts"] == (known["experts"] > 1) and (most is None or known["devices"] <= most):
+            if row["when"]["experts"] == (known["experts"] > 1) and (
+                most is None or known["devices"] <= most
+            ):
                 return row["band"], row["text"]
         return self.band, ""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A line across the plot where a formula of the symbols has its value: upright (axis "x") or level ("y").
+    """A line across the plot where a formula of the symbols has its value: upright (axis "x") or
+    level ("y").
 
     band: factors (low, high); a shaded strip in place of a line.
     """
@@ -160,7 +205,9 @@ class Mark:
 
     def __post_init__(self) -> None:
         if self.axis not in ("x", "y"):
-            raise ExplorerError(f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}.")
+            raise ExplorerError(
+                f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}."
+            )
         check_given(self.label, self.given, self.scenario)
 
 
@@ -184,7 +231,8 @@ class Dots:
 
 @dataclass(frozen=True)
 class Points:
-    """Fixed points that a plot is held against: measured, published or simulated: (x, y) or (x, y, name) each.
+    """Fixed points that a plot is held against: measured, published or simulated: (x, y) or (x, y,
+    name) each.
 
     What takes time to work out comes as a function that gives them, asked once they are wanted.
 
@@ -208,19 +256,25 @@ class Points:
         """The points, as floats."""
         points = tuple(self.found() if callable(self.found) else self.found)
         for point in points:
-            if len(point) not in (2, 3) or not all(isinstance(v, (int, float)) and 0 <= v < float("inf") for v in point[:2]):
-                raise ExplorerError(f"A point of “{self.label}” is (x, y) or (x, y, name) with numbers from 0 up; "
-                                    f"got {point}.")
+            if len(point) not in (2, 3) or not all(
+                isinstance(v, (int, float)) and 0 <= v < float("inf") for v in point[:2]
+            ):
+                raise ExplorerError(
+                    f"A point of “{self.label}” is (x, y) or (x, y, name) with numbers from 0 up; "
+                    f"got {point}."
+                )
         return tuple((float(x), float(y), *name) for x, y, *name in points)
 
 
 @dataclass(frozen=True)
 class Control:
-    """One of ipywidgets' own controls, tied to a symbol, to a choice of the scenario, or to a curve's id.
+    """One of ipywidgets' own controls, tied to a symbol, to a choice of the scenario, or to a
+    curve's id.
 
-    FloatLogSlider, FloatSlider and IntSlider drive a symbol; Dropdown a symbol or "hardware", "model", "precision";
-    Checkbox shows and hides the curve whose id is `name`.  A Dropdown with `rows` picks a row of data: option →
-    {symbol: value}, all of which are set at once; its name is free.
+    FloatLogSlider, FloatSlider and IntSlider drive a symbol; Dropdown a symbol or "hardware",
+    "model", "precision"; Checkbox shows and hides the curve whose id is `name`.  A Dropdown with
+    `rows` picks a row of data: option → {symbol: value}, all of which are set at once; its name is
+    free.
     """
 
     widget: Any
@@ -233,32 +287,51 @@ class Control:
         if self.rows is None:
             return
         if self.kind() != "choice":
-            raise ExplorerError(f"{self.name} picks a row of data, so its control must be a Dropdown.")
+            raise ExplorerError(
+                f"{self.name} picks a row of data, so its control must be a Dropdown."
+            )
         for _, value in self.options():
             if value not in self.rows:
-                raise ExplorerError(f"{self.name} offers {value!r}, for which it has no row; it has "
-                                    f"{', '.join(map(str, self.rows))}.")
+                raise ExplorerError(
+                    f"{self.name} offers {value!r}, for which it has no row; it has "
+                    f"{', '.join(map(str, self.rows))}."
+                )
         for option, row in self.rows.items():
             for name, value in row.items():
                 find(name).check(value)
             if set(row) != set(next(iter(self.rows.values()))):
-                raise ExplorerError(f"The rows of {self.name} must set the same symbols; {option!r} sets "
-                                    f"{', '.join(row) or 'none'}.")
+                raise ExplorerError(
+                    f"The rows of {self.name} must set the same symbols; {option!r} sets "
+                    f"{', '.join(row) or 'none'}."
+                )
 
     def kind(self) -> str:
-        """log, linear, int, choice or check.  Known by class name: ipywidgets is not imported for it."""
+        """log, linear, int, choice or check.
+
+        Known by class name: ipywidgets is not imported for it.
+        """
         names = {cls.__name__ for cls in type(self.widget).__mro__}
-        for name, kind in (("FloatLogSlider", "log"), ("FloatSlider", "linear"), ("IntSlider", "int"),
-                           ("Dropdown", "choice"), ("Checkbox", "check")):
+        for name, kind in (
+            ("FloatLogSlider", "log"),
+            ("FloatSlider", "linear"),
+            ("IntSlider", "int"),
+            ("Dropdown", "choice"),
+            ("Checkbox", "check"),
+        ):
             if name in names:
                 return kind
-        raise ExplorerError(f"The control of {self.name} must be a FloatLogSlider, FloatSlider, IntSlider, Dropdown or "
-                            f"Checkbox of ipywidgets; got {type(self.widget).__name__}.")
+        raise ExplorerError(
+            f"The control of {self.name} must be a FloatLogSlider, FloatSlider, IntSlider, "
+            "Dropdown or "
+            f"Checkbox of ipywidgets; got {type(self.widget).__name__}."
+        )
 
     def ends(self) -> tuple[float, float]:
         """Lowest and highest value of a slider; FloatLogSlider holds exponents."""
         w = self.widget
-        return (float(w.base ** w.min), float(w.base ** w.max)) if self.kind() == "log" else (w.min, w.max)
+        return (
+            (float(w.base**w.min), float(w.base**w.max)) if self.kind() == "log" else (w.min, w.max)
+        )
 
     def options(self) -> list[tuple[str, Any]]:
         # Dropdown keeps (label, value) pairs here whichever way its options were given.
@@ -276,18 +349,28 @@ class Control:
         elif kind == "choice":
             allowed = [option for _, option in self.options()]
             if value not in allowed:
-                raise ExplorerError(f"{self.name} must be one of {', '.join(map(str, allowed))}; got {value!r}.")
+                raise ExplorerError(
+                    f"{self.name} must be one of {', '.join(map(str, allowed))}; got {value!r}."
+                )
         else:
             low, high = self.ends()
             slack = 1e-9 * abs(high)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not low - slack <= value <= high + slack:
-                raise ExplorerError(f"{self.name} must be between {low:g} and {high:g}; got {value!r}.")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not low - slack <= value <= high + slack
+            ):
+                raise ExplorerError(
+                    f"{self.name} must be between {low:g} and {high:g}; got {value!r}."
+                )
         return value
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A named state that reproduces a claim: what the lecture says, and when ("11:48", or "1:05:00")."""
+    """A named state that reproduces a claim: what the lecture says, and when ("11:48", or
+    "1:05:00").
+    """
 
     label: str
     set: Mapping[str, Any]
@@ -296,13 +379,21 @@ class Preset:
 
     def __post_init__(self) -> None:
         if self.time and not re.fullmatch(r"(\d+:)?\d{1,2}:\d\d", self.time):
-            raise ExplorerError(f"The time of preset “{self.label}” is written 11:48 or 1:05:00; got {self.time!r}.")
+            raise ExplorerError(
+                f"The time of preset “{self.label}” is written 11:48 or 1:05:00; got {self.time!r}."
+            )
         if not self.set:
-            raise ExplorerError(f"The preset “{self.label}” sets nothing; give it a value for one control at least.")
+            raise ExplorerError(
+                f"The preset “{self.label}” sets nothing; give it a value for one control at least."
+            )
 
     @property
     def seconds(self) -> int | None:
-        return sum(int(part) * 60**i for i, part in enumerate(reversed(self.time.split(":")))) if self.time else None
+        return (
+            sum(int(part) * 60**i for i, part in enumerate(reversed(self.time.split(":"))))
+            if self.time
+            else None
+        )
 
 
 @dataclass(frozen=True)
@@ -324,4 +415,6 @@ def check_given(label: str, given: Mapping, scenario: Mapping) -> None:
         find(name).check(value)
     for name in scenario:
         if name not in (*CHOICES, "context"):
-            raise ExplorerError(f"“{label}” may pin hardware, model, precision or context; got {name!r}.")
+            raise ExplorerError(
+                f"“{label}” may pin hardware, model, precision or context; got {name!r}."
+            )

@@ -1,9 +1,12 @@
 """A curve in words, and the numbers beside it; ``page/describe.js`` says the same to the letter.
 
 >>> xs = [2.0**i for i in range(17)]
->>> describe([x for x in xs], [1 / x + 1 / 64 for x in xs], "batch", "sequence", "$/token", True).split(",")[0]
+>>> describe(
+...     [x for x in xs], [1 / x + 1 / 64 for x in xs], "batch", "sequence", "$/token", True
+... ).split(",")[0]
 'falls 58-fold from batch 1 to 510'
 """
+
 from __future__ import annotations
 
 import math
@@ -48,7 +51,9 @@ def runs(xs: Sequence[float], ys: Sequence[float], log: bool) -> list[list[int]]
     return merged
 
 
-def describe(xs: Sequence[float], ys: Sequence[float], x_name: str, x_unit: str, y_unit: str, log: bool) -> str:
+def describe(
+    xs: Sequence[float], ys: Sequence[float], x_name: str, x_unit: str, y_unit: str, log: bool
+) -> str:
     """The course of one curve: "falls 42-fold from batch 1 to 512, then stays near $0.12 …".
 
     Parameters

@@ -1,7 +1,8 @@
 """Editions: the date that this one bears, and earlier ones published beside it.
 
-CITATION.cff says when the edition was released; each page says it at its foot.  An earlier edition is the folder that
-was published then; under ``editions/DATE/`` of the newest it keeps its pages, each with a note that leads to the newest.
+CITATION.cff says when the edition was released; each page says it at its foot.  An earlier edition
+is the folder that was published then; under ``editions/DATE/`` of the newest it keeps its pages,
+each with a note that leads to the newest.
 """
 
 from __future__ import annotations
@@ -22,9 +23,19 @@ from .bootstrap import ROOT
 
 FOLDER = "editions"
 # What a page has to itself.
-OWN = ('link[rel="canonical"]', 'link[rel="prev"]', 'link[rel="next"]', 'meta[name="description"]', 'meta[property^="og:"]',
-       'meta[name^="twitter:"]', ".prev-next-footer", ".bd-sidebar-secondary", "#jb-print-docs-body", ".dropdown-download-buttons",
-       "button.secondary-toggle")
+OWN = (
+    'link[rel="canonical"]',
+    'link[rel="prev"]',
+    'link[rel="next"]',
+    'meta[name="description"]',
+    'meta[property^="og:"]',
+    'meta[name^="twitter:"]',
+    ".prev-next-footer",
+    ".bd-sidebar-secondary",
+    "#jb-print-docs-body",
+    ".dropdown-download-buttons",
+    "button.secondary-toggle",
+)
 
 
 class EditionError(RuntimeError):
@@ -60,54 +71,107 @@ def current(citation: Path = ROOT / "CITATION.cff") -> Edition:
 
 def address(base: str, page: str) -> str:
     """
-    >>> address("https://example.org/book/", "index.html"), address("https://example.org/book/", "about.html")
+    >>> (
+    ...     address("https://example.org/book/", "index.html"),
+    ...     address("https://example.org/book/", "about.html"),
+    ... )
     ('https://example.org/book/', 'https://example.org/book/about.html')
     """
     return urljoin(base, re.sub(r"(^|/)index\.html$", r"\1", page))
 
 
 def sign(soup: BeautifulSoup, page: str, base: str = "", earlier: Sequence[str] = ()) -> None:
-    """Say at the page's foot which edition it is of, in its head where it stands, and among the errata what was before it."""
+    """Say at the page's foot which edition it is of, in its head where it stands, and among the
+    errata what was before it.
+    """
     foot = soup.select_one(".bd-footer-content .extra_footer")
     if foot:
         up = "../" * page.count("/")
-        foot.append(BeautifulSoup(f'<p class="edition">{current().title} · <a href="{up}errata.html">Errata and editions</a></p>',
-                                  "html.parser"))
+        foot.append(
+            BeautifulSoup(
+                f'<p class="edition">{current().title} · <a href="{up}errata.html">Errata and '
+                "editions</a></p>",
+                "html.parser",
+            )
+        )
     if base and page not in ("search.html", "genindex.html"):
         for tag in soup.select('link[rel="canonical"]'):
             tag.decompose()
         soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, page)))
     if earlier and page == "errata.html":
-        rows = "".join(f'<li><a href="{FOLDER}/{name}/index.html">{Edition("", date.fromisoformat(name)).title}</a></li>' for name in earlier)
-        soup.select_one("article h1").insert_after(BeautifulSoup(f'<p>Earlier ones, as they were published:</p><ul>{rows}</ul>', "html.parser"))
+        rows = "".join(
+            "<li><a "
+            f'href="{FOLDER}/{name}/index.html">{Edition("", date.fromisoformat(name)).title}</a>'
+            "</li>"
+            for name in earlier
+        )
+        soup.select_one("article h1").insert_after(
+            BeautifulSoup(
+                f"<p>Earlier ones, as they were published:</p><ul>{rows}</ul>", "html.parser"
+            )
+        )
 
 
 def earlier_in(archive: Path) -> list[str]:
-    """Earlier editions in a folder that holds a folder for each, named by its date and as it was published; newest first."""
+    """Earlier editions in a folder that holds a folder for each, named by its date and as it was
+    published; newest first.
+    """
     names = sorted((path.name for path in archive.iterdir() if path.is_dir()), reverse=True)
     for name in names:
         try:
             released = date.fromisoformat(name)
         except ValueError:
-            raise EditionError(f"{archive.name}/{name} is no earlier edition: such a folder is named by a date, like 2026-11-21.") from None
+            raise EditionError(
+                f"{archive.name}/{name} is no earlier edition: such a folder is named by a date, "
+                "like 2026-11-21."
+            ) from None
         if released >= current().date:
-            raise EditionError(f"{archive.name}/{name} is not earlier than this edition, of {current().date}; set date-released in CITATION.cff.")
+            raise EditionError(
+                f"{archive.name}/{name} is not earlier than this edition, of {current().date}; "
+                "set date-released in CITATION.cff."
+            )
         if not (archive / name / "index.html").exists():
-            raise EditionError(f"{archive.name}/{name} holds no index.html, so it is no published edition.")
+            raise EditionError(
+                f"{archive.name}/{name} holds no index.html, so it is no published edition."
+            )
     return names
 
 
-# An earlier edition reads from the host: its pages have changed by a note, so its worker would refuse them.
-RETIRED = 'addEventListener("install", () => skipWaiting());\naddEventListener("activate", (event) => event.waitUntil(registration.unregister()));\n'
+# An earlier edition reads from the host: its pages have changed by a note, so its worker would
+# refuse them.
+RETIRED = (
+    'addEventListener("install", () => skipWaiting());\naddEventListener("activate", (event) '
+    "=> event.waitUntil(registration.unregister()));\n"
+)
 
 
 def add(site: Path, old: Path, base: str = "") -> None:
-    """Put an earlier edition under the site, with a note on each page that leads to the same page of the newest."""
+    """Put an earlier edition under the site, with a note on each page that leads to the same page
+    of the newest.
+    """
     edition = Edition("", date.fromisoformat(old.name))
     place = site / FOLDER / str(edition.date)
-    # Its own earlier editions stand beside it now; what spoke for the whole host is the newest's to say.
-    shutil.copytree(old, place, ignore=lambda folder, names: {FOLDER, "robots.txt", "sitemap.xml", "_headers", "_redirects", ".htaccess",
-                                                              "nginx.conf", "404.html"} & set(names) if Path(folder) == old else set())
+    # Its own earlier editions stand beside it now; what spoke for the whole host is the newest's to
+    # say.
+    shutil.copytree(
+        old,
+        place,
+        ignore=lambda folder, names: (
+            {
+                FOLDER,
+                "robots.txt",
+                "sitemap.xml",
+                "_headers",
+                "_redirects",
+                ".htaccess",
+                "nginx.conf",
+                "404.html",
+            }
+            & set(names)
+            if Path(folder) == old
+            else set()
+        ),
+    )
     if (place / "sw.js").exists():
         (place / "sw.js").write_text(RETIRED, "utf-8")
     for path in place.rglob("*.html"):
@@ -120,16 +184,29 @@ def add(site: Path, old: Path, base: str = "") -> None:
         if base:
             soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, newest)))
         for article in soup.select("article.bd-article"):
-            what = "this page as it is now" if newest == page else "the newest edition, which has no such page"
-            article.insert(0, BeautifulSoup(
-                f'<div class="admonition note earlier-edition" role="note"><p class="admonition-title">An earlier edition</p>'
-                f'<p>This page is of the {edition.name}. Read <a href="{up}{newest}">{what}</a>, or '
-                f'<a href="{up}errata.html">what has been corrected since</a>.</p></div>', "html.parser"))
+            what = (
+                "this page as it is now"
+                if newest == page
+                else "the newest edition, which has no such page"
+            )
+            article.insert(
+                0,
+                BeautifulSoup(
+                    '<div class="admonition note earlier-edition" role="note">'
+                    '<p class="admonition-title">An earlier edition</p>'
+                    f"<p>This page is of the {edition.name}. Read <a "
+                    f'href="{up}{newest}">{what}</a>, or '
+                    f'<a href="{up}errata.html">what has been corrected since</a>.</p></div>',
+                    "html.parser",
+                ),
+            )
         path.write_text(str(soup), "utf-8")
 
 
 def like(about: str, title: str, body: str, place: str) -> BeautifulSoup:
-    """A page of the book's looks with other text, made from its page "about", whose addresses then start from `place`."""
+    """A page of the book's looks with other text, made from its page "about", whose addresses then
+    start from `place`.
+    """
     soup = BeautifulSoup(about, "html.parser")
     for rule in OWN:
         for tag in soup.select(rule):

@@ -1,21 +1,31 @@
 """An explorer: one declaration, four faces.
 
-A page's JSON (``spec``), drawn by explorer.js; a matplotlib ``figure`` for print and for readers without scripts;
-words and a table (``alt_text``, ``table``); and, where a kernel answers, ipywidgets beside an anywidget (``widget``).
-The numbers behind all four come from the same formulas.
+A page's JSON (``spec``), drawn by explorer.js; a matplotlib ``figure`` for print and for readers
+without scripts; words and a table (``alt_text``, ``table``); and, where a kernel answers,
+ipywidgets beside an anywidget (``widget``). The numbers behind all four come from the same
+formulas.
 
 >>> from ipywidgets import FloatLogSlider
 >>> from handful.balance import machine_balance
->>> e = Explorer("doctest", "Balance", x=Sweep("memory_bandwidth", 1e12, 2e13), y=Scale("Tokens per weight"),
-...              curves=[Curve(machine_balance, "machine balance")], given={"bytes_per_parameter": 2},
-...              controls=[Control(FloatLogSlider(value=1e15, min=14, max=16), "peak_flops")])
->>> round(float(e.values(peak_flops=989e12, memory_bandwidth=3.35e12)["at"]["machine-balance"]))     # an H100
+>>> e = Explorer(
+...     "doctest",
+...     "Balance",
+...     x=Sweep("memory_bandwidth", 1e12, 2e13),
+...     y=Scale("Tokens per weight"),
+...     curves=[Curve(machine_balance, "machine balance")],
+...     given={"bytes_per_parameter": 2},
+...     controls=[Control(FloatLogSlider(value=1e15, min=14, max=16), "peak_flops")],
+... )
+>>> round(
+...     float(e.values(peak_flops=989e12, memory_bandwidth=3.35e12)["at"]["machine-balance"])
+... )  # an H100
 295
 >>> e.values(peak_flops=-1)
 Traceback (most recent call last):
 ...
 handful.page.declare.ExplorerError: peak_flops must be between 1e+14 and 1e+16; got -1.
 """
+
 from __future__ import annotations
 
 import difflib
@@ -31,16 +41,42 @@ from ..formula import Formula
 from ..quantities import find, table
 from ..units import UNITS, format_value
 from . import scenes
-from .declare import (CHOICES, Control, Curve, Dots, ExplorerError, Mark, Points, Preset, Readout, Scale, Sweep)
+from .declare import (
+    CHOICES,
+    Control,
+    Curve,
+    Dots,
+    ExplorerError,
+    Mark,
+    Points,
+    Preset,
+    Readout,
+    Scale,
+    Sweep,
+)
 from .describe import describe, plain
 
-__all__ = ["Control", "Curve", "Dots", "Explorer", "ExplorerError", "Mark", "Points", "Preset", "Readout", "Scale", "Sweep"]
+__all__ = [
+    "Control",
+    "Curve",
+    "Dots",
+    "Explorer",
+    "ExplorerError",
+    "Mark",
+    "Points",
+    "Preset",
+    "Readout",
+    "Scale",
+    "Sweep",
+]
 
 VERSION = 1
 
 
 def scenario_values(choice: Mapping[str, Any]) -> dict[str, float]:
-    """Values of the symbols for a choice of hardware, model, precision and context (the book's default, if empty)."""
+    """Values of the symbols for a choice of hardware, model, precision and context (the book's
+    default, if empty).
+    """
     from ..scenario import values
 
     return dict(values(**choice))
@@ -58,7 +94,8 @@ class Explorer:
         The swept symbol; its cursor is the plot's own slider.  None for a scene.
     y : Scale
     across : (Formula, Scale), optional
-        Draw y against this formula of the swept symbol instead of against the symbol: a parametric plot.
+        Draw y against this formula of the swept symbol instead of against the symbol: a parametric
+        plot.
     curves, marks, dots, controls, readouts, presets : sequences of the classes of that name
     stack : bool
         Lay the curves of role "part" on each other as areas.
@@ -70,22 +107,46 @@ class Explorer:
     numbers : mapping of key to Formula or Readout
         What a scene draws: formulas, evaluated for the state.
     data : mapping, or a function that gives it
-        Further settings of a scene, as JSON.  What takes time to work out comes as a function, asked once it is wanted.
+        Further settings of a scene, as JSON.  What takes time to work out comes as a function,
+        asked once it is wanted.
     caption : str
     """
 
-    def __init__(self, name: str, title: str, x: Sweep | None = None, y: Scale | None = None, *,
-                 curves: Sequence[Curve] = (), across: tuple[Formula, Scale] | None = None,
-                 marks: Sequence[Mark] = (), dots: Dots | None = None, points: Sequence[Points] = (), controls: Sequence[Control] = (),
-                 readouts: Sequence[Readout | Formula] = (), presets: Sequence[Preset] = (), stack: bool = False,
-                 given: Mapping[str, float] | None = None, kind: str = "curves", caption: str = "",
-                 numbers: Mapping[str, Readout | Formula] = {}, data: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = {}) -> None:
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        x: Sweep | None = None,
+        y: Scale | None = None,
+        *,
+        curves: Sequence[Curve] = (),
+        across: tuple[Formula, Scale] | None = None,
+        marks: Sequence[Mark] = (),
+        dots: Dots | None = None,
+        points: Sequence[Points] = (),
+        controls: Sequence[Control] = (),
+        readouts: Sequence[Readout | Formula] = (),
+        presets: Sequence[Preset] = (),
+        stack: bool = False,
+        given: Mapping[str, float] | None = None,
+        kind: str = "curves",
+        caption: str = "",
+        numbers: Mapping[str, Readout | Formula] = {},
+        data: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = {},
+    ) -> None:
         self.name, self.title, self.caption = name, title, caption
         self.x, self.y, self.across, self.stack = x, y, across, stack
-        self.curves, self.marks, self.dots, self.points = tuple(curves), tuple(marks), dots, tuple(points)
+        self.curves, self.marks, self.dots, self.points = (
+            tuple(curves),
+            tuple(marks),
+            dots,
+            tuple(points),
+        )
         self.controls, self.presets = tuple(controls), tuple(presets)
         self.readouts = tuple(r if isinstance(r, Readout) else Readout(r) for r in readouts)
-        self.numbers = {key: n if isinstance(n, Readout) else Readout(n) for key, n in numbers.items()}
+        self.numbers = {
+            key: n if isinstance(n, Readout) else Readout(n) for key, n in numbers.items()
+        }
         self._data = data
         self.given = dict(given or {})
         self.kind = "parametric" if across else kind
@@ -113,14 +174,22 @@ class Explorer:
 
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9-]*", self.name):
-            raise ExplorerError(f"An explorer's name takes lower-case letters, digits and hyphens; got {self.name!r}.")
+            raise ExplorerError(
+                "An explorer's name takes lower-case letters, digits and hyphens; got "
+                f"{self.name!r}."
+            )
         if self.kind not in ("curves", "parametric", *scenes.KINDS):
-            raise ExplorerError(f"{self.name}: kind must be curves, parametric, {', '.join(scenes.KINDS)}; got {self.kind!r}.")
+            raise ExplorerError(
+                f"{self.name}: kind must be curves, parametric, {', '.join(scenes.KINDS)}; got "
+                f"{self.kind!r}."
+            )
         for name, value in self.given.items():
             find(name).check(value)
         if not self.scene:
             if self.x is None or self.y is None or not self.curves:
-                raise ExplorerError(f"{self.name} needs a sweep x, a scale y and at least one curve.")
+                raise ExplorerError(
+                    f"{self.name} needs a sweep x, a scale y and at least one curve."
+                )
             self._check_curves()
         self._check_controls()
         for preset in self.presets:
@@ -131,20 +200,32 @@ class Explorer:
                     raise ExplorerError(f"{self.name}, preset “{preset.label}”: {error}") from None
 
     def _check_curves(self) -> None:
-        for what, keys in (("id", [c.id for c in self.curves]), ("label", [c.label for c in self.curves])):
+        for what, keys in (
+            ("id", [c.id for c in self.curves]),
+            ("label", [c.label for c in self.curves]),
+        ):
             for key in keys:
                 if keys.count(key) > 1:
-                    raise ExplorerError(f"{self.name} has two curves of the {what} {key!r}; give each its own.")
+                    raise ExplorerError(
+                        f"{self.name} has two curves of the {what} {key!r}; give each its own."
+                    )
         units = {c.formula.gives.unit for c in self.curves}
         if len(units) > 1:
-            raise ExplorerError(f"{self.name} draws {' and '.join(sorted(units))} on one axis; its curves must share a unit.")
+            raise ExplorerError(
+                f"{self.name} draws {' and '.join(sorted(units))} on one axis; its curves must "
+                "share a unit."
+            )
         self.y_unit = self.y.unit or units.pop()
         if self.y_unit not in UNITS:
-            raise ExplorerError(f"{self.name}: there is no unit {self.y_unit!r}; there are {', '.join(UNITS)}.")
+            raise ExplorerError(
+                f"{self.name}: there is no unit {self.y_unit!r}; there are {', '.join(UNITS)}."
+            )
         find(self.x.name).check(self.x.low)
         if self.x.name not in self.symbols():
-            raise ExplorerError(f"{self.name} sweeps {self.x.name}, which none of its formulas uses; they use "
-                                f"{', '.join(sorted(self.symbols()))}.")
+            raise ExplorerError(
+                f"{self.name} sweeps {self.x.name}, which none of its formulas uses; they use "
+                f"{', '.join(sorted(self.symbols()))}."
+            )
 
     def _check_controls(self) -> None:
         extra = set(scenes.find(self.kind).INPUTS) if self.scene else set()
@@ -158,25 +239,39 @@ class Explorer:
             seen.add(name)
             if control.rows is not None:
                 if unused := set(next(iter(control.rows.values()))) - self.symbols():
-                    raise ExplorerError(f"{self.name}: the rows of {name} set {', '.join(sorted(unused))}, which none of "
-                                        f"its formulas uses.")
+                    raise ExplorerError(
+                        f"{self.name}: the rows of {name} set {', '.join(sorted(unused))}, which "
+                        "none of "
+                        f"its formulas uses."
+                    )
                 continue
             if kind == "check":
                 if name not in ids:
-                    raise ExplorerError(f"{self.name}: a Checkbox shows or hides a curve, and {name!r} is none of "
-                                        f"{', '.join(sorted(ids))}.")
+                    raise ExplorerError(
+                        f"{self.name}: a Checkbox shows or hides a curve, and {name!r} is none of "
+                        f"{', '.join(sorted(ids))}."
+                    )
                 continue
             if self.x is not None and name == self.x.name:
-                raise ExplorerError(f"{self.name} sweeps {name} along x, so it cannot be a control too.")
+                raise ExplorerError(
+                    f"{self.name} sweeps {name} along x, so it cannot be a control too."
+                )
             if name not in allowed:
                 near = difflib.get_close_matches(name, allowed, n=2) or sorted(allowed)
-                raise ExplorerError(f"{self.name} has a control for {name}, which none of its formulas uses; did you "
-                                    f"mean {' or '.join(near)}?")
+                raise ExplorerError(
+                    f"{self.name} has a control for {name}, which none of its formulas uses; did "
+                    "you "
+                    f"mean {' or '.join(near)}?"
+                )
             if name in CHOICES and kind != "choice":
-                raise ExplorerError(f"{self.name}: {name} is chosen from names, so its control must be a Dropdown.")
+                raise ExplorerError(
+                    f"{self.name}: {name} is chosen from names, so its control must be a Dropdown."
+                )
             if kind in ("log", "linear", "int"):
                 if not control.ends()[0] < control.ends()[1]:
-                    raise ExplorerError(f"{self.name}: the range of {name} must rise; got {control.ends()}.")
+                    raise ExplorerError(
+                        f"{self.name}: the range of {name} must rise; got {control.ends()}."
+                    )
                 if name in table:
                     table[name].check(control.ends()[0])
 
@@ -186,17 +281,29 @@ class Explorer:
             if control.name == name:
                 return control.check(value)
         if self.x is not None and name == self.x.name:
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.x.low <= value <= self.x.high:
-                raise ExplorerError(f"{name} must be between {self.x.low:g} and {self.x.high:g}; got {value!r}.")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not self.x.low <= value <= self.x.high
+            ):
+                raise ExplorerError(
+                    f"{name} must be between {self.x.low:g} and {self.x.high:g}; got {value!r}."
+                )
             return value
         if name in CHOICES:
             return value
         known = [c.name for c in self.controls] + ([self.x.name] if self.x else []) + list(CHOICES)
         near = difflib.get_close_matches(name, known, n=2) or known
-        raise ExplorerError(f"{self.name} has no control {name!r}; did you mean {' or '.join(near)}?")
+        raise ExplorerError(
+            f"{self.name} has no control {name!r}; did you mean {' or '.join(near)}?"
+        )
 
     def formulas(self) -> list[Formula]:
-        found = [c.formula for c in self.curves] + [m.formula for m in self.marks] + [r.formula for r in self.readouts]
+        found = (
+            [c.formula for c in self.curves]
+            + [m.formula for m in self.marks]
+            + [r.formula for r in self.readouts]
+        )
         found += [n.formula for n in self.numbers.values()]
         if self.across:
             found.append(self.across[0])
@@ -219,8 +326,15 @@ class Explorer:
             state[name] = self._check_state(name, value)
         return state
 
-    def known(self, state: Mapping[str, Any], given: Mapping[str, float] = {}, scenario: Mapping[str, Any] = {}) -> dict:
-        """Values of symbols: scenario, then the explorer's given, the controls, then a curve's own given."""
+    def known(
+        self,
+        state: Mapping[str, Any],
+        given: Mapping[str, float] = {},
+        scenario: Mapping[str, Any] = {},
+    ) -> dict:
+        """Values of symbols: scenario, then the explorer's given, the controls, then a curve's own
+        given.
+        """
         choice = {k: state[k] for k in CHOICES if k in state} | dict(scenario)
         known = {q.name: q.default for q in table.values() if q.default is not None}
         if self.symbols() - set(self.given) - set(known) - set(state) - set(given):
@@ -238,9 +352,9 @@ class Explorer:
     def values(self, **state) -> dict[str, Any]:
         """All that the plot shows, as arrays.
 
-        Returns a dict: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at" (id →
-        value at the cursor), "bands" (id → factors or None, and words), "marks" (label → value), "readouts" (label →
-        value), "dots" (label → (x, y)).
+        Returns a dict: "x" (the grid), "curves" (id → array), "across" (id → array, parametric
+        only), "at" (id → value at the cursor), "bands" (id → factors or None, and words), "marks"
+        (label → value), "readouts" (label → value), "dots" (label → (x, y)).
         """
         if self.scene:
             return scenes.find(self.kind).run(self, self.state(**state))
@@ -249,23 +363,29 @@ class Explorer:
         full = self.state(**state)
         xs, cursor = self.x.grid(), full[self.x.name]
         out: dict[str, Any] = {"x": xs} | {
-            key: {} for key in ("curves", "across", "at", "bands", "marks", "readouts", "dots")}
+            key: {} for key in ("curves", "across", "at", "bands", "marks", "readouts", "dots")
+        }
         for curve in self.curves:
             if full.get(curve.id) is False:
                 continue
             known = self.known(full, curve.given, curve.scenario)
-            out["curves"][curve.id] = np.broadcast_to(curve.formula(known | {self.x.name: xs}), xs.shape).astype(float)
+            out["curves"][curve.id] = np.broadcast_to(
+                curve.formula(known | {self.x.name: xs}), xs.shape
+            ).astype(float)
             out["at"][curve.id] = float(curve.formula(known | {self.x.name: cursor}))
             out["bands"][curve.id] = curve.band_at(known)
             if self.across:
                 out["across"][curve.id] = np.broadcast_to(
-                    self.across[0](known | {self.x.name: xs}), xs.shape).astype(float)
+                    self.across[0](known | {self.x.name: xs}), xs.shape
+                ).astype(float)
         for mark in self.marks:
             known = self.known(full, mark.given, mark.scenario) | {self.x.name: cursor}
             out["marks"][mark.label] = float(mark.formula(known))
         for readout in self.readouts:
             known = self.known(full, readout.given, readout.scenario) | {self.x.name: cursor}
-            out["readouts"][readout.label or readout.formula.gives.label] = float(readout.formula(known))
+            out["readouts"][readout.label or readout.formula.gives.label] = float(
+                readout.formula(known)
+            )
         for label, choice in self._dot_rows(full):
             known = self.known({**full, **choice}, self.dots.given) | {self.x.name: cursor}
             out["dots"][label] = (float(self.dots.x(known)), float(self.dots.y(known)))
@@ -273,7 +393,10 @@ class Explorer:
 
     def numbers_at(self, state: Mapping[str, Any]) -> dict[str, float]:
         """Values of the formulas that a scene declares, by key."""
-        return {key: float(n.formula(self.known(state, n.given, n.scenario))) for key, n in self.numbers.items()}
+        return {
+            key: float(n.formula(self.known(state, n.given, n.scenario)))
+            for key, n in self.numbers.items()
+        }
 
     def _dot_rows(self, state: Mapping) -> list[tuple[str, dict]]:
         """(label, choice) of each dot that the precision allows."""
@@ -301,7 +424,9 @@ class Explorer:
         return spec(self)
 
     def alt_text(self, **state) -> str:
-        """What the plot shows, in words: the course of the leading curve, and the values at the cursor."""
+        """What the plot shows, in words: the course of the leading curve, and the values at the
+        cursor.
+        """
         if self.scene:
             return scenes.find(self.kind).words(self.values(**state))
         v = self.values(**state)
@@ -314,11 +439,21 @@ class Explorer:
         unit = find(self.x.name).unit
         if self.across:
             formula, scale = self.across
-            first = describe(v["x"], v["across"][lead.id], name, unit, scale.unit or formula.gives.unit, self.x.log)
+            first = describe(
+                v["x"],
+                v["across"][lead.id],
+                name,
+                unit,
+                scale.unit or formula.gives.unit,
+                self.x.log,
+            )
             then = describe(v["x"], v["curves"][lead.id], name, unit, self.y_unit, self.x.log)
             text = f"{scale.title} {first}. {self.y.title} {then}."
         else:
-            text = f"{capital(lead.label)} {describe(v['x'], v['curves'][lead.id], name, unit, self.y_unit, self.x.log)}."
+            text = (
+                f"{capital(lead.label)} "
+                f"{describe(v['x'], v['curves'][lead.id], name, unit, self.y_unit, self.x.log)}."
+            )
         values = "; ".join(f"{c.label} {format_value(v['at'][c.id], self.y_unit)}" for c in shown)
         text = f"{text} At {name} {plain(full[self.x.name], unit, 4)}: {values}."
         for curve in shown:
@@ -347,46 +482,68 @@ class Explorer:
             if self.across:
                 formula, scale = self.across
                 known = self.known(full, shown[0].given, shown[0].scenario) if shown else {}
-                row.append(format_value(formula(known | {self.x.name: stop}), scale.unit or formula.gives.unit))
+                row.append(
+                    format_value(
+                        formula(known | {self.x.name: stop}), scale.unit or formula.gives.unit
+                    )
+                )
             for curve in shown:
                 known = self.known(full, curve.given, curve.scenario) | {self.x.name: stop}
                 row.append(format_value(curve.formula(known), self.y_unit))
             rows.append(row + [""] * len(self.points))
         for i, group in enumerate(self.points):
             for x, y, *label in group.at:
-                cells = [format_value(x, unit) + "".join(f", {text}" for text in label)] + [""] * (len(head) - 1)
-                rows.append(cells + [""] * i + [format_value(y, self.y_unit)] + [""] * (len(self.points) - 1 - i))
+                cells = [format_value(x, unit) + "".join(f", {text}" for text in label)] + [""] * (
+                    len(head) - 1
+                )
+                rows.append(
+                    cells
+                    + [""] * i
+                    + [format_value(y, self.y_unit)]
+                    + [""] * (len(self.points) - 1 - i)
+                )
         return head + [group.label for group in self.points], rows
 
     def figure(self, width: float = 7.2, height: float = 4.2, /, **state):
         """Return a matplotlib Figure in the book's colours.
 
-        Width and height are in inches and come by place, since a control may be named `width`; `state` sets the
-        controls and the cursor, each within its range.  Raises ExplorerError for a value that no control allows.
+        Width and height are in inches and come by place, since a control may be named `width`;
+        `state` sets the controls and the cursor, each within its range.  Raises ExplorerError for a
+        value that no control allows.
         """
         from .figure import draw
 
         return draw(self, self.state(**state), width, height)
 
     def html(self) -> str:
-        """The figure for a page: drawing, words, table and the JSON that explorer.js upgrades it with."""
+        """The figure for a page: drawing, words, table and the JSON that explorer.js upgrades it
+        with.
+        """
         from .figure import inline_svg
 
         e = html.escape
         head, rows = self.table()
-        cells = "".join("<tr><th scope=\"row\">" + "</td><td>".join([f"{e(r[0])}</th><td>{e(r[1])}"] + [e(c) for c in r[2:]])
-                        + "</td></tr>" for r in rows)
-        data = json.dumps(self.spec(), ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+        cells = "".join(
+            '<tr><th scope="row">'
+            + "</td><td>".join([f"{e(r[0])}</th><td>{e(r[1])}"] + [e(c) for c in r[2:]])
+            + "</td></tr>"
+            for r in rows
+        )
+        data = json.dumps(
+            self.spec(), ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        ).replace("<", "\\u003c")
         caption = f'<p class="explorer-caption">{e(self.caption)}</p>' if self.caption else ""
         return (
             f'<figure class="explorer" id="explorer-{self.name}">'
             f'<p class="explorer-title">{e(self.title)}</p>'
-            f'<div class="explorer-static" role="img" aria-label="{e(self.alt_text())}">{inline_svg(self)}</div>'
-            f"<figcaption>{caption}<p class=\"explorer-words\">{e(self.alt_text())}</p></figcaption>"
+            '<div class="explorer-static" role="img" '
+            f'aria-label="{e(self.alt_text())}">{inline_svg(self)}</div>'
+            f'<figcaption>{caption}<p class="explorer-words">{e(self.alt_text())}</p></figcaption>'
             f'<details class="explorer-data"><summary>Data as a table</summary><table><thead><tr>'
             + "".join(f'<th scope="col">{e(h)}</th>' for h in head)
             + f"</tr></thead><tbody>{cells}</tbody></table></details>"
-            f'<script type="application/json" class="explorer-spec">{data}</script></figure>')
+            f'<script type="application/json" class="explorer-spec">{data}</script></figure>'
+        )
 
     def widget(self):
         """The ipywidgets of the declaration above the plot, tied to its traits; made once."""
@@ -397,7 +554,9 @@ class Explorer:
         return self._widget
 
     def _repr_mimebundle_(self, **_: Any):
-        """HTML for a page; and a widget view, unless HANDFUL_STATIC says that nobody will answer it."""
+        """HTML for a page; and a widget view, unless HANDFUL_STATIC says that nobody will answer
+        it.
+        """
         bundle = {"text/html": self.html(), "text/plain": f"{self.title}. {self.alt_text()}"}
         if os.environ.get("HANDFUL_STATIC"):
             return bundle

@@ -1,7 +1,8 @@
 """From what Sphinx wrote to what a reader gets: maths set, nothing inline, nothing from elsewhere.
 
-``finish(raw, site, scripts)`` reads the folder that Sphinx made, writes the site beside it, and leaves the input
-as it was, so it can run again.  Every page then holds under POLICY, in which no ``unsafe-`` word stands.
+``finish(raw, site, scripts)`` reads the folder that Sphinx made, writes the site beside it, and
+leaves the input as it was, so it can run again.  Every page then holds under POLICY, in which no
+``unsafe-`` word stands.
 """
 
 from __future__ import annotations
@@ -18,24 +19,61 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment
 
-from . import editions, gather, heads, icons, inpage, licences, mend, offline, room, search, sheets, wheel
+from . import (
+    editions,
+    gather,
+    heads,
+    icons,
+    inpage,
+    licences,
+    mend,
+    offline,
+    room,
+    search,
+    sheets,
+    wheel,
+)
 from .bound import offer
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
-# Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses; of their scripts none: house.js does
-# what the book needs of them.
-UNWANTED_FILES = ("*.map", "*.js", "*.LICENSE.txt", "sphinx-thebe.*", "togglebutton.*", "cop*button*", "check-solid.svg", "play-solid.svg", "scripts", "vendor", "*webpack-macros.html",
-                  ".buildinfo", ".doctrees", "locales", "logo_*")
-UNWANTED_TAGS = ('link[href*="sphinx-thebe"]', 'script[type="text/x-thebe-config"]', 'meta[name^="docsearch"]', "#ethical-ad-placement",
-                 # Folded answers are <details>, which need no script.
-                 'link[href*="togglebutton"]', 'link[href*="copybutton"]',
-                 # Widgets' state serves a widget manager, which no page loads.
-                 'script[type="application/vnd.jupyter.widget-state+json"]',
-                 'link[rel="preconnect"]', 'link[rel="dns-prefetch"]', 'link[rel="preload"][as="script"]',
-                 # The bar across the top holds a second search field and a second menu button, no more; news about
-                 # other versions would be fetched.
-                 "#pst-header", ".pst-async-banner-revealer")
+# Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses; of their scripts
+# none: house.js does what the book needs of them.
+UNWANTED_FILES = (
+    "*.map",
+    "*.js",
+    "*.LICENSE.txt",
+    "sphinx-thebe.*",
+    "togglebutton.*",
+    "cop*button*",
+    "check-solid.svg",
+    "play-solid.svg",
+    "scripts",
+    "vendor",
+    "*webpack-macros.html",
+    ".buildinfo",
+    ".doctrees",
+    "locales",
+    "logo_*",
+)
+UNWANTED_TAGS = (
+    'link[href*="sphinx-thebe"]',
+    'script[type="text/x-thebe-config"]',
+    'meta[name^="docsearch"]',
+    "#ethical-ad-placement",
+    # Folded answers are <details>, which need no script.
+    'link[href*="togglebutton"]',
+    'link[href*="copybutton"]',
+    # Widgets' state serves a widget manager, which no page loads.
+    'script[type="application/vnd.jupyter.widget-state+json"]',
+    'link[rel="preconnect"]',
+    'link[rel="dns-prefetch"]',
+    'link[rel="preload"][as="script"]',
+    # The bar across the top holds a second search field and a second menu button, no more; news
+    # about other versions would be fetched.
+    "#pst-header",
+    ".pst-async-banner-revealer",
+)
 EARLY = Path(__file__).with_name("early.js").read_text("utf-8")
 RUNS = ("module", "text/javascript", "application/javascript")
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
@@ -55,16 +93,22 @@ class Styles:
 
     def name(self, declarations: str) -> str:
         rule = ";".join(part.strip() for part in declarations.split(";") if part.strip())
-        # Not s1 and s2: those are strings in highlighted code, which would then stand on a lower line.
+        # Not s1 and s2: those are strings in highlighted code, which would then stand on a lower
+        # line.
         return self.names.setdefault(rule, f"st{len(self.names)}")
 
     def in_text(self, html: str) -> str:
         """The same markup with classes; for KaTeX's output, whose tags put class before style."""
-        html = re.sub(r' class="([^"]*)" style="([^"]*)"', lambda m: f' class="{m[1]} {self.name(m[2])}"', html)
+        html = re.sub(
+            r' class="([^"]*)" style="([^"]*)"',
+            lambda m: f' class="{m[1]} {self.name(m[2])}"',
+            html,
+        )
         return STYLE.sub(lambda m: f' class="{self.name(m[1])}"', html)
 
     def sheet(self) -> str:
-        # :not(#_) lifts the class above every rule with classes only, which is where an attribute stood.
+        # :not(#_) lifts the class above every rule with classes only, which is where an attribute
+        # stood.
         rules = [f".{name}:not(#_){{{rule}}}" for rule, name in self.names.items() if rule]
         return "\n".join([*rules, *(f".{name}{{{body}}}" for body, name in self.blocks.items())])
 
@@ -75,8 +119,8 @@ class Maths:
     def __init__(self) -> None:
         self.wanted: dict[tuple[str, bool], list[str]] = {}
         self.number: dict[tuple[str, bool], int] = {}
-        # What the boxes of live numbers show, {"formulas": {name: {"latex"}}, "letters": …}: one file for all pages,
-        # which a page asks for when the first box opens.
+        # What the boxes of live numbers show, {"formulas": {name: {"latex"}}, "letters": …}: one
+        # file for all pages, which a page asks for when the first box opens.
         self.asked: dict[str, dict] = {}
 
     def want(self, tex: str, display: bool, page: str) -> str:
@@ -86,12 +130,17 @@ class Maths:
     def typeset(self, node: list[str], root: Path, styles: Styles) -> list[str]:
         jobs = [{"tex": tex, "display": display} for tex, display in self.wanted]
         script = Path(__file__).with_name("typeset.mjs")
-        done = subprocess.run([*node, str(script)], input=json.dumps(jobs), capture_output=True, text=True, cwd=root)
+        done = subprocess.run(
+            [*node, str(script)], input=json.dumps(jobs), capture_output=True, text=True, cwd=root
+        )
         if done.returncode:
             raise FinishError(f"typeset.mjs stopped: {done.stderr.strip()[-2000:]}")
         results = json.loads(done.stdout)
-        wrong = [f"{', '.join(dict.fromkeys(pages))}: {result['error']}\n    in {tex}"
-                 for ((tex, _), pages), result in zip(self.wanted.items(), results) if "error" in result]
+        wrong = [
+            f"{', '.join(dict.fromkeys(pages))}: {result['error']}\n    in {tex}"
+            for ((tex, _), pages), result in zip(self.wanted.items(), results)
+            if "error" in result
+        ]
         if wrong:
             raise FinishError("Formulas that KaTeX cannot set:\n  " + "\n  ".join(wrong))
         return [styles.in_text(result["html"]) for result in results]
@@ -103,13 +152,21 @@ def strip(soup: BeautifulSoup, page: str) -> None:
         for tag in soup.select(selector):
             tag.decompose()
     if soup.select_one('script[type="application/vnd.jupyter.widget-view+json"]'):
-        raise FinishError(f"{page}: a cell shows a bare widget, which is dead on a page without a kernel; "
-                          "show an object that also has an HTML form, such as an Explorer.")
+        raise FinishError(
+            f"{page}: a cell shows a bare widget, which is dead on a page without a kernel; "
+            "show an object that also has an HTML form, such as an Explorer."
+        )
     for tag in soup.find_all("script"):
-        if tag.get("type", "module") not in RUNS or tag.has_attr(gather.EARLY) or urlsplit(tag.get("src", "")).netloc:
+        if (
+            tag.get("type", "module") not in RUNS
+            or tag.has_attr(gather.EARLY)
+            or urlsplit(tag.get("src", "")).netloc
+        ):
             continue  # data; what early.js replaces; and what check_links refuses
         if tag.find_parent("section"):
-            raise FinishError(f"{page}: a script stands within the text; put it into a module of the page.")
+            raise FinishError(
+                f"{page}: a script stands within the text; put it into a module of the page."
+            )
         tag.decompose()
     if not soup.select_one(".sd-tab-set, [class*=' sd-'], [class^='sd-']"):
         for tag in soup.select('[href*="sphinx-design"]'):
@@ -117,7 +174,9 @@ def strip(soup: BeautifulSoup, page: str) -> None:
     seen: set[str] = set()
     for tag in soup.find_all(["meta", "link", "script"]):
         key = str(tag)
-        if (tag.name == "meta" and tag.get("name") == "viewport") or (tag.name == "script" and not tag.get("type")):
+        if (tag.name == "meta" and tag.get("name") == "viewport") or (
+            tag.name == "script" and not tag.get("type")
+        ):
             key = tag.get("name") or key
             if key in seen:
                 tag.decompose()
@@ -136,9 +195,11 @@ def fold(soup: BeautifulSoup) -> None:
 
 
 def hold_back(soup: BeautifulSoup) -> None:
-    """On the page of all cards, what a card holds waits in <noscript>: with scripts on it is text until the card is asked.
+    """On the page of all cards, what a card holds waits in <noscript>: with scripts on it is text
+    until the card is asked.
 
-    Two hundred cards are forty thousand elements, which a phone would style and lay out before the first question.
+    Two hundred cards are forty thousand elements, which a phone would style and lay out before the
+    first question.
     """
     for card in soup.select('[data-study="review"] .card[data-card]'):
         inside = soup.new_tag("noscript")
@@ -147,7 +208,9 @@ def hold_back(soup: BeautifulSoup) -> None:
 
 
 def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
-    """Replace each formula by a placeholder: elements with data-tex, and "latex" within JSON blocks of ours."""
+    """Replace each formula by a placeholder: elements with data-tex, and "latex" within JSON blocks
+    of ours.
+    """
     # find_all rather than select: selectors pass over what stands within a <template>.
     for tag in soup.find_all(attrs={"data-tex": True}):
         display = tag.name == "div" or tag.has_attr("data-display")
@@ -164,13 +227,17 @@ def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
         for kind, entries in json.loads(block.string).items():
             maths.asked.setdefault(kind, {}).update(entries)
             _latex_in(entries, page, maths)
-        soup.select_one("script#live-numbers")["data-boxes"] = "../" * page.count("/") + "_static/handful/boxes.json"
+        soup.select_one("script#live-numbers")["data-boxes"] = (
+            "../" * page.count("/") + "_static/handful/boxes.json"
+        )
         block.decompose()
 
 
 def _latex_in(data, page: str, maths: Maths) -> bool:
     found = False
-    for value in list(data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()):
+    for value in list(
+        data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    ):
         found |= _latex_in(value, page, maths)
     if isinstance(data, dict) and isinstance(data.get("latex"), str):
         data["latex_html"], found = "\ue002" + maths.want(data["latex"], False, page), True
@@ -193,23 +260,34 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
         return f"{up}_static/inline/{name}"
 
     for tag in soup.select(f"script[{gather.EARLY}]:not([src])"):
-        ahead = (static / "handful" / "ahead.js").read_text("utf-8") if soup.select_one("[data-study]") else ""
+        ahead = (
+            (static / "handful" / "ahead.js").read_text("utf-8")
+            if soup.select_one("[data-study]")
+            else ""
+        )
         tag["src"], tag.string = store(EARLY + ahead, "js"), ""
     for tag in soup.find_all("style"):
         figure = tag.find_parent("svg")
         if figure is not None:
             # A figure's own rules ("* {stroke-linejoin: round}") must not reach the page round it.
-            figure["class"] = [*_classes(figure), styles.blocks.setdefault(tag.string or "", f"b{len(styles.blocks)}")]
+            figure["class"] = [
+                *_classes(figure),
+                styles.blocks.setdefault(tag.string or "", f"b{len(styles.blocks)}"),
+            ]
             tag.decompose()
         else:
-            tag.replace_with(soup.new_tag("link", rel="stylesheet", href=store(tag.string or "", "css")))
+            tag.replace_with(
+                soup.new_tag("link", rel="stylesheet", href=store(tag.string or "", "css"))
+            )
     for tag in soup.find_all(style=True):
         tag["class"] = [*_classes(tag), styles.name(tag["style"])]
         del tag["style"]
     for tag in soup.find_all(lambda t: any(name.startswith("on") for name in t.attrs)):
         for name in [name for name in tag.attrs if name.startswith("on")]:
             if tag[name].strip() not in HANDLERS:
-                raise FinishError(f"{page}: {name}={tag[name]!r} is a script within a tag; put it into a module.")
+                raise FinishError(
+                    f"{page}: {name}={tag[name]!r} is a script within a tag; put it into a module."
+                )
             tag["data-do"] = HANDLERS[tag[name].strip()]
             del tag[name]
 
@@ -222,7 +300,9 @@ def _classes(tag) -> list[str]:
 def dress(soup: BeautifulSoup, up: str) -> None:
     """Add the policy, our style sheets and our one script."""
     head = soup.head
-    soup.html["data-theme"] = "light"  # until early.js knows better, which with scripts off is never
+    soup.html["data-theme"] = (
+        "light"  # until early.js knows better, which with scripts off is never
+    )
     policy = soup.new_tag("meta", content=POLICY)
     policy["http-equiv"] = "Content-Security-Policy"
     charset = head.find("meta", charset=True)
@@ -231,13 +311,34 @@ def dress(soup: BeautifulSoup, up: str) -> None:
         head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
     heads.icons(soup, up)
     # Text and its sheet come first; the script is needed only when they are there.
-    head.append(soup.new_tag("script", attrs={"type": "module", "async": "", "fetchpriority": "low", "src": f"{up}_static/handful/handful.js"}))
+    head.append(
+        soup.new_tag(
+            "script",
+            attrs={
+                "type": "module",
+                "async": "",
+                "fetchpriority": "low",
+                "src": f"{up}_static/handful/handful.js",
+            },
+        )
+    )
     if soup.select_one("[data-study]"):  # where cards and problems are what the page is for
-        head.append(soup.new_tag("link", attrs={"rel": "modulepreload", "fetchpriority": "low", "href": f"{up}_static/handful/study.js"}))
+        head.append(
+            soup.new_tag(
+                "link",
+                attrs={
+                    "rel": "modulepreload",
+                    "fetchpriority": "low",
+                    "href": f"{up}_static/handful/study.js",
+                },
+            )
+        )
     offline.dress(soup, up)
 
 
-def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str], wheels: list[Path]) -> None:
+def offer_notebook(
+    soup: BeautifulSoup, page: str, up: str, notebooks: set[str], wheels: list[Path]
+) -> None:
     """Put notebook and package into the page's download menu where a notebook was made of the page."""
     name = page.removesuffix(".html")
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
@@ -246,27 +347,51 @@ def offer_notebook(soup: BeautifulSoup, page: str, up: str, notebooks: set[str],
         return
     item = copy.copy(source.find_parent("li"))
     link = item.a
-    link["href"], link["title"], link["download"] = f"{up}_sources/{name}.ipynb", "Download as a notebook", ""
+    link["href"], link["title"], link["download"] = (
+        f"{up}_sources/{name}.ipynb",
+        "Download as a notebook",
+        "",
+    )
     link.select_one(".btn__text-container").string = "Notebook (.ipynb)"
     source.find_parent("li").insert_before(item)
     for package in wheels:
         item = copy.copy(item)
-        item.a["href"], item.a["title"] = f"{up}{wheel.FOLDER}/{package.name}", "Download the package that the notebook needs"
+        item.a["href"], item.a["title"] = (
+            f"{up}{wheel.FOLDER}/{package.name}",
+            "Download the package that the notebook needs",
+        )
         item.a.select_one(".btn__text-container").string = "Its package (.whl)"
         source.find_parent("li").insert_before(item)
 
 
 def check_links(soup: BeautifulSoup, page: str) -> None:
-    """Refuse what would make a browser ask another host: the test in tests/pages is the second lock."""
-    for tag in soup.select("script[src], img[src], link[href], iframe[src], source[src], video[src], audio[src]"):
+    """Refuse what would make a browser ask another host: the test in tests/pages is the second
+    lock.
+    """
+    for tag in soup.select(
+        "script[src], img[src], link[href], iframe[src], source[src], video[src], audio[src]"
+    ):
         address = tag.get("src") or tag.get("href")
         relation = tag.get("rel") or []
-        if (urlsplit(address).netloc or address.startswith("data:")) and "canonical" not in relation:
-            raise FinishError(f"{page}: <{tag.name}> asks for {address[:80]}; pages may load this site's files only.")
+        if (
+            urlsplit(address).netloc or address.startswith("data:")
+        ) and "canonical" not in relation:
+            raise FinishError(
+                f"{page}: <{tag.name}> asks for {address[:80]}; pages may load this site's files "
+                "only."
+            )
 
 
-def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
-           notebooks: Path | None = None, base: str = "", earlier: Sequence[str] = ()) -> list[str]:
+def finish(
+    raw: Path,
+    site: Path,
+    scripts: Path,
+    node: list[str],
+    root: Path,
+    notebooks: Path | None = None,
+    base: str = "",
+    earlier: Sequence[str] = (),
+) -> list[str]:
     """Write the site; returns its pages.
 
     Parameters
@@ -292,10 +417,16 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(raw, fresh, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
     static = fresh / "_static"
-    shutil.copytree(scripts, static / "handful", ignore=shutil.ignore_patterns("*.meta.json", "rows.json"))
+    shutil.copytree(
+        scripts, static / "handful", ignore=shutil.ignore_patterns("*.meta.json", "rows.json")
+    )
     licences.write(static / "handful", root / "node_modules")
     icons.write(static / "handful")
-    made = {path.stem: path for path in notebooks.glob("*.ipynb")} if notebooks and notebooks.exists() else {}
+    made = (
+        {path.stem: path for path in notebooks.glob("*.ipynb")}
+        if notebooks and notebooks.exists()
+        else {}
+    )
     for path in made.values():
         shutil.copy(path, fresh / "_sources" / path.name)
     bound = offer.made()
@@ -311,9 +442,13 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         up = "../" * page.count("/")
         soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         if soup.head is None:
-            # The redirect that Jupyter Book writes for a book whose root has another name: a lone <meta>.
-            soup = BeautifulSoup(f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{soup}'
-                                 "<title>A Handful of Equations</title></head><body></body></html>", "html.parser")
+            # The redirect that Jupyter Book writes for a book whose root has another name: a lone
+            # <meta>.
+            soup = BeautifulSoup(
+                f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{soup}'
+                "<title>A Handful of Equations</title></head><body></body></html>",
+                "html.parser",
+            )
         strip(soup, page)
         search.dress(soup, page)
         found[page] = search.read(soup, page)
@@ -330,13 +465,27 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
         heads.place(soup, page)
         editions.sign(soup, page, base, earlier)
         check_links(soup, page)
-        glyphs |= {name for tag in soup.select("[class*=fa-]") for name in _classes(tag) if name.startswith("fa-")}
+        glyphs |= {
+            name
+            for tag in soup.select("[class*=fa-]")
+            for name in _classes(tag)
+            if name.startswith("fa-")
+        }
         pages[page] = soup
     heads.describe(pages, fresh, root)
     to_find = search.gather(found, maths)
     formulas = maths.typeset(node, root, styles)
-    boxes = json.dumps({kind: {name: formulas[maths.number[entry["latex"], False]] for name, entry in sorted(entries.items())}
-                        for kind, entries in maths.asked.items()}, ensure_ascii=False, separators=(",", ":"))
+    boxes = json.dumps(
+        {
+            kind: {
+                name: formulas[maths.number[entry["latex"], False]]
+                for name, entry in sorted(entries.items())
+            }
+            for kind, entries in maths.asked.items()
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
     (static / "handful" / "boxes.json").write_text(boxes, "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
     sheets.trim(static, raw / "_static", glyphs)
@@ -346,7 +495,9 @@ def finish(raw: Path, site: Path, scripts: Path, node: list[str], root: Path,
     for page, soup in pages.items():
         gather.relink(soup, page, shared)
         # Within JSON (marked \ue002) the markup is a string and is escaped as one.
-        html = re.sub("\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], str(soup))
+        html = re.sub(
+            "\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], str(soup)
+        )
         html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
         (fresh / page).parent.mkdir(parents=True, exist_ok=True)
         (fresh / page).write_text(html, "utf-8")

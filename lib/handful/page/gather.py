@@ -1,7 +1,7 @@
 """One style sheet and one script for the site: a page asks for three files instead of thirty.
 
-The theme and its extensions bring nine sheets, most of their rules for things that the book does not have.  A browser
-asks for them one after the other and matches every rule against every element.
+The theme and its extensions bring nine sheets, most of their rules for things that the book does
+not have.  A browser asks for them one after the other and matches every rule against every element.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from bs4 import BeautifulSoup
 
 SHARED = ("site.css", "handful/handful.js", "handful/boxes.json")
 OURS = "_static/handful/"
-# Every page is set in these two, so they are asked for beside the sheet that names them: text that changes its font
-# under a reader's eyes moves.  The bundler puts a mark behind their names.
-FONTS = ("files/source-serif-4-latin-400-normal.woff2", "files/source-sans-3-latin-wght-normal.woff2")
+# Every page is set in these two, so they are asked for beside the sheet that names them: text that
+# changes its font under a reader's eyes moves.  The bundler puts a mark behind their names.
+FONTS = (
+    "files/source-serif-4-latin-400-normal.woff2",
+    "files/source-sans-3-latin-wght-normal.woff2",
+)
 # Sets light or dark before the first paint, and so may not wait.
 EARLY = "data-cfasync"
-# How one of our modules names another that it asks for later, with a mark made of what that one holds.
+# How one of our modules names another that it asks for later, with a mark made of what that one
+# holds.
 LATER = re.compile(r"([\w-]+\.js)\?v=([0-9a-f]{8})")
 
 
@@ -48,7 +52,11 @@ def shared(pages: dict[str, BeautifulSoup]) -> list[str]:
     """Sheets that every page loads, in order; pages that load none are passed over."""
     lists = [[address(tag, page) for tag in sheets(soup)] for page, soup in pages.items()]
     lists = [names for names in lists if names]
-    return [name for name in dict.fromkeys(lists[0] if lists else ()) if all(name in names for names in lists)]
+    return [
+        name
+        for name in dict.fromkeys(lists[0] if lists else ())
+        if all(name in names for names in lists)
+    ]
 
 
 def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
@@ -58,15 +66,34 @@ def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
         if address(tag, page) in sheet_names:
             tag.decompose()
     # Browsers stop looking ahead at a policy, so what the page waits for is named first.
-    first = [soup.new_tag("link", rel="stylesheet", href=up + "site.css"), soup.select_one('script[type="module"]').extract(),
-             *(soup.new_tag("link", attrs={"rel": "preload", "as": "font", "type": "font/woff2", "crossorigin": "", "href": up + name}) for name in FONTS),
-             *(tag.extract() for tag in soup.select(f"script[{EARLY}]"))]
+    first = [
+        soup.new_tag("link", rel="stylesheet", href=up + "site.css"),
+        soup.select_one('script[type="module"]').extract(),
+        *(
+            soup.new_tag(
+                "link",
+                attrs={
+                    "rel": "preload",
+                    "as": "font",
+                    "type": "font/woff2",
+                    "crossorigin": "",
+                    "href": up + name,
+                },
+            )
+            for name in FONTS
+        ),
+        *(tag.extract() for tag in soup.select(f"script[{EARLY}]")),
+    ]
     soup.select_one('meta[http-equiv="Content-Security-Policy"]').insert_after(*first)
 
 
 def bundle(site: Path, sheet_names: list[str], node: list[str], root: Path) -> str:
     """Write site.css from the files, which then go; returns what went wrong, or nothing."""
-    job = {"root": str(site), "sheets": sheet_names, "foreign": [name for name in sheet_names if not name.startswith(OURS)]}
+    job = {
+        "root": str(site),
+        "sheets": sheet_names,
+        "foreign": [name for name in sheet_names if not name.startswith(OURS)],
+    }
     command = [*node, str(Path(__file__).with_suffix(".mjs"))]
     done = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True, cwd=root)
     if done.returncode == 0:
@@ -81,16 +108,24 @@ def bundle(site: Path, sheet_names: list[str], node: list[str], root: Path) -> s
 
 
 def stamp(site: Path, pages: Iterable[str]) -> None:
-    """Give each shared file a name that changes with what it holds, so that a host may let it be kept for ever.
+    """Give each shared file a name that changes with what it holds, so that a host may let it be
+    kept for ever.
 
-    A module that another asks for later (``new URL("./study.js?v=1b2c3d4e", import.meta.url)``) is named first, since
-    its name stands in the other's text.
+    A module that another asks for later (``new URL("./study.js?v=1b2c3d4e", import.meta.url)``) is
+    named first, since its name stands in the other's text.
     """
     ours = site / "_static" / "handful"
     texts = {path: path.read_text("utf-8") for path in ours.glob("*.js")}
-    later = {name: mark for text in texts.values() for name, mark in LATER.findall(text) if (ours / name).exists()}
+    later = {
+        name: mark
+        for text in texts.values()
+        for name, mark in LATER.findall(text)
+        if (ours / name).exists()
+    }
     for path, text in texts.items():
-        path.write_text(LATER.sub(lambda m: marked(m[1], m[2]) if m[1] in later else m[0], text), "utf-8")
+        path.write_text(
+            LATER.sub(lambda m: marked(m[1], m[2]) if m[1] in later else m[0], text), "utf-8"
+        )
     for name, mark in later.items():
         (ours / name).rename(ours / marked(name, mark))
     names = {f"handful/{name}": marked(f"handful/{name}", mark) for name, mark in later.items()}

@@ -17,14 +17,29 @@ def icons(soup, up: str) -> None:
     new, static = soup.new_tag, f"{up}_static/handful/"
     for old in soup.head.select('link[rel~="icon"]'):
         old.decompose()
-    soup.head.extend([new("link", rel="icon", type="image/svg+xml", href=static + "favicon.svg"),
-                      new("link", rel="apple-touch-icon", href=static + "apple-touch-icon.png"),
-                      *(new("meta", attrs={"name": "theme-color", "content": colour, "media": f"(prefers-color-scheme: {scheme})"})
-                        for scheme, colour in PAPER.items())])
+    soup.head.extend(
+        [
+            new("link", rel="icon", type="image/svg+xml", href=static + "favicon.svg"),
+            new("link", rel="apple-touch-icon", href=static + "apple-touch-icon.png"),
+            *(
+                new(
+                    "meta",
+                    attrs={
+                        "name": "theme-color",
+                        "content": colour,
+                        "media": f"(prefers-color-scheme: {scheme})",
+                    },
+                )
+                for scheme, colour in PAPER.items()
+            ),
+        ]
+    )
 
 
 def place(soup, page: str) -> None:
-    """Say where in the book a page stands: a class for the first page, a line above a chapter's title; and its lede."""
+    """Say where in the book a page stands: a class for the first page, a line above a chapter's
+    title; and its lede.
+    """
     if page == "index.html" and soup.select_one("figure.explorer"):
         soup.body["class"] = [*soup.body.get("class", []), "is-front"]
     first = soup.select_one("article.bd-article h1 + p")
@@ -41,10 +56,16 @@ def place(soup, page: str) -> None:
 
 
 def plain(tag) -> str:
-    """The words of an element, without badges, times of the lecture and maths that is still to be set.
+    """The words of an element, without badges, times of the lecture and maths that is still to be
+    set.
 
     >>> from bs4 import BeautifulSoup
-    >>> plain(BeautifulSoup('<p>Six times the price (<a class="lecture-time">1:05</a>) <a class="claim">holds</a>.</p>', "html.parser"))
+    >>> plain(
+    ...     BeautifulSoup(
+    ...         '<p>Six times the price (<a class="lecture-time">1:05</a>) <a class="claim">holds</a>.</p>',
+    ...         "html.parser",
+    ...     )
+    ... )
     'Six times the price.'
     """
     tag = copy.copy(tag)
@@ -55,7 +76,8 @@ def plain(tag) -> str:
 
 
 def shortened(text: str, most: int = 160) -> str:
-    """Whole sentences up to about `most` letters; one sentence at least, cut at a word if it must be.
+    """Whole sentences up to about `most` letters; one sentence at least, cut at a word if it must
+    be.
 
     >>> shortened("One sentence. Another one.", 20)
     'One sentence.'
@@ -78,15 +100,22 @@ def descriptions(pages: dict) -> dict[str, str]:
             listed[link["href"]] = plain(said)
     found = {}
     for page, soup in pages.items():
-        own = [plain(tag) for tag in soup.select("article.bd-article section > p") if "eyebrow" not in tag.get("class", [])]
+        own = [
+            plain(tag)
+            for tag in soup.select("article.bd-article section > p")
+            if "eyebrow" not in tag.get("class", [])
+        ]
         title = soup.title.get_text(" ", strip=True) if soup.title else BOOK
-        text = listed.get(page) or next((words for words in own if len(words) > 40), f"{title}, a page of the book {BOOK}.")
+        text = listed.get(page) or next(
+            (words for words in own if len(words) > 40), f"{title}, a page of the book {BOOK}."
+        )
         found[page] = shortened(text)
     return found
 
 
 def describe(pages: dict, site: Path, root: Path) -> None:
-    """Put description and card into every page's head; a card needs to know where the book will stand.
+    """Put description and card into every page's head; a card needs to know where the book will
+    stand.
 
     That address is the page's canonical link, which Sphinx writes where ``html_baseurl`` is set.
     """
@@ -94,20 +123,51 @@ def describe(pages: dict, site: Path, root: Path) -> None:
 
     for page, text in descriptions(pages).items():
         soup = pages[page]
-        for old in soup.head.select('meta[name="description"], meta[property^="og:"], meta[name^="twitter:"]'):
+        for old in soup.head.select(
+            'meta[name="description"], meta[property^="og:"], meta[name^="twitter:"]'
+        ):
             old.decompose()
         heading, above = soup.select_one("article h1"), soup.select_one(".eyebrow")
         title = plain(heading) if heading else BOOK
         canonical = soup.head.select_one('link[rel~="canonical"]')
-        told = {"og:type": "website" if page == "index.html" else "article", "og:site_name": BOOK, "og:title": title, "og:description": text}
+        told = {
+            "og:type": "website" if page == "index.html" else "article",
+            "og:site_name": BOOK,
+            "og:title": title,
+            "og:description": text,
+        }
         if canonical and canonical.get("href") and heading:
             figure = soup.select_one("figure.explorer")
             name = f"_static/social/{page.removesuffix('.html').replace('/', '-')}.png"
-            social.write(site / name, root / "_build" / "social", root, title, text, above.get_text() if above else "",
-                         figure["id"].removeprefix("explorer-") if figure else "",
-                         str(figure.select_one(".explorer-static")) if figure else "")
-            told |= {"og:url": canonical["href"], "og:image:width": str(social.SIZE[0]), "og:image:height": str(social.SIZE[1]),
-                     "og:image": urljoin(canonical["href"], "../" * page.count("/") + name)}
+            social.write(
+                site / name,
+                root / "_build" / "social",
+                root,
+                title,
+                text,
+                above.get_text() if above else "",
+                figure["id"].removeprefix("explorer-") if figure else "",
+                str(figure.select_one(".explorer-static")) if figure else "",
+            )
+            told |= {
+                "og:url": canonical["href"],
+                "og:image:width": str(social.SIZE[0]),
+                "og:image:height": str(social.SIZE[1]),
+                "og:image": urljoin(canonical["href"], "../" * page.count("/") + name),
+            }
         soup.head.append(soup.new_tag("meta", attrs={"name": "description", "content": text}))
-        soup.head.append(soup.new_tag("meta", attrs={"name": "twitter:card", "content": "summary_large_image" if "og:image" in told else "summary"}))
-        soup.head.extend([soup.new_tag("meta", attrs={"property": key, "content": value}) for key, value in told.items()])
+        soup.head.append(
+            soup.new_tag(
+                "meta",
+                attrs={
+                    "name": "twitter:card",
+                    "content": "summary_large_image" if "og:image" in told else "summary",
+                },
+            )
+        )
+        soup.head.extend(
+            [
+                soup.new_tag("meta", attrs={"property": key, "content": value})
+                for key, value in told.items()
+            ]
+        )

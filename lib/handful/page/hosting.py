@@ -1,7 +1,8 @@
-"""What a web server is asked to say with the book's files, in one place, and as the words of four servers.
+"""What a web server is asked to say with the book's files, in one place, and as the words of four
+servers.
 
-Every page carries the policy itself; what a page cannot say (who may frame it, how long a copy may be kept) is said
-in headers.  A host that sends none still shows the whole book.
+Every page carries the policy itself; what a page cannot say (who may frame it, how long a copy may
+be kept) is said in headers.  A host that sends none still shows the whole book.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ HEADERS = {
     "Content-Security-Policy": f"{POLICY}; {FRAMES}",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), "
+    "microphone=(), payment=(), usb=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 # Folders whose files go by another policy: a worker that compiles WebAssembly, which no page may.
@@ -27,8 +29,19 @@ LASTING = r"/_static/(inline/[0-9a-f]{12}|pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]
 KEPT = "public, max-age=31536000, immutable"
 # Asked after on each visit, and answered "as before" in a few bytes.
 ASKED = "no-cache"
-PACKED = ("text/html", "text/css", "text/javascript", "text/plain", "text/csv", "application/javascript",
-          "application/json", "application/wasm", "application/xml", "application/x-ipynb+json", "image/svg+xml")
+PACKED = (
+    "text/html",
+    "text/css",
+    "text/javascript",
+    "text/plain",
+    "text/csv",
+    "application/javascript",
+    "application/json",
+    "application/wasm",
+    "application/xml",
+    "application/x-ipynb+json",
+    "image/svg+xml",
+)
 WARNING = "Made by `make publish` from lib/handful/page/hosting.py; change it there."
 
 
@@ -47,9 +60,24 @@ def said(path: str) -> dict[str, str]:
 def lasting(path: str) -> bool:
     """Whether a copy of this file may be kept for ever.
 
-    >>> [lasting(f"/book/_static/{name}") for name in ("site.1b2c3d4e.css", "files/KaTeX_Main-YP5VVQRP.woff2", "inline/0b79e4d181c6.css")]
+    >>> [
+    ...     lasting(f"/book/_static/{name}")
+    ...     for name in (
+    ...         "site.1b2c3d4e.css",
+    ...         "files/KaTeX_Main-YP5VVQRP.woff2",
+    ...         "inline/0b79e4d181c6.css",
+    ...     )
+    ... ]
     [True, True, True]
-    >>> [lasting(name) for name in ("/index.html", "/sw.js", "/_static/downloads/cards.json", "/_static/handful/licences.txt")]
+    >>> [
+    ...     lasting(name)
+    ...     for name in (
+    ...         "/index.html",
+    ...         "/sw.js",
+    ...         "/_static/downloads/cards.json",
+    ...         "/_static/handful/licences.txt",
+    ...     )
+    ... ]
     [False, False, False, False]
     """
     return re.search(LASTING, path) is not None
@@ -61,42 +89,70 @@ def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
     Parameters
     ----------
     site : Path
-        The finished site, whose lasting files Netlify's and Cloudflare's rules have to name one by one.
+        The finished site, whose lasting files Netlify's and Cloudflare's rules have to name one by
+        one.
     path : str
         Where the book lies on its host, with a slash at both ends: "/" or "/book/".
     moved : dict
         Old page → new page and anchor, both within the book.
     """
-    return {"_headers": headers_file(site, path), "_redirects": redirects_file(path, moved), ".htaccess": htaccess(path, moved),
-            "nginx.conf": nginx(path, moved)}
+    return {
+        "_headers": headers_file(site, path),
+        "_redirects": redirects_file(path, moved),
+        ".htaccess": htaccess(path, moved),
+        "nginx.conf": nginx(path, moved),
+    }
 
 
 def headers_file(site: Path, path: str) -> str:
     """Netlify, Cloudflare Pages and their like.
 
-    Rules that meet add up, so no file may fall under two times of keeping, and what is said of all files may forbid none
-    of them anything: the pages' own policy stands in the pages.
+    Rules that meet add up, so no file may fall under two times of keeping, and what is said of all
+    files may forbid none of them anything: the pages' own policy stands in the pages.
     """
-    named = sorted(f"/{p.relative_to(site).as_posix()}" for p in (site / "_static").rglob("*")
-                   if p.is_file() and lasting(f"/{p.relative_to(site).as_posix()}") and p.parent.name not in ("inline", "files")
-                   and not any(folder in p.as_posix() for folder in POLICIES))
-    rules = [(f"{path}*", HEADERS | {"Content-Security-Policy": FRAMES}),
-             *((f"{path}{folder}*", {"Content-Security-Policy": policy, "Cache-Control": KEPT}) for folder, policy in POLICIES.items()),
-             *((f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
-                for name in ("_static/inline/*", "_static/files/*", *named))]
-    return f"# {WARNING}\n" + "\n".join("\n".join([rule, *(f"  {name}: {value}" for name, value in said.items())])
-                                        for rule, said in rules) + "\n"
+    named = sorted(
+        f"/{p.relative_to(site).as_posix()}"
+        for p in (site / "_static").rglob("*")
+        if p.is_file()
+        and lasting(f"/{p.relative_to(site).as_posix()}")
+        and p.parent.name not in ("inline", "files")
+        and not any(folder in p.as_posix() for folder in POLICIES)
+    )
+    rules = [
+        (f"{path}*", HEADERS | {"Content-Security-Policy": FRAMES}),
+        *(
+            (f"{path}{folder}*", {"Content-Security-Policy": policy, "Cache-Control": KEPT})
+            for folder, policy in POLICIES.items()
+        ),
+        *(
+            (f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
+            for name in ("_static/inline/*", "_static/files/*", *named)
+        ),
+    ]
+    return (
+        f"# {WARNING}\n"
+        + "\n".join(
+            "\n".join([rule, *(f"  {name}: {value}" for name, value in said.items())])
+            for rule, said in rules
+        )
+        + "\n"
+    )
 
 
 def redirects_file(path: str, moved: dict[str, str]) -> str:
-    return f"# {WARNING}\n" + "".join(f"{path}{old} {path}{new} 301\n" for old, new in moved.items())
+    return f"# {WARNING}\n" + "".join(
+        f"{path}{old} {path}{new} 301\n" for old, new in moved.items()
+    )
 
 
 def htaccess(path: str, moved: dict[str, str]) -> str:
     """Apache 2.4, in the book's own folder."""
     said = "\n".join(f'  Header always set {name} "{value}"' for name, value in HEADERS.items())
-    other = "\n".join(f'  Header always set Content-Security-Policy "{policy}" "expr=%{{REQUEST_URI}} =~ m#/{folder}#"'
-                      for folder, policy in POLICIES.items())
+    other = "\n".join(
+        f'  Header always set Content-Security-Policy "{policy}" "expr=%{{REQUEST_URI}} =~ '
+        f'm#/{folder}#"'
+        for folder, policy in POLICIES.items()
+    )
     return f"""# {WARNING}
 Options -Indexes
 ErrorDocument 404 {path}404.html
@@ -119,10 +175,17 @@ AddType application/x-ipynb+json .ipynb
 
 def nginx(path: str, moved: dict[str, str]) -> str:
     """A file for nginx's conf.d: the book alone on a server."""
-    said = "\n".join(f'    add_header {name} {value} always;' for name, value in
-                     ({name: f'"{value}"' for name, value in HEADERS.items()} | {"Content-Security-Policy": "$policy"}).items())
+    said = "\n".join(
+        f"    add_header {name} {value} always;"
+        for name, value in (
+            {name: f'"{value}"' for name, value in HEADERS.items()}
+            | {"Content-Security-Policy": "$policy"}
+        ).items()
+    )
     other = "\n".join(f'    "~/{folder}" "{policy}";' for folder, policy in POLICIES.items())
-    gone = "".join(f"    location = {path}{old} {{ return 301 {path}{new}; }}\n" for old, new in moved.items())
+    gone = "".join(
+        f"    location = {path}{old} {{ return 301 {path}{new}; }}\n" for old, new in moved.items()
+    )
     # Quoted, since the pattern holds braces.
     return f"""# {WARNING}
 map $uri $policy {{

@@ -1,7 +1,8 @@
-"""Icons as pixels, drawn from favicon.svg when the book is built: the knee of a roofline and the point on it.
+"""Icons as pixels, drawn from favicon.svg when the book is built: the knee of a roofline and the
+point on it.
 
-Home screens want PNG files of fixed sizes; a maskable one keeps its drawing within the circle that a phone may cut
-out, and fills the rest with its ground.
+Home screens want PNG files of fixed sizes; a maskable one keeps its drawing within the circle that
+a phone may cut out, and fills the rest with its ground.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 SOURCE = Path(__file__).with_name("favicon.svg")
-# Name: size in pixels, share of the side that the drawing takes, whether the ground is rounded as in the source.
-ICONS = {"icon-192.png": (192, 1.0, True), "icon-512.png": (512, 1.0, True),
-         "icon-maskable-512.png": (512, 0.72, False), "apple-touch-icon.png": (180, 0.86, False)}
+# Name: size in pixels, share of the side that the drawing takes, whether the ground is rounded as
+# in the source.
+ICONS = {
+    "icon-192.png": (192, 1.0, True),
+    "icon-512.png": (512, 1.0, True),
+    "icon-maskable-512.png": (512, 0.72, False),
+    "apple-touch-icon.png": (180, 0.86, False),
+}
 
 
 def draw(axes, share: float = 1.0, rounded: bool = True) -> None:
@@ -29,14 +35,32 @@ def draw(axes, share: float = 1.0, rounded: bool = True) -> None:
     colour = ground.get("fill")
     if rounded:
         r = float(ground.get("rx"))
-        axes.add_patch(FancyBboxPatch((r, r), side - 2 * r, side - 2 * r, f"round,pad={r}", fc=colour, ec="none"))
+        axes.add_patch(
+            FancyBboxPatch(
+                (r, r), side - 2 * r, side - 2 * r, f"round,pad={r}", fc=colour, ec="none"
+            )
+        )
     else:
         axes.add_patch(Rectangle((0, 0), side, side, fc=colour, ec="none"))
     xy = [place(number) for number in re.findall(r"[\d.]+", line.get("points"))]
-    axes.plot(xy[::2], xy[1::2], color=line.get("stroke"), linewidth=float(line.get("stroke-width")) * points,
-              solid_capstyle="round", solid_joinstyle="round")
-    axes.add_patch(Circle((place(spot.get("cx")), place(spot.get("cy"))), float(spot.get("r")) * share, zorder=3,
-                          fc=spot.get("fill"), ec=spot.get("stroke"), lw=float(spot.get("stroke-width")) * points))
+    axes.plot(
+        xy[::2],
+        xy[1::2],
+        color=line.get("stroke"),
+        linewidth=float(line.get("stroke-width")) * points,
+        solid_capstyle="round",
+        solid_joinstyle="round",
+    )
+    axes.add_patch(
+        Circle(
+            (place(spot.get("cx")), place(spot.get("cy"))),
+            float(spot.get("r")) * share,
+            zorder=3,
+            fc=spot.get("fill"),
+            ec=spot.get("stroke"),
+            lw=float(spot.get("stroke-width")) * points,
+        )
+    )
 
 
 def write(folder: Path) -> list[Path]:

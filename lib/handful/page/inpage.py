@@ -1,8 +1,10 @@
-"""Python in the page: a folder of the site with Pyodide, SymPy and this package, which a page asks for on a click only.
+"""Python in the page: a folder of the site with Pyodide, SymPy and this package, which a page asks
+for on a click only.
 
-``prepare`` makes the folder and ``offer`` tells a page of it.  The folder's name changes with what it holds, so that
-no browser mixes two of them.  Its files go with a policy of their own (POLICY): compiling WebAssembly needs a word
-that pages do not have, and a worker goes by the policy of its own script, not of its page.
+``prepare`` makes the folder and ``offer`` tells a page of it.  The folder's name changes with what
+it holds, so that no browser mixes two of them.  Its files go with a policy of their own (POLICY):
+compiling WebAssembly needs a word that pages do not have, and a worker goes by the policy of its
+own script, not of its page.
 """
 
 from __future__ import annotations
@@ -21,11 +23,21 @@ from bs4 import BeautifulSoup
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "pyodide.lock"
 FOLDER = "_static/pyodide"  # on the site
-POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'self'; object-src 'none'"
+POLICY = (
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'self'; object-src 'none'"
+)
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "python_stdlib.zip")
 OURS = ("worker.js", "session.py")
-# Of the packages, what only their makers run; of ours, what only teachers, builders and kernels use.
-LEFT_OUT = ("/tests/", "/benchmarks/", "handful/classroom/", "handful/exercise_sources/", "handful/page/", "handful/explorers/")
+# Of the packages, what only their makers run; of ours, what only teachers, builders and kernels
+# use.
+LEFT_OUT = (
+    "/tests/",
+    "/benchmarks/",
+    "handful/classroom/",
+    "handful/exercise_sources/",
+    "handful/page/",
+    "handful/explorers/",
+)
 
 
 def prepare(npm: Path, target: Path, package: Path) -> str:
@@ -41,7 +53,10 @@ def prepare(npm: Path, target: Path, package: Path) -> str:
         This package as a wheel.
     """
     if not (npm / "pyodide.asm.wasm").exists():
-        return "The npm package pyodide is not installed, so pages do not offer Python; `make tools` installs it."
+        return (
+            "The npm package pyodide is not installed, so pages do not offer Python; `make "
+            "tools` installs it."
+        )
     wheels = target.with_name(target.name + "-wheels")
     if wrong := _fetch(wheels):
         return wrong
@@ -56,18 +71,28 @@ def prepare(npm: Path, target: Path, package: Path) -> str:
     for name in OURS:
         shutil.copy(HERE / "python" / name, files)
     # Not every host compresses WebAssembly, so it lies compressed, and the worker unpacks it.
-    (files / "runtime.bin").write_bytes(gzip.compress((npm / "pyodide.asm.wasm").read_bytes(), 9, mtime=0))
+    (files / "runtime.bin").write_bytes(
+        gzip.compress((npm / "pyodide.asm.wasm").read_bytes(), 9, mtime=0)
+    )
     pack([*sorted(wheels.glob("*.whl")), package], files / "packages.zip")
     # Pyodide's own list of packages names addresses of a host that no page may ask.
     known = json.loads((npm / "pyodide-lock.json").read_text("utf-8"))
-    (files / "pyodide-lock.json").write_text(json.dumps({"info": known["info"], "packages": {}}), "utf-8")
+    (files / "pyodide-lock.json").write_text(
+        json.dumps({"info": known["info"], "packages": {}}), "utf-8"
+    )
     (target / ".made-from").write_text(state)
     return ""
 
 
 def _state(npm: Path, package: Path) -> str:
     total = hashlib.sha256()
-    for path in (npm / "package.json", package, LOCK, Path(__file__), *(HERE / "python" / name for name in OURS)):
+    for path in (
+        npm / "package.json",
+        package,
+        LOCK,
+        Path(__file__),
+        *(HERE / "python" / name for name in OURS),
+    ):
         total.update(path.read_bytes())
     return total.hexdigest()
 
@@ -78,12 +103,34 @@ def _fetch(folder: Path) -> str:
     if stamp.exists() and stamp.read_text() == want:
         return ""
     shutil.rmtree(folder, ignore_errors=True)
-    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input",
-                           "--require-hashes", "--no-deps", "--only-binary=:all:", "--dest", str(folder), "--requirement", str(LOCK)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-input",
+            "--require-hashes",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--dest",
+            str(folder),
+            "--requirement",
+            str(LOCK),
+        ],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or [done.stderr.strip()[-300:]]
-        return f"The packages for Python in the page could not be fetched, so pages do not offer it: {said[-1]}"
+        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or [
+            done.stderr.strip()[-300:]
+        ]
+        return (
+            "The packages for Python in the page could not be fetched, so pages do not offer "
+            f"it: {said[-1]}"
+        )
     stamp.write_text(want)
     return ""
 
@@ -95,12 +142,18 @@ def pack(wheels: list[Path], target: Path) -> None:
             with zipfile.ZipFile(wheel) as given:
                 for name in sorted(given.namelist()):
                     # A few of page/ are asked for by name: what a number or a table looks like.
-                    if not any(part in name for part in LEFT_OUT) and not name.endswith((".js", ".css", "/RECORD")):
-                        made.writestr(zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9)
+                    if not any(part in name for part in LEFT_OUT) and not name.endswith(
+                        (".js", ".css", "/RECORD")
+                    ):
+                        made.writestr(
+                            zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9
+                        )
 
 
 def publish(target: Path, site: Path) -> tuple[str, int]:
-    """Copy the folder to its place on the site; returns its address there and its bytes, or ("", 0) where there is none."""
+    """Copy the folder to its place on the site; returns its address there and its bytes, or ("", 0)
+    where there is none.
+    """
     files = sorted((target / "files").glob("*")) if (target / ".made-from").exists() else []
     if not files:
         return "", 0
@@ -113,11 +166,16 @@ def publish(target: Path, site: Path) -> tuple[str, int]:
 
 
 def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
-    """Put the button above the first code cell of a page: where Python is, and how much of it comes on a click."""
+    """Put the button above the first code cell of a page: where Python is, and how much of it comes
+    on a click.
+    """
     first = soup.select_one(".cell .cell_input pre")
     if not place or first is None:
         return
     soup.html["data-python"], soup.html["data-python-size"] = f"{up}{place}/", f"{size / 1e6:.0f}"
-    bar = BeautifulSoup('<div class="python-bar"><button type="button">Run these cells here</button>'
-                        f'<span role="status">Python in this page: {size / 1e6:.0f} MB, once.</span></div>', "html.parser")
+    bar = BeautifulSoup(
+        '<div class="python-bar"><button type="button">Run these cells here</button>'
+        f'<span role="status">Python in this page: {size / 1e6:.0f} MB, once.</span></div>',
+        "html.parser",
+    )
     first.find_parent("div", class_="cell").insert_before(bar.div)

@@ -1,7 +1,7 @@
 """The licences of what a published book holds of others, whole, in one file beside its scripts.
 
-bundle.mjs writes the first part, of the npm packages in our scripts and of the fonts.  ``write`` adds what the pages
-hold of Python packages, and of what those carry inside them.
+bundle.mjs writes the first part, of the npm packages in our scripts and of the fonts.  ``write``
+adds what the pages hold of Python packages, and of what those carry inside them.
 """
 
 from __future__ import annotations
@@ -9,23 +9,44 @@ from __future__ import annotations
 from importlib import metadata
 from pathlib import Path
 
-# Distributions whose sheets or modules are on the site: those of Sphinx, then those of Python in the page.
-PACKAGES = ("Sphinx", "Pygments", "pydata-sphinx-theme", "sphinx-book-theme", "sphinx-design", "myst-nb",
-            "SymPy", "mpmath")
+# Distributions whose sheets or modules are on the site: those of Sphinx, then those of Python in
+# the page.
+PACKAGES = (
+    "Sphinx",
+    "Pygments",
+    "pydata-sphinx-theme",
+    "sphinx-book-theme",
+    "sphinx-design",
+    "myst-nb",
+    "SymPy",
+    "mpmath",
+)
 # Carried inside of them without a licence of their own; the copyright lines are the makers'.
-MIT = {"Bootstrap, its style sheet (in pydata-sphinx-theme)": "Copyright (c) 2011-2024 The Bootstrap Authors",
-       "Font Awesome Free, its style sheet (in pydata-sphinx-theme); its pictures are under CC BY 4.0, https://creativecommons.org/licenses/by/4.0/":
-           "Copyright (c) 2024 Fonticons, Inc. (https://fontawesome.com)",
-       "latex2mathml": "Copyright (c) 2016 Ronie Martinez"}
-OFL = {"KaTeX's fonts": "Copyright (c) 2009-2010, Design Science, Inc. (www.mathjax.org)\nCopyright (c) 2014-2018 Khan Academy (www.khanacademy.org),\n"
-                        "with Reserved Font Names KaTeX_Main, KaTeX_Math and the like, one for each font.",
-       "Font Awesome Free, its fonts, cut down to the icons in use and renamed":
-           'Copyright (c) 2024 Fonticons, Inc. (https://fontawesome.com)\nwith Reserved Font Name: "Font Awesome".'}
+MIT = {
+    "Bootstrap, its style sheet (in pydata-sphinx-theme)": "Copyright (c) 2011-2024 "
+    "The Bootstrap Authors",
+    "Font Awesome Free, its style sheet (in pydata-sphinx-theme); its pictures are under CC BY "
+    "4.0, https://creativecommons.org/licenses/by/4.0/": "Copyright (c) 2024 Fonticons, Inc. "
+    "(https://fontawesome.com)",
+    "latex2mathml": "Copyright (c) 2016 Ronie Martinez",
+}
+OFL = {
+    "KaTeX's fonts": "Copyright (c) 2009-2010, Design Science, Inc. (www.mathjax.org)\n"
+    "Copyright (c) 2014-2018 Khan Academy (www.khanacademy.org),\n"
+    "with Reserved Font Names KaTeX_Main, KaTeX_Math and the like, one for each font.",
+    "Font Awesome Free, its fonts, cut down to "
+    "the icons in use and renamed": "Copyright (c) 2024 Fonticons, Inc. "
+    "(https://fontawesome.com)\n"
+    'with Reserved Font Name: "Font Awesome".',
+}
 PYODIDE = """Its source is at https://github.com/pyodide/pyodide.  Compiled into it, under terms that their sources carry:
 Emscripten and musl (MIT), CPython (below), zlib, bzip2, liblzma, Zstandard, SQLite, libffi, Expat, mpdecimal, HACL*."""
 
 RULE = "=" * 78
-FIRST = "What the pages of this book hold of others, each with its licence.  The book's own stand on the page About."
+FIRST = (
+    "What the pages of this book hold of others, each with its licence.  The book's own stand "
+    "on the page About."
+)
 
 
 def licence(name: str) -> str:
@@ -39,27 +60,46 @@ def licence(name: str) -> str:
     >>> "Redistribution and use" in licence("Sphinx")
     True
     """
-    found = [path for path in metadata.files(name) or () if path.name.split(".")[0].upper() in ("LICENSE", "LICENCE", "COPYING")
-             and ".dist-info" in str(path)]
+    found = [
+        path
+        for path in metadata.files(name) or ()
+        if path.name.split(".")[0].upper() in ("LICENSE", "LICENCE", "COPYING")
+        and ".dist-info" in str(path)
+    ]
     if not found:
-        raise FileNotFoundError(f"The package {name} carries no licence; name its licence in licences.py.")
+        raise FileNotFoundError(
+            f"The package {name} carries no licence; name its licence in licences.py."
+        )
     return found[0].read_text("utf-8").strip()
 
 
 def notices(npm: Path) -> dict[str, str]:
-    """What is on the site beside npm packages, each with its licence; `npm` is the folder node_modules."""
+    """What is on the site beside npm packages, each with its licence; `npm` is the folder
+    node_modules.
+    """
+
     def body(path: str, start: str) -> str:
         text = (npm / path).read_text("utf-8")
-        return text[text.index(start):].strip()
+        return text[text.index(start) :].strip()
 
-    mit, ofl = body("katex/LICENSE", "Permission is hereby granted"), body("@fontsource/source-serif-4/LICENSE", "SIL OPEN FONT LICENSE")
-    return {**{name: licence(name) for name in PACKAGES},
-            **{name: f"The MIT License (MIT)\n\n{line}\n\n{mit}" for name, line in MIT.items()},
-            **{name: f"{line}\n\nThis Font Software is licensed under the SIL Open Font License, Version 1.1.\n\n{ofl}" for name, line in OFL.items()},
-            # axe-core is a tool of our tests under the same licence as Pyodide, whose package brings no text of it.
-            "Pyodide": f"{PYODIDE}\n\n{body('axe-core/LICENSE', 'Mozilla Public License')}",
-            # The text of this small package is CPython's own.
-            "CPython and its standard library": licence("typing_extensions")}
+    mit, ofl = (
+        body("katex/LICENSE", "Permission is hereby granted"),
+        body("@fontsource/source-serif-4/LICENSE", "SIL OPEN FONT LICENSE"),
+    )
+    return {
+        **{name: licence(name) for name in PACKAGES},
+        **{name: f"The MIT License (MIT)\n\n{line}\n\n{mit}" for name, line in MIT.items()},
+        **{
+            name: f"{line}\n\nThis Font Software is licensed under the SIL Open Font License, "
+            f"Version 1.1.\n\n{ofl}"
+            for name, line in OFL.items()
+        },
+        # axe-core is a tool of our tests under the same licence as Pyodide, whose package brings no
+        # text of it.
+        "Pyodide": f"{PYODIDE}\n\n{body('axe-core/LICENSE', 'Mozilla Public License')}",
+        # The text of this small package is CPython's own.
+        "CPython and its standard library": licence("typing_extensions"),
+    }
 
 
 def write(folder: Path, npm: Path) -> None:

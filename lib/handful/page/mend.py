@@ -1,4 +1,5 @@
-"""Faults of the theme that shut readers out, mended in the markup: names, landmarks, roles, headers.
+"""Faults of the theme that shut readers out, mended in the markup: names, landmarks, roles,
+headers.
 
 What has to follow the page's state is mended in the browser, by reach.js.
 """
@@ -23,13 +24,18 @@ WORDS = {".md": "Its source (.md)", ".pdf": "Print this page"}
 def mend(soup: BeautifulSoup) -> None:
     """Make a page of the theme's sound for those who do not see it.
 
-    >>> soup = BeautifulSoup('<table><thead><tr><th> </th><th>Cost</th></tr></thead></table><i class="fa-solid"></i>', "html.parser")
+    >>> soup = BeautifulSoup(
+    ...     '<table><thead><tr><th> </th><th>Cost</th></tr></thead></table><i class="fa-solid"></i>',
+    ...     "html.parser",
+    ... )
     >>> mend(soup)
     >>> print(soup)
     <table><thead><tr><td> </td><th scope="col">Cost</th></tr></thead></table><i aria-hidden="true" class="fa-solid"></i>
     """
     for icon in soup.select("i[class*=fa-], span[class*=fa-], i.fas"):
-        icon["aria-hidden"] = "true"  # a letter of a font's private range, which a voice would try to say
+        icon["aria-hidden"] = (
+            "true"  # a letter of a font's private range, which a voice would try to say
+        )
     for selector, name in NAMES.items():
         for tag in soup.select(selector):
             tag["aria-label"] = name
@@ -47,13 +53,16 @@ def mend(soup: BeautifulSoup) -> None:
         del button["type"], button["aria-expanded"]
         for text in menu.select(".btn__text-container"):
             text.string = WORDS.get(text.get_text(strip=True), text.get_text(strip=True))
-    # The button shows "Search Ctrl + K", and so is called that: who speaks to the browser says what they see.
+    # The button shows "Search Ctrl + K", and so is called that: who speaks to the browser says what
+    # they see.
     for button in soup.select(".search-button-field[aria-label]"):
         del button["aria-label"]
     for form in soup.select("form.bd-search"):
         form["role"] = "search"
     # The book's name and its search stood outside of every landmark.
-    for item, tag in zip(soup.select(".sidebar-primary-items__start > .sidebar-primary-item"), ("header", "search")):
+    for item, tag in zip(
+        soup.select(".sidebar-primary-items__start > .sidebar-primary-item"), ("header", "search")
+    ):
         if not item.find("nav"):
             item.name = tag
     for area in soup.select("footer.prev-next-footer > .prev-next-area"):
@@ -67,7 +76,11 @@ def mend(soup: BeautifulSoup) -> None:
             corner["scope"] = "col"
     for entry in soup.select('[role="doc-biblioentry"]'):
         entry["role"] = "listitem"  # the older role is withdrawn, and was never one of a list's
-    # A way out of the menu that needs no Escape key: a phone has none.  It shows only while the menu lies over the page.
+    # A way out of the menu that needs no Escape key: a phone has none.  It shows only while the
+    # menu lies over the page.
     for column in soup.select("#pst-primary-sidebar, #pst-secondary-sidebar"):
-        leave = BeautifulSoup('<form class="menu-close" method="dialog"><button type="submit">Close</button></form>', "html.parser")
+        leave = BeautifulSoup(
+            '<form class="menu-close" method="dialog"><button type="submit">Close</button></form>',
+            "html.parser",
+        )
         column.insert(0, leave)

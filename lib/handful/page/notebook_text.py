@@ -1,7 +1,9 @@
-"""Chapter text as Markdown that any notebook application shows: no roles, no directives, links that lead somewhere.
+"""Chapter text as Markdown that any notebook application shows: no roles, no directives, links that
+lead somewhere.
 
-What the site knows and a notebook application does not is written out: numbers and verdicts as text, citations as
-author and year, admonitions as quotations, folded answers as <details>, definition lists as lists.
+What the site knows and a notebook application does not is written out: numbers and verdicts as
+text, citations as author and year, admonitions as quotations, folded answers as <details>,
+definition lists as lists.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ CONDITIONAL = re.compile(r"\{(where|always)\}(`{2,})(.+?)\2(?!`)", re.S)
 def holding(text: str) -> str:
     """Text of {where} and {always}, where it holds for the book's own scenario.
 
-    >>> holding("It is sold. {where}``device_price > 0 | Rent is {live}`device_price`.``{where}``not device_price > 0 | Not rented.``")
+    >>> holding(
+    ...     "It is sold. {where}``device_price > 0 | Rent is {live}`device_price`.``{where}``not device_price > 0 | Not rented.``"
+    ... )
     'It is sold. Rent is {live}`device_price`.'
     """
     from . import roles
@@ -58,11 +62,14 @@ def plain(text: str, site: str = "", references: Mapping[str, str] | None = None
             return roles.live(body)["text"].replace("$", r"\$")
         if role == "claim":
             claim = roles.claim(body)
-            return f"([{claim['text']}]({site}{claim['address']}))" if site else f"({claim['text']})"
+            return (
+                f"([{claim['text']}]({site}{claim['address']}))" if site else f"({claim['text']})"
+            )
         if role == "cite":
             return f"({'; '.join((references or {}).get(key.strip(), key.strip()) for key in body.split(','))})"
         if role == "count":
             from . import teaching
+
             return str(teaching.count(body))
         return roles.fact(body)["text"].replace("$", r"\$") if role == "fact" else body
 
@@ -71,30 +78,52 @@ def plain(text: str, site: str = "", references: Mapping[str, str] | None = None
 
 @cache
 def citations(bibliography: Path) -> dict[str, str]:
-    """Each source as author and year, linked where it has an address: ``{"pope2026math": "[Pope, 2026](…)"}``."""
+    """Each source as author and year, linked where it has an address: ``{"pope2026math": "[Pope,
+    2026](…)"}``.
+    """
     from pybtex.database import parse_file
 
     found = {}
     for key, entry in parse_file(str(bibliography), bib_format="bibtex").entries.items():
-        people = [re.sub(r"[{}\\]", "", " ".join([*one.prelast_names, *one.last_names]) or str(one)) for one in entry.persons.get("author", ())]
-        who = people[0] + (" et al." if len(people) > 2 else f" and {people[1]}" if len(people) == 2 else "") if people else key
+        people = [
+            re.sub(r"[{}\\]", "", " ".join([*one.prelast_names, *one.last_names]) or str(one))
+            for one in entry.persons.get("author", ())
+        ]
+        who = (
+            people[0]
+            + (" et al." if len(people) > 2 else f" and {people[1]}" if len(people) == 2 else "")
+            if people
+            else key
+        )
         who, fields = who.replace(" and others", " et al."), entry.fields
         text = f"{who}, {fields['year']}" if "year" in fields else who
-        written = re.search(r"https?://[^\s{}]+", " ".join(fields.get(name, "") for name in ("url", "howpublished", "note")))
-        address = (f"https://arxiv.org/abs/{fields['eprint']}" if "eprint" in fields else
-                   f"https://doi.org/{fields['doi']}" if "doi" in fields else written[0] if written else "")
+        written = re.search(
+            r"https?://[^\s{}]+",
+            " ".join(fields.get(name, "") for name in ("url", "howpublished", "note")),
+        )
+        address = (
+            f"https://arxiv.org/abs/{fields['eprint']}"
+            if "eprint" in fields
+            else f"https://doi.org/{fields['doi']}"
+            if "doi" in fields
+            else written[0]
+            if written
+            else ""
+        )
         found[key] = f"[{text}]({address})" if address else text
     return found
 
 
 def relink(text: str, site: str, beside: Collection[str]) -> str:
-    """Links within the book: to the site where its address is known, else to a notebook beside this one, else text.
+    """Links within the book: to the site where its address is known, else to a notebook beside this
+    one, else text.
 
     >>> relink("[one](balance-batch#which) and [two](claims.md)", "https://example.org/", ())
     '[one](https://example.org/balance-batch.html#which) and [two](https://example.org/claims.html)'
     >>> relink("[one](balance-batch#which) and [two](glossary.md)", "", {"balance-batch"})
     '[one](balance-batch.ipynb) and two'
     """
+
     def address(target: str) -> str:
         page, _, part = target.partition("#")
         page = re.sub(r"\.(md|html)$", "", page)
@@ -116,7 +145,9 @@ def written_out(text: str) -> str:
     Because.
     <BLANKLINE>
     </details>
-    >>> print(written_out("```{admonition} Mind\\nOne.\\n\\nTwo.\\n```\\n\\nA term\\n: What it is."))
+    >>> print(
+    ...     written_out("```{admonition} Mind\\nOne.\\n\\nTwo.\\n```\\n\\nA term\\n: What it is.")
+    ... )
     > **Mind**
     >
     > One.
@@ -145,9 +176,20 @@ def written_out(text: str) -> str:
             i += 1
             continue
         fence = opened[1]
-        end = next((j for j in range(i + 1, len(lines)) if re.fullmatch(rf"{re.escape(fence[0])}{{{len(fence)},}}\s*", lines[j])), len(lines))
+        end = next(
+            (
+                j
+                for j in range(i + 1, len(lines))
+                if re.fullmatch(rf"{re.escape(fence[0])}{{{len(fence)},}}\s*", lines[j])
+            ),
+            len(lines),
+        )
         flush()
-        made.append(_directive(opened[2], opened[3].strip(), lines[i + 1:end]) if opened[2] else "\n".join(lines[i:end + 1]))
+        made.append(
+            _directive(opened[2], opened[3].strip(), lines[i + 1 : end])
+            if opened[2]
+            else "\n".join(lines[i : end + 1])
+        )
         i = end + 1
     flush()
     return "\n".join(made)

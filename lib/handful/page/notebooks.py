@@ -1,7 +1,7 @@
 """Chapters as ``.ipynb`` files: what nbmake runs and what a reader downloads.
 
-The sources are MyST notebooks.  Their text is written out as plain Markdown (notebook_text.py), the first cell gets
-the package, and the last one holds the chapter's problems.
+The sources are MyST notebooks.  Their text is written out as plain Markdown (notebook_text.py), the
+first cell gets the package, and the last one holds the chapter's problems.
 """
 
 from __future__ import annotations
@@ -37,16 +37,23 @@ if find_spec("handful") is None:
 def has_code(text: str) -> bool:
     """Whether a page holds a code cell.
 
-    >>> has_code("# A\\n\\n```{code-cell} ipython3\\n1\\n```"), has_code("# A\\n\\n```python\\n1\\n```")
+    >>> (
+    ...     has_code("# A\\n\\n```{code-cell} ipython3\\n1\\n```"),
+    ...     has_code("# A\\n\\n```python\\n1\\n```"),
+    ... )
     (True, False)
     """
     return bool(CELL.search(text))
 
 
 def first_cell(package: Path, site: str = "") -> str:
-    """What installs the wheel `package`: from the site with its hash, or from a file where the site's address is unknown."""
+    """What installs the wheel `package`: from the site with its hash, or from a file where the
+    site's address is unknown.
+    """
     if site:
-        return FROM_SITE.format(address=f"{site}{wheel.FOLDER}/{package.name}", digest=wheel.digest(package))
+        return FROM_SITE.format(
+            address=f"{site}{wheel.FOLDER}/{package.name}", digest=wheel.digest(package)
+        )
     return FROM_FILE.format(name=package.name)
 
 
@@ -58,15 +65,21 @@ def problems(page: str) -> tuple[str, str] | None:
     if not ids:
         return None
     listed = "\n".join(f'# practise("{name}")' for name in ids[1:])
-    return ("## Problems\n\nEach draws numbers of its own, knows the common wrong turns, and shows the solution for its numbers.\n"
-            "Take the mark from the line of another problem to work on it.",
-            f'from handful.exercises.notebook import practise\n\n{listed}\npractise("{ids[0]}")')
+    return (
+        "## Problems\n\nEach draws numbers of its own, knows the common wrong turns, and shows "
+        "the solution for its numbers.\n"
+        "Take the mark from the line of another problem to work on it.",
+        f'from handful.exercises.notebook import practise\n\n{listed}\npractise("{ids[0]}")',
+    )
 
 
-def convert(book: Path, target: Path, pages: list[str], package: Path, site: str = "") -> list[Path]:
+def convert(
+    book: Path, target: Path, pages: list[str], package: Path, site: str = ""
+) -> list[Path]:
     """Write a notebook for each page that holds code; returns them in order.
 
-    A page with code and without a kernelspec would be published with its cells unrun, so it is refused.
+    A page with code and without a kernelspec would be published with its cells unrun, so it is
+    refused.
 
     Parameters
     ----------
@@ -86,18 +99,24 @@ def convert(book: Path, target: Path, pages: list[str], package: Path, site: str
 
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    texts = {page: text for page in pages if has_code(text := (book / f"{page}.md").read_text("utf-8"))}
+    texts = {
+        page: text for page in pages if has_code(text := (book / f"{page}.md").read_text("utf-8"))
+    }
     references, made = citations(book / "references.bib"), []
     for page, text in texts.items():
         notebook = jupytext.reads(text, fmt="md:myst")
         if "kernelspec" not in notebook.metadata:
-            raise ValueError(f"{page}.md holds code cells but its header names no kernelspec: "
-                             "copy the header of another chapter.")
+            raise ValueError(
+                f"{page}.md holds code cells but its header names no kernelspec: "
+                "copy the header of another chapter."
+            )
         notebook.metadata.pop("jupytext", None)
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = relink(plain(written_out(cell.source), site, references), site, texts)
-        notebook.cells.insert(0, new_code_cell(first_cell(package, site), metadata={"tags": ["setup"]}))
+        notebook.cells.insert(
+            0, new_code_cell(first_cell(package, site), metadata={"tags": ["setup"]})
+        )
         if found := problems(page):
             notebook.cells += [new_markdown_cell(found[0]), new_code_cell(found[1])]
         for number, cell in enumerate(notebook.cells):

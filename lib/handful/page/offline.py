@@ -1,6 +1,8 @@
-"""The book with no network: one edition's list of files, the worker that keeps them, and the manifest to install it.
+"""The book with no network: one edition's list of files, the worker that keeps them, and the
+manifest to install it.
 
-``dress`` gives a page its manifest; ``write`` is the very last step of a build, since an edition is what its files hold.
+``dress`` gives a page its manifest; ``write`` is the very last step of a build, since an edition is
+what its files hold.
 """
 
 from __future__ import annotations
@@ -18,15 +20,48 @@ from .heads import PAPER
 
 SOURCES = Path(__file__).with_name("kept")
 TITLE, SHORT = "A Handful of Equations", "Equations"
-ICONS = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"),
-         ("icon-maskable-512.png", "512x512", "maskable"), ("favicon.svg", "any", "any"))
-# Not of an edition: large and asked for by few, or for other programs.  They always come from the host.
-LEFT_OUT = ("*.pdf", "*.epub", "*.ipynb", "*.apkg", "*.csv", "*.bib", "*.inv", "*.zip", "*.whl", "*.map", "*.xml", "*.txt",
-            "*.md", "*.py", "_sources/*", "_static/downloads/*", "*/pyodide/*", "_static/social/*",
-            # of the theme's, what has gone into the one sheet
-            "_static/pictures/*", "_static/icons/*",
-            "claims.json", "_static/handful/explorer.*", "_static/handful/katex/*", "_static/sphinx-design.min.css",
-            "_static/basic.css", "sw.js", "404.html", "_headers", "_redirects", ".*", "*/.*")
+ICONS = (
+    ("icon-192.png", "192x192", "any"),
+    ("icon-512.png", "512x512", "any"),
+    ("icon-maskable-512.png", "512x512", "maskable"),
+    ("favicon.svg", "any", "any"),
+)
+# Not of an edition: large and asked for by few, or for other programs.  They always come from the
+# host.
+LEFT_OUT = (
+    "*.pdf",
+    "*.epub",
+    "*.ipynb",
+    "*.apkg",
+    "*.csv",
+    "*.bib",
+    "*.inv",
+    "*.zip",
+    "*.whl",
+    "*.map",
+    "*.xml",
+    "*.txt",
+    "*.md",
+    "*.py",
+    "_sources/*",
+    "_static/downloads/*",
+    "*/pyodide/*",
+    "_static/social/*",
+    # of the theme's, what has gone into the one sheet
+    "_static/pictures/*",
+    "_static/icons/*",
+    "claims.json",
+    "_static/handful/explorer.*",
+    "_static/handful/katex/*",
+    "_static/sphinx-design.min.css",
+    "_static/basic.css",
+    "sw.js",
+    "404.html",
+    "_headers",
+    "_redirects",
+    ".*",
+    "*/.*",
+)
 
 
 def dress(soup: BeautifulSoup, up: str) -> None:
@@ -41,20 +76,40 @@ def manifest(site: Path) -> dict:
     >>> made["display"], made["start_url"], made["icons"]
     ('standalone', './', [])
     """
-    found = [(f"_static/handful/{name}", size, purpose) for name, size, purpose in ICONS
-             if (site / "_static" / "handful" / name).exists()]
-    return {"name": TITLE, "short_name": SHORT, "lang": "en", "start_url": "./", "scope": "./", "display": "standalone",
-            "background_color": PAPER["light"], "theme_color": PAPER["light"],
-            "description": "The mathematics of how large language models are trained and served.",
-            "icons": [{"src": name, "sizes": size, "purpose": purpose,
-                       "type": "image/svg+xml" if name.endswith(".svg") else "image/png"}
-                      for name, size, purpose in found]}
+    found = [
+        (f"_static/handful/{name}", size, purpose)
+        for name, size, purpose in ICONS
+        if (site / "_static" / "handful" / name).exists()
+    ]
+    return {
+        "name": TITLE,
+        "short_name": SHORT,
+        "lang": "en",
+        "start_url": "./",
+        "scope": "./",
+        "display": "standalone",
+        "background_color": PAPER["light"],
+        "theme_color": PAPER["light"],
+        "description": "The mathematics of how large language models are trained and served.",
+        "icons": [
+            {
+                "src": name,
+                "sizes": size,
+                "purpose": purpose,
+                "type": "image/svg+xml" if name.endswith(".svg") else "image/png",
+            }
+            for name, size, purpose in found
+        ],
+    }
 
 
 def of_edition(name: str) -> bool:
     """Is a file of that name kept on a reader's device?
 
-    >>> [of_edition(n) for n in ("index.html", "_static/site.css", "book.pdf", "_static/pyodide/pyodide.wasm")]
+    >>> [
+    ...     of_edition(n)
+    ...     for n in ("index.html", "_static/site.css", "book.pdf", "_static/pyodide/pyodide.wasm")
+    ... ]
     [True, True, False, False]
     """
     return not any(fnmatch(name, pattern) for pattern in LEFT_OUT)
@@ -66,31 +121,48 @@ def title(html: str) -> str:
     >>> title("<head><title>Review — A Handful of Equations</title></head>")
     'Review'
     """
-    found = BeautifulSoup(html[:html.find("</head>") + 7], "html.parser").title
+    found = BeautifulSoup(html[: html.find("</head>") + 7], "html.parser").title
     return re.sub(rf" [—-] {TITLE}", "", found.get_text()).strip() if found else ""
 
 
 def edition(site: Path, policy: str) -> dict:
-    """What the worker knows of an edition: its name, the core that all pages share, pages with titles, marks of files."""
-    files = {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(site.rglob("*"))
-             if path.is_file() and of_edition(name := path.relative_to(site).as_posix())}
+    """What the worker knows of an edition: its name, the core that all pages share, pages with
+    titles, marks of files.
+    """
+    files = {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for path in sorted(site.rglob("*"))
+        if path.is_file() and of_edition(name := path.relative_to(site).as_posix())
+    }
     front = site / "index.html"
     menu = re.findall(r'href="([^"#?]+\.html)"', front.read_text("utf-8")) if front.exists() else []
     order = {name: place for place, name in enumerate(dict.fromkeys(["index.html", *menu]))}
-    found = sorted((name for name in files if name.endswith(".html")), key=lambda name: (order.get(name, len(order)), name))
+    found = sorted(
+        (name for name in files if name.endswith(".html")),
+        key=lambda name: (order.get(name, len(order)), name),
+    )
     pages = {name: title((site / name).read_text("utf-8")) for name in found}
-    known = {"core": [name for name in files if name not in pages], "pages": pages, "files": files, "policy": policy}
+    known = {
+        "core": [name for name in files if name not in pages],
+        "pages": pages,
+        "files": files,
+        "policy": policy,
+    }
     worker = (SOURCES / "sw.js").read_text("utf-8")
     return {"name": hashlib.sha256((json.dumps(known) + worker).encode()).hexdigest()[:8], **known}
 
 
 def write(site: Path, policy: str) -> dict:
-    """Write the manifest and sw.js for the site as it stands; returns sizes in bytes: "core" and "whole", compressed.
+    """Write the manifest and sw.js for the site as it stands; returns sizes in bytes: "core" and
+    "whole", compressed.
 
-    Pages with data-offline get the size of the whole in words.  Nothing of the site may change afterwards.
+    Pages with data-offline get the size of the whole in words.  Nothing of the site may change
+    afterwards.
     """
     (site / "_static" / "handful").mkdir(parents=True, exist_ok=True)
-    (site / "_static" / "handful" / "offline.css").write_bytes((SOURCES / "offline.css").read_bytes())
+    (site / "_static" / "handful" / "offline.css").write_bytes(
+        (SOURCES / "offline.css").read_bytes()
+    )
     (site / "manifest.webmanifest").write_text(json.dumps(manifest(site), indent=1) + "\n", "utf-8")
     known = edition(site, policy)
     weight = {name: len(gzip.compress((site / name).read_bytes(), 6)) for name in known["files"]}
@@ -98,7 +170,12 @@ def write(site: Path, policy: str) -> dict:
     for name in known["pages"]:
         text = (site / name).read_text("utf-8")
         if 'data-offline=""' in text:
-            (site / name).write_text(text.replace('data-offline=""', f'data-offline="{sizes["whole"] / 1e6:.1f} MB"'), "utf-8")
+            (site / name).write_text(
+                text.replace('data-offline=""', f'data-offline="{sizes["whole"] / 1e6:.1f} MB"'),
+                "utf-8",
+            )
     line = json.dumps(edition(site, policy), ensure_ascii=False, separators=(",", ":"))
-    (site / "sw.js").write_text(f"const EDITION = {line};\n{(SOURCES / 'sw.js').read_text('utf-8')}", "utf-8")
+    (site / "sw.js").write_text(
+        f"const EDITION = {line};\n{(SOURCES / 'sw.js').read_text('utf-8')}", "utf-8"
+    )
     return sizes

@@ -1,8 +1,10 @@
-"""What the page's script knows of a problem: its draws, its trees and the values that they need; ``study/check.js`` reads it.
+"""What the page's script knows of a problem: its draws, its trees and the values that they need;
+``study/check.js`` reads it.
 
-The values of the scenarios that a problem can draw are computed here, so that neither the reader's scenario nor the
-rows that a page happens to hold can change a question.
+The values of the scenarios that a problem can draw are computed here, so that neither the reader's
+scenario nor the rows that a page happens to hold can change a question.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -17,10 +19,29 @@ from ..units import UNITS
 
 # How the unit of an answer may be written; a learner is told one of them.
 WRITTEN = {
-    "s": "ms", "B": "GB", "bit": "bits", "B/s": "TB/s", "B/token": "kB/token", "B/parameter": "B/parameter", "FLOP": "TFLOP",
-    "FLOP/s": "TFLOP/s", "FLOP/B": "FLOP/B", "$": "$", "$/token": "$ per million tokens", "$/token/s": "$/token/s", "$/B": "$/GB",
-    "$/B/s": "$/GB/hour", "$/device/s": "$ per chip-hour", "token": "tokens", "token/s": "tokens/s", "sequence": "sequences",
-    "parameter": "parameters", "device": "chips", "device·s": "chip-hours", "layer": "layers", "%": "%",
+    "s": "ms",
+    "B": "GB",
+    "bit": "bits",
+    "B/s": "TB/s",
+    "B/token": "kB/token",
+    "B/parameter": "B/parameter",
+    "FLOP": "TFLOP",
+    "FLOP/s": "TFLOP/s",
+    "FLOP/B": "FLOP/B",
+    "$": "$",
+    "$/token": "$ per million tokens",
+    "$/token/s": "$/token/s",
+    "$/B": "$/GB",
+    "$/B/s": "$/GB/hour",
+    "$/device/s": "$ per chip-hour",
+    "token": "tokens",
+    "token/s": "tokens/s",
+    "sequence": "sequences",
+    "parameter": "parameters",
+    "device": "chips",
+    "device·s": "chip-hours",
+    "layer": "layers",
+    "%": "%",
 }
 
 
@@ -42,19 +63,42 @@ def asked(problem: Problem) -> str:
 
 
 def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
-    """The JSON of a problem; `requests` are the texts of its ``{drawn}`` roles, in the order of ``data-drawn``."""
+    """The JSON of a problem; `requests` are the texts of its ``{drawn}`` roles, in the order of
+    ``data-drawn``.
+    """
     drawn = [problem.parse_drawn(request) for request in requests]
-    drawn = [{"row": shown["row"]} if shown["row"] else {name: shown[name] for name in ("tree", "unit", "digits")} for shown in drawn]
+    drawn = [
+        {"row": shown["row"]}
+        if shown["row"]
+        else {name: shown[name] for name in ("tree", "unit", "digits")}
+        for shown in drawn
+    ]
     whens = [choice.when for choice in problem.choices]
     wrong = [turn.tree for turn in problem.wrong]
-    trees = [problem.answer, *whens, *problem.schedule.values(), *(shown.get("tree", 0) for shown in drawn), *(wrong if problem.kind != "schedule" else ())]
+    trees = [
+        problem.answer,
+        *whens,
+        *problem.schedule.values(),
+        *(shown.get("tree", 0) for shown in drawn),
+        *(wrong if problem.kind != "schedule" else ()),
+    ]
     wanted = set().union(*map(names, trees))
-    found: dict = {"kind": problem.kind, "draw": [[name, list(values)] for name, values in problem.choices_drawn.items()],
-                   "cases": [dict(case) for case in problem.cases], **_values(problem, wanted), "drawn": drawn}
+    found: dict = {
+        "kind": problem.kind,
+        "draw": [[name, list(values)] for name, values in problem.choices_drawn.items()],
+        "cases": [dict(case) for case in problem.cases],
+        **_values(problem, wanted),
+        "drawn": drawn,
+    }
     if problem.kind in ("number", "expression"):
         found |= {"asked": asked(problem), "answer": problem.answer, "wrong": wrong}
     if problem.kind == "number":
-        found |= {"unit": problem.unit, "dimension": _powers(problem.dimension), "called": called(problem.dimension), "tolerance": problem.tolerance}
+        found |= {
+            "unit": problem.unit,
+            "dimension": _powers(problem.dimension),
+            "called": called(problem.dimension),
+            "tolerance": problem.tolerance,
+        }
     if problem.kind == "expression":
         found["letters"] = [[letter(name), name] for name in problem.letters]
     if problem.kind == "choice":
@@ -65,17 +109,28 @@ def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
 
 
 def _powers(dimension: Dimension) -> dict[str, float]:
-    return {base: int(power) if power.denominator == 1 else float(power) for base, power in dimension.powers}
+    return {
+        base: int(power) if power.denominator == 1 else float(power)
+        for base, power in dimension.powers
+    }
 
 
 def _values(problem: Problem, wanted: set[str]) -> dict:
-    """Values of the names that trees hold and no draw gives: those that always stand, and those that a drawn row sets.
+    """Values of the names that trees hold and no draw gives: those that always stand, and those
+    that a drawn row sets.
 
-    ``by`` has for each name of the latter the rows that it depends on, and its values for their combinations in order.
+    ``by`` has for each name of the latter the rows that it depends on, and its values for their
+    combinations in order.
     """
     rows = {name: values for name, values in problem.choices_drawn.items() if name in ROWS}
     combinations = [dict(zip(rows, chosen)) for chosen in itertools.product(*rows.values())]
-    known = [{**{q.name: q.default for q in table.values() if q.default is not None}, **_scenario(problem, chosen)} for chosen in combinations]
+    known = [
+        {
+            **{q.name: q.default for q in table.values() if q.default is not None},
+            **_scenario(problem, chosen),
+        }
+        for chosen in combinations
+    ]
     values, by = {}, {}
     for name in sorted(wanted - problem.named):
         numbers = [at.get(name) for at in known]
@@ -83,22 +138,40 @@ def _values(problem: Problem, wanted: set[str]) -> dict:
             if numbers[0] is not None:
                 values[name] = numbers[0]
             continue
-        rows_that_matter = [row for row in rows if any(
-            a != b for (one, a), (other, b) in itertools.combinations(zip(combinations, numbers), 2)
-            if all(one[other_row] == other[other_row] for other_row in rows if other_row != row))]
-        first = {tuple(chosen[row] for row in rows_that_matter): number for chosen, number in reversed(list(zip(combinations, numbers)))}
-        by[name] = [rows_that_matter, [first[key] for key in itertools.product(*(rows[row] for row in rows_that_matter))]]
+        rows_that_matter = [
+            row
+            for row in rows
+            if any(
+                a != b
+                for (one, a), (other, b) in itertools.combinations(zip(combinations, numbers), 2)
+                if all(one[other_row] == other[other_row] for other_row in rows if other_row != row)
+            )
+        ]
+        first = {
+            tuple(chosen[row] for row in rows_that_matter): number
+            for chosen, number in reversed(list(zip(combinations, numbers)))
+        }
+        by[name] = [
+            rows_that_matter,
+            [first[key] for key in itertools.product(*(rows[row] for row in rows_that_matter))],
+        ]
     return {"values": values, "by": by}
 
 
 def _scenario(problem: Problem, chosen: dict) -> dict[str, float]:
-    """Values of a scenario that may be drawn; the letters of a formula stand for any value, and so have none."""
+    """Values of a scenario that may be drawn; the letters of a formula stand for any value, and so
+    have none.
+    """
     from .. import ask
     from ..scenario import ScenarioError
 
     if problem.kind == "expression":
         return {}
     try:
-        return {name: value for name, value in ask.scenario_values(**chosen).items() if value is not None}
+        return {
+            name: value
+            for name, value in ask.scenario_values(**chosen).items()
+            if value is not None
+        }
     except ScenarioError as error:
         raise problem.entry.error(f"{error}", "draw") from None

@@ -1,9 +1,11 @@
 """The book as a folder to put on a web server: ``make publish BASE_URL=https://example.org/book/``.
 
-``_build/public`` gets the site once axe-core has passed every page of it and every link has arrived (CHECK=no leaves that out), and beside it what a published copy wants: robots.txt, sitemap.xml, a page for addresses
-that lead nowhere, pages where others have moved from, headers for hosts that read them, and earlier editions.
-The book's address comes from BASE_URL, else from ``html: baseurl`` of _config.yml; without one, whatever has to name
-the whole address (the sitemap, canonical links) is left out.
+``_build/public`` gets the site once axe-core has passed every page of it and every link has arrived
+(CHECK=no leaves that out), and beside it what a published copy wants: robots.txt, sitemap.xml, a
+page for addresses that lead nowhere, pages where others have moved from, headers for hosts that
+read them, and earlier editions. The book's address comes from BASE_URL, else from ``html: baseurl``
+of _config.yml; without one, whatever has to name the whole address (the sitemap, canonical links)
+is left out.
 """
 
 from __future__ import annotations
@@ -50,8 +52,12 @@ def base_url() -> str:
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     address = os.environ.get("BASE_URL") or (config.get("html") or {}).get("baseurl") or ""
     parts = urlsplit(address)
-    if address and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
-        raise PublishError(f"The book's address is {address!r}; it has to be like https://example.org/book/.")
+    if address and (
+        parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment
+    ):
+        raise PublishError(
+            f"The book's address is {address!r}; it has to be like https://example.org/book/."
+        )
     return address.rstrip("/") + "/" if address else ""
 
 
@@ -68,8 +74,15 @@ def moves(path: Path) -> dict[str, str]:
     table = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
     found = {}
     for old, new in table.items():
-        if not isinstance(new, str) or not re.fullmatch(r"[\w/-]+", old) or not re.fullmatch(r"[\w/-]+(#[\w-]+)?", new):
-            raise PublishError(f"{path.name}: {old} = {new!r} is no move; a line reads: old-page = \"new-page#section\"")
+        if (
+            not isinstance(new, str)
+            or not re.fullmatch(r"[\w/-]+", old)
+            or not re.fullmatch(r"[\w/-]+(#[\w-]+)?", new)
+        ):
+            raise PublishError(
+                f"{path.name}: {old} = {new!r} is no move; a line reads: old-page = "
+                '"new-page#section"'
+            )
         page, mark, anchor = new.partition("#")
         found[f"{old}.html"] = f"{page}.html{mark}{anchor}"
     return found
@@ -82,37 +95,65 @@ def check(site: Path, moved: dict[str, str]) -> None:
         if (site / old).exists():
             raise PublishError(f"redirects.toml: {old} has not moved, it is a page of the book.")
         if not (site / page).exists():
-            raise PublishError(f"redirects.toml: {old} cannot lead to {page}, which is no page of the book.")
+            raise PublishError(
+                f"redirects.toml: {old} cannot lead to {page}, which is no page of the book."
+            )
         if anchor and f'id="{anchor}"' not in (site / page).read_text("utf-8"):
-            raise PublishError(f"redirects.toml: {old} cannot lead to {new}: {page} has no such section.")
+            raise PublishError(
+                f"redirects.toml: {old} cannot lead to {new}: {page} has no such section."
+            )
 
 
 def moved_page(new: str, title: str, base: str) -> str:
     """A page that leads on, with scripts and without; for hosts that know no redirects."""
-    canonical = f'<link rel="canonical" href="{escape(urljoin(base, new.partition("#")[0]))}"/>' if base else ""
-    return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"/>'
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}"/>'
-            f'<meta name="viewport" content="width=device-width"/><meta name="robots" content="noindex"/>'
-            f'<meta http-equiv="refresh" content="0; url={escape(new)}"/>{canonical}<title>Moved: {escape(title)}</title></head>'
-            f'<body><main><p>This page has moved to <a href="{escape(new)}">{escape(title)}</a>.</p></main></body></html>\n')
+    canonical = (
+        f'<link rel="canonical" href="{escape(urljoin(base, new.partition("#")[0]))}"/>'
+        if base
+        else ""
+    )
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"/>'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}"/>'
+        '<meta name="viewport" content="width=device-width"/><meta name="robots" '
+        'content="noindex"/>'
+        f'<meta http-equiv="refresh" content="0; url={escape(new)}"/>{canonical}<title>Moved: '
+        f"{escape(title)}</title></head>"
+        f'<body><main><p>This page has moved to <a href="{escape(new)}">{escape(title)}</a>.</p>'
+        "</main></body></html>\n"
+    )
 
 
 def not_found(about: str, path: str) -> str:
     """The page for addresses that lead nowhere.
 
-    A host shows it under any address, however deep, so what it asks for is named from the host's root on.
+    A host shows it under any address, however deep, so what it asks for is named from the host's
+    root on.
     """
-    page = editions.like(about, "No such page", (
-        "<p>There is no page at this address in this edition of the book; it may have been renamed, or the link was mistyped.</p>"
-        f'<p><a href="{path}index.html">The first page</a> names all chapters, and <a href="{path}search.html">the search</a> '
-        "finds words in them.</p>"), path)
+    page = editions.like(
+        about,
+        "No such page",
+        (
+            "<p>There is no page at this address in this edition of the book; it may have been "
+            "renamed, or the link was mistyped.</p>"
+            f'<p><a href="{path}index.html">The first page</a> names all chapters, and <a '
+            f'href="{path}search.html">the search</a> '
+            "finds words in them.</p>"
+        ),
+        path,
+    )
     page.head.append(page.new_tag("meta", attrs={"name": "robots", "content": "noindex"}))
     return str(page)
 
 
 def sitemap(pages: list[str], base: str, changed: date) -> str:
     """
-    >>> print(sitemap(["about.html", "index.html", "search.html"], "https://example.org/", date(2026, 11, 21)))
+    >>> print(
+    ...     sitemap(
+    ...         ["about.html", "index.html", "search.html"],
+    ...         "https://example.org/",
+    ...         date(2026, 11, 21),
+    ...     )
+    ... )
     <?xml version="1.0" encoding="UTF-8"?>
     <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
     <url><loc>https://example.org/about.html</loc><lastmod>2026-11-21</lastmod></url>
@@ -120,14 +161,28 @@ def sitemap(pages: list[str], base: str, changed: date) -> str:
     </urlset>
     <BLANKLINE>
     """
-    urls = [f"<url><loc>{escape(editions.address(base, page))}</loc><lastmod>{changed}</lastmod></url>\n"
-            for page in pages if page not in UNLISTED]
-    return ('<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-            f"{''.join(urls)}</urlset>\n")
+    urls = [
+        f"<url><loc>{escape(editions.address(base, page))}</loc><lastmod>{changed}</lastmod>"
+        "</url>\n"
+        for page in pages
+        if page not in UNLISTED
+    ]
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<urlset '
+        'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+        f"{''.join(urls)}</urlset>\n"
+    )
 
 
-def complete(site: Path, base: str, moved: dict[str, str], archive: Path | None = None, earlier: Sequence[str] = ()) -> list[str]:
-    """Add to a finished site what a published copy wants; returns one line for each thing worth knowing.
+def complete(
+    site: Path,
+    base: str,
+    moved: dict[str, str],
+    archive: Path | None = None,
+    earlier: Sequence[str] = (),
+) -> list[str]:
+    """Add to a finished site what a published copy wants; returns one line for each thing worth
+    knowing.
 
     Only adds files: what the site's own worker knows of it stays true.
     """
@@ -135,14 +190,23 @@ def complete(site: Path, base: str, moved: dict[str, str], archive: Path | None 
     check(site, moved)
     path, said = urlsplit(base).path or "/", []
     for old, new in moved.items():
-        title = BeautifulSoup((site / new.partition("#")[0]).read_text("utf-8"), "html.parser").title.get_text()
+        title = BeautifulSoup(
+            (site / new.partition("#")[0]).read_text("utf-8"), "html.parser"
+        ).title.get_text()
         (site / old).parent.mkdir(parents=True, exist_ok=True)
-        (site / old).write_text(moved_page("../" * old.count("/") + new, title.partition(" — ")[0], base), "utf-8")
-    (site / "404.html").write_text(not_found((site / "about.html").read_text("utf-8"), path), "utf-8")
+        (site / old).write_text(
+            moved_page("../" * old.count("/") + new, title.partition(" — ")[0], base), "utf-8"
+        )
+    (site / "404.html").write_text(
+        not_found((site / "about.html").read_text("utf-8"), path), "utf-8"
+    )
     if base:
         (site / "sitemap.xml").write_text(sitemap(pages, base, editions.current().date), "utf-8")
     else:
-        said.append("no BASE_URL: without sitemap.xml and canonical links, and 404.html expects the book at the root of its host")
+        said.append(
+            "no BASE_URL: without sitemap.xml and canonical links, and 404.html expects the book "
+            "at the root of its host"
+        )
     where = f"\nSitemap: {base}sitemap.xml" if base else ""
     (site / "robots.txt").write_text(f"User-agent: *\nAllow: /{where}\n", "utf-8")
     for name, text in hosting.files(site, path, moved).items():
@@ -155,22 +219,49 @@ def complete(site: Path, base: str, moved: dict[str, str], archive: Path | None 
 
 
 def passes(site: Path, jobs: str) -> bool:
-    """Whether every page of `site` is accessible and every link in it arrives; pytest says which is not, as it goes."""
+    """Whether every page of `site` is accessible and every link in it arrives; pytest says which is
+    not, as it goes.
+    """
     environment = {**os.environ, "HANDFUL_SITE": str(site), "EVERY_PAGE": "1"}
-    command = [sys.executable, "-P", "-m", "pytest", "--quiet", "-n", jobs, "--dist", "worksteal", "-m", "site", *CHECKS]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "pytest",
+        "--quiet",
+        "-n",
+        jobs,
+        "--dist",
+        "worksteal",
+        "-m",
+        "site",
+        *CHECKS,
+    ]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
 
 
 def main() -> None:
     from . import build
 
-    parser = argparse.ArgumentParser(description="Write the book into _build/public, to be copied onto any web server.")
-    parser.add_argument("--editions", type=Path, help="a folder of earlier editions, each as it was published")
-    parser.add_argument("--check", choices=("yes", "no"), default="yes", help="look at every page in a browser before it becomes _build/public (default: yes)")
+    parser = argparse.ArgumentParser(
+        description="Write the book into _build/public, to be copied onto any web server."
+    )
+    parser.add_argument(
+        "--editions", type=Path, help="a folder of earlier editions, each as it was published"
+    )
+    parser.add_argument(
+        "--check",
+        choices=("yes", "no"),
+        default="yes",
+        help="look at every page in a browser before it becomes _build/public (default: yes)",
+    )
     parser.add_argument("--jobs", default="2", help="how many browsers look at them (default: 2)")
     options = parser.parse_args()
     if options.editions and not options.editions.is_dir():
-        sys.exit(f"There is no folder {options.editions}; EDITIONS names one that holds a folder for each earlier edition.")
+        sys.exit(
+            f"There is no folder {options.editions}; EDITIONS names one that holds a folder for "
+            "each earlier edition."
+        )
     try:
         base, moved = base_url(), moves(ROOT / "book" / "redirects.toml")
         earlier = editions.earlier_in(options.editions) if options.editions else []
@@ -183,7 +274,10 @@ def main() -> None:
     if options.check == "yes":
         build.say("every page in a browser, light and dark, and every link: some minutes")
         if not passes(fresh, options.jobs):
-            build.stop(f"The book is not fit to be published; what is wrong stands above, the pages in {fresh.relative_to(ROOT)}.")
+            build.stop(
+                "The book is not fit to be published; what is wrong stands above, the pages in "
+                f"{fresh.relative_to(ROOT)}."
+            )
     else:
         said.append("not checked: CHECK=no leaves out axe-core and the links")
     shutil.rmtree(PUBLIC, ignore_errors=True)

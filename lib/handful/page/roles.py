@@ -9,14 +9,39 @@ import json
 
 from handful import scenario
 from handful.ask import (
-    AskError, evaluate, fact_unit, lecture_address, lecture_seconds, lecture_title, nearest, parse_live,
-    registry, scenario_values,
+    AskError,
+    evaluate,
+    fact_unit,
+    lecture_address,
+    lecture_seconds,
+    lecture_title,
+    nearest,
+    parse_live,
+    registry,
+    scenario_values,
 )
 from handful.ask import shown_fact as fact
 from handful.conditions import Condition as condition
 
-__all__ = ["RoleError", "claim", "condition", "condition_and_text", "fact", "fact_unit", "formula_entry", "lecture_address", "lecture_seconds", "lecture_title",
-           "live", "maths", "nearest", "parse_live", "registry", "scenario_values", "where"]
+__all__ = [
+    "RoleError",
+    "claim",
+    "condition",
+    "condition_and_text",
+    "fact",
+    "fact_unit",
+    "formula_entry",
+    "lecture_address",
+    "lecture_seconds",
+    "lecture_title",
+    "live",
+    "maths",
+    "nearest",
+    "parse_live",
+    "registry",
+    "scenario_values",
+    "where",
+]
 
 RoleError = AskError
 
@@ -28,31 +53,64 @@ def live(text: str) -> dict:
     formula, value, given, chosen, digits = evaluate(text)
     known = scenario_values(**chosen)
     # What neither the scenario nor the author sets has a default, which the page needs too.
-    rest = {q.name: q.default for q in formula.inputs
-            if q.default is not None and q.name not in given and q.name not in known}
-    return {"formula": formula.name, "set": given, "digits": digits, **({"values": rest} if rest else {}),
-            "text": format_value(value, formula.gives.unit, digits)}
+    rest = {
+        q.name: q.default
+        for q in formula.inputs
+        if q.default is not None and q.name not in given and q.name not in known
+    }
+    return {
+        "formula": formula.name,
+        "set": given,
+        "digits": digits,
+        **({"values": rest} if rest else {}),
+        "text": format_value(value, formula.gives.unit, digits),
+    }
 
 
 def formula_entry(name: str) -> dict:
-    """What the popover of a live number needs to know about its formula; `maths` has what is typeset."""
+    """What the popover of a live number needs to know about its formula; `maths` has what is
+    typeset.
+    """
     formula = registry()[name]
     return {
-        "tree": formula.tree(), "label": getattr(formula.gives, "label", name), "meaning": formula.meaning, "unit": formula.gives.unit, "gives": formula.gives.name,
-        "inputs": [{"name": q.name, "label": getattr(q, "label", q.name), "meaning": q.meaning, "unit": q.unit}
-                   for q in formula.inputs if not getattr(q, "constant", False)],
-        "conventions": list(formula.conventions), "source": formula.source,
+        "tree": formula.tree(),
+        "label": getattr(formula.gives, "label", name),
+        "meaning": formula.meaning,
+        "unit": formula.gives.unit,
+        "gives": formula.gives.name,
+        "inputs": [
+            {
+                "name": q.name,
+                "label": getattr(q, "label", q.name),
+                "meaning": q.meaning,
+                "unit": q.unit,
+            }
+            for q in formula.inputs
+            if not getattr(q, "constant", False)
+        ],
+        "conventions": list(formula.conventions),
+        "source": formula.source,
     }
 
 
 def maths(names) -> dict:
-    """What popovers typeset: the formulas themselves, and the letters of their inputs; set at build time."""
+    """What popovers typeset: the formulas themselves, and the letters of their inputs; set at build
+    time.
+    """
     found = [registry()[name] for name in names]
-    return {"formulas": {formula.name: {"latex": formula.latex()} for formula in found},
-            "letters": {q.name: {"latex": q.latex} for formula in found for q in formula.inputs if not getattr(q, "constant", False)}}
+    return {
+        "formulas": {formula.name: {"latex": formula.latex()} for formula in found},
+        "letters": {
+            q.name: {"latex": q.latex}
+            for formula in found
+            for q in formula.inputs
+            if not getattr(q, "constant", False)
+        },
+    }
 
 
 # Conditions
+
 
 def condition_and_text(text: str) -> tuple[condition, str]:
     """Split what {where} and {always} hold, ``CONDITION | text``.
@@ -62,7 +120,9 @@ def condition_and_text(text: str) -> tuple[condition, str]:
     """
     before, bar, words = text.partition("|")
     if not bar or not words.strip():
-        raise RoleError(f"{text!r} has no text; write a condition, a bar, then the text that it is about.")
+        raise RoleError(
+            f"{text!r} has no text; write a condition, a bar, then the text that it is about."
+        )
     return condition(before), words.strip()
 
 
@@ -73,6 +133,7 @@ def where(asked: condition) -> dict:
 
 
 # Claims
+
 
 def claim(text: str) -> dict:
     """What the badge of a claim shows, and where it leads.
@@ -86,5 +147,9 @@ def claim(text: str) -> dict:
 
     found = find(text.strip())
     said = f"said {found.spoken_text}; " if found.spoken_text else ""
-    return {"text": badge(found.verdict), "kind": slug(found.verdict), "address": f"claims.html#claim-{found.id}",
-            "title": f"{found.statement} ({said}{found.who}, {found.time})".replace("\xa0", " ")}
+    return {
+        "text": badge(found.verdict),
+        "kind": slug(found.verdict),
+        "address": f"claims.html#claim-{found.id}",
+        "title": f"{found.statement} ({said}{found.who}, {found.time})".replace("\xa0", " "),
+    }

@@ -1,8 +1,10 @@
-"""What a reader can find: sections, plots, formulas, letters, terms, claims, cards, problems, assignments, sources.
+"""What a reader can find: sections, plots, formulas, letters, terms, claims, cards, problems,
+assignments, sources.
 
-``read`` takes the entries out of a page as Sphinx wrote it, ``gather`` puts those of all pages together with the
-registered formulas, and ``write`` has ``search/index.mjs`` make the index that ``search/find.js`` asks.
-Every entry leads to an anchor; what a card answers or a problem's solution says is in no entry.
+``read`` takes the entries out of a page as Sphinx wrote it, ``gather`` puts those of all pages
+together with the registered formulas, and ``write`` has ``search/index.mjs`` make the index that
+``search/find.js`` asks. Every entry leads to an anchor; what a card answers or a problem's solution
+says is in no entry.
 """
 
 from __future__ import annotations
@@ -18,13 +20,47 @@ from bs4 import BeautifulSoup, NavigableString
 
 from .roles import registry
 
-# Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages, not by places.
+# Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages,
+# not by places.
 UNREAD = {"search.html", "genindex.html"}
 # What has entries of its own, repeats others, or is no prose.
 SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
-SKIPPED_CLASSES = {"headerlink", "card", "cards", "problem", "cell_input", "explorer", "glossary", "notation", "citation", "entry",
-                   "numbers-index", "eqno", "lecture-time", "claim", "entry-found", "toctree-wrapper", "prev-next-footer"}
-BLOCKS = {"p", "li", "div", "dd", "dt", "td", "th", "tr", "table", "section", "summary", "details", "ul", "ol", "pre"}
+SKIPPED_CLASSES = {
+    "headerlink",
+    "card",
+    "cards",
+    "problem",
+    "cell_input",
+    "explorer",
+    "glossary",
+    "notation",
+    "citation",
+    "entry",
+    "numbers-index",
+    "eqno",
+    "lecture-time",
+    "claim",
+    "entry-found",
+    "toctree-wrapper",
+    "prev-next-footer",
+}
+BLOCKS = {
+    "p",
+    "li",
+    "div",
+    "dd",
+    "dt",
+    "td",
+    "th",
+    "tr",
+    "table",
+    "section",
+    "summary",
+    "details",
+    "ul",
+    "ol",
+    "pre",
+}
 PAGE = """<article class="bd-article find-page"><h1>Search</h1>
 <noscript><p>The search needs a script, and scripts are off.
 The <a href="glossary.html">glossary</a> lists the terms, the <a href="notation.html">notation</a> the letters,
@@ -39,16 +75,93 @@ SHORT = {"key-value cache": "KV cache", "mixture of experts": "MoE", "reinforcem
 
 # Maths as words
 
-_NAMED = {"cdot": "·", "times": "×", "approx": "≈", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "infty": "∞",
-          "sum": "Σ", "to": "→", "rightarrow": "→", "Rightarrow": "⇒", "pm": "±", "propto": "∝", "ll": "≪", "gg": "≫", "in": "∈", "ldots": "…",
-          "dots": "…", "cdots": "…", "oplus": "⊕", "partial": "∂", "ell": "ℓ", "quad": " ", "qquad": " ", "%": "%", "$": "$", "&": "&",
-          "_": "_", "{": "{", "}": "}", ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "\\": "; ", "min": "min", "max": "max",
-          "star": "*", "ast": "*", "left": "", "right": "", "displaystyle": "", "big": "", "bigl": "", "bigr": "", "Big": "", "limits": "",
-          "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "zeta": "ζ", "eta": "η",
-          "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
-          "phi": "φ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ",
-          "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω"}
-_WRAPPED = re.compile(r"\\(?:mathrm|text|mathit|mathbf|mathcal|operatorname\*?|textrm|mathbb|hat|bar|tilde|vec|overline)\s*\{([^{}]*)\}")
+_NAMED = {
+    "cdot": "·",
+    "times": "×",
+    "approx": "≈",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "ne": "≠",
+    "neq": "≠",
+    "infty": "∞",
+    "sum": "Σ",
+    "to": "→",
+    "rightarrow": "→",
+    "Rightarrow": "⇒",
+    "pm": "±",
+    "propto": "∝",
+    "ll": "≪",
+    "gg": "≫",
+    "in": "∈",
+    "ldots": "…",
+    "dots": "…",
+    "cdots": "…",
+    "oplus": "⊕",
+    "partial": "∂",
+    "ell": "ℓ",
+    "quad": " ",
+    "qquad": " ",
+    "%": "%",
+    "$": "$",
+    "&": "&",
+    "_": "_",
+    "{": "{",
+    "}": "}",
+    ",": " ",
+    ";": " ",
+    ":": " ",
+    "!": "",
+    " ": " ",
+    "\\": "; ",
+    "min": "min",
+    "max": "max",
+    "star": "*",
+    "ast": "*",
+    "left": "",
+    "right": "",
+    "displaystyle": "",
+    "big": "",
+    "bigl": "",
+    "bigr": "",
+    "Big": "",
+    "limits": "",
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "varepsilon": "ε",
+    "zeta": "ζ",
+    "eta": "η",
+    "theta": "θ",
+    "kappa": "κ",
+    "lambda": "λ",
+    "mu": "μ",
+    "nu": "ν",
+    "xi": "ξ",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "phi": "φ",
+    "varphi": "φ",
+    "chi": "χ",
+    "psi": "ψ",
+    "omega": "ω",
+    "Gamma": "Γ",
+    "Delta": "Δ",
+    "Theta": "Θ",
+    "Lambda": "Λ",
+    "Sigma": "Σ",
+    "Phi": "Φ",
+    "Psi": "Ψ",
+    "Omega": "Ω",
+}
+_WRAPPED = re.compile(
+    r"\\(?:mathrm|text|mathit|mathbf|mathcal|operatorname\*?|textrm|mathbb|hat|bar|tilde|vec|overline)\s*\{([^{}]*)\}"
+)
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 
 
@@ -60,6 +173,7 @@ def plain(tex: str) -> str:
     >>> plain(r"\gamma = 1 - \left(1 - \frac{k}{E}\right)^{B}")
     'γ = 1 - (1 - k/E)^B'
     """
+
     def fraction(found: re.Match) -> str:
         above, below = found[1].strip(), found[2].strip()
         above = f"({above})" if re.search(r"[-+]", above) else above
@@ -76,12 +190,15 @@ def plain(tex: str) -> str:
         text = _FRACTION.sub(fraction, text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
         text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
-    text = re.sub(r"\\([A-Za-z]+|.)", lambda m: _NAMED.get(m[1], m[1] if len(m[1]) > 1 else " "), text)
+    text = re.sub(
+        r"\\([A-Za-z]+|.)", lambda m: _NAMED.get(m[1], m[1] if len(m[1]) > 1 else " "), text
+    )
     text = re.sub(r"\^\*|(?<=\w)\^\s*\*", "*", re.sub(r"[{}~]", "", text))
     return re.sub(r"\s+([),;])", r"\1", re.sub(r"\s+", " ", text)).strip()
 
 
 # Reading a page
+
 
 def words(node) -> str:
     """The text of a node without what has entries of its own; maths as `plain` writes it."""
@@ -112,15 +229,33 @@ def _sections(section, page: str, trail: list[str]):
     if heading is None or not section.get("id"):
         return
     title = words(heading)
-    inner = [child for child in section.find_all("section", recursive=False) if "problem" not in (child.get("class") or ())]
-    parts = (words(child) if child.name in ("p", "ul", "ol", "div", "dl", "blockquote", "details", "table", "figure", "aside") else ""
-             for child in section.find_all(True, recursive=False)
-             if child is not heading and child.name not in SKIPPED and not SKIPPED_CLASSES.intersection(child.get("class") or ()))
+    inner = [
+        child
+        for child in section.find_all("section", recursive=False)
+        if "problem" not in (child.get("class") or ())
+    ]
+    parts = (
+        words(child)
+        if child.name
+        in ("p", "ul", "ol", "div", "dl", "blockquote", "details", "table", "figure", "aside")
+        else ""
+        for child in section.find_all(True, recursive=False)
+        if child is not heading
+        and child.name not in SKIPPED
+        and not SKIPPED_CLASSES.intersection(child.get("class") or ())
+    )
     text = " ".join(part for part in parts if part)
     if text or heading.name == "h1":
-        # A page's first heading stands at its top: no anchor brings the reader past the bar above it.
-        yield {"kind": "section", "page": page, "anchor": "" if heading.name == "h1" else section["id"], "title": title,
-               "trail": trail, "text": text}
+        # A page's first heading stands at its top: no anchor brings the reader past the bar above
+        # it.
+        yield {
+            "kind": "section",
+            "page": page,
+            "anchor": "" if heading.name == "h1" else section["id"],
+            "title": title,
+            "trail": trail,
+            "text": text,
+        }
     for child in inner:
         yield from _sections(child, page, [*trail, title])
 
@@ -134,11 +269,21 @@ def _elements(node):
 
 
 def _own(node, page: str) -> dict | None:
-    """What an element with an id is, by the mark that the build gives it; nothing if it is no entry of its own."""
+    """What an element with an id is, by the mark that the build gives it; nothing if it is no entry
+    of its own.
+    """
     classes, anchor = set(node.get("class") or ()), node["id"]
 
     def entry(kind, title, text="", **more):
-        return {"kind": kind, "page": page, "anchor": anchor, "title": title, "trail": [], "text": text, **more}
+        return {
+            "kind": kind,
+            "page": page,
+            "anchor": anchor,
+            "title": title,
+            "trail": [],
+            "text": text,
+            **more,
+        }
 
     def part(name: str):
         return node.find(class_=name)
@@ -147,14 +292,29 @@ def _own(node, page: str) -> dict | None:
         still = node.find(role="img", attrs={"aria-label": True})
         return entry("plot", words(part("explorer-title")), still["aria-label"] if still else "")
     if node.name == "dt" and "glossary" in node.parent.get("class", ()):
-        return entry("term", words(node), words(node.find_next_sibling("dd")), letters=SHORT.get(words(node), ""))
+        return entry(
+            "term",
+            words(node),
+            words(node.find_next_sibling("dd")),
+            letters=SHORT.get(words(node), ""),
+        )
     if anchor.startswith("claim-") and "entry" in classes:
-        return entry("claim", words(part("entry-said")), words(part("entry-why")), note=words(part("verdict")),
-                     trail=[f"{node['data-who']}, {words(part('lecture-time'))}"])
+        return entry(
+            "claim",
+            words(part("entry-said")),
+            words(part("entry-why")),
+            note=words(part("verdict")),
+            trail=[f"{node['data-who']}, {words(part('lecture-time'))}"],
+        )
     if node.has_attr("data-card") and page != "review.html":  # where the same cards stand again
         return entry("card", words(part("card-front")))
     if node.has_attr("data-problem") and page == "practice.html":
-        return entry("problem", words(part("problem-name")), words(part("problem-text")), note=words(part("problem-level")))
+        return entry(
+            "problem",
+            words(part("problem-name")),
+            words(part("problem-text")),
+            note=words(part("problem-level")),
+        )
     if anchor.startswith("assignment-") and (row := node.find_parent("tr")):
         return entry("assignment", words(node.find("strong")), words(row.find_all("td")[-1]))
     if "citation" in classes:
@@ -163,7 +323,9 @@ def _own(node, page: str) -> dict | None:
 
 
 def read(soup: BeautifulSoup, page: str) -> dict:
-    """A page's entries, its rows of letters, and where formulas stand on it: {"entries", "rows", "shown", "live", "title", "order"}."""
+    """A page's entries, its rows of letters, and where formulas stand on it: {"entries", "rows",
+    "shown", "live", "title", "order"}.
+    """
     main = soup.find("article", class_="bd-article")
     found = {"entries": [], "rows": {}, "shown": {}, "live": {}, "title": page, "order": []}
     if main is None or page in UNREAD:
@@ -177,7 +339,11 @@ def read(soup: BeautifulSoup, page: str) -> dict:
         elif node.has_attr("data-tex"):
             if holder := node.find_parent(class_=["text_latex", "derivation"]):
                 found["shown"].setdefault(_bare(node["data-tex"]), holder)
-        elif node.has_attr("data-live") and anchor and not node.find_parent(class_=["card", "problem"]):
+        elif (
+            node.has_attr("data-live")
+            and anchor
+            and not node.find_parent(class_=["card", "problem"])
+        ):
             found["live"].setdefault(node["data-live"].rpartition("-")[0], anchor)
     for section in main.find_all("section", recursive=False):
         found["entries"] += _sections(section, page, [])
@@ -193,34 +359,81 @@ def _bare(tex: str) -> str:
 
 # Putting together
 
+
 def _formulas(pages: dict[str, dict], maths) -> list[dict]:
     """An entry for every registered formula and every letter that has a place in these pages."""
     from ..quantities import table
 
     if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
         return []
-    made, places, rows = [], {}, {name: (page, anchor) for page, found in pages.items() for name, anchor in found["rows"].items()}
+    made, places, rows = (
+        [],
+        {},
+        {
+            name: (page, anchor)
+            for page, found in pages.items()
+            for name, anchor in found["rows"].items()
+        },
+    )
     for name, formula in registry().items():
         tex = formula.latex()
-        places[name] = next(((page, _anchor(found["shown"][_bare(tex)], name)) for page, found in pages.items() if _bare(tex) in found["shown"]), None) \
-            or next(((page, found["live"][name]) for page, found in pages.items() if name in found["live"]), None) \
+        places[name] = (
+            next(
+                (
+                    (page, _anchor(found["shown"][_bare(tex)], name))
+                    for page, found in pages.items()
+                    if _bare(tex) in found["shown"]
+                ),
+                None,
+            )
+            or next(
+                (
+                    (page, found["live"][name])
+                    for page, found in pages.items()
+                    if name in found["live"]
+                ),
+                None,
+            )
             or rows.get(formula.gives.name)
+        )
     for name, formula in registry().items():
         tex, gives, place = formula.latex(), formula.gives.name, places[name]
         if place is None:
             continue
-        # Variants are those that give the same on one page; one with no place but the letter's row is the letter's formula's.
+        # Variants are those that give the same on one page; one with no place but the letter's row
+        # is the letter's formula's.
         at = places.get(gives) if place == rows.get(gives) else None
-        made.append({"kind": "formula", "page": place[0], "anchor": place[1], "title": replace(formula.gives, name=name).label, "trail": [],
-                     "text": formula.meaning, "variant_of": f"{(at or place)[0]} {gives}", "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
-                     "named": plain(formula.gives.latex) if name == gives else "", "html": maths.want(tex, False, "search")})
+        made.append(
+            {
+                "kind": "formula",
+                "page": place[0],
+                "anchor": place[1],
+                "title": replace(formula.gives, name=name).label,
+                "trail": [],
+                "text": formula.meaning,
+                "variant_of": f"{(at or place)[0]} {gives}",
+                "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
+                "named": plain(formula.gives.latex) if name == gives else "",
+                "html": maths.want(tex, False, "search"),
+            }
+        )
     for name, place in rows.items():
         quantity = table[name]
         if name in registry():
             continue  # the formula says all that the letter's row says, and more
-        made.append({"kind": "letter", "page": place[0], "anchor": place[1], "title": quantity.label, "trail": [],
-                     "text": quantity.meaning, "letters": f"{plain(quantity.latex)} {name}", "named": plain(quantity.latex),
-                     "html": maths.want(quantity.latex, False, "search")})
+        made.append(
+            {
+                "kind": "letter",
+                "page": place[0],
+                "anchor": place[1],
+                "title": quantity.label,
+                "trail": [],
+                "text": quantity.meaning,
+                "letters": f"{plain(quantity.latex)} {name}",
+                "named": plain(quantity.latex),
+                "html": maths.want(quantity.latex, False, "search"),
+            }
+        )
     return made
 
 
@@ -232,15 +445,29 @@ def _anchor(holder, name: str) -> str:
 
 
 def gather(pages: dict[str, dict], maths) -> dict:
-    """All entries in reading order: {"pages": [[address, title]], "entries": [...]}; asks `maths` for what results show."""
+    """All entries in reading order: {"pages": [[address, title]], "entries": [...]}; asks `maths`
+    for what results show.
+    """
     order = next((found["order"] for page, found in pages.items() if page == "index.html"), [])
-    names = sorted((page for page, found in pages.items() if found["entries"]),
-                   key=lambda page: (order.index(page) if page in order else page != "index.html" and len(order), page))
+    names = sorted(
+        (page for page, found in pages.items() if found["entries"]),
+        key=lambda page: (
+            order.index(page) if page in order else page != "index.html" and len(order),
+            page,
+        ),
+    )
     pages = {name: pages[name] for name in names}
     entries = [entry for found in pages.values() for entry in found["entries"] if entry["title"]]
     seen: set[tuple] = set()
-    entries = [e for e in entries if (key := (e["kind"], e["title"], e["text"])) not in seen and not seen.add(key)]
-    return {"pages": [[name, found["title"]] for name, found in pages.items()], "entries": entries + _formulas(pages, maths)}
+    entries = [
+        e
+        for e in entries
+        if (key := (e["kind"], e["title"], e["text"])) not in seen and not seen.add(key)
+    ]
+    return {
+        "pages": [[name, found["title"]] for name, found in pages.items()],
+        "entries": entries + _formulas(pages, maths),
+    }
 
 
 def dress(soup: BeautifulSoup, page: str) -> None:
@@ -251,8 +478,17 @@ def dress(soup: BeautifulSoup, page: str) -> None:
         box.replace_with(BeautifulSoup(PAGE, "html.parser"))
 
 
-def write(book: dict, formulas: list[str], site: Path, pages: dict[str, BeautifulSoup], node: list[str], root: Path) -> str:
-    """Write the index and the maths of results under hashed names and tell the pages; returns what went wrong, or nothing."""
+def write(
+    book: dict,
+    formulas: list[str],
+    site: Path,
+    pages: dict[str, BeautifulSoup],
+    node: list[str],
+    root: Path,
+) -> str:
+    """Write the index and the maths of results under hashed names and tell the pages; returns what
+    went wrong, or nothing.
+    """
     folder = site / "_static" / "handful"
 
     def store(stem: str, text: str) -> str:
@@ -262,13 +498,31 @@ def write(book: dict, formulas: list[str], site: Path, pages: dict[str, Beautifu
 
     # What is read aloud is the title and the meaning, so that results need no MathML.
     def shown(entry: dict) -> str:
-        return re.sub(r'<span class="katex-mathml">.*?</span>(?=<span class="katex-html")', "",
-                      re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], entry.pop("html", "")), flags=re.S)
+        return re.sub(
+            r'<span class="katex-mathml">.*?</span>(?=<span class="katex-html")',
+            "",
+            re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], entry.pop("html", "")),
+            flags=re.S,
+        )
 
-    book = {**book, "maths": store("search-maths", json.dumps({i: text for i, e in enumerate(book["entries"]) if (text := shown(e))},
-                                                              ensure_ascii=False, separators=(",", ":")))}
-    done = subprocess.run([*node, str(Path(__file__).with_name("search") / "index.mjs")], input=json.dumps(book),
-                          capture_output=True, text=True, cwd=root)
+    book = {
+        **book,
+        "maths": store(
+            "search-maths",
+            json.dumps(
+                {i: text for i, e in enumerate(book["entries"]) if (text := shown(e))},
+                ensure_ascii=False,
+                separators=(",", ":"),
+            ),
+        ),
+    }
+    done = subprocess.run(
+        [*node, str(Path(__file__).with_name("search") / "index.mjs")],
+        input=json.dumps(book),
+        capture_output=True,
+        text=True,
+        cwd=root,
+    )
     if done.returncode:
         return done.stderr.strip() or "no reason given"
     name = store("search-index", done.stdout)

@@ -1,7 +1,7 @@
 """Serve the built book on this machine only: ``python -m handful.page.serve [FOLDER] [--port N]``.
 
-Files with their right types, compressed, checked for freshness on each visit unless their name changes with what they
-hold, no listing of folders, and the headers that hosting.py advises.
+Files with their right types, compressed, checked for freshness on each visit unless their name
+changes with what they hold, no listing of folders, and the headers that hosting.py advises.
 """
 
 from __future__ import annotations
@@ -20,16 +20,42 @@ from urllib.parse import unquote, urlsplit
 from . import hosting
 
 TYPES = {
-    ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-    ".mjs": "text/javascript; charset=utf-8", ".json": "application/json; charset=utf-8",
-    ".svg": "image/svg+xml; charset=utf-8", ".txt": "text/plain; charset=utf-8", ".md": "text/plain; charset=utf-8",
-    ".png": "image/png", ".jpg": "image/jpeg", ".ico": "image/x-icon", ".woff": "font/woff", ".woff2": "font/woff2",
-    ".ipynb": "application/x-ipynb+json", ".csv": "text/csv; charset=utf-8", ".bib": "text/plain; charset=utf-8",
-    ".inv": "application/octet-stream", ".zip": "application/zip", ".bin": "application/octet-stream",
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".json": "application/json; charset=utf-8",
+    ".svg": "image/svg+xml; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".ico": "image/x-icon",
+    ".woff": "font/woff",
+    ".woff2": "font/woff2",
+    ".ipynb": "application/x-ipynb+json",
+    ".csv": "text/csv; charset=utf-8",
+    ".bib": "text/plain; charset=utf-8",
+    ".inv": "application/octet-stream",
+    ".zip": "application/zip",
+    ".bin": "application/octet-stream",
     ".webmanifest": "application/manifest+json; charset=utf-8",
 }
-COMPRESSED = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".md", ".ipynb", ".csv", ".bib", ".ico",
-              ".webmanifest"}
+COMPRESSED = {
+    ".html",
+    ".css",
+    ".js",
+    ".mjs",
+    ".json",
+    ".svg",
+    ".txt",
+    ".md",
+    ".ipynb",
+    ".csv",
+    ".bib",
+    ".ico",
+    ".webmanifest",
+}
 
 
 @lru_cache(maxsize=512)
@@ -45,7 +71,8 @@ class Handler(BaseHTTPRequestHandler):
     quiet = False
     said = staticmethod(hosting.said)
     protocol_version = "HTTP/1.1"
-    # Head and body in one packet: sent apart, the second waits 40 ms for the first to be acknowledged.
+    # Head and body in one packet: sent apart, the second waits 40 ms for the first to be
+    # acknowledged.
     wbufsize = -1
     disable_nagle_algorithm = True
     server_version, sys_version = "handful", ""
@@ -57,7 +84,9 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(with_body=False)
 
     def find(self) -> Path | None:
-        """The file that the address names; none for folders without index.html and for what lies outside."""
+        """The file that the address names; none for folders without index.html and for what lies
+        outside.
+        """
         path = (self.folder / unquote(urlsplit(self.path).path).lstrip("/")).resolve()
         if path.is_dir():
             path /= "index.html"
@@ -70,24 +99,51 @@ class Handler(BaseHTTPRequestHandler):
             path = None
         if path is None:
             page = self.folder / "404.html"  # in a copy made by `make publish`
-            text, kind = (page.read_bytes(), TYPES[".html"]) if page.is_file() else (b"There is no such page in this book.\n", "text/plain")
+            text, kind = (
+                (page.read_bytes(), TYPES[".html"])
+                if page.is_file()
+                else (b"There is no such page in this book.\n", "text/plain")
+            )
             return self.send(HTTPStatus.NOT_FOUND, text, kind, with_body)
         data = path.read_bytes()
-        # Each visit asks whether the file changed and gets a short "no": a rebuilt book shows at once.
+        # Each visit asks whether the file changed and gets a short "no": a rebuilt book shows at
+        # once.
         tag = f'"{hashlib.sha256(data).hexdigest()[:20]}"'
         if self.headers.get("If-None-Match") == tag:
             return self.send(HTTPStatus.NOT_MODIFIED, b"", "", False, tag)
         kind = TYPES.get(path.suffix, "application/octet-stream")
         if path.suffix in COMPRESSED and "gzip" in self.headers.get("Accept-Encoding", ""):
-            self.send(HTTPStatus.OK, packed(path, path.stat().st_mtime), kind, with_body, tag, "gzip")
+            self.send(
+                HTTPStatus.OK, packed(path, path.stat().st_mtime), kind, with_body, tag, "gzip"
+            )
         else:
             self.send(HTTPStatus.OK, data, kind, with_body, tag)
 
-    def send(self, status: HTTPStatus, body: bytes, kind: str, with_body: bool, tag: str = "", coding: str = "") -> None:
+    def send(
+        self,
+        status: HTTPStatus,
+        body: bytes,
+        kind: str,
+        with_body: bool,
+        tag: str = "",
+        coding: str = "",
+    ) -> None:
         self.send_response(status)
-        keep = "no-store" if not tag else hosting.KEPT if hosting.lasting(urlsplit(self.path).path) else hosting.ASKED
-        headers = {"Content-Type": kind, "Content-Encoding": coding, "ETag": tag,
-                   "Cache-Control": keep, "Vary": "Accept-Encoding", **self.said(urlsplit(self.path).path)}
+        keep = (
+            "no-store"
+            if not tag
+            else hosting.KEPT
+            if hosting.lasting(urlsplit(self.path).path)
+            else hosting.ASKED
+        )
+        headers = {
+            "Content-Type": kind,
+            "Content-Encoding": coding,
+            "ETag": tag,
+            "Cache-Control": keep,
+            "Vary": "Accept-Encoding",
+            **self.said(urlsplit(self.path).path),
+        }
         for name, value in headers.items():
             if value:
                 self.send_header(name, value)
@@ -126,25 +182,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Serve the built book on this machine only.")
     parser.add_argument("folder", nargs="?", type=Path, default=SITE)
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--try", dest="only_try", action="store_true", help="say whether the port can be had, and end")
+    parser.add_argument(
+        "--try",
+        dest="only_try",
+        action="store_true",
+        help="say whether the port can be had, and end",
+    )
     options = parser.parse_args()
     if not options.only_try and not (options.folder / "index.html").exists():
         sys.exit(f"There is no built book in {options.folder}; run `make build`.")
     if not 0 <= options.port <= 65535:
-        sys.exit(f"Port {options.port} does not exist; choose one from 1024 to 65535: make serve PORT=8001")
+        sys.exit(
+            f"Port {options.port} does not exist; choose one from 1024 to 65535: make serve "
+            "PORT=8001"
+        )
     try:
         server = open_server(options.folder, options.port)
     except PermissionError:
-        sys.exit(f"Port {options.port} is reserved on this machine; choose one above 1023: make serve PORT=8001")
+        sys.exit(
+            f"Port {options.port} is reserved on this machine; choose one above 1023: make serve "
+            "PORT=8001"
+        )
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
-        sys.exit(f"Port {options.port} is taken by another program; choose another: "
-                 f"make serve PORT={options.port + 1}")
+        sys.exit(
+            f"Port {options.port} is taken by another program; choose another: "
+            f"make serve PORT={options.port + 1}"
+        )
     if options.only_try:
         server.server_close()
         return
-    print(f"\nA Handful of Equations: http://127.0.0.1:{server.server_port}/   (Ctrl+C stops it)", flush=True)
+    print(
+        f"\nA Handful of Equations: http://127.0.0.1:{server.server_port}/   (Ctrl+C stops it)",
+        flush=True,
+    )
     try:
         server.serve_forever()
     except KeyboardInterrupt:

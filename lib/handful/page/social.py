@@ -1,7 +1,9 @@
-"""Cards that other sites show for a link: 1200 by 630, with the page's title, its line, and its first plot.
+"""Cards that other sites show for a link: 1200 by 630, with the page's title, its line, and its
+first plot.
 
-Drawn in the book's own type and colours when the book is built for an address (``html_baseurl``), since such sites
-take absolute addresses only.  A card is kept under a hash of what it shows: twenty-six of them take ten seconds.
+Drawn in the book's own type and colours when the book is built for an address (``html_baseurl``),
+since such sites take absolute addresses only.  A card is kept under a hash of what it shows:
+twenty-six of them take ten seconds.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ from . import icons
 
 SIZE = (1200, 630)
 PAPER, INK, SOFT, ACCENT = "#fdfcf8", "#1d2228", "#555b63", "#0068a8"
-FONTS = ("source-serif-4-latin-400-normal", "source-sans-3-latin-400-normal",
-         "source-sans-3-latin-700-normal")
+FONTS = (
+    "source-serif-4-latin-400-normal",
+    "source-sans-3-latin-400-normal",
+    "source-sans-3-latin-700-normal",
+)
 SERIF, SANS = ["Source Serif 4", "DejaVu Serif"], ["Source Sans 3", "DejaVu Sans"]
 
 
@@ -32,7 +37,13 @@ def fonts(root: Path, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in FONTS:
-        source = root / "node_modules/@fontsource" / name.partition("-latin")[0] / "files" / f"{name}.woff"
+        source = (
+            root
+            / "node_modules/@fontsource"
+            / name.partition("-latin")[0]
+            / "files"
+            / f"{name}.woff"
+        )
         target = folder / f"{name}.ttf"
         if not target.exists():
             font = TTFont(source)
@@ -48,8 +59,16 @@ def explorers() -> dict:
 
     from .explorer import Explorer
 
-    modules = [importlib.import_module(f"{package.__name__}.{module.name}") for module in pkgutil.iter_modules(package.__path__)]
-    return {value.name: value for module in modules for value in vars(module).values() if isinstance(value, Explorer)}
+    modules = [
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(package.__path__)
+    ]
+    return {
+        value.name: value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Explorer)
+    }
 
 
 def draw(title: str, line: str, above: str, explorer):
@@ -67,13 +86,46 @@ def draw(title: str, line: str, above: str, explorer):
         lines = textwrap.wrap(title, room)
         size = 54 if len(lines) < 3 else 45 if len(lines) < 4 else 37
         icons.draw(card.add_axes((60 / width, 1 - 116 / height, 56 / width, 56 / height)))
-        card.text(134 / width, 1 - 88 / height, "A Handful of Equations", color=INK, fontsize=21, family=SERIF, va="center")
+        card.text(
+            134 / width,
+            1 - 88 / height,
+            "A Handful of Equations",
+            color=INK,
+            fontsize=21,
+            family=SERIF,
+            va="center",
+        )
         if above:
-            card.text(60 / width, 1 - 168 / height, above, color=ACCENT, fontsize=17, weight="bold", va="top")
-        card.text(58 / width, 1 - 204 / height, "\n".join(lines), color=INK, fontsize=size, family=SERIF, va="top", linespacing=0.86)
+            card.text(
+                60 / width,
+                1 - 168 / height,
+                above,
+                color=ACCENT,
+                fontsize=17,
+                weight="bold",
+                va="top",
+            )
+        card.text(
+            58 / width,
+            1 - 204 / height,
+            "\n".join(lines),
+            color=INK,
+            fontsize=size,
+            family=SERIF,
+            va="top",
+            linespacing=0.86,
+        )
         words = textwrap.wrap(line, 42 if explorer else 84)
         words = [*words[:3], words[3] + " …"] if len(words) > 4 else words
-        card.text(60 / width, 56 / height, "\n".join(words), color=SOFT, fontsize=17, va="bottom", linespacing=1.1)
+        card.text(
+            60 / width,
+            56 / height,
+            "\n".join(words),
+            color=SOFT,
+            fontsize=17,
+            va="bottom",
+            linespacing=1.1,
+        )
         if explorer is not None:
             figure = explorer.figure(5.1, 4.1)
             figure.set(dpi=124, facecolor=PAPER)
@@ -82,17 +134,40 @@ def draw(title: str, line: str, above: str, explorer):
             canvas = FigureCanvasAgg(figure)
             canvas.draw()
             plot = np.asarray(canvas.buffer_rgba())
-            card.figimage(plot, width - 40 - plot.shape[1], max(30, (height - plot.shape[0]) // 2 - 20))
+            card.figimage(
+                plot, width - 40 - plot.shape[1], max(30, (height - plot.shape[0]) // 2 - 20)
+            )
     return card
 
 
-def write(target: Path, kept: Path, root: Path, title: str, line: str, above: str = "", name: str = "", drawing: str = "") -> None:
-    """Write a card's PNG; `name` is the explorer on it and `drawing` the markup of its still figure, by which it is kept."""
-    parts = (title, line, above, name, drawing, Path(__file__).read_text("utf-8"), icons.SOURCE.read_text("utf-8"))
+def write(
+    target: Path,
+    kept: Path,
+    root: Path,
+    title: str,
+    line: str,
+    above: str = "",
+    name: str = "",
+    drawing: str = "",
+) -> None:
+    """Write a card's PNG; `name` is the explorer on it and `drawing` the markup of its still
+    figure, by which it is kept.
+    """
+    parts = (
+        title,
+        line,
+        above,
+        name,
+        drawing,
+        Path(__file__).read_text("utf-8"),
+        icons.SOURCE.read_text("utf-8"),
+    )
     made = kept / f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}.png"
     if not made.exists():
         kept.mkdir(parents=True, exist_ok=True)
         fonts(root, kept)
-        draw(title, line, above, explorers().get(name)).savefig(made, facecolor=PAPER, metadata={"Software": None})
+        draw(title, line, above, explorers().get(name)).savefig(
+            made, facecolor=PAPER, metadata={"Software": None}
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(made, target)

@@ -1,7 +1,7 @@
 """Back matter that the build writes by itself: links to the glossary, and the index of numbers.
 
-The first use of each glossary term on a page becomes a link to its definition, and ``{numbers}`` on a page lists
-every live number and every fact of the whole book with the place where it stands.
+The first use of each glossary term on a page becomes a link to its definition, and ``{numbers}`` on
+a page lists every live number and every fact of the whole book with the place where it stands.
 """
 
 from __future__ import annotations
@@ -17,11 +17,36 @@ from .sphinx_exercises import exercise_part
 from .sphinx_live import figure_in_text, on_pages
 
 # Pages whose own business is terms, or that only repeat others, and so are left as they are.
-UNLINKED = {"glossary", "notation", "references", "numbers", "claims", "index", "about", "review", "practice", "progress",
-            "teaching", "assignments", "classroom-at-scale"}
+UNLINKED = {
+    "glossary",
+    "notation",
+    "references",
+    "numbers",
+    "claims",
+    "index",
+    "about",
+    "review",
+    "practice",
+    "progress",
+    "teaching",
+    "assignments",
+    "classroom-at-scale",
+}
 # Where a link would be out of place; in a card or a problem it could give the answer away.
-CLOSED = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw,
-          nodes.caption, nodes.term, nodes.rubric, figure_in_text, exercise_part)
+CLOSED = (
+    nodes.title,
+    nodes.reference,
+    nodes.literal,
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.raw,
+    nodes.caption,
+    nodes.term,
+    nodes.rubric,
+    figure_in_text,
+    exercise_part,
+)
 
 
 class numbers_index(nodes.General, nodes.Element):
@@ -35,16 +60,22 @@ class NumbersDirective(Directive):
 
 # The glossary
 
+
 def pattern(terms) -> re.Pattern | None:
     """Any of these terms as a word, or its plain plural, longest first.
 
     >>> pattern(["batch", "balance batch"]).search("two Balance batches")[0]
     'Balance batches'
-    >>> pattern(["KV cache"]).search("kv cache") is None     # letters after the first keep their case
+    >>> pattern(["KV cache"]).search("kv cache") is None  # letters after the first keep their case
     True
     """
+
     def either(term: str) -> str:
-        return f"[{term[0].upper()}{term[0].lower()}]{re.escape(term[1:])}" if term[0].isalpha() else re.escape(term)
+        return (
+            f"[{term[0].upper()}{term[0].lower()}]{re.escape(term[1:])}"
+            if term[0].isalpha()
+            else re.escape(term)
+        )
 
     words = "|".join(either(term) for term in sorted(terms, key=len, reverse=True))
     return re.compile(rf"(?<![\w-])(?:{words})(?:s|es)?(?![\w-])") if words else None
@@ -62,7 +93,11 @@ def term_of(found: str, terms) -> str:
 
 def glossary(env) -> dict[str, tuple[str, str]]:
     """Term → (page, anchor)."""
-    return {name: (page, anchor) for name, _, kind, page, anchor, _ in env.get_domain("std").get_objects() if kind == "term"}
+    return {
+        name: (page, anchor)
+        for name, _, kind, page, anchor, _ in env.get_domain("std").get_objects()
+        if kind == "term"
+    }
 
 
 def link_terms(app, doctree, docname: str) -> None:
@@ -81,19 +116,28 @@ def link_terms(app, doctree, docname: str) -> None:
             term = term_of(found[0], left)
             page, anchor = left.pop(term)
             address = app.builder.get_relative_uri(docname, page) + "#" + anchor
-            pieces += [nodes.Text(text[:found.start()]),
-                       nodes.reference("", "", nodes.Text(found[0]), refuri=address, internal=True, classes=["term"])]
-            text, search = text[found.end():], pattern(left)
+            pieces += [
+                nodes.Text(text[: found.start()]),
+                nodes.reference(
+                    "", "", nodes.Text(found[0]), refuri=address, internal=True, classes=["term"]
+                ),
+            ]
+            text, search = text[found.end() :], pattern(left)
         if pieces:
             node.parent.replace(node, [*pieces, nodes.Text(text)])
 
 
 # The index of numbers
 
+
 def mark(app, doctree) -> None:
     """An anchor for each number of the page's own, in the order in which they stand."""
     page = app.env.docname
-    numbers = (node for node in doctree.findall(figure_in_text) if node["kind"] != "drawn" and not repeated(node, page))
+    numbers = (
+        node
+        for node in doctree.findall(figure_in_text)
+        if node["kind"] != "drawn" and not repeated(node, page)
+    )
     for i, node in enumerate(numbers, 1):
         node["ids"] = [f"number-{i}"]
 
@@ -113,12 +157,17 @@ def setting(entry: dict) -> str:
     >>> setting({"set": {"batch": 256.0, "hardware": "H100 SXM"}})
     'batch 256, H100 SXM'
     """
-    return ", ".join(value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:,.6g}"
-                     for name, value in entry["set"].items())
+    return ", ".join(
+        value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:,.6g}"
+        for name, value in entry["set"].items()
+    )
 
 
 def gather(env) -> tuple[dict, dict]:
-    """Formula → places of its live numbers; (label, source) → places of that fact.  A place: text, setting, page, anchor."""
+    """Formula → places of its live numbers; (label, source) → places of that fact.
+
+    A place: text, setting, page, anchor.
+    """
     live, facts = defaultdict(list), defaultdict(list)
     for page in sorted(env.found_docs, key=lambda name: (name not in env.titles, name)):
         for node in env.get_doctree(page).findall(figure_in_text):
@@ -139,7 +188,11 @@ def cell(*children) -> nodes.entry:
 
 def listing(app, docname: str, head: list[str], groups) -> nodes.table:
     """A table of (name cells, places)."""
-    table, group, body = nodes.table(classes=["numbers-index"]), nodes.tgroup(cols=len(head)), nodes.tbody()
+    table, group, body = (
+        nodes.table(classes=["numbers-index"]),
+        nodes.tgroup(cols=len(head)),
+        nodes.tbody(),
+    )
     group += [nodes.colspec(colwidth=1) for _ in head]
     group += nodes.thead("", nodes.row("", *(cell(nodes.Text(text)) for text in head)))
     for names, places in groups:
@@ -148,7 +201,11 @@ def listing(app, docname: str, head: list[str], groups) -> nodes.table:
             address = app.builder.get_relative_uri(docname, page) + "#" + anchor
             title = f"{app.env.titles[page].astext()}{': ' + how if how else ''}"
             links += [nodes.Text(" · ")] if links else []
-            links += [nodes.reference("", "", nodes.Text(text), refuri=address, internal=True, reftitle=title)]
+            links += [
+                nodes.reference(
+                    "", "", nodes.Text(text), refuri=address, internal=True, reftitle=title
+                )
+            ]
         body += nodes.row("", *(cell(nodes.Text(name)) for name in names), cell(*links))
     group += body
     table += group
@@ -159,12 +216,20 @@ def fill(app, doctree, docname: str) -> None:
     for node in list(doctree.findall(numbers_index)):
         live, facts = gather(app.env)
         known = registry()
-        results = sorted(((known[name].gives.label, known[name].meaning), places) for name, places in live.items())
-        node.replace_self([
-            nodes.rubric("", "", nodes.Text("Computed, for the page's first scenario")),
-            listing(app, docname, ["What", "Meaning", "Values, each a link to its place"], results),
-            nodes.rubric("", "", nodes.Text("Facts, with their sources")),
-            listing(app, docname, ["What", "Source", "Values"], sorted(facts.items()))])
+        results = sorted(
+            ((known[name].gives.label, known[name].meaning), places)
+            for name, places in live.items()
+        )
+        node.replace_self(
+            [
+                nodes.rubric("", "", nodes.Text("Computed, for the page's first scenario")),
+                listing(
+                    app, docname, ["What", "Meaning", "Values, each a link to its place"], results
+                ),
+                nodes.rubric("", "", nodes.Text("Facts, with their sources")),
+                listing(app, docname, ["What", "Source", "Values"], sorted(facts.items())),
+            ]
+        )
 
 
 def setup(app):

@@ -1,9 +1,11 @@
-"""Cards and problems on the pages: each in its chapter, and all of them on the pages that ``{study}`` makes.
+"""Cards and problems on the pages: each in its chapter, and all of them on the pages that
+``{study}`` makes.
 
-Cards go to the end of the section that they name, problems to the end of "Check yourself".  Their Markdown is parsed
-by the page's own parser, as a document of its own that begins at the line where it stands in its file, so that a
-mistake is reported with that file and line.
+Cards go to the end of the section that they name, problems to the end of "Check yourself".  Their
+Markdown is parsed by the page's own parser, as a document of its own that begins at the line where
+it stands in its file, so that a mistake is reported with that file and line.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -35,7 +37,9 @@ logger = logging.getLogger(__name__)
 
 
 class exercise_part(nodes.General, nodes.Element):
-    """An HTML element of a card or problem: its `tag` and `data`; other formats show what is in it, one after the other."""
+    """An HTML element of a card or problem: its `tag` and `data`; other formats show what is in it,
+    one after the other.
+    """
 
 
 class exercise_line(nodes.General, nodes.TextElement):
@@ -43,7 +47,14 @@ class exercise_line(nodes.General, nodes.TextElement):
 
 
 def visit_html(self, node) -> None:
-    self.body.append(self.starttag(node, node["tag"], "" if isinstance(node, exercise_line) else "\n", **node.get("data", {})))
+    self.body.append(
+        self.starttag(
+            node,
+            node["tag"],
+            "" if isinstance(node, exercise_line) else "\n",
+            **node.get("data", {}),
+        )
+    )
 
 
 def depart_html(self, node) -> None:
@@ -64,15 +75,26 @@ def depart_line(self, node) -> None:
     self.depart_paragraph(node)
 
 
-def made(tag: str, classes: str = "", *children: nodes.Node, data: dict | None = None, ids: Iterable[str] = ()) -> exercise_part:
-    return exercise_part("", *children, tag=tag, classes=classes.split(), data=data or {}, ids=list(ids))
+def made(
+    tag: str,
+    classes: str = "",
+    *children: nodes.Node,
+    data: dict | None = None,
+    ids: Iterable[str] = (),
+) -> exercise_part:
+    return exercise_part(
+        "", *children, tag=tag, classes=classes.split(), data=data or {}, ids=list(ids)
+    )
 
 
 def said(tag: str, classes: str = "", *children: nodes.Node, text: str = "") -> exercise_line:
-    return exercise_line("", "", *(children or [nodes.Text(text)]), tag=tag, classes=classes.split())
+    return exercise_line(
+        "", "", *(children or [nodes.Text(text)]), tag=tag, classes=classes.split()
+    )
 
 
 # Text
+
 
 class Texts:
     """Parses what exercises say, for one page."""
@@ -100,11 +122,17 @@ class Texts:
     def words(self, text: str, file: str, first: int) -> list[nodes.Node]:
         """What stands within one line."""
         found = self.blocks(text, file, first)
-        return found[0].children if len(found) == 1 and isinstance(found[0], nodes.paragraph) else found
+        return (
+            found[0].children
+            if len(found) == 1 and isinstance(found[0], nodes.paragraph)
+            else found
+        )
 
 
 class DrawnRole(BookRole):
-    """A number, or a row's name, that a problem draws: as the seed 0 has it, until a script draws again."""
+    """A number, or a row's name, that a problem draws: as the seed 0 has it, until a script draws
+    again.
+    """
 
     def resolve(self, text: str) -> nodes.Node:
         problem, requests = self.env.temp_data.get("handful_drawn", (None, []))
@@ -116,37 +144,82 @@ class DrawnRole(BookRole):
             raise AskError(str(error)) from None
         if text not in requests:
             requests.append(text)
-        return figure_in_text("", "", nodes.Text(shown), kind="drawn", data={"drawn": requests.index(text)})
+        return figure_in_text(
+            "", "", nodes.Text(shown), kind="drawn", data={"drawn": requests.index(text)}
+        )
 
 
 def foot(texts: Texts, thing: Card | Problem, name: str, kind: str, before: str) -> exercise_line:
     """What it is, where the book speaks of it, and where the lecture does."""
-    link = nodes.reference("", "", *texts.words((anchors(thing.chapter) or {})[thing.section], f"book/{thing.chapter}.md", 1),
-                           internal=True, exercise=(thing.chapter, thing.section))
-    pieces = [nodes.inline("", "", nodes.Text(kind.capitalize()), classes=[before]), nodes.Text(" · "), link]
+    link = nodes.reference(
+        "",
+        "",
+        *texts.words((anchors(thing.chapter) or {})[thing.section], f"book/{thing.chapter}.md", 1),
+        internal=True,
+        exercise=(thing.chapter, thing.section),
+    )
+    pieces = [
+        nodes.inline("", "", nodes.Text(kind.capitalize()), classes=[before]),
+        nodes.Text(" · "),
+        link,
+    ]
     if thing.lecture:
-        pieces += [nodes.Text(" · "), nodes.reference("", "", nodes.Text(thing.lecture), refuri=roles.lecture_address(thing.lecture),
-                                                      reftitle=roles.lecture_title(thing.lecture), internal=False, classes=["lecture-time"])]
+        pieces += [
+            nodes.Text(" · "),
+            nodes.reference(
+                "",
+                "",
+                nodes.Text(thing.lecture),
+                refuri=roles.lecture_address(thing.lecture),
+                reftitle=roles.lecture_title(thing.lecture),
+                internal=False,
+                classes=["lecture-time"],
+            ),
+        ]
     return said("p", name, *pieces)
 
 
 # Cards
 
+
 def card_node(texts: Texts, card: Card) -> exercise_part:
-    data = {"data-card": card.id, "data-kind": card.kind, "data-chapter": card.chapter, "data-section": card.section}
-    node = made("div", "card", made("div", "card-front", *texts.part(card.front, card.file)),
-                made("details", "card-back", said("summary", text="Show the answer"), *texts.part(card.back, card.file)),
-                foot(texts, card, "card-foot", card.kind, "card-kind"), data=data, ids=[f"card-{card.id}"])
+    data = {
+        "data-card": card.id,
+        "data-kind": card.kind,
+        "data-chapter": card.chapter,
+        "data-section": card.section,
+    }
+    node = made(
+        "div",
+        "card",
+        made("div", "card-front", *texts.part(card.front, card.file)),
+        made(
+            "details",
+            "card-back",
+            said("summary", text="Show the answer"),
+            *texts.part(card.back, card.file),
+        ),
+        foot(texts, card, "card-foot", card.kind, "card-kind"),
+        data=data,
+        ids=[f"card-{card.id}"],
+    )
     node["chapter"] = card.chapter
     return node
 
 
 def cards_node(texts: Texts, group: list[Card]) -> exercise_part:
-    # A group, not an <aside>: a chapter has dozens, too many for the list of landmarks that a screen reader offers.
-    return made("div", "cards", *(card_node(texts, card) for card in group), data={"role": "group", "aria-label": "Cards"})
+    # A group, not an <aside>: a chapter has dozens, too many for the list of landmarks that a
+    # screen reader offers.
+    return made(
+        "div",
+        "cards",
+        *(card_node(texts, card) for card in group),
+        data={"role": "group", "aria-label": "Cards"},
+    )
 
 
 # Problems
+
 
 def problem_node(texts: Texts, problem: Problem) -> exercise_part:
     requests: list[str] = []
@@ -154,26 +227,76 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
     texts.env.temp_data["handful_drawn"] = problem, requests
 
     def item(tag: str, classes: str, text: str, field: str, **data) -> exercise_part:
-        return made(tag, classes, *texts.blocks(text, entry.file, entry.lines.get(field, entry.line)), data=data)
+        return made(
+            tag,
+            classes,
+            *texts.blocks(text, entry.file, entry.lines.get(field, entry.line)),
+            data=data,
+        )
 
     head = foot(texts, problem, "problem-head", problem.level, "problem-level")
-    head[:0] = [nodes.strong("", "", nodes.Text(problem.id.replace("-", " ").capitalize()), classes=["problem-name"]), nodes.Text(" ")]
-    children = [head,
-                made("div", "problem-text", *texts.part(problem.text, entry.file), *letters(problem))]
+    head[:0] = [
+        nodes.strong(
+            "", "", nodes.Text(problem.id.replace("-", " ").capitalize()), classes=["problem-name"]
+        ),
+        nodes.Text(" "),
+    ]
+    children = [
+        head,
+        made("div", "problem-text", *texts.part(problem.text, entry.file), *letters(problem)),
+    ]
     if problem.choices:
-        children.append(made("ol", "problem-choices", *(
-            made("li", "", item("div", "choice-text", choice.text, "choices"), item("div", "choice-says", choice.says, "choices", hidden=""))
-            for choice in problem.choices)))
+        children.append(
+            made(
+                "ol",
+                "problem-choices",
+                *(
+                    made(
+                        "li",
+                        "",
+                        item("div", "choice-text", choice.text, "choices"),
+                        item("div", "choice-says", choice.says, "choices", hidden=""),
+                    )
+                    for choice in problem.choices
+                ),
+            )
+        )
     if problem.wrong:
-        children.append(made("ul", "problem-turns", *(item("li", "", turn.says, "wrong") for turn in problem.wrong), data={"hidden": ""}))
+        children.append(
+            made(
+                "ul",
+                "problem-turns",
+                *(item("li", "", turn.says, "wrong") for turn in problem.wrong),
+                data={"hidden": ""},
+            )
+        )
     for hint, name in zip(problem.hints, ("A hint", "Another hint")):
-        children.append(made("details", "hint", said("summary", text=name), *texts.part(hint, entry.file)))
-    rubric = [made("ul", "rubric", *(item("li", "", text, "rubric") for text in problem.rubric))] if problem.rubric else []
-    children.append(made("details", "solution", said("summary", text="The solution"), *texts.part(problem.solution, entry.file), *rubric))
+        children.append(
+            made("details", "hint", said("summary", text=name), *texts.part(hint, entry.file))
+        )
+    rubric = (
+        [made("ul", "rubric", *(item("li", "", text, "rubric") for text in problem.rubric))]
+        if problem.rubric
+        else []
+    )
+    children.append(
+        made(
+            "details",
+            "solution",
+            said("summary", text="The solution"),
+            *texts.part(problem.solution, entry.file),
+            *rubric,
+        )
+    )
     del texts.env.temp_data["handful_drawn"]
     children.append(block("problem-spec", problem_spec.spec(problem, requests)))
-    data = {"data-problem": problem.id, "data-kind": problem.kind, "data-level": problem.level,
-            "data-chapter": problem.chapter, "data-section": problem.section}
+    data = {
+        "data-problem": problem.id,
+        "data-kind": problem.kind,
+        "data-level": problem.level,
+        "data-chapter": problem.chapter,
+        "data-section": problem.section,
+    }
     node = made("section", "problem", *children, data=data, ids=[f"problem-{problem.id}"])
     node["chapter"] = problem.chapter
     return node
@@ -183,17 +306,38 @@ def letters(problem: Problem) -> list[nodes.Node]:
     """The letters of a formula that is asked for, as they are typed, with their meaning."""
     rows = []
     for name in problem.letters:
-        typed = [nodes.Text(", typed "), nodes.literal("", letter(name))] if letter(name) != table[name].latex else []
-        rows.append(made("li", "", said("p", "", nodes.math("", table[name].latex), *typed, nodes.Text(f": {table[name].meaning}"))))
+        typed = (
+            [nodes.Text(", typed "), nodes.literal("", letter(name))]
+            if letter(name) != table[name].latex
+            else []
+        )
+        rows.append(
+            made(
+                "li",
+                "",
+                said(
+                    "p",
+                    "",
+                    nodes.math("", table[name].latex),
+                    *typed,
+                    nodes.Text(f": {table[name].meaning}"),
+                ),
+            )
+        )
     return [made("ul", "problem-letters", *rows)] if rows else []
 
 
 def block(name: str, data: dict) -> nodes.raw:
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return nodes.raw("", f'<script type="application/json" class="{name}">{text}</script>\n', format="html")
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace(
+        "<", "\\u003c"
+    )
+    return nodes.raw(
+        "", f'<script type="application/json" class="{name}">{text}</script>\n', format="html"
+    )
 
 
 # Where they go
+
 
 class PlaceExercises(SphinxTransform):
     """Puts a chapter's cards and problems into it."""
@@ -202,11 +346,17 @@ class PlaceExercises(SphinxTransform):
 
     def apply(self, **kwargs) -> None:
         page = self.env.docname
-        mine = [card for card in cards().values() if card.chapter == page], [p for p in problems().values() if p.chapter == page]
+        mine = (
+            [card for card in cards().values() if card.chapter == page],
+            [p for p in problems().values() if p.chapter == page],
+        )
         if not any(mine):
             return
         reading(self.env)[page] = ("chapter", digest("chapter", page))
-        texts, places = Texts(self.document), {name: node for node in self.document.findall(nodes.section) for name in node["ids"]}
+        texts, places = (
+            Texts(self.document),
+            {name: node for node in self.document.findall(nodes.section) for name in node["ids"]},
+        )
         groups: dict[str, list[Card]] = {}
         for card in mine[0]:
             groups.setdefault(card.section, []).append(card)
@@ -214,45 +364,93 @@ class PlaceExercises(SphinxTransform):
             if anchor in places:
                 put(places[anchor], cards_node(texts, group))
             else:
-                logger.error("%s: the page %s has no section with the anchor %s.", group[0].id, page, anchor,
-                             location=(str(ROOT / group[0].file), group[0].front.line))
+                logger.error(
+                    "%s: the page %s has no section with the anchor %s.",
+                    group[0].id,
+                    page,
+                    anchor,
+                    location=(str(ROOT / group[0].file), group[0].front.line),
+                )
         if mine[1]:
             self._problems(texts, places, mine[1])
 
-    def _problems(self, texts: Texts, places: dict[str, nodes.section], group: list[Problem]) -> None:
-        link = nodes.reference("", "", nodes.Text("Practice"), internal=True, exercise=("practice", ""))
-        listed = made("div", "problems", said("p", "problems-title", text="Problems"),
-                      said("p", "problems-about", nodes.Text("With numbers that can be drawn anew; all of the book's are under "), link, nodes.Text(".")),
-                      *(problem_node(texts, problem) for problem in group))
+    def _problems(
+        self, texts: Texts, places: dict[str, nodes.section], group: list[Problem]
+    ) -> None:
+        link = nodes.reference(
+            "", "", nodes.Text("Practice"), internal=True, exercise=("practice", "")
+        )
+        listed = made(
+            "div",
+            "problems",
+            said("p", "problems-title", text="Problems"),
+            said(
+                "p",
+                "problems-about",
+                nodes.Text("With numbers that can be drawn anew; all of the book's are under "),
+                link,
+                nodes.Text("."),
+            ),
+            *(problem_node(texts, problem) for problem in group),
+        )
         if CHECK_YOURSELF in places:
             put(places[CHECK_YOURSELF], listed)
             return
         top = next(self.document.findall(nodes.section))
-        last = next((node for node in top.children if isinstance(node, nodes.section) and nodes.make_id(node[0].astext()) == LAST), None)
+        last = next(
+            (
+                node
+                for node in top.children
+                if isinstance(node, nodes.section) and nodes.make_id(node[0].astext()) == LAST
+            ),
+            None,
+        )
         top.insert(top.index(last) if last is not None else len(top), listed)
 
 
 def put(section: nodes.section, node: nodes.Node) -> None:
     """To the section's own end, before the sections within it."""
-    at = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), len(section.children))
+    at = next(
+        (i for i, child in enumerate(section.children) if isinstance(child, nodes.section)),
+        len(section.children),
+    )
     section.insert(at, node)
 
 
 class StudyDirective(SphinxDirective):
-    """``{study} review``, ``{study} practice`` or ``{study} progress``: the pages of the whole book."""
+    """``{study} review``, ``{study} practice`` or ``{study} progress``: the pages of the whole
+    book.
+    """
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
         if name not in STUDY:
-            raise self.error(f"There is no page {name!r} to study from; there are {', '.join(STUDY)}.")
+            raise self.error(
+                f"There is no page {name!r} to study from; there are {', '.join(STUDY)}."
+            )
         reading(self.env)[self.env.docname] = (name, digest(name))
-        texts, every = Texts(self.state.document), {"review": cards(), "practice": problems()}.get(name, {})
+        texts, every = (
+            Texts(self.state.document),
+            {"review": cards(), "practice": problems()}.get(name, {}),
+        )
         children: list[nodes.Node] = []
         for chapter, group in by_chapter(every.values()).items():
-            inside = [cards_node(texts, group)] if name == "review" else [problem_node(texts, problem) for problem in group]
-            children.append(nodes.section("", nodes.title("", "", nodes.Text(title(chapter))), *inside, ids=[f"{name}-{chapter}"], names=[]))
+            inside = (
+                [cards_node(texts, group)]
+                if name == "review"
+                else [problem_node(texts, problem) for problem in group]
+            )
+            children.append(
+                nodes.section(
+                    "",
+                    nodes.title("", "", nodes.Text(title(chapter))),
+                    *inside,
+                    ids=[f"{name}-{chapter}"],
+                    names=[],
+                )
+            )
         if name != "practice":
             children.append(block("study-book", contents()))
         return [made("div", f"study study-{name}", *children, data={"data-study": name})]
@@ -261,8 +459,17 @@ class StudyDirective(SphinxDirective):
 def contents() -> dict:
     """Chapters with their cards and problems, in the book's order."""
     found = by_chapter([*cards().values(), *problems().values()])
-    return {"chapters": [{"name": chapter, "title": title(chapter), "cards": [one.id for one in group if isinstance(one, Card)],
-                          "problems": [one.id for one in group if isinstance(one, Problem)]} for chapter, group in found.items()]}
+    return {
+        "chapters": [
+            {
+                "name": chapter,
+                "title": title(chapter),
+                "cards": [one.id for one in group if isinstance(one, Card)],
+                "problems": [one.id for one in group if isinstance(one, Problem)],
+            }
+            for chapter, group in found.items()
+        ]
+    }
 
 
 def link_sections(app, doctree, docname: str) -> None:
@@ -279,8 +486,11 @@ def link_sections(app, doctree, docname: str) -> None:
 
 # When a page is out of date: Sphinx compares the page's own file only.
 
+
 def reading(env) -> dict[str, tuple[str, str]]:
-    """Page → what it shows ("chapter", or the name of a page to study from), and the digest of that."""
+    """Page → what it shows ("chapter", or the name of a page to study from), and the digest of
+    that.
+    """
     if not hasattr(env, "handful_exercises"):
         env.handful_exercises = {}
     return env.handful_exercises
@@ -288,8 +498,12 @@ def reading(env) -> dict[str, tuple[str, str]]:
 
 def digest(shows: str, page: str = "") -> str:
     every = [*in_book_order(cards().values()), *in_book_order(problems().values())]
-    wanted = {"chapter": lambda one: one.chapter == page, "review": lambda one: True, "practice": lambda one: isinstance(one, Problem),
-              "progress": lambda one: True}[shows]
+    wanted = {
+        "chapter": lambda one: one.chapter == page,
+        "review": lambda one: True,
+        "practice": lambda one: isinstance(one, Problem),
+        "progress": lambda one: True,
+    }[shows]
     return hashlib.sha256("\n".join(repr(one) for one in every if wanted(one)).encode()).hexdigest()
 
 
@@ -318,8 +532,24 @@ def check(app) -> None:
 def setup(app):
     text_only = (visit_plain, as_text)
     paragraph = (visit_line, depart_line)
-    app.add_node(exercise_part, html=(visit_html, depart_html), latex=text_only, text=text_only, epub=text_only, man=text_only, texinfo=text_only)
-    app.add_node(exercise_line, html=(visit_html, depart_html), latex=paragraph, text=paragraph, epub=paragraph, man=paragraph, texinfo=paragraph)
+    app.add_node(
+        exercise_part,
+        html=(visit_html, depart_html),
+        latex=text_only,
+        text=text_only,
+        epub=text_only,
+        man=text_only,
+        texinfo=text_only,
+    )
+    app.add_node(
+        exercise_line,
+        html=(visit_html, depart_html),
+        latex=paragraph,
+        text=paragraph,
+        epub=paragraph,
+        man=paragraph,
+        texinfo=paragraph,
+    )
     app.add_role("drawn", DrawnRole())
     app.add_directive("study", StudyDirective)
     app.add_transform(PlaceExercises)
@@ -328,4 +558,9 @@ def setup(app):
     app.connect("env-get-outdated", outdated)
     app.connect("env-purge-doc", purge)
     app.connect("env-merge-info", merge)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {
+        "version": "1",
+        "env_version": 1,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

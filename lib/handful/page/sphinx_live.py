@@ -1,10 +1,12 @@
-"""The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact}, {claim}, {where} and {always}.
+"""The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact}, {claim}, {where} and
+{always}.
 
-What depends on the scenario says when it is true: ``{where}`` shows its text only then, ``{always}`` asserts it for
-every scenario, and the tests look for one where it is false.
+What depends on the scenario says when it is true: ``{where}`` shows its text only then,
+``{always}`` asserts it for every scenario, and the tests look for one where it is false.
 
-A page that holds live numbers ends with one JSON block, ``<script type="application/json" id="live-numbers">``, and
-another with what its boxes typeset, which the finish puts into a file of its own.  A fact carries its label and source itself.  Without scripts both read as text.
+A page that holds live numbers ends with one JSON block, ``<script type="application/json"
+id="live-numbers">``, and another with what its boxes typeset, which the finish puts into a file of
+its own.  A fact carries its label and source itself.  Without scripts both read as text.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from . import ledger, roles
 
 
 class figure_in_text(nodes.Inline, nodes.TextElement):
-    """A number that the page's script knows: `kind` is "live" or "fact", `data` its data- attributes."""
+    """A number that the page's script knows: `kind` is "live" or "fact", `data` its data-
+    attributes.
+    """
 
 
 def visit_html(self, node: figure_in_text) -> None:
@@ -73,8 +77,15 @@ class FactRole(BookRole):
 class LectureRole(BookRole):
     def resolve(self, text: str) -> nodes.Node:
         address, title = roles.lecture_address(text), roles.lecture_title(text)
-        return nodes.reference("", "", nodes.Text(text), refuri=address, reftitle=title, internal=False,
-                               classes=["lecture-time"])
+        return nodes.reference(
+            "",
+            "",
+            nodes.Text(text),
+            refuri=address,
+            reftitle=title,
+            internal=False,
+            classes=["lecture-time"],
+        )
 
 
 class SpokenRole(BookRole):
@@ -94,8 +105,15 @@ class ClaimRole(BookRole):
 
     def resolve(self, text: str) -> nodes.Node:
         found = roles.claim(text)
-        return nodes.reference("", "", nodes.Text(found["text"]), refuri=found["address"], reftitle=found["title"],
-                               internal=True, classes=["claim", f"verdict-{found['kind']}"])
+        return nodes.reference(
+            "",
+            "",
+            nodes.Text(found["text"]),
+            refuri=found["address"],
+            reftitle=found["title"],
+            internal=True,
+            classes=["claim", f"verdict-{found['kind']}"],
+        )
 
 
 class where_text(nodes.Inline, nodes.TextElement):
@@ -109,8 +127,16 @@ class where_block(nodes.General, nodes.Element):
 def visit_where(self, node: nodes.Element) -> None:
     name = "span" if isinstance(node, where_text) else "div"
     hidden = {} if node["holds"] else {"hidden": "hidden"}
-    self.body.append(self.starttag(node, name, "", CLASS="where" + (" with-next" if node.get("next") else ""),
-                                   **{"data-where": node["data"]}, **hidden))
+    self.body.append(
+        self.starttag(
+            node,
+            name,
+            "",
+            CLASS="where" + (" with-next" if node.get("next") else ""),
+            **{"data-where": node["data"]},
+            **hidden,
+        )
+    )
 
 
 def depart_where(self, node: nodes.Element) -> None:
@@ -124,7 +150,9 @@ def skip_unless_it_holds(self, node: nodes.Element) -> None:
 
 
 class WhereRole(BookRole):
-    """Text that holds under a condition: {where}``CONDITION | text``; its text may hold other roles."""
+    """Text that holds under a condition: {where}``CONDITION | text``; its text may hold other
+    roles.
+    """
 
     def resolve(self, text: str) -> nodes.Node:
         condition, words = roles.condition_and_text(text)
@@ -135,7 +163,9 @@ class WhereRole(BookRole):
 
 
 class WhereDirective(SphinxDirective):
-    """Paragraphs that hold under a condition, which is the argument; `with-next` hides what follows too."""
+    """Paragraphs that hold under a condition, which is the argument; `with-next` hides what follows
+    too.
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -147,7 +177,11 @@ class WhereDirective(SphinxDirective):
             condition = roles.condition(self.arguments[0])
         except roles.RoleError as error:
             return [self.state.document.reporter.error(str(error), line=self.lineno)]
-        box = nodes.container() if self.name == "always" else where_block(**roles.where(condition), next="with-next" in self.options)
+        box = (
+            nodes.container()
+            if self.name == "always"
+            else where_block(**roles.where(condition), next="with-next" in self.options)
+        )
         self.state.nested_parse(self.content, self.content_offset, box)
         return box.children if self.name == "always" else [box]
 
@@ -173,14 +207,18 @@ def merge(app, env, docnames, other) -> None:
 
 
 def block(page: dict) -> str:
-    """The JSON blocks of one page: what computes, and what is read when a box opens for the first time."""
+    """The JSON blocks of one page: what computes, and what is read when a box opens for the first
+    time.
+    """
     names = sorted({entry["formula"] for entry in page.values()})
     data = {"formulas": {name: roles.formula_entry(name) for name in names}, "numbers": page}
     return _json("live-numbers", data) + _json("live-maths", roles.maths(names))
 
 
 def _json(name: str, data: dict) -> str:
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace(
+        "<", "\\u003c"
+    )
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
@@ -193,14 +231,35 @@ def add_block(app, pagename: str, templatename: str, context: dict, doctree) -> 
 def setup(app):
     """Register roles, node and page data."""
     text_only = (as_text, as_text)
-    app.add_node(figure_in_text, html=(visit_html, depart_html), latex=text_only, text=text_only, epub=text_only,
-                 man=text_only, texinfo=text_only)
-    for name, role in {"live": LiveRole, "lecture": LectureRole, "spoken": SpokenRole, "fact": FactRole,
-                       "given": GivenRole, "claim": ClaimRole}.items():
+    app.add_node(
+        figure_in_text,
+        html=(visit_html, depart_html),
+        latex=text_only,
+        text=text_only,
+        epub=text_only,
+        man=text_only,
+        texinfo=text_only,
+    )
+    for name, role in {
+        "live": LiveRole,
+        "lecture": LectureRole,
+        "spoken": SpokenRole,
+        "fact": FactRole,
+        "given": GivenRole,
+        "claim": ClaimRole,
+    }.items():
         app.add_role(name, role())
     skipped = (skip_unless_it_holds, as_text)
     for node in (where_text, where_block):
-        app.add_node(node, html=(visit_where, depart_where), latex=skipped, text=skipped, epub=skipped, man=skipped, texinfo=skipped)
+        app.add_node(
+            node,
+            html=(visit_where, depart_where),
+            latex=skipped,
+            text=skipped,
+            epub=skipped,
+            man=skipped,
+            texinfo=skipped,
+        )
     for name in ("where", "always"):
         app.add_role(name, WhereRole())
         app.add_directive(name, WhereDirective)
@@ -208,4 +267,9 @@ def setup(app):
     app.connect("env-merge-info", merge)
     app.connect("html-page-context", add_block)
     app.connect("build-finished", publish_claims)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {
+        "version": "1",
+        "env_version": 1,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

@@ -1,7 +1,9 @@
-"""Sphinx's side of the maths: mark each formula for ``typeset.mjs``, which KaTeX sets when the site is finished.
+"""Sphinx's side of the maths: mark each formula for ``typeset.mjs``, which KaTeX sets when the site
+is finished.
 
-A formula comes out as ``<span class="math" data-tex="…">`` in a line and ``<div class="math" data-tex="…">`` on
-its own; output of code cells may use the same two.  Until it is typeset, the element's text is the TeX itself.
+A formula comes out as ``<span class="math" data-tex="…">`` in a line and ``<div class="math"
+data-tex="…">`` on its own; output of code cells may use the same two.  Until it is typeset, the
+element's text is the TeX itself.
 """
 
 from __future__ import annotations
@@ -10,22 +12,26 @@ import re
 
 from docutils import nodes
 
-# amsmath's numbered environments: the number is Sphinx's business (it can be referred to), so none is KaTeX's.
+# amsmath's numbered environments: the number is Sphinx's business (it can be referred to), so none
+# is KaTeX's.
 NUMBERED = re.compile(r"\\(begin|end)\{(align|alignat|equation|gather|multline|CD)\}")
 
 
 def plain_tex(tex: str, nowrap: bool = False) -> str:
     r"""One display formula from the text of a maths block.
 
-    Blank lines part several formulas and ``\\`` breaks lines, as Sphinx documents for its maths directive.
+    Blank lines part several formulas and ``\\`` breaks lines, as Sphinx documents for its maths
+    directive.
 
     >>> print(plain_tex(r"\begin{align} a &= b \\ c &= d \end{align}", nowrap=True))
     \begin{align*} a &= b \\ c &= d \end{align*}
     >>> print(plain_tex(r"a &= b \\ c &= d"))
     \begin{aligned}a &= b \\ c &= d\end{aligned}
-    >>> print(plain_tex('''a = b
+    >>> print(
+    ...     plain_tex('''a = b
     ...
-    ... c = d'''))
+    ... c = d''')
+    ... )
     \begin{gathered}a = b \\ c = d\end{gathered}
     """
     # multline has no counterpart in KaTeX; gather is the nearest.
@@ -34,14 +40,28 @@ def plain_tex(tex: str, nowrap: bool = False) -> str:
     if nowrap:
         return tex
     parts = [part.strip() for part in re.split(r"\n\s*\n", tex) if part.strip()]
-    parts = [rf"\begin{{aligned}}{p}\end{{aligned}}" if r"\\" in p and r"\begin" not in p else p for p in parts]
-    return parts[0] if len(parts) == 1 else r"\begin{gathered}" + r" \\ ".join(parts) + r"\end{gathered}"
+    parts = [
+        rf"\begin{{aligned}}{p}\end{{aligned}}" if r"\\" in p and r"\begin" not in p else p
+        for p in parts
+    ]
+    return (
+        parts[0]
+        if len(parts) == 1
+        else r"\begin{gathered}" + r" \\ ".join(parts) + r"\end{gathered}"
+    )
 
 
 def visit_math(self, node: nodes.math) -> None:
     """A formula within a line."""
-    self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight",
-                                   **{"data-tex": node.astext().strip()}))
+    self.body.append(
+        self.starttag(
+            node,
+            "span",
+            "",
+            CLASS="math notranslate nohighlight",
+            **{"data-tex": node.astext().strip()},
+        )
+    )
     self.body.append(self.encode(node.astext()) + "</span>")
     raise nodes.SkipNode
 
@@ -61,5 +81,7 @@ def visit_displaymath(self, node: nodes.math_block) -> None:
 
 def setup(app):
     """Register the renderer under the name that _config.yml asks for."""
-    app.add_html_math_renderer("katex", inline_renderers=(visit_math, None), block_renderers=(visit_displaymath, None))
+    app.add_html_math_renderer(
+        "katex", inline_renderers=(visit_math, None), block_renderers=(visit_displaymath, None)
+    )
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

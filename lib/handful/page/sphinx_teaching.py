@@ -1,8 +1,10 @@
-"""The teacher's pages in Sphinx: ``{course} NAME`` and ``{assignments}`` are tables, ``{count}`` is a number of things,
-``{checked}`` is what a student's check says.
+"""The teacher's pages in Sphinx: ``{course} NAME`` and ``{assignments}`` are tables, ``{count}`` is
+a number of things, ``{checked}`` is what a student's check says.
 
-They depend on what stands in other files, so a page that uses them is out of date when what they say is.
+They depend on what stands in other files, so a page that uses them is out of date when what they
+say is.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -23,17 +25,37 @@ def link(page: str, text: str, anchor: str = "") -> nodes.reference:
 
 
 def line(*pieces) -> exercise_part:
-    return said("p", "", *(nodes.Text(piece) if isinstance(piece, str) else piece for piece in pieces))
+    return said(
+        "p", "", *(nodes.Text(piece) if isinstance(piece, str) else piece for piece in pieces)
+    )
 
 
 def table(head: list[str], rows: list[list[list[nodes.Node]]]) -> exercise_part:
-    """Rows of cells, each a list of nodes; on a narrow screen each cell goes under its column's name."""
+    """Rows of cells, each a list of nodes; on a narrow screen each cell goes under its column's
+    name.
+    """
+
     def row(cells) -> exercise_part:
-        return made("tr", "", *(made("th" if i == 0 else "td", "", *cell, data={"scope": "row"} if i == 0 else {"data-head": head[i]} if cell else {})
-                                for i, cell in enumerate(cells)))
+        return made(
+            "tr",
+            "",
+            *(
+                made(
+                    "th" if i == 0 else "td",
+                    "",
+                    *cell,
+                    data={"scope": "row"} if i == 0 else {"data-head": head[i]} if cell else {},
+                )
+                for i, cell in enumerate(cells)
+            ),
+        )
 
     heads = made("tr", "", *(said("th", "", text=text) for text in head))
-    return made("div", "plain-table teaching-table", made("table", "", made("thead", "", heads), made("tbody", "", *map(row, rows))))
+    return made(
+        "div",
+        "plain-table teaching-table",
+        made("table", "", made("thead", "", heads), made("tbody", "", *map(row, rows))),
+    )
 
 
 class CountRole(SphinxRole):
@@ -55,26 +77,69 @@ class CourseDirective(SphinxDirective):
             course = teaching.course(self.arguments[0])
         except teaching.TeachingError as error:
             raise self.error(str(error)) from None
-        return [table(*(self.day(course) if course.unit == "hour" else self.weeks(course))), self.sum(course)]
+        return [
+            table(*(self.day(course) if course.unit == "hour" else self.weeks(course))),
+            self.sum(course),
+        ]
 
     def day(self, course: teaching.Course):
         rows = []
         for one in course.sessions:
-            pages = [line("Page: ", *joined(link(page, teaching.pages()[page]) for page in one.pages))] if one.pages else []
+            pages = (
+                [line("Page: ", *joined(link(page, teaching.pages()[page]) for page in one.pages))]
+                if one.pages
+                else []
+            )
             todo = [line(one.says)] if one.says else []
-            todo += [line("Problems: ", *joined(problem(p) for p in one.problems))] if one.problems else []
-            todo += [line("Assignment: ", *joined(given(a) for a in one.assignments))] if one.assignments else []
-            rows.append([[line(f"{teaching.clock(one.starts)} {one.title}")], [*pages, *map(shown, one.show)], todo, [line(f"{one.minutes}\N{NO-BREAK SPACE}min")]])
+            todo += (
+                [line("Problems: ", *joined(problem(p) for p in one.problems))]
+                if one.problems
+                else []
+            )
+            todo += (
+                [line("Assignment: ", *joined(given(a) for a in one.assignments))]
+                if one.assignments
+                else []
+            )
+            rows.append(
+                [
+                    [line(f"{teaching.clock(one.starts)} {one.title}")],
+                    [*pages, *map(shown, one.show)],
+                    todo,
+                    [line(f"{one.minutes}\N{NO-BREAK SPACE}min")],
+                ]
+            )
         return ["Hour", "Show", "Do", "Time"], rows
 
     def weeks(self, course: teaching.Course):
         rows = []
         for number, one in enumerate(course.sessions, 1):
             read = [line(link(page, teaching.pages()[page])) for page in one.pages]
-            practise = [line(link("practice", f"{len(one.problems)} problems", f"practice-{one.pages[0]}")),
-                        line(link("review", f"{one.cards} cards", f"review-{one.pages[0]}"))] if one.problems else []
+            practise = (
+                [
+                    line(
+                        link(
+                            "practice", f"{len(one.problems)} problems", f"practice-{one.pages[0]}"
+                        )
+                    ),
+                    line(link("review", f"{one.cards} cards", f"review-{one.pages[0]}")),
+                ]
+                if one.problems
+                else []
+            )
             home = [line(given(a), f", {a.minutes} min") for a in one.assignments]
-            rows.append([[line(f"{number} {one.title}"), said("p", "teaching-note", text=f"{one.minutes} min in class")], read, [*map(shown, one.show)], practise, home])
+            rows.append(
+                [
+                    [
+                        line(f"{number} {one.title}"),
+                        said("p", "teaching-note", text=f"{one.minutes} min in class"),
+                    ],
+                    read,
+                    [*map(shown, one.show)],
+                    practise,
+                    home,
+                ]
+            )
         return ["Week", "Read before", "Show in class", "Practise", "Assignment"], rows
 
     def sum(self, course: teaching.Course) -> nodes.Node:
@@ -83,8 +148,11 @@ class CourseDirective(SphinxDirective):
         text = f"Together: {teaching.hours(inside)} in class"
         if course.unit == "week" and home:
             asked = {p.id for one in course.sessions for p in one.problems}
-            text += (f", {teaching.hours(sum(a.minutes for a in home))} on assignments ({sum(map(every, home)):g} points), "
-                     f"and {len(asked)} problems to choose from")
+            text += (
+                f", {teaching.hours(sum(a.minutes for a in home))} on assignments "
+                f"({sum(map(every, home)):g} points), "
+                f"and {len(asked)} problems to choose from"
+            )
         elif home:
             text += f", breaks among them, and {sum(map(every, home)):g} points to be earned"
         return nodes.paragraph("", "", nodes.Text(text + "."))
@@ -122,16 +190,35 @@ class AssignmentsDirective(SphinxDirective):
         watched(self.env).setdefault(self.env.docname, "")
         rows = []
         for one in teaching.assignments().values():
-            points = f"{every(one):g}" + (f", {one.waiting:g} of them by rubric" if one.waiting else "")
-            asks = " · ".join(f"{question.asks} ({question.points:g})" for question in one.questions.values())
-            head = made("div", "", line(nodes.strong("", "", nodes.Text(one.title))), line(nodes.literal("", one.name)),
-                        said("p", "teaching-note", link(one.chapter, teaching.pages()[one.chapter])), ids=[f"assignment-{one.name}"])
-            rows.append([[head], [line(f"{one.minutes}\N{NO-BREAK SPACE}min")], [line(points)], [line(asks)]])
+            points = f"{every(one):g}" + (
+                f", {one.waiting:g} of them by rubric" if one.waiting else ""
+            )
+            asks = " · ".join(
+                f"{question.asks} ({question.points:g})" for question in one.questions.values()
+            )
+            head = made(
+                "div",
+                "",
+                line(nodes.strong("", "", nodes.Text(one.title))),
+                line(nodes.literal("", one.name)),
+                said("p", "teaching-note", link(one.chapter, teaching.pages()[one.chapter])),
+                ids=[f"assignment-{one.name}"],
+            )
+            rows.append(
+                [
+                    [head],
+                    [line(f"{one.minutes}\N{NO-BREAK SPACE}min")],
+                    [line(points)],
+                    [line(asks)],
+                ]
+            )
         return [table(["Assignment", "Time", "Points", "What is asked, with its points"], rows)]
 
 
 class CheckedDirective(SphinxDirective):
-    """``{checked} ASSIGNMENT QUESTION TURN STUDENT``: what that student's notebook says to that wrong turn."""
+    """``{checked} ASSIGNMENT QUESTION TURN STUDENT``: what that student's notebook says to that
+    wrong turn.
+    """
 
     required_arguments = 4
 
@@ -140,11 +227,14 @@ class CheckedDirective(SphinxDirective):
         try:
             said = teaching.checked(*self.arguments)
         except KeyError as error:
-            raise self.error(f"There is no {error} among the assignments, their questions or their wrong turns.") from None
+            raise self.error(
+                f"There is no {error} among the assignments, their questions or their wrong turns."
+            ) from None
         return [nodes.literal_block(said, said, language="text")]
 
 
 # When a page is out of date
+
 
 def watched(env) -> dict[str, str]:
     """Page → the digest of all that these tables and numbers come from."""
@@ -154,9 +244,16 @@ def watched(env) -> dict[str, str]:
 
 
 def digest() -> str:
-    texts = [str(len(teaching.explorers())), repr(list(teaching.pages().items())), teaching.COURSES.read_text("utf-8"),
-             *(f"{one.id} {title(one.chapter)}" for one in [*teaching.cards().values(), *teaching.problems().values()]),
-             *(f"{one.name} {one.edition}" for one in teaching.assignments().values())]
+    texts = [
+        str(len(teaching.explorers())),
+        repr(list(teaching.pages().items())),
+        teaching.COURSES.read_text("utf-8"),
+        *(
+            f"{one.id} {title(one.chapter)}"
+            for one in [*teaching.cards().values(), *teaching.problems().values()]
+        ),
+        *(f"{one.name} {one.edition}" for one in teaching.assignments().values()),
+    ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
@@ -197,4 +294,9 @@ def setup(app):
     app.connect("env-updated", remember)
     app.connect("env-purge-doc", purge)
     app.connect("env-merge-info", merge)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {
+        "version": "1",
+        "env_version": 1,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

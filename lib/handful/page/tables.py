@@ -1,4 +1,5 @@
 """A table of text for a page: head and rows in, HTML out."""
+
 from __future__ import annotations
 
 import html
@@ -16,12 +17,20 @@ class Table:
         self.head, self.rows = list(head), [list(row) for row in rows]
         for row in self.rows:
             if len(row) != len(self.head):
-                raise ValueError(f"A row of this table has {len(self.head)} cells; got {len(row)}: {row}.")
+                raise ValueError(
+                    f"A row of this table has {len(self.head)} cells; got {len(row)}: {row}."
+                )
 
     def _repr_html_(self) -> str:
         def cells(tag: str, texts, scope: str = "") -> str:
             return "".join(f"<{tag}{scope}>{html.escape(text)}</{tag}>" for text in texts)
 
         head = cells("th", self.head, ' scope="col"')
-        body = "".join("<tr>" + cells("th", row[:1], ' scope="row"') + cells("td", row[1:]) + "</tr>" for row in self.rows)
-        return f'<div class="plain-table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        body = "".join(
+            "<tr>" + cells("th", row[:1], ' scope="row"') + cells("td", row[1:]) + "</tr>"
+            for row in self.rows
+        )
+        return (
+            f'<div class="plain-table"><table><thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>"
+        )

@@ -1,7 +1,9 @@
-"""What the teacher's pages count and list: courses, explorers, cards, problems, assignments; none of it typed in a page.
+"""What the teacher's pages count and list: courses, explorers, cards, problems, assignments; none
+of it typed in a page.
 
 ``courses.toml`` says what a course does in which session, by names; here they are looked up.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -40,7 +42,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class Session:
-    """One row of a course; `minutes` in class, `starts` in minutes after midnight where the course has an hour."""
+    """One row of a course; `minutes` in class, `starts` in minutes after midnight where the course
+    has an hour.
+    """
 
     title: str
     minutes: int
@@ -66,7 +70,10 @@ class Course:
     def __str__(self) -> str:
         inside = sum(session.minutes for session in self.sessions)
         home = sum(one.minutes for session in self.sessions for one in session.assignments)
-        return f"{self.title}: {len(self.sessions)} rows, {hours(inside)} in class, {hours(home)} of assignments"
+        return (
+            f"{self.title}: {len(self.sessions)} rows, {hours(inside)} in class, "
+            f"{hours(home)} of assignments"
+        )
 
 
 def hours(minutes: float) -> str:
@@ -91,6 +98,7 @@ def clock(minutes: int) -> str:
 
 
 # What there is
+
 
 @cache
 def pages() -> dict[str, str]:
@@ -150,7 +158,9 @@ def count(what: str) -> str:
     handful.page.teaching.TeachingError: There is no count of 'chapter'; there are assignments, cards, chapters, ...
     """
     if what not in COUNTED:
-        raise TeachingError(f"There is no count of {what!r}; there are {', '.join(sorted(COUNTED))}.")
+        raise TeachingError(
+            f"There is no count of {what!r}; there are {', '.join(sorted(COUNTED))}."
+        )
     return f"{COUNTED[what]():,}"
 
 
@@ -168,11 +178,14 @@ def checked(name: str, question: str, turn: str, student: str) -> str:
     space = {"given": released.given, "check": released.check}
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        exec(f"{found.questions[question].wrong[turn].code}\ncheck({question!r})", space)  # our own, from the source
+        exec(
+            f"{found.questions[question].wrong[turn].code}\ncheck({question!r})", space
+        )  # our own, from the source
     return said.getvalue().rstrip()
 
 
 # Courses
+
 
 def course(name: str) -> Course:
     """A course with everything looked up.
@@ -199,7 +212,9 @@ def course(name: str) -> Course:
 def _session(name: str, row: dict, starts: int | None) -> Session:
     where = f"{COURSES.name}, {name}, {row.get('title')!r}"
     if wrong := sorted(row.keys() - _FIELDS):
-        raise TeachingError(f"{where}: there is no field {wrong[0]!r}; there are {', '.join(sorted(_FIELDS))}.")
+        raise TeachingError(
+            f"{where}: there is no field {wrong[0]!r}; there are {', '.join(sorted(_FIELDS))}."
+        )
     mine = tuple(row.get("pages", ()))
     _known(where, "page", (*mine, *row.get("assign", ())), pages())
     _known(where, "problem", row.get("problems", ()), problems())
@@ -207,9 +222,18 @@ def _session(name: str, row: dict, starts: int | None) -> Session:
     _known(where, "explorer on its pages", row.get("show", ()), shown)
     of_pages = tuple(problem for problem in problems().values() if problem.chapter in mine)
     asked = tuple(problems()[one] for one in row["problems"]) if "problems" in row else of_pages
-    return Session(row["title"], row["minutes"], starts, mine, tuple(shown[one] for one in row.get("show", ())), asked,
-                   sum(card.chapter in mine for card in cards().values()), "problems" in row,
-                   tuple(one for one in assignments().values() if one.chapter in row.get("assign", ())), row.get("says", ""))
+    return Session(
+        row["title"],
+        row["minutes"],
+        starts,
+        mine,
+        tuple(shown[one] for one in row.get("show", ())),
+        asked,
+        sum(card.chapter in mine for card in cards().values()),
+        "problems" in row,
+        tuple(one for one in assignments().values() if one.chapter in row.get("assign", ())),
+        row.get("says", ""),
+    )
 
 
 def _known(where: str, what: str, names, known) -> None:

@@ -1,4 +1,6 @@
-"""The package as a wheel, built with the book and published beside it: what notebooks and in-page Python install."""
+"""The package as a wheel, built with the book and published beside it: what notebooks and in-page
+Python install.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,23 @@ def build(root: Path, target: Path, state: str) -> Path:
         return made[0]
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps",
-                           "--no-build-isolation", "--wheel-dir", str(target), str(root)], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-build-isolation",
+            "--wheel-dir",
+            str(target),
+            str(root),
+        ],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         raise RuntimeError(f"The wheel could not be built: {done.stderr.strip()[-1500:]}")
     stamp.write_text(state)

@@ -1,4 +1,7 @@
-"""An explorer where a kernel answers: ipywidgets drive an anywidget that draws with the page's own module."""
+"""An explorer where a kernel answers: ipywidgets drive an anywidget that draws with the page's own
+module.
+"""
+
 from __future__ import annotations
 
 import sys
@@ -12,15 +15,25 @@ HERE = Path(__file__).resolve().parent
 
 
 def bundle(suffix: str) -> Path:
-    """The built explorer module or its style sheet: inside a wheel, or in a checkout's ``_build/js``."""
-    for path in (HERE / f"explorer.bundle.{suffix}", HERE.parents[2] / "_build" / "js" / f"explorer.{suffix}"):
+    """The built explorer module or its style sheet: inside a wheel, or in a checkout's
+    ``_build/js``.
+    """
+    for path in (
+        HERE / f"explorer.bundle.{suffix}",
+        HERE.parents[2] / "_build" / "js" / f"explorer.{suffix}",
+    ):
         if path.exists():
             return path
-    raise FileNotFoundError(f"The explorer's script (explorer.{suffix}) has not been built; run `make bundle` once.")
+    raise FileNotFoundError(
+        f"The explorer's script (explorer.{suffix}) has not been built; run `make bundle` once."
+    )
 
 
 def build(explorer: Explorer):
-    """A VBox: the declared controls, then the plot.  ``.plot`` is the anywidget; its traits are the state."""
+    """A VBox: the declared controls, then the plot.
+
+    ``.plot`` is the anywidget; its traits are the state.
+    """
     import anywidget
     import ipywidgets
     import traitlets
@@ -28,18 +41,32 @@ def build(explorer: Explorer):
     if "google.colab" in sys.modules:  # Colab shows widgets of packages only where it is told to
         sys.modules["google.colab"].output.enable_custom_widget_manager()
     state = explorer.state()
-    traits: dict = {"spec": traitlets.Dict().tag(sync=True), "driven": traitlets.List().tag(sync=True)}
+    traits: dict = {
+        "spec": traitlets.Dict().tag(sync=True),
+        "driven": traitlets.List().tag(sync=True),
+    }
     for name, value in state.items():
-        kind = traitlets.Bool if isinstance(value, bool) else traitlets.Float if isinstance(value, (int, float)) else traitlets.Any
+        kind = (
+            traitlets.Bool
+            if isinstance(value, bool)
+            else traitlets.Float
+            if isinstance(value, (int, float))
+            else traitlets.Any
+        )
         traits[_trait(name)] = kind().tag(sync=True)
     try:
         traits |= {"_esm": bundle("js"), "_css": bundle("css")}
     except FileNotFoundError as error:
         # Numbers and controls still work; the plot says in one sentence what is missing.
-        traits["_esm"] = f"export default {{ render({{ el }}) {{ el.textContent = {str(error)!r}; }} }};"
+        traits["_esm"] = (
+            f"export default {{ render({{ el }}) {{ el.textContent = {str(error)!r}; }} }};"
+        )
     cls = type("ExplorerWidget", (anywidget.AnyWidget,), {**traits, "__module__": __name__})
-    plot = cls(spec=explorer.spec(), driven=[c.name for c in explorer.controls],
-               **{_trait(name): value for name, value in state.items()})
+    plot = cls(
+        spec=explorer.spec(),
+        driven=[c.name for c in explorer.controls],
+        **{_trait(name): value for name, value in state.items()},
+    )
     for control in explorer.controls:
         widget = control.widget
         if not widget.description:

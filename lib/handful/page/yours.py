@@ -1,4 +1,7 @@
-"""The place of the form for a reader's own model and chip (yours.js), and the data that it starts from."""
+"""The place of the form for a reader's own model and chip (yours.js), and the data that it starts
+from.
+"""
+
 from __future__ import annotations
 
 import html
@@ -14,7 +17,8 @@ CHIP = ("machine_balance", "drain_time", "domain_memory", "bandwidth_ratio")
 
 
 def start_shapes() -> dict[str, dict]:
-    """Shapes of the book that the form can start from, as the fields in which they differ from a plain one.
+    """Shapes of the book that the form can start from, as the fields in which they differ from a
+    plain one.
 
     >>> start_shapes()["Mistral 7B v0.2"]["kv_heads"]
     8
@@ -24,15 +28,25 @@ def start_shapes() -> dict[str, dict]:
     for row in facts.load("shapes"):
         if row.verified and not row["compressed_layers"]:
             s = shapes.of_row(row)
-            found[row.name] = {f.name: getattr(s, f.name) for f in fields(s)
-                               if f.name != "name" and (f.name not in usual or getattr(s, f.name) != usual[f.name])}
+            found[row.name] = {
+                f.name: getattr(s, f.name)
+                for f in fields(s)
+                if f.name != "name" and (f.name not in usual or getattr(s, f.name) != usual[f.name])
+            }
     return found
 
 
 def chip() -> list[dict]:
     """Formulas of a chip alone, as the page evaluates them."""
     formulas = registry()
-    return [{"label": formulas[name].gives.label, "unit": formulas[name].gives.unit, "tree": formulas[name].tree()} for name in CHIP]
+    return [
+        {
+            "label": formulas[name].gives.label,
+            "unit": formulas[name].gives.unit,
+            "tree": formulas[name].tree(),
+        }
+        for name in CHIP
+    ]
 
 
 def form() -> Part:
@@ -41,9 +55,15 @@ def form() -> Part:
     >>> "yours-data" in form().text
     True
     """
-    data = json.dumps({"shapes": start_shapes(), "chip": chip()},
-                      separators=(",", ":")).replace("<", "\\u003c")
-    words = ("Here the published page shows a form. It needs scripts; in a notebook, describe your model as "
-             "handful.shapes.Shape(…) and hand it to handful.scenario.values(model=…).")
-    return Part(f'<div class="yours" id="yours"><p class="yours-still">{html.escape(words)}</p>'
-                f'<script type="application/json" id="yours-data">{data}</script></div>')
+    data = json.dumps({"shapes": start_shapes(), "chip": chip()}, separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
+    words = (
+        "Here the published page shows a form. It needs scripts; in a notebook, describe your "
+        "model as "
+        "handful.shapes.Shape(…) and hand it to handful.scenario.values(model=…)."
+    )
+    return Part(
+        f'<div class="yours" id="yours"><p class="yours-still">{html.escape(words)}</p>'
+        f'<script type="application/json" id="yours-data">{data}</script></div>'
+    )

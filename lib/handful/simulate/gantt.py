@@ -13,8 +13,8 @@ WORDS = {"F": "forward", "B": "backward", "I": "backward, inputs", "W": "backwar
 def gantt(schedule: Schedule, run: Run, *, title: str | None = None):
     """Draw a schedule that was run, as a matplotlib Figure.
 
-    Numbers in the bars are micro-batches, from 1; a second stream, or a second chunk of the model, is paler.
-    Overlapped pieces share a bar, forward above.
+    Numbers in the bars are micro-batches, from 1; a second stream, or a second chunk of the model,
+    is paler.  Overlapped pieces share a bar, forward above.
 
     >>> from .pipeline import one_forward_one_backward, run
     >>> plan = one_forward_one_backward(4, 8)
@@ -27,23 +27,48 @@ def gantt(schedule: Schedule, run: Run, *, title: str | None = None):
 
     figure = Figure(figsize=(9, 0.42 * schedule.devices + 1.3), layout="constrained")
     axes = figure.subplots()
-    many = schedule.micro_batches * schedule.chunks > 24        # numbers would not fit into the bars
+    many = schedule.micro_batches * schedule.chunks > 24  # numbers would not fit into the bars
     for bar in run.bars:
         height = 0.84 / len(bar.pieces)
         for row, piece in enumerate(bar.pieces):
             y = bar.device - 0.42 + row * height
             faded = 1 - 0.35 * (piece.stream == 1) - 0.25 * (piece.stage // schedule.devices % 2)
-            axes.broken_barh([(bar.start, bar.end - bar.start)], (y, height), facecolor=COLOURS[piece.kind],
-                             alpha=faded, edgecolor="white", linewidth=0.6)
+            axes.broken_barh(
+                [(bar.start, bar.end - bar.start)],
+                (y, height),
+                facecolor=COLOURS[piece.kind],
+                alpha=faded,
+                edgecolor="white",
+                linewidth=0.6,
+            )
             if not many:
-                axes.text((bar.start + bar.end) / 2, y + height / 2, str(piece.micro_batch + 1), ha="center",
-                          va="center", color="white", fontsize=8 if len(bar.pieces) == 1 else 6)
+                axes.text(
+                    (bar.start + bar.end) / 2,
+                    y + height / 2,
+                    str(piece.micro_batch + 1),
+                    ha="center",
+                    va="center",
+                    color="white",
+                    fontsize=8 if len(bar.pieces) == 1 else 6,
+                )
     kinds = list(dict.fromkeys(piece.kind for bar in run.bars for piece in bar.pieces))
-    figure.legend(handles=[Patch(color=COLOURS[kind], label=WORDS[kind]) for kind in kinds], loc="outside lower center",
-                  ncols=len(kinds), frameon=False, fontsize="small")
-    axes.set(yticks=range(schedule.devices), yticklabels=[str(i + 1) for i in range(schedule.devices)],
-             xlim=(0, run.makespan), xlabel="Time", ylabel="Stage",
-             title=title or f"{schedule.name}: a stage waits for {run.bubble / run.makespan:.0%} of the time at most")
+    figure.legend(
+        handles=[Patch(color=COLOURS[kind], label=WORDS[kind]) for kind in kinds],
+        loc="outside lower center",
+        ncols=len(kinds),
+        frameon=False,
+        fontsize="small",
+    )
+    axes.set(
+        yticks=range(schedule.devices),
+        yticklabels=[str(i + 1) for i in range(schedule.devices)],
+        xlim=(0, run.makespan),
+        xlabel="Time",
+        ylabel="Stage",
+        title=title
+        or f"{schedule.name}: a stage waits for {run.bubble / run.makespan:.0%} of the time "
+        "at most",
+    )
     axes.invert_yaxis()
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -51,8 +76,11 @@ def gantt(schedule: Schedule, run: Run, *, title: str | None = None):
     return figure
 
 
-def compare(stages: int, micro_batches: int, backward: float, weights: float) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: the bubble of each schedule in closed form and played through, and what a device holds at most.
+def compare(
+    stages: int, micro_batches: int, backward: float, weights: float
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: the bubble of each schedule in closed form and played through, and what a
+    device holds at most.
 
     Times are in forward passes.  Where two passes overlap they take as long as one after the other.
 
@@ -63,18 +91,46 @@ def compare(stages: int, micro_batches: int, backward: float, weights: float) ->
     from .. import pipelining
     from ..units import format_value
 
-    formulas = {"gpipe": pipelining.bubble_time, "1f1b": pipelining.bubble_time,
-                "interleaved": pipelining.bubble_time_interleaved, "zero_bubble": pipelining.bubble_time_zero_bubble,
-                "dual_pipe": pipelining.bubble_time_dual_pipe_in_turn}
-    names = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "Interleaved 1F1B, two pieces", "zero_bubble": "ZB-H1",
-             "dual_pipe": "DualPipe, weights held twice"}
-    known = {"pipeline_stages": stages, "forward_time": 1, "backward_time": backward, "weight_gradient_time": weights,
-             "model_chunks": 2}
+    formulas = {
+        "gpipe": pipelining.bubble_time,
+        "1f1b": pipelining.bubble_time,
+        "interleaved": pipelining.bubble_time_interleaved,
+        "zero_bubble": pipelining.bubble_time_zero_bubble,
+        "dual_pipe": pipelining.bubble_time_dual_pipe_in_turn,
+    }
+    names = {
+        "gpipe": "GPipe",
+        "1f1b": "1F1B",
+        "interleaved": "Interleaved 1F1B, two pieces",
+        "zero_bubble": "ZB-H1",
+        "dual_pipe": "DualPipe, weights held twice",
+    }
+    known = {
+        "pipeline_stages": stages,
+        "forward_time": 1,
+        "backward_time": backward,
+        "weight_gradient_time": weights,
+        "model_chunks": 2,
+    }
     rows = []
     for key, formula in formulas.items():
         run = pipeline.run(pipeline.SCHEDULES[key](stages, micro_batches), 1.0, backward, weights)
         closed = formula({quantity.name: known[quantity.name] for quantity in formula.inputs})
-        rows.append([names[key], format_value(round(closed, 9), "1"), format_value(round(run.bubble, 9), "1"),
-                     format_value(run.bubble / (run.makespan - run.bubble), "%"),
-                     format_value(run.bubble / run.makespan, "%"), format_value(max(run.held), "1")])
-    return ["Schedule", "Bubble, closed form", "Bubble, played", "Of the work", "Of the whole time", "Micro-batches held"], rows
+        rows.append(
+            [
+                names[key],
+                format_value(round(closed, 9), "1"),
+                format_value(round(run.bubble, 9), "1"),
+                format_value(run.bubble / (run.makespan - run.bubble), "%"),
+                format_value(run.bubble / run.makespan, "%"),
+                format_value(max(run.held), "1"),
+            ]
+        )
+    return [
+        "Schedule",
+        "Bubble, closed form",
+        "Bubble, played",
+        "Of the work",
+        "Of the whole time",
+        "Micro-batches held",
+    ], rows

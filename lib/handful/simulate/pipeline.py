@@ -1,17 +1,21 @@
-"""Pipeline schedules, step by step: who computes what when, and who waits (the lecture, 57:00 to 60:58).
+"""Pipeline schedules, step by step: who computes what when, and who waits (the lecture, 57:00 to
+60:58).
 
-A schedule is one list of work for each device, in the order in which the device does it.  ``run`` finds the times:
-a piece starts when its device is free and what it needs has arrived.  Nothing else is assumed, so that the bubble,
-the memory and the Gantt chart are results, which ``handful.pipelining`` has in closed form.
+A schedule is one list of work for each device, in the order in which the device does it.  ``run``
+finds the times: a piece starts when its device is free and what it needs has arrived.  Nothing else
+is assumed, so that the bubble, the memory and the Gantt chart are results, which
+``handful.pipelining`` has in closed form.
 
-A piece is a forward pass ("F"), a backward pass ("B"), or its two halves: the half that the stage before waits for
-("I", gradients of the inputs) and the half that nobody waits for ("W", gradients of the weights).
+A piece is a forward pass ("F"), a backward pass ("B"), or its two halves: the half that the stage
+before waits for ("I", gradients of the inputs) and the half that nobody waits for ("W", gradients
+of the weights).
 
 >>> run(gpipe(stages=4, micro_batches=8), forward=1, backward=2).bubble == 3 * (1 + 2)
 True
->>> run(zero_bubble(stages=4, micro_batches=8), forward=1, backward=2).bubble      # a third of it
+>>> run(zero_bubble(stages=4, micro_batches=8), forward=1, backward=2).bubble  # a third of it
 3.0
 """
+
 from __future__ import annotations
 
 import math
@@ -68,11 +72,12 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What came out: bars, the makespan, the bubble, and how many micro-batches' activations are held at most.
+    """What came out: bars, the makespan, the bubble, and how many micro-batches' activations are
+    held at most.
 
-    `idle` is each device's waiting between the start of the run and its end, `bubble` the longest of them.
-    `held` counts, for each device, forward passes whose backward pass has not ended, at their most; a chunk of an
-    interleaved schedule counts as its share of a stage.
+    `idle` is each device's waiting between the start of the run and its end, `bubble` the longest
+    of them.  `held` counts, for each device, forward passes whose backward pass has not ended, at
+    their most; a chunk of an interleaved schedule counts as its share of a stage.
     """
 
     bars: list[Bar]
@@ -98,13 +103,18 @@ def _straight(stream: int, stage: int) -> int:
 def gpipe(stages: int, micro_batches: int) -> Schedule:
     """All forward passes, then all backward passes (Huang et al. 2019)."""
     _check(stages, micro_batches)
-    orders = [[(Piece("F", 0, i, j),) for j in range(micro_batches)]
-              + [(Piece("B", 0, i, j),) for j in range(micro_batches)] for i in range(stages)]
+    orders = [
+        [(Piece("F", 0, i, j),) for j in range(micro_batches)]
+        + [(Piece("B", 0, i, j),) for j in range(micro_batches)]
+        for i in range(stages)
+    ]
     return Schedule("GPipe", stages, stages, micro_batches, orders, _straight)
 
 
 def one_forward_one_backward(stages: int, micro_batches: int) -> Schedule:
-    """1F1B: each stage starts on backward passes as soon as it can, so that fewer activations are held."""
+    """1F1B: each stage starts on backward passes as soon as it can, so that fewer activations are
+    held.
+    """
     _check(stages, micro_batches)
     orders = []
     for i in range(stages):
@@ -112,20 +122,24 @@ def one_forward_one_backward(stages: int, micro_batches: int) -> Schedule:
         forward = [(Piece("F", 0, i, j),) for j in range(micro_batches)]
         backward = [(Piece("B", 0, i, j),) for j in range(micro_batches)]
         steady = [step for pair in zip(forward[ahead:], backward) for step in pair]
-        orders.append(forward[:ahead] + steady + backward[micro_batches - ahead:])
+        orders.append(forward[:ahead] + steady + backward[micro_batches - ahead :])
     return Schedule("1F1B", stages, stages, micro_batches, orders, _straight)
 
 
 def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
     """1F1B with `chunks` pieces of the model on each device (Narayanan et al. 2021).
 
-    Micro-batches go in groups of one for each device, so their number must be a multiple of the devices.
+    Micro-batches go in groups of one for each device, so their number must be a multiple of the
+    devices.
     """
     _check(stages, micro_batches)
     if chunks != int(chunks) or chunks < 1:
         raise ScheduleError(f"chunks must be a whole number, 1 or more; got {chunks}.")
     if micro_batches % stages:
-        raise ScheduleError(f"An interleaved schedule takes a multiple of {stages} micro-batches; got {micro_batches}.")
+        raise ScheduleError(
+            f"An interleaved schedule takes a multiple of {stages} micro-batches; got "
+            f"{micro_batches}."
+        )
     total = micro_batches * chunks
 
     def nth(k: int, device: int, backward: bool) -> Piece:
@@ -133,7 +147,9 @@ def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
         chunk = within // stages
         if backward:
             chunk = chunks - 1 - chunk
-        return Piece("B" if backward else "F", 0, chunk * stages + device, group * stages + within % stages)
+        return Piece(
+            "B" if backward else "F", 0, chunk * stages + device, group * stages + within % stages
+        )
 
     orders = []
     for i in range(stages):
@@ -141,13 +157,21 @@ def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
         forward = [(nth(k, i, False),) for k in range(total)]
         backward = [(nth(k, i, True),) for k in range(total)]
         steady = [step for pair in zip(forward[ahead:], backward) for step in pair]
-        orders.append(forward[:ahead] + steady + backward[total - ahead:])
-    return Schedule("Interleaved", stages, stages * chunks, micro_batches, orders,
-                    lambda stream, stage: stage % stages, chunks)
+        orders.append(forward[:ahead] + steady + backward[total - ahead :])
+    return Schedule(
+        "Interleaved",
+        stages,
+        stages * chunks,
+        micro_batches,
+        orders,
+        lambda stream, stage: stage % stages,
+        chunks,
+    )
 
 
 def zero_bubble(stages: int, micro_batches: int) -> Schedule:
-    """ZB-H1: 1F1B whose backward passes come in halves, the later half kept for when a stage would wait (Qi et al. 2024).
+    """ZB-H1: 1F1B whose backward passes come in halves, the later half kept for when a stage would
+    wait (Qi et al. 2024).
 
     Stage i puts off i of them, so that each stage holds no more than the first one of 1F1B.
     """
@@ -168,21 +192,26 @@ def zero_bubble(stages: int, micro_batches: int) -> Schedule:
 
 
 def dual_pipe(stages: int, micro_batches: int) -> Schedule:
-    """DualPipe: micro-batches from both ends at once, a forward pass of one overlapped with a backward pass of another.
+    """DualPipe: micro-batches from both ends at once, a forward pass of one overlapped with a
+    backward pass of another.
 
-    Each device holds two stages, its own and its mirror image's (DeepSeek-V3's report, 3.2.1, and the published
-    schedule).  Devices come in pairs, and at least two micro-batches for each are needed.
+    Each device holds two stages, its own and its mirror image's (DeepSeek-V3's report, 3.2.1, and
+    the published schedule).  Devices come in pairs, and at least two micro-batches for each are
+    needed.
     """
     _check(stages, micro_batches)
     if stages % 2 or micro_batches % 2 or micro_batches < 2 * stages:
-        raise ScheduleError(f"DualPipe takes an even number of devices and an even number of micro-batches, at least "
-                            f"two for each device; got {stages} devices and {micro_batches} micro-batches.")
+        raise ScheduleError(
+            "DualPipe takes an even number of devices and an even number of micro-batches, at "
+            "least "
+            f"two for each device; got {stages} devices and {micro_batches} micro-batches."
+        )
     half, orders = stages // 2, []
     for device in range(stages):
-        near = min(device, stages - 1 - device)           # distance from the nearer end
+        near = min(device, stages - 1 - device)  # distance from the nearer end
         order: list[tuple[Piece, ...]] = []
         count: dict[tuple[str, int], int] = {}
-        late: list[Piece] = []                            # weight halves that were put off
+        late: list[Piece] = []  # weight halves that were put off
 
         def piece(kind: str, phase: int, device=device, count=count) -> Piece:
             # Phase 0 comes from the nearer end, phase 1 from the farther one.
@@ -217,7 +246,9 @@ def dual_pipe(stages: int, micro_batches: int) -> Schedule:
             weights()
             forward(1)
         for i in range(micro_batches // 2 - stages + near + 1):
-            if i == 0 and near == half - 1:               # the middle pair starts without overlap: a smaller bubble
+            if (
+                i == 0 and near == half - 1
+            ):  # the middle pair starts without overlap: a smaller bubble
                 forward(0)
                 backward(1)
             else:
@@ -238,13 +269,23 @@ def dual_pipe(stages: int, micro_batches: int) -> Schedule:
         while late:
             weights()
         orders.append(order)
-    return Schedule("DualPipe", stages, stages, micro_batches, orders,
-                    lambda stream, stage: stage if stream == 0 else stages - 1 - stage)
+    return Schedule(
+        "DualPipe",
+        stages,
+        stages,
+        micro_batches,
+        orders,
+        lambda stream, stage: stage if stream == 0 else stages - 1 - stage,
+    )
 
 
 SCHEDULES: dict[str, Callable[[int, int], Schedule]] = {
-    "gpipe": gpipe, "1f1b": one_forward_one_backward, "interleaved": interleaved, "zero_bubble": zero_bubble,
-    "dual_pipe": dual_pipe}
+    "gpipe": gpipe,
+    "1f1b": one_forward_one_backward,
+    "interleaved": interleaved,
+    "zero_bubble": zero_bubble,
+    "dual_pipe": dual_pipe,
+}
 
 
 def allowed(name: str, stages: int, micro_batches: int) -> tuple[int, int]:
@@ -264,14 +305,21 @@ def allowed(name: str, stages: int, micro_batches: int) -> tuple[int, int]:
     return stages, micro_batches
 
 
-def run(schedule: Schedule, forward: float, backward: float, weights: float | None = None,
-        overlapped: float | None = None, hop: float = 0.0) -> Run:
+def run(
+    schedule: Schedule,
+    forward: float,
+    backward: float,
+    weights: float | None = None,
+    overlapped: float | None = None,
+    hop: float = 0.0,
+) -> Run:
     """Times of every piece of a schedule.
 
     Parameters
     ----------
     forward, backward : float
-        Time of a micro-batch's forward and whole backward pass through one device's share of the model, above 0.
+        Time of a micro-batch's forward and whole backward pass through one device's share of the
+        model, above 0.
     weights : float, optional
         The part of `backward` that belongs to the weights' gradients; half of it by default.
     overlapped : float, optional
@@ -282,10 +330,15 @@ def run(schedule: Schedule, forward: float, backward: float, weights: float | No
     weights = backward / 2 if weights is None else weights
     overlapped = forward + backward if overlapped is None else overlapped
     if not (0 < forward < math.inf and 0 < weights < backward < math.inf and 0 <= hop < math.inf):
-        raise ScheduleError("forward and backward must be above 0, weights between 0 and backward, hop 0 or above; "
-                            f"got {forward}, {backward}, {weights}, {hop}.")
+        raise ScheduleError(
+            "forward and backward must be above 0, weights between 0 and backward, hop 0 or above; "
+            f"got {forward}, {backward}, {weights}, {hop}."
+        )
     if not max(forward, backward) <= overlapped <= forward + backward:
-        raise ScheduleError(f"Overlapped passes take between {max(forward, backward)} and {forward + backward}; got {overlapped}.")
+        raise ScheduleError(
+            f"Overlapped passes take between {max(forward, backward)} and {forward + backward}; "
+            f"got {overlapped}."
+        )
     length = {"F": forward, "B": backward, "I": backward - weights, "W": weights}
     length = {kind: time / schedule.chunks for kind, time in length.items()}
     done: dict[tuple[str, int, int, int], float] = {}
@@ -295,11 +348,17 @@ def run(schedule: Schedule, forward: float, backward: float, weights: float | No
         kind, stream, stage, number = piece
         here = schedule.device_of(stream, stage)
         if kind == "F" and stage > 0:
-            yield ("F", stream, stage - 1, number), hop * (schedule.device_of(stream, stage - 1) != here)
+            yield (
+                ("F", stream, stage - 1, number),
+                hop * (schedule.device_of(stream, stage - 1) != here),
+            )
         if kind in "BI":
             yield ("F", stream, stage, number), 0.0
             if stage < schedule.stages - 1:
-                yield ("B", stream, stage + 1, number), hop * (schedule.device_of(stream, stage + 1) != here)
+                yield (
+                    ("B", stream, stage + 1, number),
+                    hop * (schedule.device_of(stream, stage + 1) != here),
+                )
         if kind == "W":
             yield ("B", stream, stage, number), 0.0
 
@@ -315,7 +374,9 @@ def run(schedule: Schedule, forward: float, backward: float, weights: float | No
                 if any(key not in done for key, _ in wanted):
                     break
                 start = max([clock[device], *(done[key] + delay for key, delay in wanted)])
-                clock[device] = end = start + (overlapped if len(step) == 2 else length[step[0].kind])
+                clock[device] = end = start + (
+                    overlapped if len(step) == 2 else length[step[0].kind]
+                )
                 for kind, stream, stage, number in step:
                     if kind != "W":
                         done["F" if kind == "F" else "B", stream, stage, number] = end
@@ -323,25 +384,32 @@ def run(schedule: Schedule, forward: float, backward: float, weights: float | No
                 at[device] += 1
                 left -= 1
         if left == before:
-            stuck = {d: order[at[d]] for d, order in enumerate(schedule.orders) if at[d] < len(order)}
+            stuck = {
+                d: order[at[d]] for d, order in enumerate(schedule.orders) if at[d] < len(order)
+            }
             raise Deadlock(stuck)
     makespan = max(clock)
-    idle = [makespan - math.fsum(bar.end - bar.start for bar in bars if bar.device == d)
-            for d in range(schedule.devices)]
+    idle = [
+        makespan - math.fsum(bar.end - bar.start for bar in bars if bar.device == d)
+        for d in range(schedule.devices)
+    ]
     return Run(bars, makespan, idle, [_held(schedule, bars, d) for d in range(schedule.devices)])
 
 
 def circle(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200):
     """Each piece of work of micro-batches that go round: (round, micro-batch, stage, start, ready).
 
-    `ready` is when the next stage, or the first one for the next token, can have it: its end and the hop.
+    `ready` is when the next stage, or the first one for the next token, can have it: its end and
+    the hop.
 
     >>> list(circle(2, 1, 1.0, 0.5, rounds=1))
     [(0, 0, 0, 0.0, 1.5), (0, 0, 1, 1.5, 3.0)]
     """
     _check(stages, micro_batches)
     if not (0 < stage_time < math.inf and 0 <= hop < math.inf):
-        raise ScheduleError(f"stage_time must be above 0 and hop 0 or above; got {stage_time}, {hop}.")
+        raise ScheduleError(
+            f"stage_time must be above 0 and hop 0 or above; got {stage_time}, {hop}."
+        )
     free, ready = [0.0] * stages, [0.0] * micro_batches
     for turn in range(rounds):
         for j in range(micro_batches):
@@ -354,13 +422,18 @@ def circle(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0,
             ready[j] = now
 
 
-def decode(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200) -> dict[str, float]:
-    """Micro-batches that go round a pipeline for token after token: what a stage works, and what a token takes.
+def decode(
+    stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200
+) -> dict[str, float]:
+    """Micro-batches that go round a pipeline for token after token: what a stage works, and what a
+    token takes.
 
-    Returns `utilisation` of the stages, `token_latency` and `in_flight` (micro-batches whose caches are held on
-    each stage: all of them, for every one comes back), over the last half of `rounds`.
+    Returns `utilisation` of the stages, `token_latency` and `in_flight` (micro-batches whose caches
+    are held on each stage: all of them, for every one comes back), over the last half of `rounds`.
 
-    >>> round(decode(stages=4, micro_batches=1, stage_time=1e-3)["utilisation"], 9)   # three quarters idle
+    >>> round(
+    ...     decode(stages=4, micro_batches=1, stage_time=1e-3)["utilisation"], 9
+    ... )  # three quarters idle
     0.25
     """
     halfway = last = 0.0
@@ -371,8 +444,11 @@ def decode(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0,
                 halfway = ready
     turns = rounds - rounds // 2
     latency = (last - halfway) / turns
-    return {"utilisation": micro_batches * stage_time / latency, "token_latency": latency,
-            "in_flight": float(micro_batches)}
+    return {
+        "utilisation": micro_batches * stage_time / latency,
+        "token_latency": latency,
+        "in_flight": float(micro_batches),
+    }
 
 
 def _held(schedule: Schedule, bars: list[Bar], device: int) -> float:
@@ -386,7 +462,7 @@ def _held(schedule: Schedule, bars: list[Bar], device: int) -> float:
                 elif piece.kind != "W":
                     changes.append((bar.end, -1))
     now = most = 0
-    for _, change in sorted(changes):                     # an end comes before a start at the same moment
+    for _, change in sorted(changes):  # an end comes before a start at the same moment
         now += change
         most = max(most, now)
     return most / schedule.chunks

@@ -1,15 +1,16 @@
 """A router that throws dice: which experts each token picks, and how many copies each chip gets.
 
-The picture ``page/scenes/placement`` draws the same numbers in Python and in the browser, so that the draws come
-from ``mulberry32`` and every tie is broken by position.
+The picture ``page/scenes/placement`` draws the same numbers in Python and in the browser, so that
+the draws come from ``mulberry32`` and every tie is broken by position.
 
 >>> counts = loads(tokens=512, experts=256, active_experts=8)
 >>> len(counts), sum(counts)
 (256, 4096)
->>> busiest = lambda n: max(on_chips(loads(512, 256, 8), n)) / (512 * 8 / n)     # over the mean
->>> busiest(8) < busiest(64) < busiest(256)                                       # more chips, more uneven
+>>> busiest = lambda n: max(on_chips(loads(512, 256, 8), n)) / (512 * 8 / n)  # over the mean
+>>> busiest(8) < busiest(64) < busiest(256)  # more chips, more uneven
 True
 """
+
 from __future__ import annotations
 
 from functools import lru_cache
@@ -24,7 +25,8 @@ class RouterError(ValueError):
 def popularity(experts: int, skew: float) -> list[float]:
     """Cumulated shares of the experts: the r-th most popular is picked in proportion to r^−skew.
 
-    Ranks are shuffled over positions, always in the same way, so that popular experts are not neighbours.
+    Ranks are shuffled over positions, always in the same way, so that popular experts are not
+    neighbours.
 
     >>> popularity(4, 0.0)
     [0.25, 0.5, 0.75, 1.0]
@@ -42,8 +44,11 @@ def popularity(experts: int, skew: float) -> list[float]:
 
 
 @lru_cache(maxsize=64)
-def loads(tokens: int, experts: int, active_experts: int, skew: float = 0.0, seed: int = 1) -> tuple[int, ...]:
-    """Copies that each expert gets when every token picks its experts one after the other, no expert twice.
+def loads(
+    tokens: int, experts: int, active_experts: int, skew: float = 0.0, seed: int = 1
+) -> tuple[int, ...]:
+    """Copies that each expert gets when every token picks its experts one after the other, no
+    expert twice.
 
     Parameters
     ----------
@@ -63,8 +68,10 @@ def loads(tokens: int, experts: int, active_experts: int, skew: float = 0.0, see
     handful.simulate.router.RouterError: active_experts must be between 1 and 8, half of the experts; got 9.
     """
     if not 1 <= active_experts <= experts // 2:
-        raise RouterError(f"active_experts must be between 1 and {experts // 2}, half of the experts; "
-                          f"got {active_experts}.")
+        raise RouterError(
+            f"active_experts must be between 1 and {experts // 2}, half of the experts; "
+            f"got {active_experts}."
+        )
     draw, shares, counts = mulberry32(seed), popularity(experts, skew), [0] * experts
     for _ in range(tokens):
         picked: list[int] = []
@@ -91,15 +98,18 @@ def _find(shares: list[float], x: float) -> int:
 def spread(counts, devices: int, spare: int = 0) -> list[list[float]]:
     """Copies on every chip, expert by expert.
 
-    Without `spare` experts lie in order, as many on each chip as can be.  With it, as many second (third, …) copies of
-    the busiest experts are made, each taking its share of the tokens, and all are placed heaviest first on the least
-    loaded chip that has room: what DeepSeek-V3's report calls redundant experts.
+    Without `spare` experts lie in order, as many on each chip as can be.  With it, as many second
+    (third, …) copies of the busiest experts are made, each taking its share of the tokens, and all
+    are placed heaviest first on the least loaded chip that has room: what DeepSeek-V3's report
+    calls redundant experts.
 
     >>> spread([4, 0, 0, 0], devices=2), spread([4, 0, 0, 0], devices=2, spare=1)
     ([[4, 0], [0, 0]], [[2.0, 0.0, 0.0], [2.0, 0.0]])
     """
     if devices < 1 or len(counts) < devices:
-        raise RouterError(f"devices must be between 1 and {len(counts)}, the number of experts; got {devices}.")
+        raise RouterError(
+            f"devices must be between 1 and {len(counts)}, the number of experts; got {devices}."
+        )
     chips: list[list[float]] = [[] for _ in range(devices)]
     if not spare:
         for i, count in enumerate(counts):
@@ -124,12 +134,19 @@ def on_chips(counts, devices: int, spare: int = 0) -> list[float]:
     return [sum(chip) for chip in spread(counts, devices, spare)]
 
 
-def token(experts: int, active_experts: int, devices: int, domain_devices: int, domain_limit: int,
-          seed: int) -> tuple[int, list[int]]:
-    """One token: the chip that it is on, in the first domain, and the chips of its experts, in order.
+def token(
+    experts: int,
+    active_experts: int,
+    devices: int,
+    domain_devices: int,
+    domain_limit: int,
+    seed: int,
+) -> tuple[int, list[int]]:
+    """One token: the chip that it is on, in the first domain, and the chips of its experts, in
+    order.
 
-    With a limit below the number of domains it keeps those with the highest sum of their best k/limit scores, as
-    DeepSeek-V3's router does (its report, section 2.1.2).
+    With a limit below the number of domains it keeps those with the highest sum of their best
+    k/limit scores, as DeepSeek-V3's router does (its report, section 2.1.2).
 
     >>> home, chips = token(256, 8, devices=144, domain_devices=72, domain_limit=1, seed=3)
     >>> home < 72, len({chip // 72 for chip in chips})
@@ -144,9 +161,13 @@ def token(experts: int, active_experts: int, devices: int, domain_devices: int, 
         best = -(-active_experts // domain_limit)
         sums = []
         for r in range(domains):
-            inside = sorted((scores[e] for e in range(experts) if chip[e] // domain_devices == r), reverse=True)
+            inside = sorted(
+                (scores[e] for e in range(experts) if chip[e] // domain_devices == r), reverse=True
+            )
             sums.append(sum(inside[:best]))
         kept = sorted(range(domains), key=lambda r: (-sums[r], r))[:domain_limit]
-        scores = [score if chip[e] // domain_devices in kept else -1.0 for e, score in enumerate(scores)]
+        scores = [
+            score if chip[e] // domain_devices in kept else -1.0 for e, score in enumerate(scores)
+        ]
     picks = sorted(range(experts), key=lambda e: (-scores[e], e))[:active_experts]
     return home, [chip[e] for e in sorted(picks)]

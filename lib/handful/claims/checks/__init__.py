@@ -1,11 +1,18 @@
-"""Tests of claims that are no number: each returns what it found, case by case, as {words: whether the claim agrees}.
+"""Tests of claims that are no number: each returns what it found, case by case, as {words: whether
+the claim agrees}.
 
-The first line of a test's docstring says what was tested, as the ledger shows it.  Nothing here is typed that the
-package computes: formulas are compared as SymPy expressions, processes are simulated, deployments read from the facts.
+The first line of a test's docstring says what was tested, as the ledger shows it.  Nothing here is
+typed that the package computes: formulas are compared as SymPy expressions, processes are
+simulated, deployments read from the facts.
 """
+
 from __future__ import annotations
 
 from . import budgets, networks, racks, serving, stages
 
-TESTS = {name: test for room in (serving, racks, stages, budgets, networks) for name, test in vars(room).items()
-         if getattr(test, "__module__", "") == room.__name__ and not name.startswith("_")}
+TESTS = {
+    name: test
+    for room in (serving, racks, stages, budgets, networks)
+    for name, test in vars(room).items()
+    if getattr(test, "__module__", "") == room.__name__ and not name.startswith("_")
+}

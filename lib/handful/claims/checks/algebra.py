@@ -1,4 +1,5 @@
 """What the tests of claims need to compare a formula with what was said of it."""
+
 from __future__ import annotations
 
 import sympy
@@ -16,7 +17,10 @@ def symbol(name: str):
 
 def same(formula, expression) -> bool:
     """Whether a formula is this expression, with every part of it written out."""
-    return sympy.simplify(fill_constants(formula.expanded) - fill_constants(sympy.sympify(expression))) == 0
+    return (
+        sympy.simplify(fill_constants(formula.expanded) - fill_constants(sympy.sympify(expression)))
+        == 0
+    )
 
 
 def free_of(formula, *names: str) -> bool:

@@ -1,4 +1,5 @@
-"""Write the book as files: ``python -m handful.page.bound [pdf] [epub] [--paper letter]``, both where none is named.
+"""Write the book as files: ``python -m handful.page.bound [pdf] [epub] [--paper letter]``, both
+where none is named.
 
 The pages are built first; then the site is finished again, so that it offers the files.
 """
@@ -14,13 +15,20 @@ from . import book, epub, offer, pdf
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write the book as a PDF and an EPUB into _build/bound.")
-    parser.add_argument("kinds", nargs="*", metavar="pdf|epub", help="which file; both where none is named")
+    parser = argparse.ArgumentParser(
+        description="Write the book as a PDF and an EPUB into _build/bound."
+    )
+    parser.add_argument(
+        "kinds", nargs="*", metavar="pdf|epub", help="which file; both where none is named"
+    )
     parser.add_argument("--paper", choices=sorted(pdf.PAPERS), default="a4", help="the PDF's page")
     options = parser.parse_args()
     kinds = options.kinds or list(offer.WHAT)
     if unknown := set(kinds) - set(offer.WHAT):
-        parser.error(f"the book can be had as {' and '.join(offer.WHAT)}, not as {', '.join(sorted(unknown))}")
+        parser.error(
+            f"the book can be had as {' and '.join(offer.WHAT)}, not as "
+            f"{', '.join(sorted(unknown))}"
+        )
     digest = offer.source_digest()
     raw = build.raw_pages()
     build.say("gathering the chapters")
@@ -40,7 +48,9 @@ def main() -> None:
                 count = pdf.write(target, raw, pages, formulas, options.paper, build.say)
                 verdict = f"{count} pages"
             offer.stamp(kind, digest)
-            build.say(f"{target.relative_to(build.ROOT)}: {target.stat().st_size / 1e6:.2f} MB; {verdict}")
+            build.say(
+                f"{target.relative_to(build.ROOT)}: {target.stat().st_size / 1e6:.2f} MB; {verdict}"
+            )
     except book.BookError as error:
         build.stop(str(error))
     build.publish(raw, build.SITE)

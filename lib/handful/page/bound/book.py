@@ -1,8 +1,9 @@
 """The book as one document, for paper and for e-readers: ``make pdf``, ``make epub``.
 
-`gather` takes the pages as Sphinx wrote them, in the order of ``_toc.yml``, and leaves what a book holds: furniture of
-the site goes, questions and problems point to an appendix with their answers, and every link leads to a place in the
-book itself or out of it.  `pdf` and `epub` write what it returns.
+`gather` takes the pages as Sphinx wrote them, in the order of ``_toc.yml``, and leaves what a book
+holds: furniture of the site goes, questions and problems point to an appendix with their answers,
+and every link leads to a place in the book itself or out of it.  `pdf` and `epub` write what it
+returns.
 """
 
 from __future__ import annotations
@@ -24,16 +25,62 @@ from ...exercises.problems import problem
 from .. import editions, finish
 from ..bootstrap import ROOT
 
-# Pages that are nothing without scripts, and those for teachers, which are about commands and files.
+# Pages that are nothing without scripts, and those for teachers, which are about commands and
+# files.
 LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments", "classroom-at-scale"}
 BACK = "To look up"  # the part of _toc.yml that follows the answers
 # What a reader of the site uses and a reader of a book cannot.
-FURNITURE = ("script", "template", "noscript", "form", "button", "input", "select", ".headerlink", ".explorer-data",
-             ".ledger-tools", ".problems-about", ".problem-turns", ".card-foot", ".toctree-wrapper", ".yours", ".entry-id",
-             ".only-on-site", ".bound-files", "wbr")
-PLAIN = ("span.live", "span.fact", "span.given", "span.drawn", "span.std", "span.doc", "span.pre", "span.bibtex-citation")
-KEPT = {"id", "class", "href", "src", "alt", "title", "lang", "role", "scope", "colspan", "rowspan", "start", "type", "data-tex",
-        "data-display", "aria-label", "aria-labelledby", "aria-hidden"}
+FURNITURE = (
+    "script",
+    "template",
+    "noscript",
+    "form",
+    "button",
+    "input",
+    "select",
+    ".headerlink",
+    ".explorer-data",
+    ".ledger-tools",
+    ".problems-about",
+    ".problem-turns",
+    ".card-foot",
+    ".toctree-wrapper",
+    ".yours",
+    ".entry-id",
+    ".only-on-site",
+    ".bound-files",
+    "wbr",
+)
+PLAIN = (
+    "span.live",
+    "span.fact",
+    "span.given",
+    "span.drawn",
+    "span.std",
+    "span.doc",
+    "span.pre",
+    "span.bibtex-citation",
+)
+KEPT = {
+    "id",
+    "class",
+    "href",
+    "src",
+    "alt",
+    "title",
+    "lang",
+    "role",
+    "scope",
+    "colspan",
+    "rowspan",
+    "start",
+    "type",
+    "data-tex",
+    "data-display",
+    "aria-label",
+    "aria-labelledby",
+    "aria-hidden",
+}
 
 
 class BookError(RuntimeError):
@@ -44,8 +91,9 @@ class BookError(RuntimeError):
 class Page:
     """A chapter, or another part of the book that begins on a page of its own.
 
-    `body` is its <section>, whose id is `name`; ids within it begin with the name of the page that they came from.
-    `number` is that of a chapter, and 0 elsewhere; `kind` is "preface", "chapter", "answers" or "back".
+    `body` is its <section>, whose id is `name`; ids within it begin with the name of the page that
+    they came from.  `number` is that of a chapter, and 0 elsewhere; `kind` is "preface", "chapter",
+    "answers" or "back".
     """
 
     name: str
@@ -62,31 +110,57 @@ def edition() -> dict:
     ['author', 'date', 'name', 'summary', 'title', 'version']
     """
     told, now = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8")), editions.current()
-    return {"title": told["title"], "author": told["authors"][0]["name"], "date": now.date.isoformat(), "name": now.title,
-            "version": now.version, "summary": " ".join(told["abstract"].split())}
+    return {
+        "title": told["title"],
+        "author": told["authors"][0]["name"],
+        "date": now.date.isoformat(),
+        "name": now.title,
+        "version": now.version,
+        "summary": " ".join(told["abstract"].split()),
+    }
 
 
 def colophon(told: dict) -> list[str]:
     """What a reader of a file has to know of it, a paragraph each."""
     first = scenario.DEFAULT
-    return [f"{told['name']}, version {told['version']}. Text under CC BY 4.0, code under the MIT licence.",
-            "This is the still form of an interactive book. Where the text says drag or choose, the book as a site moves; here each plot "
-            "stands at its first setting, and each computed number is for one scenario: "
-            f"{first['hardware']}, {first['model']}, {first['precision']}, a context of {first['context']:,} tokens.",
-            "Problems show one draw of their numbers. Hints, solutions and the answers to each chapter's questions are in the appendix. "
-            "Times such as 16:30 link to that moment of the lecture, and a verdict such as \u201c\u2713 holds\u201d leads to the claim in the ledger."]
+    return [
+        f"{told['name']}, version {told['version']}. Text under CC BY 4.0, code under the MIT "
+        "licence.",
+        "This is the still form of an interactive book. Where the text says drag or choose, the "
+        "book as a site moves; here each plot "
+        "stands at its first setting, and each computed number is for one scenario: "
+        f"{first['hardware']}, {first['model']}, {first['precision']}, a context of "
+        f"{first['context']:,} tokens.",
+        "Problems show one draw of their numbers. Hints, solutions and the answers to each "
+        "chapter's questions are in the appendix. "
+        "Times such as 16:30 link to that moment of the lecture, and a verdict such as "
+        "\u201c\u2713 holds\u201d leads to the claim in the ledger.",
+    ]
 
 
 def listed(toc: dict) -> list[tuple[str, str]]:
     """Pages of a table of contents with their kind, without those that no edition holds.
 
-    >>> listed({"root": "index", "parts": [{"caption": "The lecture", "chapters": [{"file": "pipelining"}, {"file": "review"}]},
-    ...                                    {"caption": "To look up", "chapters": [{"file": "claims"}]}]})
+    >>> listed(
+    ...     {
+    ...         "root": "index",
+    ...         "parts": [
+    ...             {
+    ...                 "caption": "The lecture",
+    ...                 "chapters": [{"file": "pipelining"}, {"file": "review"}],
+    ...             },
+    ...             {"caption": "To look up", "chapters": [{"file": "claims"}]},
+    ...         ],
+    ...     }
+    ... )
     [('index', 'preface'), ('pipelining', 'chapter'), ('claims', 'back')]
     """
     found = [(toc["root"], "preface")]
     for part in toc.get("parts", ()):
-        found += [(entry["file"], "back" if part.get("caption") == BACK else "chapter") for entry in part["chapters"]]
+        found += [
+            (entry["file"], "back" if part.get("caption") == BACK else "chapter")
+            for entry in part["chapters"]
+        ]
     return [(name, kind) for name, kind in found if name not in LEFT_OUT]
 
 
@@ -116,7 +190,9 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
         soup = BeautifulSoup((raw / f"{name}.html").read_text("utf-8"), "html.parser")
         body = soup.select_one("article.bd-article section")
         if body is None:
-            raise BookError(f"{name}: the page holds no text; the theme has changed, see bound/book.py.")
+            raise BookError(
+                f"{name}: the page holds no text; the theme has changed, see bound/book.py."
+            )
         top = tops[name] = body["id"]
         strip(body)
         title = body.h1.get_text().strip()
@@ -146,7 +222,9 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
 
 def new(tag: str, *children: Tag | str, **attributes) -> Tag:
     """An element; ``class_`` is its class."""
-    made = BeautifulSoup("", "html.parser").new_tag(tag, attrs={key.rstrip("_"): value for key, value in attributes.items()})
+    made = BeautifulSoup("", "html.parser").new_tag(
+        tag, attrs={key.rstrip("_"): value for key, value in attributes.items()}
+    )
     made.extend(children)
     return made
 
@@ -184,7 +262,13 @@ def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
         n = place["questions"]
         name = f"Question {chapter}.{n}" if chapter else f"Question {n}"
         title = box.select_one(".admonition-title").extract()
-        answer = new("div", head(name, f"question-{n}"), *list(box.children), class_="answer", id=f"answer-{n}")
+        answer = new(
+            "div",
+            head(name, f"question-{n}"),
+            *list(box.children),
+            class_="answer",
+            id=f"answer-{n}",
+        )
         title.name = "p"
         title["class"] = ["question-text"]
         title.insert(0, new("strong", f"{name} "))
@@ -196,7 +280,12 @@ def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
 
 
 def head(name: str, back: str, more: str = "") -> Tag:
-    return new("p", new("a", new("strong", name), href=f"#{back}", class_="see"), f" {more}" if more else "", class_="answer-head")
+    return new(
+        "p",
+        new("a", new("strong", name), href=f"#{back}", class_="see"),
+        f" {more}" if more else "",
+        class_="answer-head",
+    )
 
 
 def see(text: str, target: str) -> Tag:
@@ -204,30 +293,69 @@ def see(text: str, target: str) -> Tag:
 
 
 def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
-    """Problems, with the numbers that the first seed draws: numbers them, and returns hints and solutions."""
+    """Problems, with the numbers that the first seed draws: numbers them, and returns hints and
+    solutions.
+    """
     found = []
     for box in body.select("section.problem"):
         place["problems"] += 1
-        name = f"Problem {chapter}.{place['problems']}" if chapter else f"Problem {place['problems']}"
+        name = (
+            f"Problem {chapter}.{place['problems']}" if chapter else f"Problem {place['problems']}"
+        )
         given = box["id"].removeprefix("problem-")
         title = box.select_one(".problem-name").get_text().strip()
-        answer = new("div", head(name, f"problem-{given}", title), class_="answer", id=f"solution-{given}")
+        answer = new(
+            "div", head(name, f"problem-{given}", title), class_="answer", id=f"solution-{given}"
+        )
         for i, hint in enumerate(box.select("details.hint"), 1):
             hint.summary.decompose()
-            answer.append(new("div", new("p", new("strong", f"Hint {i}"), class_="hint-head"), *list(hint.children), class_="hint"))
+            answer.append(
+                new(
+                    "div",
+                    new("p", new("strong", f"Hint {i}"), class_="hint-head"),
+                    *list(hint.children),
+                    class_="hint",
+                )
+            )
             hint.decompose()
         for rubric in box.select("ul.rubric"):
             rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
         if says := box.select(".choice-says"):
-            answer.append(new("p", new("strong", f"{'ABCDEFGH'[right_choice(problem(given), 0)]} is right."), class_="right"))
-            answer.append(new("ol", *(new("li", *list(one.extract().children)) for one in says), class_="choices"))
+            answer.append(
+                new(
+                    "p",
+                    new("strong", f"{'ABCDEFGH'[right_choice(problem(given), 0)]} is right."),
+                    class_="right",
+                )
+            )
+            answer.append(
+                new(
+                    "ol",
+                    *(new("li", *list(one.extract().children)) for one in says),
+                    class_="choices",
+                )
+            )
         solution = box.select_one("details.solution")
         solution.summary.decompose()
-        answer.append(new("div", new("p", new("strong", "Solution"), class_="hint-head"), *list(solution.children), class_="solution"))
+        answer.append(
+            new(
+                "div",
+                new("p", new("strong", "Solution"), class_="hint-head"),
+                *list(solution.children),
+                class_="solution",
+            )
+        )
         solution.decompose()
         level = box.select_one(".problem-level").get_text().strip()
-        box.select_one(".problem-head").replace_with(new("p", new("strong", f"{name} "), new("strong", title, class_="problem-name"),
-                                                         f" · {level.lower()}", class_="problem-head"))
+        box.select_one(".problem-head").replace_with(
+            new(
+                "p",
+                new("strong", f"{name} "),
+                new("strong", title, class_="problem-name"),
+                f" · {level.lower()}",
+                class_="problem-head",
+            )
+        )
         box.name, box.attrs = "div", {"class": ["problem"], "id": box["id"]}
         box.append(see("Hints and solution", f"solution-{given}"))
         found.append(answer)
@@ -240,22 +368,42 @@ def cards(body: Tag) -> None:
         entries = []
         for card in group.select(".card"):
             card.select_one(".card-back summary").decompose()
-            entries.append(new("div", new("dt", *list(card.select_one(".card-front").children)),
-                               new("dd", *list(card.select_one(".card-back").children)), id=card["id"]))
+            entries.append(
+                new(
+                    "div",
+                    new("dt", *list(card.select_one(".card-front").children)),
+                    new("dd", *list(card.select_one(".card-back").children)),
+                    id=card["id"],
+                )
+            )
         group.clear()
         group.attrs = {"class": ["cards"], "aria-label": "Cards"}
         group.extend([new("p", "To remember", class_="cards-title"), new("dl", *entries)])
 
 
 def own(body: Tag, page: str, top: str) -> None:
-    """Give ids the name of their page, and links the ids; a link becomes ``#page--id`` wherever it leads in the book."""
+    """Give ids the name of their page, and links the ids; a link becomes ``#page--id`` wherever it
+    leads in the book.
+    """
     for tag in body.find_all(True, id=True) + [body]:
         if not str(tag["id"]).startswith("answers--") and "--" not in tag["id"]:
             tag["id"] = page if tag["id"] == top else f"{page}--{tag['id']}"
     for tag in body.find_all(True):
-        for key in ("aria-labelledby", "xlink:href", "clip-path", "mask", "fill", "marker-end", "marker-start"):
+        for key in (
+            "aria-labelledby",
+            "xlink:href",
+            "clip-path",
+            "mask",
+            "fill",
+            "marker-end",
+            "marker-start",
+        ):
             if key in tag.attrs:
-                value = re.sub(r"^#|(?<=url\()#", f"#{page}--", tag[key]) if key != "aria-labelledby" else f"{page}--{tag[key]}"
+                value = (
+                    re.sub(r"^#|(?<=url\()#", f"#{page}--", tag[key])
+                    if key != "aria-labelledby"
+                    else f"{page}--{tag[key]}"
+                )
                 if not (key == "fill" and not value.startswith("url(")):
                     tag[key] = value
     for link in body.find_all("a", href=True):
@@ -264,7 +412,11 @@ def own(body: Tag, page: str, top: str) -> None:
             continue
         target = address.path.removesuffix(".html") or page
         where = address.fragment
-        link["href"] = f"#{target}" if not where or (target == page and where == top) else f"#{target}--{where}"
+        link["href"] = (
+            f"#{target}"
+            if not where or (target == page and where == top)
+            else f"#{target}--{where}"
+        )
 
 
 def ids(pages: Sequence[Page]) -> dict[str, str]:
@@ -279,7 +431,9 @@ def ids(pages: Sequence[Page]) -> dict[str, str]:
 
 
 def close_links(pages: Sequence[Page], tops: dict[str, str], whole: bool) -> None:
-    """Links to pages and files that the edition leaves out become text; any other that leads nowhere is refused."""
+    """Links to pages and files that the edition leaves out become text; any other that leads
+    nowhere is refused.
+    """
     known, outside = ids(pages), LEFT_OUT | {"genindex", "search"}
     for page in pages:
         for link in page.body.find_all("a", href=re.compile("^#")):
@@ -309,7 +463,11 @@ def index_of_terms(pages: Sequence[Page]) -> Tag | None:
             if page.kind == "chapter" and key not in seen:
                 seen.add(key)
                 link["id"] = f"{page.name}--use-{n}"
-                uses.setdefault(link["href"], []).append(new("a", str(page.number), class_="use", href=f"#{link['id']}", title=page.title))
+                uses.setdefault(link["href"], []).append(
+                    new(
+                        "a", str(page.number), class_="use", href=f"#{link['id']}", title=page.title
+                    )
+                )
     entries = []
     for term in sorted(glossary.body.select("dt[id]"), key=lambda dt: dt.get_text().lower()):
         places = uses.get(f"#{term['id']}", [])
@@ -318,10 +476,13 @@ def index_of_terms(pages: Sequence[Page]) -> Tag | None:
         for i, place in enumerate(places):
             line.extend([", " if i else "\u2002", place])
         entries.append(line)
-    return new("section", heading("h1", "Index of terms"), new("ul", *entries, class_="terms"), id="terms")
+    return new(
+        "section", heading("h1", "Index of terms"), new("ul", *entries, class_="terms"), id="terms"
+    )
 
 
 # Maths
+
 
 class AsTypeset:
     """Stands where `finish.Maths` expects the site's styles: what KaTeX wrote stays as it is."""
@@ -332,7 +493,9 @@ class AsTypeset:
 
 
 def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
-    """Set all formulas; bodies keep placeholders, which `printed` fills from the list that this returns."""
+    """Set all formulas; bodies keep placeholders, which `printed` fills from the list that this
+    returns.
+    """
     maths = finish.Maths()
     for page in pages:
         finish.mark_maths(page.body, page.name, maths)
@@ -341,7 +504,9 @@ def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
 
 def printed(body: Tag, formulas: Sequence[str], write: Callable[[str], str]) -> str:
     """The markup of a page; `write` makes of KaTeX's markup what the format wants."""
-    return re.sub("\ue000(\\d+)\ue001", lambda m: write(formulas[int(m[1])]), body.decode(formatter="minimal"))
+    return re.sub(
+        "\ue000(\\d+)\ue001", lambda m: write(formulas[int(m[1])]), body.decode(formatter="minimal")
+    )
 
 
 def copies(pages: Sequence[Page]) -> list[Page]:
@@ -352,11 +517,17 @@ def copies(pages: Sequence[Page]) -> list[Page]:
 def mathml(katex: str) -> str:
     """The MathML in KaTeX's markup, with TeX as its alternative text.
 
-    >>> mathml('<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>B</mi>'
-    ...        '</mrow><annotation encoding="application/x-tex">B</annotation></semantics></math></span></span>')
+    >>> mathml(
+    ...     '<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>B</mi>'
+    ...     '</mrow><annotation encoding="application/x-tex">B</annotation></semantics></math></span></span>'
+    ... )
     '<math xmlns="http://www.w3.org/1998/Math/MathML" alttext="B"><mrow><mi>B</mi></mrow></math>'
     """
-    found = re.search(r"<math\b([^>]*)><semantics>(.*?)<annotation[^>]*>(.*?)</annotation></semantics></math>", katex, re.S)
+    found = re.search(
+        r"<math\b([^>]*)><semantics>(.*?)<annotation[^>]*>(.*?)</annotation></semantics></math>",
+        katex,
+        re.S,
+    )
     tex = re.sub(r"\s+", " ", html.escape(html.unescape(found[3])))
     return f'<math{found[1]} alttext="{tex}">{found[2]}</math>'
 
@@ -364,7 +535,9 @@ def mathml(katex: str) -> str:
 def visible(katex: str) -> str:
     """KaTeX's markup without the MathML that stands beside it for the ear.
 
-    >>> visible('<span class="katex"><span class="katex-mathml"><math></math></span><span class="katex-html">B</span></span>')
+    >>> visible(
+    ...     '<span class="katex"><span class="katex-mathml"><math></math></span><span class="katex-html">B</span></span>'
+    ... )
     '<span class="katex"><span class="katex-html">B</span></span>'
     """
     return re.sub(r'<span class="katex-mathml">.*?</math></span>', "", katex, flags=re.S)

@@ -1,4 +1,6 @@
-"""The cover, drawn from the book's own first curve: what one token costs, against the batch that shares a machine."""
+"""The cover, drawn from the book's own first curve: what one token costs, against the batch that
+shares a machine.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def curve(points: int = 120) -> tuple[list[float], list[float]]:
     from ... import latency, scenario
 
     batch = np.geomspace(1, 2e5, points)
-    return batch.tolist(), np.asarray(latency.cost_per_token(scenario.values(), batch=batch)).tolist()
+    return batch.tolist(), np.asarray(
+        latency.cost_per_token(scenario.values(), batch=batch)
+    ).tolist()
 
 
 @cache
@@ -33,12 +37,25 @@ def cover(title: str, author: str, name: str) -> bytes:
         axes.set_axis_off()
         axes.set(xscale="log", yscale="log", xlim=(batch[0], batch[-1]))
         for share in SHARES:
-            axes.plot(batch, [value * share for value in cost], color=WARM if share == 1 else SOFT, linewidth=4.5 if share == 1 else 1.2,
-                      alpha=1 if share == 1 else 0.7)
+            axes.plot(
+                batch,
+                [value * share for value in cost],
+                color=WARM if share == 1 else SOFT,
+                linewidth=4.5 if share == 1 else 1.2,
+                alpha=1 if share == 1 else 0.7,
+            )
         first, _, last = title.rpartition(" ")
         figure.text(0.1, 0.86, first, color=LIGHT, fontsize=44)
         figure.text(0.1, 0.785, last, color=LIGHT, fontsize=64)
-        figure.text(0.1, 0.725, "The mathematics of how large language\nmodels are trained and served", color=SOFT, fontsize=21, va="top", linespacing=1.4)
+        figure.text(
+            0.1,
+            0.725,
+            "The mathematics of how large language\nmodels are trained and served",
+            color=SOFT,
+            fontsize=21,
+            va="top",
+            linespacing=1.4,
+        )
         figure.text(0.1, 0.09, author, color=LIGHT, fontsize=15)
         figure.text(0.1, 0.06, name, color=SOFT, fontsize=15)
         picture = io.BytesIO()
@@ -54,9 +71,18 @@ def drawing(width: float = 162, height: float = 90) -> str:
     low, high = log(min(cost)), log(max(cost) * SHARES[-1])
 
     def path(share: int) -> str:
-        places = (f"{width * log(x / batch[0]) / log(batch[-1] / batch[0]):.2f} {height * (1 - (log(y * share) - low) / (high - low)):.2f}"
-                  for x, y in zip(batch, cost))
-        return (f'<path d="M {" L ".join(places)}" fill="none" stroke="{"#b34700" if share == 1 else "#8fa3b8"}" '
-                f'stroke-width="{0.9 if share == 1 else 0.3}"/>')
+        places = (
+            f"{width * log(x / batch[0]) / log(batch[-1] / batch[0]):.2f} "
+            f"{height * (1 - (log(y * share) - low) / (high - low)):.2f}"
+            for x, y in zip(batch, cost)
+        )
+        return (
+            f'<path d="M {" L ".join(places)}" fill="none" '
+            f'stroke="{"#b34700" if share == 1 else "#8fa3b8"}" '
+            f'stroke-width="{0.9 if share == 1 else 0.3}"/>'
+        )
 
-    return f'<svg viewBox="0 -1 {width} {height + 2}" aria-hidden="true">{"".join(map(path, SHARES))}</svg>'
+    return (
+        f'<svg viewBox="0 -1 {width} {height + 2}" '
+        f'aria-hidden="true">{"".join(map(path, SHARES))}</svg>'
+    )

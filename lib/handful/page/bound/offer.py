@@ -19,7 +19,16 @@ SUFFIXES = {".py", ".csv", ".toml", ".json", ".md", ".bib", ".css", ".mjs", ".sv
 def source_digest() -> str:
     """SHA-256 of all that the files are made from, 16 digits."""
     total = hashlib.sha256()
-    files = [ROOT / name for name in ("_toc.yml", "_config.yml", "CITATION.cff", "requirements.lock", "package-lock.json")]
+    files = [
+        ROOT / name
+        for name in (
+            "_toc.yml",
+            "_config.yml",
+            "CITATION.cff",
+            "requirements.lock",
+            "package-lock.json",
+        )
+    ]
     for folder in ("book", "exercises", "lib/handful"):
         files += [path for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
     for path in sorted(files):
@@ -34,11 +43,15 @@ def _known(folder: Path) -> dict[str, str]:
 
 def stamp(kind: str, digest: str, folder: Path = FOLDER) -> None:
     """Note what the file of `kind` was made from: `source_digest` as it was before."""
-    (folder / "made-from.json").write_text(json.dumps({**_known(folder), kind: digest}, sort_keys=True), "utf-8")
+    (folder / "made-from.json").write_text(
+        json.dumps({**_known(folder), kind: digest}, sort_keys=True), "utf-8"
+    )
 
 
 def made(folder: Path = FOLDER) -> list[Path]:
-    """The files that were made from the sources as they are now; a text that has changed since makes them of no use."""
+    """The files that were made from the sources as they are now; a text that has changed since
+    makes them of no use.
+    """
     known = _known(folder)
     now = source_digest() if known else ""
     paths = [folder / f"{STEM}.{kind}" for kind in WHAT if known.get(kind) == now]
@@ -53,13 +66,19 @@ def lay(site: Path, files: list[Path]) -> None:
 
 
 def place(soup, up: str, files: list[Path]) -> None:
-    """Offer the files in a page's download menu, and where the page has a box for them (class "bound-files")."""
+    """Offer the files in a page's download menu, and where the page has a box for them (class
+    "bound-files").
+    """
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
     pattern = menu.select_one("a.btn-download-source-button") if menu else None
     for path in files if pattern else ():
         item = copy.copy(pattern.find_parent("li"))
         link = item.a
-        link["href"], link["title"], link["download"] = f"{up}{PLACE}/{path.name}", f"Download the whole book: {WHAT[path.suffix[1:]]}", ""
+        link["href"], link["title"], link["download"] = (
+            f"{up}{PLACE}/{path.name}",
+            f"Download the whole book: {WHAT[path.suffix[1:]]}",
+            "",
+        )
         link.select_one(".btn__text-container").string = f"The whole book ({path.suffix})"
         menu.append(item)
     for box in soup.select(".bound-files"):
@@ -69,7 +88,10 @@ def place(soup, up: str, files: list[Path]) -> None:
         box.name = "ul"
         box.clear()
         for path in files:
-            item, link = soup.new_tag("li"), soup.new_tag("a", href=f"{up}{PLACE}/{path.name}", download="")
+            item, link = (
+                soup.new_tag("li"),
+                soup.new_tag("a", href=f"{up}{PLACE}/{path.name}", download=""),
+            )
             link.string = f"{WHAT[path.suffix[1:]]} ({path.stat().st_size / 1e6:.1f} MB)"
             item.append(link)
             box.append(item)

@@ -1,7 +1,10 @@
-"""The book on paper: one document, printed by Chromium, with bookmarks, links and page numbers.  ``make pdf``.
+"""The book on paper: one document, printed by Chromium, with bookmarks, links and page numbers.
 
-Chromium numbers pages but cannot say in the text on which page a place stands (CSS's target-counter).  So the book is
-printed twice: where each place came to stand is read from the first print and written into the second.
+``make pdf``.
+
+Chromium numbers pages but cannot say in the text on which page a place stands (CSS's
+target-counter).  So the book is printed twice: where each place came to stand is read from the
+first print and written into the second.
 """
 
 from __future__ import annotations
@@ -19,24 +22,47 @@ from . import book, cover
 from .book import BookError, Page
 
 PAPERS = {"a4": "210mm 297mm", "letter": "215.9mm 279.4mm"}
-FONTS = ("source-serif-4/400", "source-serif-4/400-italic", "source-serif-4/600", "source-serif-4/600-italic",
-         "source-sans-3/400", "source-sans-3/600")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync",
-         "--disable-component-update", "--disable-default-apps", "--disable-features=OptimizationHints,MediaRouter,Translate"]
+FONTS = (
+    "source-serif-4/400",
+    "source-serif-4/400-italic",
+    "source-serif-4/600",
+    "source-serif-4/600-italic",
+    "source-sans-3/400",
+    "source-sans-3/600",
+)
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-features=OptimizationHints,MediaRouter,Translate",
+]
 MOST_PRINTS = 4
 
 
 def page_rules(pages: Sequence[Page], title: str, paper: str) -> str:
-    """CSS for each page's running head: the book's title on the left page, the chapter's on the right, numbers outside."""
-    font = 'font: 8.6pt "Source Sans 3", sans-serif; color: #4d555e; padding-bottom: 5mm; vertical-align: bottom;'
+    """CSS for each page's running head: the book's title on the left page, the chapter's on the
+    right, numbers outside.
+    """
+    font = (
+        'font: 8.6pt "Source Sans 3", sans-serif; color: #4d555e; padding-bottom: 5mm; '
+        "vertical-align: bottom;"
+    )
     rules = [f"@page {{ size: {PAPERS[paper]}; margin: 25mm 24mm 22mm; }}", "@page bare { }"]
     for page in pages:
         head = f"{page.number}  {page.title}" if page.number else page.title
-        rules += [f"#{page.name} {{ page: {ident(page.name)}; }}",
-                  f'@page {ident(page.name)}:right {{ @top-left {{ content: "{css(head)}"; {font} white-space: nowrap; }} '
-                  f"@top-right {{ content: counter(page); {font} }} }}",
-                  f"@page {ident(page.name)}:left {{ @top-left {{ content: counter(page); {font} }} "
-                  f'@top-right {{ content: "{css(title)}"; {font} white-space: nowrap; }} }}']
+        rules += [
+            f"#{page.name} {{ page: {ident(page.name)}; }}",
+            f'@page {ident(page.name)}:right {{ @top-left {{ content: "{css(head)}"; {font} '
+            f"white-space: nowrap; }} "
+            f"@top-right {{ content: counter(page); {font} }} }}",
+            f"@page {ident(page.name)}:left {{ @top-left {{ content: counter(page); {font} }} "
+            f'@top-right {{ content: "{css(title)}"; {font} white-space: nowrap; }} }}',
+        ]
     return "\n".join(rules)
 
 
@@ -55,17 +81,33 @@ def number(target: str) -> str:
 
 def contents(pages: Sequence[Page]) -> str:
     def entry(page: Page) -> str:
-        sections = "".join(f'<li><a href="#{section["id"]}">{escape(section.h2.get_text().strip())}{number(section["id"])}</a></li>'
-                           for section in page.body.find_all("section", recursive=False) if section.h2 and page.kind in ("chapter", "preface"))
+        sections = "".join(
+            "<li><a "
+            f'href="#{section["id"]}">{escape(section.h2.get_text().strip())}{number(section["id"])}</a></li>'
+            for section in page.body.find_all("section", recursive=False)
+            if section.h2 and page.kind in ("chapter", "preface")
+        )
         count = f'<span class="count">{page.number}</span>' if page.number else ""
-        return f'<li><a href="#{page.name}"><span>{count}{escape(page.title)}</span>{number(page.name)}</a>{f"<ol>{sections}</ol>" if sections else ""}</li>'
+        return (
+            "<li><a "
+            f'href="#{page.name}">'
+            f"<span>{count}{escape(page.title)}</span>{number(page.name)}</a>{f'<ol>{sections}</ol>' if sections else ''}</li>"
+        )
 
-    return f'<section class="contents" id="contents"><h1>Contents</h1><ol>{"".join(map(entry, pages))}</ol></section>'
+    return (
+        '<section class="contents" id="contents"><h1>Contents</h1>'
+        f"<ol>{''.join(map(entry, pages))}</ol></section>"
+    )
 
 
 def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str) -> str:
     """The whole book as one HTML document, whose page numbers are still to be filled in."""
-    told, here, packages, pages = book.edition(), Path(__file__).parent, ROOT / "node_modules", book.copies(pages)
+    told, here, packages, pages = (
+        book.edition(),
+        Path(__file__).parent,
+        ROOT / "node_modules",
+        book.copies(pages),
+    )
     for page in pages:
         for link in page.body.select("a.see"):
             link.append(", page ")
@@ -77,16 +119,32 @@ def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: s
             picture["src"] = (raw / "_images" / Path(picture["src"]).name).as_uri()
         if page.number:
             page.body.h1.insert(0, book.new("span", f"Chapter {page.number}", class_="number"))
-    texts = [book.printed(page.body, formulas, book.visible).replace("data_pn", "data-pn") for page in pages]
-    sheets = [packages / "katex/dist/katex.min.css", *(packages / "@fontsource" / f"{font}.css" for font in FONTS),
-              here / "edition.css", here / "paper.css"]
+    texts = [
+        book.printed(page.body, formulas, book.visible).replace("data_pn", "data-pn")
+        for page in pages
+    ]
+    sheets = [
+        packages / "katex/dist/katex.min.css",
+        *(packages / "@fontsource" / f"{font}.css" for font in FONTS),
+        here / "edition.css",
+        here / "paper.css",
+    ]
     links = "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets)
-    front = (f'<section class="title-page"><h1>{escape(told["title"])}</h1><p class="subtitle">The mathematics of how large language models '
-             f'are trained and served</p>{cover.drawing()}<p class="foot">{escape(told["author"])}<br>{told["name"]}</p></section>'
-             f'<section class="colophon" id="colophon"><h2>About this edition</h2>{"".join(f"<p>{text}</p>" for text in book.colophon(told))}</section>')
-    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(told["title"])}</title>'
-            f'<meta name="author" content="{escape(told["author"])}">{links}<style>{page_rules(pages, told["title"], paper)}</style></head>'
-            f'<body>{front}{contents(pages)}{"".join(texts)}</body></html>')
+    front = (
+        f'<section class="title-page"><h1>{escape(told["title"])}</h1>'
+        '<p class="subtitle">The mathematics of how large language models '
+        f"are trained and served</p>{cover.drawing()}<p "
+        f'class="foot">{escape(told["author"])}<br>{told["name"]}</p></section>'
+        '<section class="colophon" id="colophon"><h2>About this '
+        f"edition</h2>{''.join(f'<p>{text}</p>' for text in book.colophon(told))}</section>"
+    )
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(told['title'])}</title>"
+        '<meta name="author" '
+        f'content="{escape(told["author"])}">{links}<style>{page_rules(pages, told["title"], paper)}</style></head>'
+        f"<body>{front}{contents(pages)}{''.join(texts)}</body></html>"
+    )
 
 
 def fill(text: str, where: dict[str, int]) -> str:
@@ -95,14 +153,25 @@ def fill(text: str, where: dict[str, int]) -> str:
     >>> fill('<p>See page <span class="pn" data-pn="a">000</span>.</p>', {"a": 7})
     '<p>See page <span class="pn" data-pn="a">7</span>.</p>'
     """
-    text = re.sub(r'(<span class="pn" data-pn="([^"]*)">)[^<]*', lambda m: m[1] + str(where.get(m[2], "")), text)
+    text = re.sub(
+        r'(<span class="pn" data-pn="([^"]*)">)[^<]*',
+        lambda m: m[1] + str(where.get(m[2], "")),
+        text,
+    )
     return re.sub(r'<li class="term">.*?</li>', _pages_once, text, flags=re.S)
 
 
 def _pages_once(line: re.Match) -> str:
     head, *_ = line[0].removesuffix("</li>").split('<a class="use"')
-    first = {re.search(r">(\d*)</span>", use)[1]: use for use in reversed(re.findall(r'<a class="use".*?</a>', line[0], re.S))}
-    return head + ", ".join(first[page] for page in sorted(first, key=lambda page: int(page or 0))) + "</li>"
+    first = {
+        re.search(r">(\d*)</span>", use)[1]: use
+        for use in reversed(re.findall(r'<a class="use".*?</a>', line[0], re.S))
+    }
+    return (
+        head
+        + ", ".join(first[page] for page in sorted(first, key=lambda page: int(page or 0)))
+        + "</li>"
+    )
 
 
 def places(path: Path) -> dict[str, int]:
@@ -111,10 +180,20 @@ def places(path: Path) -> dict[str, int]:
 
     with pikepdf.open(path) as found:
         numbers = {page.objgen: i for i, page in enumerate(found.pages, 1)}
-        return {str(name).lstrip("/"): numbers[where[0].objgen] for name, where in found.Root.Dests.items()}
+        return {
+            str(name).lstrip("/"): numbers[where[0].objgen]
+            for name, where in found.Root.Dests.items()
+        }
 
 
-def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str = "a4", say=print) -> int:
+def write(
+    target: Path,
+    raw: Path,
+    pages: Sequence[Page],
+    formulas: Sequence[str],
+    paper: str = "a4",
+    say=print,
+) -> int:
     """Write the PDF; returns how many pages it has."""
     return print_book(document(raw, pages, formulas, paper), target, say)
 
@@ -125,7 +204,10 @@ def print_book(text: str, target: Path, say=print) -> int:
 
     browser = bootstrap.find_browser()
     if browser is None:
-        raise BookError("No Chromium on this machine prints the PDF; run `make browser`, or set HANDFUL_BROWSER to one.")
+        raise BookError(
+            "No Chromium on this machine prints the PDF; run `make browser`, or set "
+            "HANDFUL_BROWSER to one."
+        )
     where: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         source, first = Path(folder) / "book.html", Path(folder) / "book.pdf"
@@ -137,12 +219,23 @@ def print_book(text: str, target: Path, say=print) -> int:
         for turn in range(1, MOST_PRINTS + 1):
             source.write_text(fill(text, where) if where else text, "utf-8")
             page.goto(source.as_uri(), wait_until="load")
-            page.evaluate("Promise.all([...document.fonts].map((face) => face.load())).then(() => null)")
+            page.evaluate(
+                "Promise.all([...document.fonts].map((face) => face.load())).then(() => null)"
+            )
             if lost:
                 raise BookError(f"The PDF asks for a file that is not there: {lost[0]}")
-            page.pdf(path=first, prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
+            page.pdf(
+                path=first,
+                prefer_css_page_size=True,
+                print_background=True,
+                outline=True,
+                tagged=True,
+            )
             found = places(first)
-            say(f"    print {turn}: the last place that a link leads to is on page {max(found.values(), default=0)}")
+            say(
+                f"    print {turn}: the last place that a link leads to is on page "
+                f"{max(found.values(), default=0)}"
+            )
             # A place that the index named twice on a page is no longer led to.
             if where and all(found.get(name, at) == at for name, at in where.items()):
                 break
@@ -152,20 +245,34 @@ def print_book(text: str, target: Path, say=print) -> int:
         chromium.close()
         missing = sorted(set(re.findall(r'data-pn="([^"]*)"', text)) - set(where))
         if missing:
-            raise BookError(f"The PDF has no place for {', '.join(missing[:5])}{' and others' if missing[5:] else ''}.")
+            raise BookError(
+                "The PDF has no place for "
+                f"{', '.join(missing[:5])}{' and others' if missing[5:] else ''}."
+            )
         return finish(first, target)
 
 
 def finish(source: Path, target: Path) -> int:
-    """Write what the book is into the PDF, with the edition's date for that of its making; packed, a third of the size."""
+    """Write what the book is into the PDF, with the edition's date for that of its making; packed,
+    a third of the size.
+    """
     import pikepdf
 
     told = book.edition()
     day = date.fromisoformat(told["date"]).strftime("D:%Y%m%d000000Z")
     target.parent.mkdir(parents=True, exist_ok=True)
     with pikepdf.open(source) as made:
-        for key, value in {"Title": told["title"], "Author": told["author"], "Subject": told["summary"], "Keywords": "CC BY 4.0",
-                           "CreationDate": day, "ModDate": day, "Creator": "handful"}.items():
+        for key, value in {
+            "Title": told["title"],
+            "Author": told["author"],
+            "Subject": told["summary"],
+            "Keywords": "CC BY 4.0",
+            "CreationDate": day,
+            "ModDate": day,
+            "Creator": "handful",
+        }.items():
             made.docinfo[f"/{key}"] = pikepdf.String(value)
-        made.save(target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+        made.save(
+            target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True
+        )
         return len(made.pages)

@@ -1,4 +1,7 @@
-"""What runs a page's cells in the browser: called by worker.js, inside Pyodide.  ``run`` takes code and gives outputs."""
+"""What runs a page's cells in the browser: called by worker.js, inside Pyodide.
+
+``run`` takes code and gives outputs.
+"""
 
 import ast
 import builtins
@@ -13,8 +16,15 @@ import re
 import sys
 
 CELL = "this cell"
-ABSENT = {"numpy": "NumPy", "scipy": "SciPy", "matplotlib": "Matplotlib", "ipywidgets": "ipywidgets", "networkx": "NetworkX",
-          "simpy": "SimPy", "yaml": "PyYAML"}
+ABSENT = {
+    "numpy": "NumPy",
+    "scipy": "SciPy",
+    "matplotlib": "Matplotlib",
+    "ipywidgets": "ipywidgets",
+    "networkx": "NetworkX",
+    "simpy": "SimPy",
+    "yaml": "PyYAML",
+}
 FORMULA = re.compile(r'<(div|span)\b[^>]*\bdata-tex="([^"]*)"[^>]*>.*?</\1>', re.S)
 
 space = {"__name__": "__main__", "__builtins__": builtins}
@@ -23,7 +33,11 @@ outputs: list = []
 
 def names(tree, kind):
     """Names that code reads (ast.Load) or binds (ast.Store)."""
-    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, kind)}
+    found = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, kind)
+    }
     if kind is ast.Store:
         for node in ast.walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -34,11 +48,14 @@ def names(tree, kind):
 
 
 def supply(tree, earlier):
-    """Bind what code reads and does not have: by running the cell above that binds it, else as a module of the book.
+    """Bind what code reads and does not have: by running the cell above that binds it, else as a
+    module of the book.
 
     So a reader may begin with any cell of a page.
     """
-    for name in sorted(names(tree, ast.Load) - names(tree, ast.Store) - set(space) - set(dir(builtins))):
+    for name in sorted(
+        names(tree, ast.Load) - names(tree, ast.Store) - set(space) - set(dir(builtins))
+    ):
         for i in reversed(range(len(earlier))):
             try:
                 above = ast.parse(earlier[i])
@@ -65,10 +82,19 @@ def show(value):
     if value is None:
         return
     if hasattr(value, "_repr_html_") and (text := value._repr_html_()) is not None:
-        text = FORMULA.sub(lambda m: f'<div class="math">{mathml(html.unescape(m[2]))}</div>' if m[1] == "div" else mathml(html.unescape(m[2]), False), text)
+        text = FORMULA.sub(
+            lambda m: (
+                f'<div class="math">{mathml(html.unescape(m[2]))}</div>'
+                if m[1] == "div"
+                else mathml(html.unescape(m[2]), False)
+            ),
+            text,
+        )
         outputs.append({"kind": "html", "html": text, "text": re.sub(r"<[^>]+>", " ", text)})
     elif tex := latex(value):
-        outputs.append({"kind": "html", "html": f'<div class="math">{mathml(tex)}</div>', "text": repr(value)})
+        outputs.append(
+            {"kind": "html", "html": f'<div class="math">{mathml(tex)}</div>', "text": repr(value)}
+        )
     else:
         outputs.append({"kind": "text", "text": repr(value)})
 
@@ -99,11 +125,17 @@ class Printed(io.StringIO):
 def explain(error):
     """An exception in a few lines: where in the reader's cell, and what is wrong."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in ABSENT:
-        return (f"This cell needs {ABSENT[error.name.split('.')[0]]}, which is not part of the Python in this page. "
-                "The chapter's notebook, in the download menu, runs it.")
+        return (
+            f"This cell needs {ABSENT[error.name.split('.')[0]]}, which is not part of the Python "
+            "in this page. "
+            "The chapter's notebook, in the download menu, runs it."
+        )
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, SyntaxError) and error.filename == CELL:
-        return f"Line {error.lineno}: {(error.text or '').strip()}\n{type(error).__name__}: {error.msg}"
+        return (
+            f"Line {error.lineno}: {(error.text or '').strip()}\n"
+            f"{type(error).__name__}: {error.msg}"
+        )
     at, trace = None, error.__traceback__
     while trace:
         at = trace.tb_lineno if trace.tb_frame.f_code.co_filename == CELL else at
@@ -112,7 +144,10 @@ def explain(error):
 
 
 def run(code, earlier):
-    """Run a cell; `earlier` is JSON, the code of the cells above it.  Returns the outputs as JSON."""
+    """Run a cell; `earlier` is JSON, the code of the cells above it.
+
+    Returns the outputs as JSON.
+    """
     outputs.clear()
     space["display"] = lambda *values: [show(value) for value in values] and None
     linecache.cache[CELL] = (len(code), None, code.splitlines(True), CELL)

@@ -1,29 +1,34 @@
-"""Explorers that are no curves: a module a kind, with a twin in JavaScript of the same name beside it.
+"""Explorers that are no curves: a module a kind, with a twin in JavaScript of the same name beside
+it.
 
 A module here holds
 
-``INPUTS``              name → (label, unit, usual value) of what controls may set besides symbols and the scenario;
-``run(explorer, state)``    a dict of plain values; ``explorer.numbers_at(state)`` gives the declared formulas' values;
-``picture(values, width)`` the height and the list of shapes (``shapes.py``) that show them at a width in pixels;
-``readouts(values)``        (label, text, note) of each number under the drawing;
-``words(values)``           what is to be seen, for those who do not see it;
-``rows(values)``            head and rows of the data table.
+``INPUTS``              name → (label, unit, usual value) of what controls may set besides symbols
+and the scenario; ``run(explorer, state)``    a dict of plain values; ``explorer.numbers_at(state)``
+gives the declared formulas' values; ``picture(values, width)`` the height and the list of shapes
+(``shapes.py``) that show them at a width in pixels; ``readouts(values)``        (label, text, note)
+of each number under the drawing; ``words(values)``           what is to be seen, for those who do
+not see it; ``rows(values)``            head and rows of the data table.
 
-The twin exports the same functions; tests hold numbers, words, table and shapes of both against each other in a
-browser.  ``train`` draws itself instead of listing shapes, since it moves hundreds of lines in each frame.
+The twin exports the same functions; tests hold numbers, words, table and shapes of both against
+each other in a browser.  ``train`` draws itself instead of listing shapes, since it moves hundreds
+of lines in each frame.
 
 >>> sorted(set(KINDS) & {"bars", "train"})
 ['bars', 'train']
 >>> find("bars").INPUTS
 {}
 """
+
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from types import ModuleType
 
-KINDS = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if found.name != "shapes"))
+KINDS = tuple(
+    sorted(found.name for found in pkgutil.iter_modules(__path__) if found.name != "shapes")
+)
 
 
 def find(kind: str) -> ModuleType:
@@ -32,6 +37,10 @@ def find(kind: str) -> ModuleType:
 
 
 def inputs(explorer, state) -> dict:
-    """What the controls set, over the usual values of the scene's inputs; whole where the control is."""
+    """What the controls set, over the usual values of the scene's inputs; whole where the control
+    is.
+    """
     usual = {name: value for name, (_, _, value) in find(explorer.kind).INPUTS.items()}
-    return usual | {name: round(value) if explorer.whole(name) else value for name, value in state.items()}
+    return usual | {
+        name: round(value) if explorer.whole(name) else value for name, value in state.items()
+    }

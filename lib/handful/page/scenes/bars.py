@@ -1,7 +1,10 @@
-"""Level bars: each declared formula at its value, on one axis; on a log axis a bar is a distance from the least.
+"""Level bars: each declared formula at its value, on one axis; on a log axis a bar is a distance
+from the least.
 
-Declare with ``numbers={"key": Readout(formula, "Label")}``; all must share a unit.  ``data={"log": True}`` for a log axis.
+Declare with ``numbers={"key": Readout(formula, "Label")}``; all must share a unit.  ``data={"log":
+True}`` for a log axis.
 """
+
 from __future__ import annotations
 
 import math
@@ -19,8 +22,14 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     inputs(explorer, state)
     found = explorer.numbers_at(state)
     units = {number.formula.gives.unit for number in explorer.numbers.values()}
-    return {"labels": [number.label or number.formula.gives.label for number in explorer.numbers.values()],
-            "values": list(found.values()), "unit": units.pop(), "log": bool(explorer.data.get("log"))}
+    return {
+        "labels": [
+            number.label or number.formula.gives.label for number in explorer.numbers.values()
+        ],
+        "values": list(found.values()),
+        "unit": units.pop(),
+        "log": bool(explorer.data.get("log")),
+    }
 
 
 def ends(v: dict[str, Any]) -> tuple[float, float]:
@@ -48,8 +57,15 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         for e in range(first, last + 1, skip):
             x = at(float(f"1e{e}"))
             out.append(shapes.line(x, TOP, x, bottom, "grid"))
-            out.append(shapes.text(x, bottom + 16, format_tick(float(f"1e{e}"), v["unit"]), "soft small",
-                                   "start" if e == first else "middle"))
+            out.append(
+                shapes.text(
+                    x,
+                    bottom + 16,
+                    format_tick(float(f"1e{e}"), v["unit"]),
+                    "soft small",
+                    "start" if e == first else "middle",
+                )
+            )
     for i, (label, value) in enumerate(zip(v["labels"], v["values"])):
         y = TOP + ROW * i
         out.append(shapes.text(0, y + 14, label, "ink"))
@@ -67,8 +83,16 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
-    return "; ".join(f"{label} {format_value(value, v['unit'])}" for label, value in zip(v["labels"], v["values"])) + "."
+    return (
+        "; ".join(
+            f"{label} {format_value(value, v['unit'])}"
+            for label, value in zip(v["labels"], v["values"])
+        )
+        + "."
+    )
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    return ["What", "Value"], [[label, format_value(value, v["unit"])] for label, value in zip(v["labels"], v["values"])]
+    return ["What", "Value"], [
+        [label, format_value(value, v["unit"])] for label, value in zip(v["labels"], v["values"])
+    ]

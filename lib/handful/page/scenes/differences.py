@@ -1,7 +1,9 @@
-"""The derivative of an S-box: how often each difference in becomes each difference out, as a field of squares.
+"""The derivative of an S-box: how often each difference in becomes each difference out, as a field
+of squares.
 
 ``data``: "tables" (name → rows of counts), "names" (name → label).
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -29,38 +31,68 @@ def shade(count: int, size: int) -> str:
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     size = len(v["table"])
     cell = min(28.0, (width - LEFT - 4) / size)
-    out = [shapes.text(LEFT, 14, "Difference out, in hexadecimal", "soft"), shapes.text(0, TOP - 8, "in", "soft")]
+    out = [
+        shapes.text(LEFT, 14, "Difference out, in hexadecimal", "soft"),
+        shapes.text(0, TOP - 8, "in", "soft"),
+    ]
     for i in range(size):
         out.append(shapes.text(LEFT + (i + 0.5) * cell, TOP - 8, f"{i:x}", "soft small", "middle"))
         chosen = i == v["difference"]
-        out.append(shapes.text(LEFT - 8, TOP + (i + 0.5) * cell + 4, f"{i:x}",
-                               "ink strong" if chosen else "soft small", "end"))
+        out.append(
+            shapes.text(
+                LEFT - 8,
+                TOP + (i + 0.5) * cell + 4,
+                f"{i:x}",
+                "ink strong" if chosen else "soft small",
+                "end",
+            )
+        )
     for i, row in enumerate(v["table"]):
         for j, count in enumerate(row):
             if count:
-                out.append(shapes.rect(LEFT + j * cell + 1, TOP + i * cell + 1, cell - 2, cell - 2, shade(count, size)))
+                out.append(
+                    shapes.rect(
+                        LEFT + j * cell + 1,
+                        TOP + i * cell + 1,
+                        cell - 2,
+                        cell - 2,
+                        shade(count, size),
+                    )
+                )
     y = TOP + v["difference"] * cell
     out.append(shapes.rect(LEFT, y, size * cell, cell, "ink outline"))
     for j, count in enumerate(v["row"]):
         if count:
-            out.append(shapes.text(LEFT + (j + 0.5) * cell, y + cell / 2 + 4, str(count),
-                                   "paper small strong" if count > size // 4 else "ink small strong", "middle"))
+            out.append(
+                shapes.text(
+                    LEFT + (j + 0.5) * cell,
+                    y + cell / 2 + 4,
+                    str(count),
+                    "paper small strong" if count > size // 4 else "ink small strong",
+                    "middle",
+                )
+            )
     return TOP + size * cell + 6, out
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     """How sure an attacker can be of this difference, and of the likeliest of all."""
     size = len(v["table"])
-    return [("Differences out", str(v["kinds"]), f"for difference {v['difference']:x} in"),
-            ("Likeliest of them", f"{v['most']} of {size} inputs", ""),
-            ("Likeliest of the whole table", f"{v['worst']} of {size} inputs", "")]
+    return [
+        ("Differences out", str(v["kinds"]), f"for difference {v['difference']:x} in"),
+        ("Likeliest of them", f"{v['most']} of {size} inputs", ""),
+        ("Likeliest of the whole table", f"{v['worst']} of {size} inputs", ""),
+    ]
 
 
 def words(v: dict[str, Any]) -> str:
     size, kinds = len(v["table"]), v["kinds"]
     many = "1 difference" if kinds == 1 else f"{kinds} differences"
-    return (f"{v['name']}: difference {v['difference']:x} in becomes {many} out, the likeliest for "
-            f"{v['most']} of {size} inputs; over all differences the likeliest is {v['worst']} of {size}.")
+    return (
+        f"{v['name']}: difference {v['difference']:x} in becomes {many} out, the likeliest for "
+        f"{v['most']} of {size} inputs; over all differences the likeliest is {v['worst']} of "
+        f"{size}."
+    )
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:

@@ -1,12 +1,16 @@
-"""What a formula's result is worth when inputs are known to within factors: histogram, 90 %, worst case, shares.
+"""What a formula's result is worth when inputs are known to within factors: histogram, 90 %, worst
+case, shares.
 
-Declare with ``numbers={"result": Readout(formula, "Label")}``, ``data=uncertain(formula, traffic="Label", …)`` and a
-slider ``factor(i, value)`` for each uncertain input, in that order.  Further numbers are drawn as upright marks.
+Declare with ``numbers={"result": Readout(formula, "Label")}``, ``data=uncertain(formula,
+traffic="Label", …)`` and a slider ``factor(i, value)`` for each uncertain input, in that order.
+Further numbers are drawn as upright marks.
 
-A factor f means that 90 % of the input's probability lies between value / f and value × f, log-normally, as in
-`handful.uncertainty`.  The draws are a lattice instead of a Sobol sequence, since both languages then make the same
-points from one line; `handful.uncertainty` gives the same interval to three per cent.
+A factor f means that 90 % of the input's probability lies between value / f and value × f,
+log-normally, as in `handful.uncertainty`.  The draws are a lattice instead of a Sobol sequence,
+since both languages then make the same points from one line; `handful.uncertainty` gives the same
+interval to three per cent.
 """
+
 from __future__ import annotations
 
 import math
@@ -20,8 +24,8 @@ from . import inputs, shapes
 
 MOST = 5
 INPUTS = {f"factor_{i}": ("Known to within a factor of", "1", 2.0) for i in range(1, MOST + 1)}
-# Korobov's lattice: a prime number of draws, and the multiplier which, of 400 tried, gave sums of up to five normal
-# draws the truest median and 90 % interval.
+# Korobov's lattice: a prime number of draws, and the multiplier which, of 400 tried, gave sums of
+# up to five normal draws the truest median and 90 % interval.
 DRAWS, STEP = 4093, 3147
 BINS = 48
 _Z90 = 1.6448536269514722
@@ -29,7 +33,8 @@ HEIGHT, ROW, GLYPH = 150, 40, 6.9  # of the histogram, of a row of shares, and o
 
 
 def uncertain(formula: Formula, **labels: str) -> dict[str, Any]:
-    """The `data` of such a scene: the inputs that are uncertain, in the order of their sliders, each with its label.
+    """The `data` of such a scene: the inputs that are uncertain, in the order of their sliders,
+    each with its label.
 
     >>> from handful.overtraining import overtraining
     >>> uncertain(overtraining, pretraining_tokens="Tokens")["uncertain"][0]["name"]
@@ -40,20 +45,36 @@ def uncertain(formula: Formula, **labels: str) -> dict[str, Any]:
     handful.page.declare.ExplorerError: overtraining does not depend on context, so it cannot be uncertain there.
     """
     if not 1 <= len(labels) <= MOST:
-        raise ExplorerError(f"A distribution takes 1 to {MOST} uncertain inputs; got {len(labels)}.")
+        raise ExplorerError(
+            f"A distribution takes 1 to {MOST} uncertain inputs; got {len(labels)}."
+        )
     for name in labels:
         if name not in {quantity.name for quantity in formula.inputs}:
-            raise ExplorerError(f"{formula.name} does not depend on {name}, so it cannot be uncertain there.")
-    return {"uncertain": [{"name": name, "label": label, "unit": find(name).unit,
-                           "upper": find(name).upper if find(name).upper is not None else 1e300}
-                          for name, label in labels.items()]}
+            raise ExplorerError(
+                f"{formula.name} does not depend on {name}, so it cannot be uncertain there."
+            )
+    return {
+        "uncertain": [
+            {
+                "name": name,
+                "label": label,
+                "unit": find(name).unit,
+                "upper": find(name).upper if find(name).upper is not None else 1e300,
+            }
+            for name, label in labels.items()
+        ]
+    }
 
 
 def factor(i: int, value: float, label: str, most: float = 10) -> Control:
     """The slider of the i-th uncertain input, from certain (1) to `most` times either way."""
     from ipywidgets import FloatLogSlider
 
-    return Control(FloatLogSlider(value=value, base=10, min=0, max=math.log10(most), step=0.005), f"factor_{i}", label)
+    return Control(
+        FloatLogSlider(value=value, base=10, min=0, max=math.log10(most), step=0.005),
+        f"factor_{i}",
+        label,
+    )
 
 
 def normal(p: float) -> float:
@@ -66,26 +87,79 @@ def normal(p: float) -> float:
         return -normal(1 - p)
     if p < 0.02425:
         q = math.sqrt(-2 * math.log(p))
-        x = (((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838) * q - 2.549732539343734) * q
-              + 4.374664141464968) * q + 2.938163982698783) / (
-            (((7.784695709041462e-03 * q + 3.224671290700398e-01) * q + 2.445134137142996) * q + 3.754408661907416) * q + 1)
+        x = (
+            (
+                (
+                    ((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838)
+                    * q
+                    - 2.549732539343734
+                )
+                * q
+                + 4.374664141464968
+            )
+            * q
+            + 2.938163982698783
+        ) / (
+            (
+                ((7.784695709041462e-03 * q + 3.224671290700398e-01) * q + 2.445134137142996) * q
+                + 3.754408661907416
+            )
+            * q
+            + 1
+        )
     else:
         q = p - 0.5
         r = q * q
-        x = (((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r
-               + 1.383577518672690e+02) * r - 3.066479806614716e+01) * r + 2.506628277459239) * q / (
-            ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r
-              + 6.680131188771972e+01) * r - 1.328068155288572e+01) * r + 1)
+        x = (
+            (
+                (
+                    (
+                        (
+                            (-3.969683028665376e01 * r + 2.209460984245205e02) * r
+                            - 2.759285104469687e02
+                        )
+                        * r
+                        + 1.383577518672690e02
+                    )
+                    * r
+                    - 3.066479806614716e01
+                )
+                * r
+                + 2.506628277459239
+            )
+            * q
+            / (
+                (
+                    (
+                        (
+                            (-5.447609879822406e01 * r + 1.615858368580409e02) * r
+                            - 1.556989798598866e02
+                        )
+                        * r
+                        + 6.680131188771972e01
+                    )
+                    * r
+                    - 1.328068155288572e01
+                )
+                * r
+                + 1
+            )
+        )
     return x
 
 
 def draws(dimensions: int) -> list[list[float]]:
     """Standard normal draws, a list an input."""
-    return [[normal((i * pow(STEP, j, DRAWS) % DRAWS + 0.5) / DRAWS) for i in range(DRAWS)] for j in range(dimensions)]
+    return [
+        [normal((i * pow(STEP, j, DRAWS) % DRAWS + 0.5) / DRAWS) for i in range(DRAWS)]
+        for j in range(dimensions)
+    ]
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """Median, interval and worst case of the result, its histogram, and the share of the spread of each input."""
+    """Median, interval and worst case of the result, its histogram, and the share of the spread of
+    each input.
+    """
     import numpy as np
 
     number, rest = explorer.numbers["result"], explorer.numbers_at(state)
@@ -94,30 +168,52 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     factors = [float(inputs(explorer, state)[f"factor_{i}"]) for i in range(1, len(names) + 1)]
 
     def result(values: list) -> Any:
-        moved = {n["name"]: np.minimum(known[n["name"]] * value, n["upper"]) for n, value in zip(names, values)}
+        moved = {
+            n["name"]: np.minimum(known[n["name"]] * value, n["upper"])
+            for n, value in zip(names, values)
+        }
         return np.asarray(number.formula(known | moved), dtype=float)
 
     z = np.array(draws(len(names)))
     sigma = np.array([math.log(f) / _Z90 for f in factors])
     results = np.broadcast_to(result(list(np.exp(z * sigma[:, None]))), DRAWS)
     ordered = np.sort(results)
-    corners = [float(result([f if high >> k & 1 else 1 / f for k, f in enumerate(factors)])) for high in range(2 ** len(names))]
+    corners = [
+        float(result([f if high >> k & 1 else 1 / f for k, f in enumerate(factors)]))
+        for high in range(2 ** len(names))
+    ]
     logs = np.log(results) - np.mean(np.log(results))
     parts = [float(s * np.mean(row * logs)) ** 2 / float(s * s or 1) for s, row in zip(sigma, z)]
-    return {"label": number.label or number.formula.gives.label, "unit": number.formula.gives.unit,
-            "digits": number.digits, "median": _at(ordered, 0.5), "low": _at(ordered, 0.05), "high": _at(ordered, 0.95),
-            "worst_low": min(corners), "worst_high": max(corners), "rest": _ends(ordered), "ordered": ordered.tolist(),
-            "shares": [part / (sum(parts) or 1) for part in parts], "factors": factors,
-            "names": [n["label"] for n in names], "units": [n["unit"] for n in names],
-            "values": [float(known[n["name"]]) for n in names],
-            "marks": [[explorer.numbers[key].label or explorer.numbers[key].formula.gives.label, value]
-                      for key, value in rest.items() if key != "result"]}
+    return {
+        "label": number.label or number.formula.gives.label,
+        "unit": number.formula.gives.unit,
+        "digits": number.digits,
+        "median": _at(ordered, 0.5),
+        "low": _at(ordered, 0.05),
+        "high": _at(ordered, 0.95),
+        "worst_low": min(corners),
+        "worst_high": max(corners),
+        "rest": _ends(ordered),
+        "ordered": ordered.tolist(),
+        "shares": [part / (sum(parts) or 1) for part in parts],
+        "factors": factors,
+        "names": [n["label"] for n in names],
+        "units": [n["unit"] for n in names],
+        "values": [float(known[n["name"]]) for n in names],
+        "marks": [
+            [explorer.numbers[key].label or explorer.numbers[key].formula.gives.label, value]
+            for key, value in rest.items()
+            if key != "result"
+        ],
+    }
 
 
 def _at(ordered, share: float) -> float:
     place = share * (DRAWS - 1)
     below = math.floor(place)
-    return float(ordered[below] + (ordered[min(below + 1, DRAWS - 1)] - ordered[below]) * (place - below))
+    return float(
+        ordered[below] + (ordered[min(below + 1, DRAWS - 1)] - ordered[below]) * (place - below)
+    )
 
 
 def _ends(ordered) -> list[float]:
@@ -125,9 +221,14 @@ def _ends(ordered) -> list[float]:
 
 
 def axis(v: dict[str, Any]) -> tuple[float, float]:
-    """Ends of the axis: all but the last draws, the worst case and the marks, out to the next third of a decade."""
+    """Ends of the axis: all but the last draws, the worst case and the marks, out to the next third
+    of a decade.
+    """
     kept = [v["worst_low"], v["worst_high"], *v["rest"], *(value for _, value in v["marks"])]
-    low, high = math.floor(3 * math.log10(min(kept)) - 0.3) / 3, math.ceil(3 * math.log10(max(kept)) + 0.3) / 3
+    low, high = (
+        math.floor(3 * math.log10(min(kept)) - 0.3) / 3,
+        math.ceil(3 * math.log10(max(kept)) + 0.3) / 3,
+    )
     return 10**low, 10**high
 
 
@@ -135,10 +236,15 @@ def ticks(low: float, high: float, most: float) -> list[float]:
     """1, 2 and 5 of each decade on a short axis, decades alone on a long one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for figures in ((1, 2, 5), (1,)):
-        found = [x for e in range(first, last + 1) for x in (float(f"{m}e{e}") for m in figures) if low <= x <= high]
+        found = [
+            x
+            for e in range(first, last + 1)
+            for x in (float(f"{m}e{e}") for m in figures)
+            if low <= x <= high
+        ]
         if len(found) <= most:
             return found
-    return found[::math.ceil(len(found) / most)]
+    return found[:: math.ceil(len(found) / most)]
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
@@ -156,11 +262,17 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
     def label(x: float, y: float, words: str, c: str) -> dict:
         """Words beside an upright line, on the side with room."""
-        return shapes.text(x + 5, y, words, c) if x + 5 + GLYPH * len(words) < right else shapes.text(x - 5, y, words, c, "end")
+        return (
+            shapes.text(x + 5, y, words, c)
+            if x + 5 + GLYPH * len(words) < right
+            else shapes.text(x - 5, y, words, c, "end")
+        )
 
     def centred(x: float, y: float, words: str, c: str) -> dict:
         half = GLYPH * len(words) / 2
-        return shapes.text(min(max(x, left + half), max(right - half, left + half)), y, words, c, "middle")
+        return shapes.text(
+            min(max(x, left + half), max(right - half, left + half)), y, words, c, "middle"
+        )
 
     for x in ticks(low, high, math.floor((right - left) / 62)):
         out.append(shapes.line(at(x), top, at(x), bottom, "grid"))
@@ -173,8 +285,15 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     for k, count in enumerate(counts):
         middle = low * math.exp(span * (k + 0.5) / BINS)
         tall = (HEIGHT - 6) * count / max(counts)
-        out.append(shapes.rect(left + k * wide + 0.5, bottom - tall, wide - 1, tall,
-                               "c0" if v["low"] <= middle <= v["high"] else "c0 pale"))
+        out.append(
+            shapes.rect(
+                left + k * wide + 0.5,
+                bottom - tall,
+                wide - 1,
+                tall,
+                "c0" if v["low"] <= middle <= v["high"] else "c0 pale",
+            )
+        )
     out.append(shapes.line(left, bottom, right, bottom, "soft"))
     for k, (words, value) in enumerate(v["marks"]):
         y = 12 + 17 * k
@@ -184,11 +303,16 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     out.append(shapes.line(at(v["median"]), y - 9, at(v["median"]), bottom, "ink"))
     out.append(label(at(v["median"]), y, f"median {shown(v['median'])}", "ink strong"))
     y = bottom + 38
-    for words, (a, b), c in (("9 in 10", (v["low"], v["high"]), "c0 thick"), ("worst case", (v["worst_low"], v["worst_high"]), "soft")):
+    for words, (a, b), c in (
+        ("9 in 10", (v["low"], v["high"]), "c0 thick"),
+        ("worst case", (v["worst_low"], v["worst_high"]), "soft"),
+    ):
         out.append(shapes.line(at(a), y, at(b), y, c))
         for end in (a, b):
             out.append(shapes.line(at(end), y - 5, at(end), y + 5, "soft"))
-        out.append(centred((at(a) + at(b)) / 2, y + 18, f"{words}: {shown(a)} to {shown(b)}", "ink"))
+        out.append(
+            centred((at(a) + at(b)) / 2, y + 18, f"{words}: {shown(a)} to {shown(b)}", "ink")
+        )
         y += 42
     y += 4
     out.append(shapes.text(0, y, "Where the spread comes from", "soft"))
@@ -196,31 +320,61 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         row = y + 10 + ROW * k
         out.append(shapes.text(0, row + 12, name, "ink"))
         out.append(shapes.rect(0, row + 18, max((right - 60) * share, 1), 12, "c2"))
-        out.append(shapes.text(max((right - 60) * share, 1) + 6, row + 29, format_value(share, "%", 2), "ink strong"))
+        out.append(
+            shapes.text(
+                max((right - 60) * share, 1) + 6,
+                row + 29,
+                format_value(share, "%", 2),
+                "ink strong",
+            )
+        )
     return y + 14 + ROW * len(v["names"]), out
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Median, interval and worst case."""
+
     def shown(a: float, b: float) -> str:
-        return f"{format_value(a, v['unit'], v['digits'])} to {format_value(b, v['unit'], v['digits'])}"
+        return (
+            f"{format_value(a, v['unit'], v['digits'])} to "
+            f"{format_value(b, v['unit'], v['digits'])}"
+        )
 
     either = format_value(math.sqrt(v["high"] / v["low"]), "1")
-    return [("median", format_value(v["median"], v["unit"], v["digits"]), ""),
-            ("9 in 10 lie in", shown(v["low"], v["high"]), f"a factor of {either} either way"),
-            ("worst case", shown(v["worst_low"], v["worst_high"]), "every guess at its end at once")]
+    return [
+        ("median", format_value(v["median"], v["unit"], v["digits"]), ""),
+        ("9 in 10 lie in", shown(v["low"], v["high"]), f"a factor of {either} either way"),
+        ("worst case", shown(v["worst_low"], v["worst_high"]), "every guess at its end at once"),
+    ]
 
 
 def words(v: dict[str, Any]) -> str:
     (_, median, _), (_, interval, _), (_, worst, _) = readouts(v)
     loose = [k for k, f in enumerate(v["factors"]) if f > 1]
-    guesses = "; ".join(f"{v['names'][k]} known to within a factor of {format_value(v['factors'][k], '1')}, "
-                        f"{format_value(v['shares'][k], '%', 2)} of the spread" for k in loose) or "every input exact"
+    guesses = (
+        "; ".join(
+            f"{v['names'][k]} known to within a factor of {format_value(v['factors'][k], '1')}, "
+            f"{format_value(v['shares'][k], '%', 2)} of the spread"
+            for k in loose
+        )
+        or "every input exact"
+    )
     return f"{v['label']}: median {median}, nine in ten {interval}, worst case {worst}; {guesses}."
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    each = [[name, format_value(value, unit), format_value(f, "1"), format_value(share, "%", 2)] for name, value, unit, f, share
-            in zip(v["names"], v["values"], v["units"], v["factors"], v["shares"])]
+    each = [
+        [name, format_value(value, unit), format_value(f, "1"), format_value(share, "%", 2)]
+        for name, value, unit, f, share in zip(
+            v["names"], v["values"], v["units"], v["factors"], v["shares"]
+        )
+    ]
     return ["Quantity", "Median", "Known to within a factor of", "Share of the spread"], [
-        *each, [v["label"], format_value(v["median"], v["unit"], v["digits"]), format_value(math.sqrt(v["high"] / v["low"]), "1"), "100\u00a0%"]]
+        *each,
+        [
+            v["label"],
+            format_value(v["median"], v["unit"], v["digits"]),
+            format_value(math.sqrt(v["high"] / v["low"]), "1"),
+            "100\u00a0%",
+        ],
+    ]

@@ -1,8 +1,9 @@
 """Feistel rounds on a block of bits: two copies of it, one with a bit flipped, forwards and back.
 
-``data``: "sbox" (16 values of 4 bits), "keys" (one of 16 bits a round), "blocks" (name → the halves x, y).
-Bits are numbered from the left, 1 to 32; 0 flips none.
+``data``: "sbox" (16 values of 4 bits), "keys" (one of 16 bits a round), "blocks" (name → the halves
+x, y). Bits are numbered from the left, 1 to 32; 0 flips none.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,8 +18,12 @@ INPUTS = {
     "back": ("Run the rounds backwards", "1", False),
 }
 HALF, MASK = 16, 0xFFFF
-NAMES = {"sboxes": "S-boxes, then a spread of bits", "spread": "the spread alone, no S-boxes",
-         "square": "a square, cut to 16 bits", "constant": "the key alone, whatever x is"}
+NAMES = {
+    "sboxes": "S-boxes, then a spread of bits",
+    "spread": "the spread alone, no S-boxes",
+    "square": "a square, cut to 16 bits",
+    "constant": "the key alone, whatever x is",
+}
 GAP, WIRE, HEAD, NARROW = 14, 11, 30, 520
 
 
@@ -68,7 +73,7 @@ def differing(a: list[int], b: list[int]) -> int:
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     v = inputs(explorer, state)
-    v |= {"sbox": explorer.data["sbox"], "keys": explorer.data["keys"][:v["rounds"]]}
+    v |= {"sbox": explorer.data["sbox"], "keys": explorer.data["keys"][: v["rounds"]]}
     start = explorer.data["blocks"][v["block"]]
     mask = 1 << 32 - v["flip"] if v["flip"] else 0
     other = [start[0] ^ mask >> HALF, start[1] ^ mask & MASK]
@@ -89,9 +94,17 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     size = min(18.0, (width - left - room - GAP) / (2 * HALF))
     right = left + 2 * HALF * size + GAP
     middle = [left + 8 * size, left + 24 * size + GAP]
-    out = [shapes.text(middle[0], 14, "x", "ink strong", "middle"),
-           shapes.text(middle[1], 14, "y", "ink strong", "middle"),
-           shapes.text(width if narrow else right + 8, 14, "changed", "soft small", "end" if narrow else "start")]
+    out = [
+        shapes.text(middle[0], 14, "x", "ink strong", "middle"),
+        shapes.text(middle[1], 14, "y", "ink strong", "middle"),
+        shapes.text(
+            width if narrow else right + 8,
+            14,
+            "changed",
+            "soft small",
+            "end" if narrow else "start",
+        ),
+    ]
     y = float(HEAD)
 
     def row(label: str, one: list[int], two: list[int]) -> None:
@@ -102,8 +115,15 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
                 turned = (one[half] ^ two[half]) >> HALF - 1 - i & 1
                 x = left + (half * HALF + i) * size + half * GAP
                 colour = "c1" if turned else "soft"
-                out.append(shapes.rect(x + 0.5, y + 0.5, size - 1.5, size - 1.5,
-                                       colour + ("" if bit else " pale outline" if not turned else " outline")))
+                out.append(
+                    shapes.rect(
+                        x + 0.5,
+                        y + 0.5,
+                        size - 1.5,
+                        size - 1.5,
+                        colour + ("" if bit else " pale outline" if not turned else " outline"),
+                    )
+                )
         if v["flip"]:
             count = f"{differing(one, two)}" if narrow else f"{differing(one, two)} of 32"
             out.append(shapes.text(right + 8, y + size / 2 + 4, count, "ink small"))
@@ -142,11 +162,16 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 def words(v: dict[str, Any]) -> str:
     rounds = len(v["keys"])
     times, turn = ("1 round", "turns") if rounds == 1 else (f"{rounds} rounds", "turn")
-    told = f"{times} with {NAMES[v['f']]} {turn} the block {written(v['one'][0])} into {written(v['one'][-1])}."
+    told = (
+        f"{times} with {NAMES[v['f']]} {turn} the block {written(v['one'][0])} into "
+        f"{written(v['one'][-1])}."
+    )
     if v["flip"]:
         changed = differing(v["one"][-1], v["two"][-1])
-        told += (f" With bit {v['flip']} of the input flipped, {changed} of the 32 bits "
-                 f"{'comes' if changed == 1 else 'come'} out changed.")
+        told += (
+            f" With bit {v['flip']} of the input flipped, {changed} of the 32 bits "
+            f"{'comes' if changed == 1 else 'come'} out changed."
+        )
     if v["back"]:
         told += " Run backwards, the rounds give "
         told += "the input back, bit for bit." if v["recovered"] else "something else."
@@ -159,5 +184,13 @@ def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
     rounds = len(v["keys"])
     return ["After", "Block", "With the bit flipped", "Bits changed"], [
-        *(line(f"round {i}" if i else "input", *pair) for i, pair in enumerate(zip(v["one"], v["two"]))),
-        *(line(f"undo {rounds - i + 1}", *pair) for i, pair in enumerate(zip(v["one_back"], v["two_back"])) if i)]
+        *(
+            line(f"round {i}" if i else "input", *pair)
+            for i, pair in enumerate(zip(v["one"], v["two"]))
+        ),
+        *(
+            line(f"undo {rounds - i + 1}", *pair)
+            for i, pair in enumerate(zip(v["one_back"], v["two_back"]))
+            if i
+        ),
+    ]

@@ -1,9 +1,10 @@
 """How far two nearly equal inputs drift apart, layer by layer: a cipher beside random networks.
 
-``data``: "cipher" (a value a round), "gains" (name → kind → values a layer, simulated), "theory" (the same,
-for layers of endless width), "kinds" (kind → label, in the order of drawing).  Values are thousandths of a decade:
-1000 log10 of the distance over that of two unrelated inputs.
+``data``: "cipher" (a value a round), "gains" (name → kind → values a layer, simulated), "theory"
+(the same, for layers of endless width), "kinds" (kind → label, in the order of drawing).  Values
+are thousandths of a decade: 1000 log10 of the distance over that of two unrelated inputs.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -26,8 +27,12 @@ def value(thousandths: int) -> float:
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     v = inputs(explorer, state)
-    v |= {"cipher": explorer.data["cipher"], "kinds": explorer.data["kinds"],
-          "nets": explorer.data["gains"][v["gain"]], "laws": explorer.data["theory"][v["gain"]]}
+    v |= {
+        "cipher": explorer.data["cipher"],
+        "kinds": explorer.data["kinds"],
+        "nets": explorer.data["gains"][v["gain"]],
+        "laws": explorer.data["theory"][v["gain"]],
+    }
     v["rounds"] = min(v["depth"], len(v["cipher"]) - 1)
     v["found"] = {kind: value(v["nets"][kind][v["depth"]]) for kind in v["kinds"]}
     v["share"] = value(v["cipher"][v["rounds"]])
@@ -37,11 +42,17 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     last = len(next(iter(v["nets"].values()))) - 1
     wide = width >= 560
-    entries = [("toy cipher, bits", "ink"), *((v["kinds"][kind], c) for kind, c in zip(v["kinds"], COLOURS))]
+    entries = [
+        ("toy cipher, bits", "ink"),
+        *((v["kinds"][kind], c) for kind, c in zip(v["kinds"], COLOURS)),
+    ]
     out = []
     for i, (label, colour) in enumerate(entries):
         x, y = (i % 2 * width / 2, 12 + i // 2 * 20) if wide else (0, 12 + i * 20)
-        out += [shapes.path([(x, y - 4), (x + 22, y - 4)], colour, 2.5), shapes.text(x + 30, y, label, "ink")]
+        out += [
+            shapes.path([(x, y - 4), (x + 22, y - 4)], colour, 2.5),
+            shapes.text(x + 30, y, label, "ink"),
+        ]
     top = 12 + (len(entries) + 1) // 2 * 20 + 14 if wide else 12 + len(entries) * 20 + 14
     bottom, right = top + 270.0, width - 8.0
 
@@ -53,7 +64,10 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
     for decade, label in TICKS.items():
         y = up(1000 * decade)
-        out += [shapes.line(LEFT, y, right, y, "grid"), shapes.text(LEFT - 6, y + 4, label, "soft small", "end")]
+        out += [
+            shapes.line(LEFT, y, right, y, "grid"),
+            shapes.text(LEFT - 6, y + 4, label, "soft small", "end"),
+        ]
     for layer in range(0, last + 1, 8 if wide else 16):
         out.append(shapes.text(across(layer), bottom + 18, str(layer), "soft small", "middle"))
     out.append(shapes.text(right, bottom + 36, "Layers, or rounds", "soft", "end"))
@@ -63,7 +77,9 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     for kind, colour in zip(v["kinds"], COLOURS):
         if v["theory"]:
             law = v["laws"][kind]
-            out.append(shapes.path([(across(i), up(law[i])) for i in range(last + 1)], f"{colour} pale", 2))
+            out.append(
+                shapes.path([(across(i), up(law[i])) for i in range(last + 1)], f"{colour} pale", 2)
+            )
         seen = v["nets"][kind]
         out += [shapes.circle(across(i), up(seen[i]), 2.4, colour) for i in range(0, last + 1, 2)]
     bits = v["cipher"]
@@ -77,15 +93,25 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Each distance, as a share of that of two unrelated inputs."""
     after = "1 round" if v["rounds"] == 1 else f"{v['rounds']} rounds"
-    return [(f"cipher after {after}", format_value(v["share"], "1", 2), "1: half of the bits"),
-            *((v["kinds"][kind], format_value(found, "1", 2), "") for kind, found in v["found"].items())]
+    return [
+        (f"cipher after {after}", format_value(v["share"], "1", 2), "1: half of the bits"),
+        *(
+            (v["kinds"][kind], format_value(found, "1", 2), "")
+            for kind, found in v["found"].items()
+        ),
+    ]
 
 
 def words(v: dict[str, Any]) -> str:
-    nets = "; ".join(f"{v['kinds'][kind]} {format_value(found, '1', 2)}" for kind, found in v["found"].items())
-    return (f"Distance of two nearly equal inputs, as a share of that of two unrelated ones. "
-            f"Toy cipher, one bit flipped, round {v['rounds']}: {format_value(v['share'], '1', 2)}. "
-            f"Random networks with weights of gain {v['gain']}, a nudge of a millionth, layer {v['depth']}: {nets}.")
+    nets = "; ".join(
+        f"{v['kinds'][kind]} {format_value(found, '1', 2)}" for kind, found in v["found"].items()
+    )
+    return (
+        f"Distance of two nearly equal inputs, as a share of that of two unrelated ones. "
+        f"Toy cipher, one bit flipped, round {v['rounds']}: {format_value(v['share'], '1', 2)}. "
+        f"Random networks with weights of gain {v['gain']}, a nudge of a millionth, layer "
+        f"{v['depth']}: {nets}."
+    )
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -94,4 +120,6 @@ def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
     layers = [0, 1, 2, 4, 6, 8, 16, 32, 64]
     return ["Layers, or rounds", "cipher", *v["kinds"].values()], [
-        [str(i), told(v["cipher"], i), *(told(v["nets"][kind], i) for kind in v["kinds"])] for i in layers]
+        [str(i), told(v["cipher"], i), *(told(v["nets"][kind], i) for kind in v["kinds"])]
+        for i in layers
+    ]

@@ -1,12 +1,14 @@
-"""Shapes of a scene, in pixels from the top left, and matplotlib's drawing of them (``scenes/shapes.js`` is the twin).
+"""Shapes of a scene, in pixels from the top left, and matplotlib's drawing of them
+(``scenes/shapes.js`` is the twin).
 
-A shape is a dict, the same in both languages.  Its class ``c`` is a list of words: a colour (``c0`` … ``c7``, ``ink``,
-``soft``, ``grid``, ``paper``, ``accent``) and manners (``pale``, ``faint``, ``outline``, ``dash``, ``thick``, ``strong``,
-``small``).
+A shape is a dict, the same in both languages.  Its class ``c`` is a list of words: a colour (``c0``
+… ``c7``, ``ink``, ``soft``, ``grid``, ``paper``, ``accent``) and manners (``pale``, ``faint``,
+``outline``, ``dash``, ``thick``, ``strong``, ``small``).
 
 >>> rect(0, 0, 10, 5, "c0 pale")
 {'t': 'rect', 'x': 0, 'y': 0, 'w': 10, 'h': 5, 'c': 'c0 pale'}
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -47,7 +49,13 @@ def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
 
     from ..figure import GRID, INK, PALETTE, SOFT
 
-    known = dict(zip(COLOURS, PALETTE)) | {"ink": INK, "soft": SOFT, "grid": GRID, "paper": "#ffffff", "accent": PALETTE[0]}
+    known = dict(zip(COLOURS, PALETTE)) | {
+        "ink": INK,
+        "soft": SOFT,
+        "grid": GRID,
+        "paper": "#ffffff",
+        "accent": PALETTE[0],
+    }
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     per_pixel = axes.figure.get_figwidth() * 72 / width  # points
@@ -57,21 +65,40 @@ def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
         alpha = 0.45 if "pale" in manners else 0.18 if "faint" in manners else 1
         outline = "outline" in manners
         style = {"linestyle": (0, (4, 3)) if "dash" in manners else "solid", "zorder": order}
-        filled = {"facecolor": "none" if outline else colour, "edgecolor": colour if outline else "none",
-                  "linewidth": 1.2 * per_pixel if outline else 0, "alpha": alpha, **style}
+        filled = {
+            "facecolor": "none" if outline else colour,
+            "edgecolor": colour if outline else "none",
+            "linewidth": 1.2 * per_pixel if outline else 0,
+            "alpha": alpha,
+            **style,
+        }
         kind = shape["t"]
         if kind == "rect":
             axes.add_patch(Rectangle((shape["x"], shape["y"]), shape["w"], shape["h"], **filled))
         elif kind == "circle":
             axes.add_patch(Circle((shape["x"], shape["y"]), shape["r"], **filled))
         elif kind == "line":
-            axes.plot([shape["x1"], shape["x2"]], [shape["y1"], shape["y2"]], color=colour, alpha=alpha,
-                      linewidth=(3 if "thick" in manners else 1) * per_pixel, **style)
+            axes.plot(
+                [shape["x1"], shape["x2"]],
+                [shape["y1"], shape["y2"]],
+                color=colour,
+                alpha=alpha,
+                linewidth=(3 if "thick" in manners else 1) * per_pixel,
+                **style,
+            )
         elif kind == "path":
             xs, ys = zip(*shape["p"]) if shape["p"] else ((), ())
             axes.plot(xs, ys, color=colour, alpha=alpha, linewidth=shape["w"] * per_pixel, **style)
         else:
-            axes.text(shape["x"], shape["y"], shape["s"], color=colour, alpha=alpha, zorder=order,
-                      ha={"start": "left", "middle": "center", "end": "right"}[shape["a"]], va="baseline",
-                      fontsize=(11 if "small" in manners else SIZE) * per_pixel,
-                      fontweight="bold" if "strong" in manners else "normal")
+            axes.text(
+                shape["x"],
+                shape["y"],
+                shape["s"],
+                color=colour,
+                alpha=alpha,
+                zorder=order,
+                ha={"start": "left", "middle": "center", "end": "right"}[shape["a"]],
+                va="baseline",
+                fontsize=(11 if "small" in manners else SIZE) * per_pixel,
+                fontweight="bold" if "strong" in manners else "normal",
+            )
