@@ -47,7 +47,6 @@ def cold_import() -> None:
 def sweeps() -> None:
     """A decode sweep over the batch, and the same against NumPy written by hand."""
     import numpy as np
-
     from handful import scenario
     from handful.ask import registry
 
@@ -94,7 +93,6 @@ def sweeps() -> None:
 def every_sweep() -> None:
     """Each registered formula over 10,000 points of one input, the slowest three."""
     import numpy as np
-
     from handful.ask import registry
 
     times = []

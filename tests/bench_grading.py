@@ -102,7 +102,6 @@ def by_nbgrader(root: Path, place: Path, runs: int) -> float:
     exported and solved.
     """
     import nbgrader_check as check
-
     from handful.classroom import exports
 
     roofline, course = assignments()["roofline"], root / "course"

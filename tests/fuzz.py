@@ -30,9 +30,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
-
 from handful.classroom import grades, handed, judge, protocol, store, submissions, tables
 from handful.classroom.assignment import assignments
 from handful.classroom.given import plain, solutions
@@ -41,6 +38,8 @@ from handful.classroom.protocol import ProtocolError
 from handful.classroom.roster import Roster
 from handful.classroom.submissions import Submission, SubmissionError
 from handful.classroom.tables import TableError
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 VARIANT = 7  # of an assignment
 BATCH = 2_000  # inputs of one seed; Hypothesis remembers what it tried, and more would be slow
@@ -661,11 +660,8 @@ def ask_notebook(data: bytes, folder: Path) -> int:
     assert all(type(cell) is str for cell in found.cells) and all(
         len(text) <= handed.LONGEST_TEXT for text in found.texts.values()
     )
-    assert (
-        found.drawn_for is None
-        or found.drawn_for
-        and found.drawn_for.encode()
-        and len(found.drawn_for) <= handed.LONGEST_ID
+    assert found.drawn_for is None or (
+        found.drawn_for and found.drawn_for.encode() and len(found.drawn_for) <= handed.LONGEST_ID
     )
     return len(data)
 

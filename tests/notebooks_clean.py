@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 
 import yaml
-
 from handful.page import notebooks, wheel
 from handful.page.build import ROOT, bundle, chapters, package, say, stop
 from handful.page.serve import open_server

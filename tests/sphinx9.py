@@ -19,7 +19,6 @@ from pathlib import Path
 
 import yaml
 from bs4 import BeautifulSoup
-
 from handful.page import build
 
 PLACE = build.BUILD / "sphinx9"

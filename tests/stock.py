@@ -20,7 +20,6 @@ import threading
 from pathlib import Path
 
 import yaml
-
 from handful.page import bootstrap, build
 from handful.page.serve import open_server
 

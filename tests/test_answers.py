@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from handful.dimensions import NONE, Dimension
 from handful.exercises import problems
 from handful.exercises.check import called, check, letter, near, right_choice, spelled

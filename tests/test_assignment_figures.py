@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from handful.ask import answer
 
 SOURCES = Path(__file__).parents[1] / "exercises" / "assignments"

@@ -3,7 +3,6 @@
 import textwrap
 
 import pytest
-
 from handful.classroom.assignment import assignment, read, read_text
 from handful.classroom.given import answers, calls, solutions, truths, turns
 from handful.exercises.source import SourceError

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-
 from handful.classroom import judge, proof, release, student
 from handful.classroom.assignment import VARIANTS as VARIANTS_OF_ALL
 from handful.classroom.assignment import assignments

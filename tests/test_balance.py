@@ -1,7 +1,6 @@
 """The roofline and the balance batch: against counts by hand and the figures of others."""
 
 import pytest
-
 from handful import balance, scenario
 
 H100 = dict(peak_flops=989e12, memory_bandwidth=3.35e12)

@@ -5,11 +5,10 @@ themselves.
 import math
 
 import pytest
+from handful import bills, facts, prices
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-
-from handful import bills, facts, prices
 
 
 @given(context=st.floats(1, 1e7), threshold=st.floats(1e4, 1e6), surcharge=st.floats(1, 5))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from handful import ask, calculators, facts
 
 MISTAKES = [row for row in facts.load("calculators") if row["remade"]]

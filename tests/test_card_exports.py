@@ -15,7 +15,6 @@ import zipfile
 from contextlib import contextmanager
 
 import pytest
-
 from handful.exercises import anki, book, export, markup, maths, pictures, words
 from handful.exercises.cards import cards
 from handful.exercises.order import by_chapter, title

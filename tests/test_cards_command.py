@@ -11,13 +11,13 @@ import os
 import select
 import subprocess
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-
 from handful.cli import main
-from handful.exercises import command, sitting as sittings, terminal
+from handful.exercises import command, terminal
+from handful.exercises import sitting as sittings
 from handful.exercises.cards import cards
 from handful.exercises.export import chosen
 from handful.exercises.log import LogFile, read_file
@@ -31,7 +31,7 @@ ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "lib"), os.environ.get("PYTHONPATH")])),
 }
-NOON = int(datetime(2026, 3, 9, 12, tzinfo=timezone.utc).timestamp() * 1000)
+NOON = int(datetime(2026, 3, 9, 12, tzinfo=UTC).timestamp() * 1000)
 
 
 class Clock:
@@ -417,8 +417,7 @@ def test_exports(run, tmp_path, format, start, monkeypatch):
     )
     assert done.returncode == 0 and (
         done.stdout.startswith(start)
-        or format == "anki"
-        and (tmp_path / "handful-cards.apkg").read_bytes().startswith(start)
+        or (format == "anki" and (tmp_path / "handful-cards.apkg").read_bytes().startswith(start))
     )
 
 

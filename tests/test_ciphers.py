@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-
 from handful.ciphers import (
     PRESENT_SBOX,
     avalanche,

@@ -11,7 +11,6 @@ from collections import Counter
 
 import pytest
 import yaml
-
 from handful import ask, claims
 from handful.claims import ClaimsError, checks, judge, load, read
 from handful.page import bootstrap, ledger, roles

@@ -6,7 +6,6 @@ import math
 import re
 
 import pytest
-
 from handful import balance, facts, latency, memory_wall, scenario
 from handful.claims import FOLDER, judge, read
 from handful.claims.checks import serving

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from handful import claims, facts, latency
 from handful.claims import read
 from handful.claims.checks import TESTS, networks

@@ -7,7 +7,6 @@ import random
 import re
 
 import pytest
-
 from handful import facts
 from handful.ask import lecture_seconds
 from handful.claims import FOLDER, read
@@ -242,4 +241,4 @@ def test_weights_on_a_little_box():
 def test_weights_that_are_copied_are_not_shared():
     """653.9 of 671.0 billion weights are routed experts: over 64 chips 10.2 GB, and the rest whole."""
     assert "27.3 GB" in CLAIMS["memory-per-gpu"].reason.replace("\xa0", " ")
-    assert 653.9 / 64 + (671.0 - 653.9) == pytest.approx(27.3, abs=0.1)
+    assert pytest.approx(27.3, abs=0.1) == 653.9 / 64 + (671.0 - 653.9)

@@ -11,11 +11,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
 from handful import claims, cli, facts, measure, scenario
+from handful.ask import registry
 from handful.cli import main
 from handful.estimate import BATCH, estimate
-from handful.ask import registry
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 H100 = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B"]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from handful import balance, scenario
 from handful.ask import AskError
 from handful.conditions import Condition

@@ -9,9 +9,8 @@ import json
 import math
 import pkgutil
 
-import pytest
-
 import handful.explorers
+import pytest
 from handful.page import scenes
 from handful.page.explorer import Explorer
 

@@ -6,14 +6,13 @@ import random
 
 import pytest
 import sympy
-from sympy import Eq
-
 from handful import balance, latency
 from handful import quantities as q
+from handful.ask import registry as every_formula
 from handful.derivation import Derivation, DerivationError
 from handful.dimensions import DimensionError
 from handful.formula import registry
-from handful.ask import registry as every_formula
+from sympy import Eq
 
 every_formula()
 DERIVED = sorted(name for name, f in registry.items() if f._derivation)
@@ -197,7 +196,7 @@ def test_a_minimum_is_sought_among_powers_alone():
 
 
 def test_what_does_not_vary_moves_no_minimum():
-    """x + 1/x + 7 is least where x + 1/x is: at 1."""
+    """X + 1/x + 7 is least where x + 1/x is: at 1."""
     d = Derivation("test")
     d.start(Eq(q.cost_ratio.symbol, q.knob.symbol + 1 / q.knob.symbol + 7), "a sum")
     d.minimise("knob", "the slope is nothing")

@@ -2,16 +2,15 @@
 
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
-
 from handful import quantities as q
+from handful.ask import registry as every_formula
 from handful.dimensions import BASE, NONE, Dimension, DimensionError, dimension_of
 from handful.formula import registry
-from handful.ask import registry as every_formula
 from handful.quantities import dimension_of_symbol
 from handful.quantity import QuantityError, quantity
 from handful.tree import to_tree
+from hypothesis import given
+from hypothesis import strategies as st
 
 every_formula()  # imports every module, so that the registry is full
 

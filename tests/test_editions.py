@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from handful import cli
 from handful.classroom import grade, grades, handed, release, store, submissions
 from handful.classroom.assignment import assignments, read_text

@@ -7,10 +7,9 @@ import math
 import random
 
 import pytest
-
 from handful import equation
-from handful.formula import registry
 from handful.ask import registry as every_formula
+from handful.formula import registry
 from handful.quantities import table
 
 NAMES = {

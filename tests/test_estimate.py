@@ -5,7 +5,6 @@ import json
 import math
 
 import pytest
-
 from handful import latency, measured, scenario
 from handful.estimate import BATCH, estimate
 from handful.quantities import QuantityError

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from handful.exercises import cards, problems
 from handful.exercises.check import right_choice
 from handful.exercises.source import SourceError, read_all, read_text

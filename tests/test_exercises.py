@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from handful import ask
 from handful.exercises import words
 from handful.exercises.cards import KINDS, cards, retired

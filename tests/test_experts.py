@@ -10,12 +10,11 @@ import statistics
 import numpy as np
 import pytest
 import sympy
+from handful import balance, experts, scenario, shapes
+from handful.ask import registry
+from handful.facts import get
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from handful import balance, experts, scenario, shapes
-from handful.facts import get
-from handful.ask import registry
 
 V3 = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
 

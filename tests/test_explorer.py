@@ -7,8 +7,6 @@ import re
 
 import numpy as np
 import pytest
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
-
 from handful import balance, latency, measured, queueing
 from handful.page import widget
 from handful.page.describe import describe
@@ -28,6 +26,7 @@ from handful.page.explorer import (
 from handful.page.figure import extent
 from handful.page.scenes import bars
 from handful.quantities import QuantityError
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
 
 BATCH = Sweep("batch", 1, 65536, at=256)
 

@@ -9,7 +9,6 @@ import statistics
 import networkx
 import numpy as np
 import pytest
-
 from handful import experts
 from handful.simulate import fabric
 

@@ -7,16 +7,15 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from handful import balance, latency
 from handful import quantities as q
-from handful.formula import Formula, FormulaError, registry
 from handful.ask import registry as every_formula
+from handful.formula import Formula, FormulaError, registry
 from handful.quantities import PARTS, QuantityError, table
 from handful.scenario import values
 from handful.sparsity import coefficients
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 every_formula()
 positive = st.floats(1e-3, 1e3)

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 
 import pytest
-
 from handful import cli
 from handful.classroom import grade, release, store, submissions
 from handful.classroom.assignment import assignments

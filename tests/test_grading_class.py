@@ -21,7 +21,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
 from handful.classroom import cluster, grade, judge, release, room, sandbox, store, submissions
 from handful.classroom.assignment import assignments
 from handful.classroom.protocol import Limits
@@ -226,11 +225,13 @@ def test_a_damaged_result_is_graded_again(tmp_path, stand_in, harm):
 
 
 def test_one_program_writes_at_a_time(tmp_path, stand_in):
-    with store.opened(tmp_path):
-        with pytest.raises(
+    with (
+        store.opened(tmp_path),
+        pytest.raises(
             store.StoreError, match=rf"Another grading \(process {os.getpid()}\) is writing"
-        ):
-            grade.run(ROOFLINE, small(1), tmp_path, jobs=0, ask=stand_in)
+        ),
+    ):
+        grade.run(ROOFLINE, small(1), tmp_path, jobs=0, ask=stand_in)
     grade.run(ROOFLINE, small(1), tmp_path, jobs=0, ask=stand_in)
 
 

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
+from handful import spreadsheet
 from handful.classroom import (
     build_command,
     feedback,
@@ -41,7 +41,6 @@ from handful.classroom import (
     tables,
     tokens,
 )
-from handful import spreadsheet
 from handful.classroom.assignment import assignments
 from handful.classroom.protocol import Answer, Limits, ProtocolError
 from handful.classroom.roster import Roster
@@ -172,7 +171,7 @@ def uses(name: str, tree: ast.Module) -> list[str]:
             and isinstance(node.func.value, ast.Name)
         ):
             called = (node.func.value.id, node.func.attr)
-            if called == ("unicodedata", "normalize") or called[0] == "re" and called[1] in CALLS:
+            if called == ("unicodedata", "normalize") or (called[0] == "re" and called[1] in CALLS):
                 found.append(f"{name.removeprefix('handful.')} {scope}")
         elif isinstance(node, ast.ImportFrom) and node.module in ("re", "unicodedata", "regex"):
             raise AssertionError(

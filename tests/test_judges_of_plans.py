@@ -3,7 +3,6 @@ only what works gets points.
 """
 
 import pytest
-
 from handful.classroom.judges_of_plans import ratio_conditions, serving_plan
 
 LIST = {

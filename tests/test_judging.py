@@ -8,7 +8,6 @@ import json
 import re
 
 import pytest
-
 from handful.classroom import judge, judges
 from handful.classroom.assignment import assignments
 from handful.classroom.given import plain, solutions, turns

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-
 from handful import facts, latency, measured, scenario, validation
 from handful.facts import load
 from handful.scenario import ScenarioError

@@ -5,7 +5,6 @@ passes with a schedule.
 import math
 
 import pytest
-
 from handful import measured_pipelines as measured
 from handful.facts import get
 from handful.simulate import pipeline as sim

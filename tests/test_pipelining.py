@@ -3,16 +3,15 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
-from sympy import sympify
-
 from handful import pipelining as p
 from handful.facts import get
 from handful.quantities import QuantityError
 from handful.simulate import pipeline as sim
 from handful.simulate.gantt import gantt
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from sympy import sympify
 
 TIMES = [(1.0, 2.0, 1.0), (1.0, 2.2, 0.9), (1.0, 1.7, 0.8), (3.0, 5.0, 2.5)]
 SIZES = [(2, 8), (4, 8), (4, 12), (8, 32), (6, 24)]
@@ -241,7 +240,7 @@ def test_stages_cancel_in_the_caches(stages, context):
 
 
 def test_the_lecture_on_traffic():
-    """k = 8 and one layer a stage: 2 at 8 times; at the 18 times of a rack with 400 Gb/s a chip it
+    """K = 8 and one layer a stage: 2 at 8 times; at the 18 times of a rack with 400 Gb/s a chip it
     takes two layers.
     """
     assert p.traffic_time_ratio(active_experts=8, layers_per_stage=1, bandwidth_ratio=8) == 2

@@ -5,15 +5,14 @@ limits.
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from handful import balance, facts, latency, passes, prices, tiers
 from handful import quantities as q
 from handful.facts import get
 from handful.formula import Formula
 from handful.quantities import QuantityError
 from handful.scenario import ScenarioError, values
+from hypothesis import given
+from hypothesis import strategies as st
 
 ROWS = {row["name"]: row for row in prices.table()}
 LISTS = list(facts.load("prices"))

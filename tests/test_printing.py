@@ -10,7 +10,6 @@ import re
 
 import pytest
 import sympy
-
 from handful.ask import registry
 from handful.equation import plain
 from handful.formula import _standing, fill_defaults
@@ -85,7 +84,7 @@ def read_back(tex: str, names: dict[str, str]) -> str:
     assert "".join(tokens) == re.sub(r"\s", "", tex), tex
     python = ""
     for before, token in zip(["", *tokens], tokens):
-        ends = before == ")" or bool(re.match(r"\w", before)) and before not in FUNCTIONS
+        ends = before == ")" or (bool(re.match(r"\w", before)) and before not in FUNCTIONS)
         python += " * " * (ends and bool(re.match(r"[\w(]", token))) + token
     return python
 

@@ -11,7 +11,6 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-
 from handful.cli import main
 from handful.exercises import book, markup, maths, printing
 from handful.exercises.cards import cards

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from handful.exercises import notebook
 from handful.exercises.notebook import practise
 from handful.exercises.problems import problems

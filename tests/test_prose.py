@@ -13,7 +13,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from handful import facts
 from handful.page.roles import RoleError, parse_live
 

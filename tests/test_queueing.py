@@ -7,11 +7,10 @@ from fractions import Fraction
 import mpmath
 import pytest
 import simpy
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from handful import queueing
 from handful.random32 import mulberry32
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(

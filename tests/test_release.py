@@ -8,7 +8,6 @@ import zipfile
 
 import numpy as np
 import pytest
-
 from handful.classroom import exports, gradescope, release
 from handful.classroom.assignment import assignments, read_text
 from handful.classroom.given import given, solutions
@@ -457,7 +456,6 @@ def test_without_a_browser_all_but_the_pdf_is_built(tmp_path, capsys, monkeypatc
 
 def test_jupytext_opens_a_source(roofline):
     import jupytext
-
     from handful.classroom.assignment import source_folder
 
     cells = jupytext.read(source_folder() / "roofline.md").cells

@@ -6,9 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from handful import balance, overtraining, reversible, tiers
 from handful.facts import get
 from handful.reversible import (
@@ -22,6 +19,8 @@ from handful.reversible import (
     undo_round,
 )
 from handful.scenario import values
+from hypothesis import given
+from hypothesis import strategies as st
 
 WORDS = st.integers(0, 2**64 - 1)
 

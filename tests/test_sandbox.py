@@ -20,7 +20,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-
 from handful.classroom import cgroup, memory, protocol, room, sandbox, seccomp, walls
 from handful.classroom.protocol import Answer, Limits, ProtocolError
 from handful.classroom.sandbox import SandboxError, ask

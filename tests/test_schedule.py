@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-
 from handful.exercises import schedule
 from handful.exercises.schedule import State, Study, day, leech, memory
 from handful.page.bootstrap import node_command
@@ -72,7 +71,7 @@ class Learner:
             self.random.choice([9, 12, 13, 39, 43, 44]),
         )  # around changes of the clock
         self.at = int(
-            datetime.fromisocalendar(year, week, 1).replace(tzinfo=timezone.utc).timestamp() * 1000
+            datetime.fromisocalendar(year, week, 1).replace(tzinfo=UTC).timestamp() * 1000
         ) + self.random.randrange(DAY)
         self.events: list[dict] = []
         self.moments: list[list[int]] = []
@@ -241,7 +240,7 @@ def test_the_schedule_that_both_sides_are_pinned_to():
 
 # The rules, one by one
 
-NOON = int(datetime(2026, 3, 2, 12, tzinfo=timezone.utc).timestamp() * 1000)
+NOON = int(datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp() * 1000)
 
 
 def log(*entries) -> list[dict]:
@@ -283,7 +282,7 @@ def test_a_day_begins_at_four(at, zone, wanted):
 
 def test_the_same_night_is_the_same_day():
     """16:50 and 17:10 in Los Angeles are two days of UTC, and one of the learner's."""
-    at = int(datetime(2026, 1, 6, 0, 50, tzinfo=timezone.utc).timestamp() * 1000)
+    at = int(datetime(2026, 1, 6, 0, 50, tzinfo=UTC).timestamp() * 1000)
     later = at + 20 * schedule.MINUTE
     events = [
         {"id": f"event-{i:03}", "at": t, "zone": -480, "kind": "grade", "card": "a", "grade": g}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from handful.exercises.check import check
 from handful.exercises.problems import problem, problems
 from handful.exercises.schedules import Goal, OrdersError, as_text, goal, read_orders

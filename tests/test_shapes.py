@@ -4,11 +4,10 @@ from dataclasses import replace
 from math import ceil
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from handful import facts, latency, overtraining, passes, scenario, shapes, tiers
 from handful.shapes import Shape, ShapeError, shape
+from hypothesis import given
+from hypothesis import strategies as st
 
 PUBLISHED = [row for row in facts.load("shapes") if row["published_parameters"]]
 
@@ -141,7 +140,8 @@ def test_deepseek_v3_against_its_list_of_tensors():
 )
 def test_active_parameters_against_published_figures(name, without, published):
     """Publishers differ in whether they count the input embedding; each figure holds in its own
-    convention."""
+    convention.
+    """
     counted = shapes.active_parameters(shape(name), input_embedding=not without)
     assert counted / 1e9 == pytest.approx(published, abs=0.06)
 

@@ -15,7 +15,7 @@ from handful import cli
 from handful.classroom import release, similar, similar_page
 from handful.classroom.assignment import assignments
 from handful.classroom.submissions import Submission
-from handful.classroom.tokens import K, MOST_SHINGLES, shingles, tokens
+from handful.classroom.tokens import MOST_SHINGLES, K, shingles, tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

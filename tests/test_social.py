@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bs4 import BeautifulSoup
-from PIL import Image
-
 from handful.page import heads, social
 from handful.page.bootstrap import ROOT
+from PIL import Image
 
 PAGE = """<html><head><title>t</title>{}</head><body><article class="bd-article"><p class="eyebrow">Chapter 1</p><section>
 <h1>Latency and cost</h1><p>Two things take time in a decode step, reading and computing. Others do not.</p></section></article></body></html>"""

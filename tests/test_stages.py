@@ -3,14 +3,14 @@ schedules played through.
 """
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from handful import latency, pipelining, stages as on_stages
+from handful import latency, pipelining
+from handful import stages as on_stages
 from handful.facts import get
 from handful.scenario import values
 from handful.simulate import pipeline as sim
 from handful.units import format_value
+from hypothesis import given
+from hypothesis import strategies as st
 
 RACK = values()  # GB200 NVL72, DeepSeek-V3, fp8, 8,192 tokens
 

@@ -14,12 +14,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from handful.exercises import log
 from handful.exercises.log import LogError, LogFile, fault, make, merge, read, read_file, write
 from handful.page.bootstrap import node_command
+from hypothesis import given
+from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[1]
 GRADE = {

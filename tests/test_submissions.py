@@ -12,7 +12,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from handful.classroom import handed, submissions
 from handful.classroom.handed import NotebookError
 from handful.classroom.roster import Roster

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-
 from handful import cli
 from handful.classroom import assignment, given
 from handful.page import teaching

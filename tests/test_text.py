@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from handful.exercises import maths, markup, words
+from handful.exercises import markup, maths, words
 
 
 @pytest.mark.parametrize(

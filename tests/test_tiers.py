@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from handful import balance, facts, prices, tiers
 from handful.quantities import QuantityError
 from handful.scenario import ScenarioError, values
 from handful.tiers import TierError
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 YEAR = 365.25 * 86_400
 FLASH_AND_DISK = {

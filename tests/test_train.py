@@ -7,14 +7,12 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import stats
-
 from handful import balance, facts, queueing
 from handful.explorers.balance import train as page_train
 from handful.simulate import train
 from handful.written import read
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 T = 0.02
 

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-
 from handful import latency
 from handful.quantities import QuantityError
 from handful.scenario import values

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+from handful.units import NBSP, UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 from hypothesis import given
 from hypothesis import strategies as st
-
-from handful.units import NBSP, UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 
 
 @pytest.mark.parametrize(

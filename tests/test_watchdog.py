@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from handful.classroom import (
     cluster,
     feedback,

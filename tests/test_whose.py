@@ -12,9 +12,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from handful.classroom import (
     grade,
     grades,
@@ -31,6 +28,8 @@ from handful.classroom.assignment import assignments
 from handful.classroom.protocol import Answer, Outcome
 from handful.classroom.roster import Roster
 from handful.classroom.submissions import Submission, SubmissionError, place, read, shown
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 ROOFLINE = assignments()["roofline"]
 CANVAS = (

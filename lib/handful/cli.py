@@ -358,8 +358,8 @@ def _blocks(columns: list[list[str]], labels: list[str]) -> list[list[list[str]]
 
 
 def _formula(options) -> None:
-    from .facts import nearest
     from .ask import registry
+    from .facts import nearest
 
     formulas = registry()
     if options.name is None:

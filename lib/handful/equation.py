@@ -14,8 +14,8 @@ import re
 
 import sympy
 
-from .formula import Formula, fill_defaults, stand_ins
 from .ask import TIME, lecture_address
+from .formula import Formula, fill_defaults, stand_ins
 from .page.roles import formula_entry
 from .printing import Plain
 from .quantities import Quantity, table

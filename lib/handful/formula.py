@@ -22,7 +22,6 @@ handful.quantity.QuantityError: memory_bandwidth must be above 0 (in byte/(timeÂ
 from __future__ import annotations
 
 import difflib
-import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
@@ -32,8 +31,8 @@ from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from .dimensions import NONE, DimensionError, dimension_of
-from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
 from .printing import Latex
+from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
 from .tree import to_tree
 
 registry: dict[str, Formula] = {}
@@ -265,7 +264,7 @@ class Formula:
         )
 
     def elasticity(self, name: str) -> Formula:
-        """d ln f / d ln x: the per cent by which the result moves when the input moves by one per
+        """D ln f / d ln x: the per cent by which the result moves when the input moves by one per
         cent.
         """
         quantity = find(name)

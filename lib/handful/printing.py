@@ -25,7 +25,8 @@ __all__ = ["Latex", "Plain"]
 def negative(term: sympy.Expr) -> bool:
     """Return whether a term is printed with a minus in front."""
     return bool(
-        term.is_Number and term < 0 or term.is_Mul and term.args[0].is_Number and term.args[0] < 0
+        (term.is_Number and term < 0)
+        or (term.is_Mul and term.args[0].is_Number and term.args[0] < 0)
     )
 
 

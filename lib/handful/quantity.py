@@ -12,7 +12,7 @@ from functools import cached_property
 
 import sympy
 
-from .dimensions import NONE, Dimension
+from .dimensions import Dimension
 
 
 class QuantityError(ValueError):

@@ -26,7 +26,6 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from . import overtraining
 from . import quantities as q
 from .balance import drain_time, ridge_intensity
 from .derivation import Derivation

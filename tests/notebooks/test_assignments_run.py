@@ -6,11 +6,10 @@ from queue import Empty
 
 import nbformat
 import pytest
-from jupyter_client.channels import AsyncZMQSocketChannel
-from nbclient import NotebookClient
-
 from handful.classroom import release
 from handful.classroom.assignment import assignments
+from jupyter_client.channels import AsyncZMQSocketChannel
+from nbclient import NotebookClient
 
 pytestmark = pytest.mark.site
 

@@ -11,7 +11,6 @@ import sys
 import nbformat
 import pytest
 import yaml
-
 from handful.page.build import NOTEBOOKS, ROOT, SITE, WHEELS, chapters
 from handful.page.notebooks import first_cell, has_code
 
@@ -99,7 +98,7 @@ def test_the_package_lies_beside_the_notebooks():
 
 @pytest.mark.parametrize("part", list(range(PARTS)))
 def test_notebooks_run(tmp_path, part):
-    """nbmake passes over folders named _build, hence the copy; what it ran is counted.
+    """Nbmake passes over folders named _build, hence the copy; what it ran is counted.
 
     In parts, so that all workers have their share; the largest first, each to another part.
     """

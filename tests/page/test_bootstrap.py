@@ -10,10 +10,9 @@ import zipfile
 from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
+from handful.page import bootstrap
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-
-from handful.page import bootstrap
 
 LOCKED = [
     Requirement(line.removesuffix(" \\"))

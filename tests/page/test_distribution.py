@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
-
 from handful.explorers.overtraining import hundredfold, price_of_a_run
 from handful.page.explorer import ExplorerError
 from handful.page.scenes import distribution as d
+from scipy.special import ndtri
 
 
 def test_normal_quantiles():

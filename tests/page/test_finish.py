@@ -8,7 +8,6 @@ import sys
 
 import pytest
 from bs4 import BeautifulSoup
-
 from handful.page import bootstrap, gather, heads
 from handful.page.bound import offer
 from handful.page.finish import POLICY, FinishError, finish

@@ -8,7 +8,6 @@ import zipfile
 
 import pytest
 from bs4 import BeautifulSoup
-
 from handful.page import inpage, notebooks, wheel
 
 

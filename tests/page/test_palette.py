@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from handful.page import figure, social
 
 SHEET = Path(figure.__file__).with_name("palette.css").read_text("utf-8")

@@ -9,7 +9,6 @@ import json
 import math
 
 import pytest
-
 from handful.exercises import problems as book
 from handful.exercises.check import called, letter
 from handful.exercises.expressions import evaluate, names

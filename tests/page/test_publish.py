@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-
 from handful.page import build, editions, hosting, publish
 from handful.page.bootstrap import ROOT
 from handful.page.finish import POLICY

@@ -3,7 +3,6 @@ may get wrong.
 """
 
 import pytest
-
 from handful import latency, scenario
 from handful.page import roles
 from handful.units import format_value

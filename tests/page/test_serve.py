@@ -11,7 +11,6 @@ import sys
 import threading
 
 import pytest
-
 from handful.page import serve
 
 

@@ -6,7 +6,6 @@ import importlib.util
 import json
 
 import pytest
-
 from handful.page.build import ROOT
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from fontTools.ttLib import TTFont
-
 from handful.page import sheets
 
 SUN, CAT, COPY = 0xF185, 0xF6BE, 0xF0C5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from bs4 import BeautifulSoup
-
 from handful import notation
 from handful import quantities as q
 from handful.page.tables import Table

@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-
 from handful.page import bootstrap
 from handful.page.build import ROOT, SCRIPTS, SITE
 from handful.page.serve import open_server

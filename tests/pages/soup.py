@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from bs4 import BeautifulSoup
-
 from handful.page.build import SITE
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
-
 from handful.page import build
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 

@@ -11,9 +11,8 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree
 
-import pytest
 import pikepdf
-
+import pytest
 from handful.page import bootstrap, build
 from handful.page.bound import book, epub, offer, pdf
 

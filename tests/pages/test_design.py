@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 from bs4 import BeautifulSoup
-
 from handful.page.build import SITE
 from handful.page.icons import ICONS
 

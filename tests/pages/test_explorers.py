@@ -9,8 +9,6 @@ import shutil
 from urllib.parse import quote
 
 import pytest
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
-
 from handful import balance, latency, measured
 from handful.page import build
 from handful.page.explorer import (
@@ -25,6 +23,7 @@ from handful.page.explorer import (
     Scale,
     Sweep,
 )
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,6 @@ import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-
 from handful.claims import SEGMENTS, VERDICTS, load
 from handful.page import build, ledger
 

@@ -8,12 +8,10 @@ import re
 from functools import cache
 from urllib.parse import unquote, urljoin, urlsplit
 
+import external_links
 import yaml
 from bs4 import NavigableString
-
 from handful.page.build import ROOT, SITE, chapters
-
-import external_links
 from soup import soup
 
 ORDER = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
@@ -101,8 +99,7 @@ def coded(node) -> bool:
     return (
         node.name in ("script", "style", "template", "annotation")
         or "highlight" in node.get("class", ())
-        or node.name == "code"
-        and "literal" in node.get("class", ())
+        or (node.name == "code" and "literal" in node.get("class", ()))
     )
 
 

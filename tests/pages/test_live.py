@@ -7,7 +7,6 @@ import re
 import shutil
 
 import pytest
-
 from handful import balance, experts, latency, scenario
 from handful.ask import lecture_seconds
 from handful.page import build

@@ -9,18 +9,17 @@ import random
 import shutil
 from pathlib import Path
 
+import handful.page
 import numpy as np
 import pytest
-
-import handful.page
 from handful import latency, measured, scenario
 from handful.ask import registry as every_formula
-from handful.sparsity import coefficients
 from handful.formula import registry
 from handful.page.declare import Curve
 from handful.page.describe import describe
 from handful.page.spec import spec_bands
 from handful.quantities import PARTS, table
+from handful.sparsity import coefficients
 from handful.units import UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 
 pytestmark = pytest.mark.browser

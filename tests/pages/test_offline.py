@@ -10,11 +10,9 @@ import shutil
 import threading
 
 import pytest
-
 from handful.page import build, offline
 from handful.page.finish import POLICY
 from handful.page.serve import open_server
-
 from study_pages import CHAPTERS, card, walk_chapter
 
 PAGES = ("index", "about", *CHAPTERS)

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from handful.page import scenes
 from handful.simulate import pipeline as sim
 

@@ -9,8 +9,6 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import expect
-
 from handful.exercises.cards import cards
 from handful.exercises.check import check, letter, right_choice
 from handful.exercises.order import by_chapter, in_book_order
@@ -19,7 +17,7 @@ from handful.exercises.schedules import as_text, goal
 from handful.quantities import table
 from handful.simulate import pipeline
 from handful.units import format_value
-
+from playwright.sync_api import expect
 from soup import soup
 
 NUMBER, CHOICE, FORMULA, SCHEDULE = (

@@ -9,9 +9,8 @@ import random
 import shutil
 from pathlib import Path
 
-import pytest
-
 import handful.page
+import pytest
 from handful.exercises import expressions
 from handful.exercises.check import check, letter, right_choice
 from handful.exercises.expressions import ExpressionError

@@ -12,9 +12,8 @@ import shutil
 from copy import copy
 from urllib.parse import urlencode
 
-import pytest
-
 import handful.explorers
+import pytest
 from handful.page import build, figure, scenes
 from handful.page.explorer import Explorer
 

@@ -9,10 +9,9 @@ import subprocess
 import tomllib
 from functools import cache
 
-from playwright.sync_api import expect
-
 from handful.page import bootstrap
 from handful.page.build import ROOT, SITE
+from playwright.sync_api import expect
 
 MARKS = "CSS.highlights.get('find')?.size ?? 0"
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from handful.page.build import SITE
 from handful.page.finish import POLICY
-
 from soup import soup
 
 # Elements of MathML that stand for something only with so many parts.

@@ -9,7 +9,6 @@ import subprocess
 import sys
 
 import pytest
-
 from handful.page.build import SITE
 from handful.page.hosting import HEADERS, KEPT
 

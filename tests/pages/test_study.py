@@ -5,7 +5,6 @@ other widths.
 from __future__ import annotations
 
 import pytest
-
 from study_pages import (
     CARDS,
     CHAPTERS,

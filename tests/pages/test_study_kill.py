@@ -11,10 +11,8 @@ import time
 from contextlib import contextmanager
 
 import pytest
-
 from handful.page import bootstrap
-
-from study_pages import assert_replays, dump, write_book
+from study_pages import assert_replays, write_book
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-
 from handful import scenario
 from handful.conditions import Condition
 

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import shutil
 from dataclasses import MISSING, fields
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
-
 import handful.page
+import pytest
 from handful import facts, latency, scenario, shapes
 from handful.page.yours import start_shapes
 from handful.units import format_value

@@ -352,8 +352,9 @@ def dask(
     task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
     given up.
     """
-    import distributed
     from concurrent.futures import CancelledError
+
+    import distributed
 
     try:
         client = distributed.Client(address, timeout=15, set_as_default=False)

@@ -25,7 +25,8 @@ from pathlib import Path
 from . import cluster, store
 from .assignment import Assignment, read_text
 from .grades import summary
-from .handed import Handed, NotebookError, Origin, mark, read as read_notebook
+from .handed import Handed, NotebookError, Origin, mark
+from .handed import read as read_notebook
 from .judge import judge, requests, short
 from .protocol import Limits, Outcome, plain
 from .student import canonical

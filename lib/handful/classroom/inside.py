@@ -9,13 +9,14 @@ notebook pays for.
 
 import builtins
 import sys
+from _json import encode_basestring_ascii, make_scanner
+from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
 from posix import (
     _exit,
     closerange,
     dup2,
     geteuid,
     getpid,
-    open as open_fd,
     read,
     setgroups,
     setresgid,
@@ -23,9 +24,9 @@ from posix import (
     sysconf,
     write,
 )
-
-from _json import encode_basestring_ascii, make_scanner
-from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
+from posix import (
+    open as open_fd,
+)
 
 LONGEST, DEEPEST, DIGITS, LONGEST_SAYS, NOBODY = 999_000, 20, 10**300, 300, 65534
 _name_of = type.__dict__["__name__"].__get__

@@ -19,14 +19,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..exercises import expressions
-from ..exercises.check import SAME, letter, points as sampled, same as same_value
+from ..exercises.check import SAME, letter
+from ..exercises.check import points as sampled
+from ..exercises.check import same as same_value
 from ..exercises.expressions import ExpressionError, evaluate
 from ..units import format_value
 from . import judges
 from .assignment import VARIANTS, Assignment, Question
 from .checks import as_problem
-from .given import answers as ours, calls as made_calls, given, truths, turns
-from .protocol import Answer, plain as printable
+from .given import answers as ours
+from .given import calls as made_calls
+from .given import given, truths, turns
+from .protocol import Answer
+from .protocol import plain as printable
 from .student import near, same
 
 WORST = (

@@ -26,7 +26,7 @@ from . import student as student_module
 from .assignment import Assignment, Question
 from .cells import Piece
 from .checks import as_problem
-from .given import answers, calls, given, spread, truths
+from .given import answers, given, spread, truths
 from .student import digests
 
 PACKAGES = "ipywidgets matplotlib numpy"

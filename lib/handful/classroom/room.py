@@ -187,7 +187,7 @@ class Room:
 
     def overflowed(self) -> bool:
         """Whether the memory was used up."""
-        return self.over or self.group is not None and self.group.overflowed()
+        return self.over or (self.group is not None and self.group.overflowed())
 
     def _end(self) -> None:
         """End all that runs inside, and wait until it has ended."""

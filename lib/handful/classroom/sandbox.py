@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from . import cgroup, room as rooms, seccomp
+from . import cgroup, seccomp
+from . import room as rooms
 from .protocol import (
     LONGEST_CODE,
     Answer,

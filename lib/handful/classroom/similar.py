@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .handed import NotebookError, mark, read as read_notebook
+from .handed import NotebookError, mark
+from .handed import read as read_notebook
 from .tokens import MOST_CHARACTERS, MOST_SHINGLES, Token, fixed, shingles, tokens, words
 from .watchdog import READING_SECONDS, OverlongError, within
 

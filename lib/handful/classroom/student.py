@@ -152,7 +152,7 @@ def near(answer, true: float, tolerance: float) -> bool:
     except OverflowError:
         return False
     if not math.isfinite(true) or not math.isfinite(answer):
-        return answer == true or math.isnan(answer) and math.isnan(true)
+        return answer == true or (math.isnan(answer) and math.isnan(true))
     return abs(answer - true) <= (tolerance * abs(true) * (1 + 1e-9) if true else ZERO)
 
 

@@ -152,11 +152,8 @@ def _canvas(name: str) -> list[int]:
         for i in range(1, len(parts) - 1)
         if numeric[i]
         and (
-            i + 2 < len(parts)
-            and numeric[i + 1]
-            and (i + 3 < len(parts) or parts[-1])
-            or i + 2 == len(parts)
-            and _CANVAS_PAGE.fullmatch(parts[i + 1])
+            (i + 2 < len(parts) and numeric[i + 1] and (i + 3 < len(parts) or parts[-1]))
+            or (i + 2 == len(parts) and _CANVAS_PAGE.fullmatch(parts[i + 1]))
         )
     ]
 
@@ -305,7 +302,7 @@ def read(
 
 
 def _junk(path: tuple[str, ...]) -> bool:
-    return any(part in JUNK or part.startswith(".") and part not in (".", "..") for part in path)
+    return any(part in JUNK or (part.startswith(".") and part not in (".", "..")) for part in path)
 
 
 # Where files are
@@ -506,7 +503,7 @@ def _unwrapped(files: list[File], listed=None) -> list[File]:
     if len(tops) != 1 or not all(len(file.path) > 1 for file in seen):
         return seen
     top, inner = tops.pop(), {file.path[1:] for file in seen}
-    if top == "submitted" or _moodle(top, True) or listed and listed.find(top):
+    if top == "submitted" or _moodle(top, True) or (listed and listed.find(top)):
         return seen
     firsts = {path[0] for path in inner}
     if len(firsts) > 1 or firsts == {"submitted"} or form(inner) != "plain":

@@ -143,7 +143,7 @@ def worker() -> dict[str, bytes]:
 
 
 def view(library: bool) -> list[str]:
-    """bubblewrap's options that say which files are seen inside."""
+    """Bubblewrap's options that say which files are seen inside."""
     # Made by hand, since bubblewrap keeps the folders that it makes on the way to a file from
     # everyone but root.
     parts: list[str] = []
@@ -202,7 +202,7 @@ def walls(
     filter_fd: int | None,
     info_fd: int | None,
 ) -> list[str]:
-    """bubblewrap's command up to the program that it is to run.
+    """Bubblewrap's command up to the program that it is to run.
 
     As root, the process inside becomes nobody itself (`inside.settle`): the kernel then counts and
     checks it as nobody.  As anybody else, it lives in a user namespace in which no other can be

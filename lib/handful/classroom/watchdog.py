@@ -20,7 +20,7 @@ import math
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 READING_SECONDS = (
     60.0  # a notebook takes some milliseconds, and the first of an assignment a second or two

@@ -119,7 +119,7 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
 
 
 def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:
-    """genanki's archive with fixed dates and compressed, so that the same cards are the same bytes."""
+    """Genanki's archive with fixed dates and compressed, so that the same cards are the same bytes."""
     import json
 
     with tempfile.TemporaryDirectory() as place:

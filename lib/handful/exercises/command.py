@@ -8,7 +8,6 @@ sentence.
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from pathlib import Path
 
@@ -242,7 +241,8 @@ def _review(options) -> None:
 
 def _log(options) -> None:
     from .. import cli
-    from .log import LogFile, line, read_file, write as as_file
+    from .log import LogFile, line, read_file
+    from .log import write as as_file
     from .schedule import Study
     from .sitting import clock, plural, read_setting, set_setting
 

@@ -199,7 +199,7 @@ def _divided(a: float, b: float) -> float:
 
 
 def _power(a: float, b: float) -> float:
-    if abs(a) == 1 and not math.isfinite(b) or math.isnan(b):
+    if (abs(a) == 1 and not math.isfinite(b)) or math.isnan(b):
         return math.nan  # where C has 1
     odd = b % 2 == 1 if math.isfinite(b) else False
     try:

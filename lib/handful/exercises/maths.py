@@ -143,9 +143,7 @@ def _row(parts: list[ElementTree.Element]) -> str:
             kind in ("prefix", "shut")
             or before in ("open", "prefix", "start", "tight")
             or kind == "tight"
-        ):
-            line += shown
-        elif kind == "open" and before == "name":
+        ) or (kind == "open" and before == "name"):
             line += shown
         else:
             line = (

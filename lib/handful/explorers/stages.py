@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
-from .. import latency, pipelining, stages, shapes
+from .. import latency, pipelining, shapes, stages
 from ..page.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
 
 _MICRO_BATCH = Control(

@@ -420,10 +420,8 @@ def _attributes(key: str, value: str) -> list[tuple[str, str]]:
 def _markup(node: Element, name: str, used: set[str]) -> str:
     """A node and what it holds as markup of a page."""
     tag = node.tag.rpartition("}")[2]
-    if (
-        tag in ("metadata", "style")
-        or tag == "defs"
-        and all(child.tag.endswith("}style") for child in node)
+    if tag in ("metadata", "style") or (
+        tag == "defs" and all(child.tag.endswith("}style") for child in node)
     ):
         return ""
     if tag == "svg":

@@ -24,7 +24,7 @@ from .algebra import Findings, free_of, same, symbol
 
 
 def least_sum_has_equal_terms() -> Findings:
-    """two costs at their least sum, and a model's bills for training and decoding, by two fits of
+    """Two costs at their least sum, and a model's bills for training and decoding, by two fits of
     the Chinchilla law
     """
     x = sympy.Symbol("x", real=True)
@@ -47,7 +47,7 @@ def least_sum_has_equal_terms() -> Findings:
 
 
 def three_bills() -> Findings:
-    """the three formulas against 6 N D, (2 to 6) N D / efficiency and 2 N D / efficiency"""
+    """The three formulas against 6 N D, (2 to 6) N D / efficiency and 2 N D / efficiency"""
     n, eff = symbol("active_parameters"), symbol("decode_efficiency")
     rl = sympy.simplify(
         fill_constants(overtraining.rl_flops.expanded) / (n * symbol("rl_tokens")) * eff
@@ -77,7 +77,7 @@ def fewer_tokens_of_learning() -> Findings:
 
 
 def arithmetic_is_flat_in_the_context() -> Findings:
-    """what both depend on, and attention at 200,000 tokens: very mild, a tenth of the weights'
+    """What both depend on, and attention at 200,000 tokens: very mild, a tenth of the weights'
     arithmetic at most
     """
 
@@ -97,7 +97,7 @@ def arithmetic_is_flat_in_the_context() -> Findings:
 
 
 def two_prices_cover_the_cost() -> Findings:
-    """cost of an answer's token, flat to the step of Gemini 3.1 Pro and then linear, over its price
+    """Cost of an answer's token, flat to the step of Gemini 3.1 Pro and then linear, over its price
     in two tiers
     """
     row = facts.get("prices", "gemini-3.1-pro-preview")
@@ -118,7 +118,7 @@ def two_prices_cover_the_cost() -> Findings:
 
 
 def steps_stay_with_the_model() -> Findings:
-    """price lists that rose at 200,000 tokens in 2026: whether the step stayed for as long as the
+    """Price lists that rose at 200,000 tokens in 2026: whether the step stayed for as long as the
     model did
     """
     lists = {
@@ -135,7 +135,7 @@ def steps_stay_with_the_model() -> Findings:
 
 
 def selection_divides_the_reading() -> Findings:
-    """reading at 128,000 tokens over that of dense attention, against the share of tokens that are
+    """Reading at 128,000 tokens over that of dense attention, against the share of tokens that are
     chosen
     """
     terms = {**memory_wall.kv_read_terms("DeepSeek-V3.2"), "context": 128_000}
@@ -150,7 +150,7 @@ def selection_divides_the_reading() -> Findings:
 
 
 def prices_lie_near_costs() -> Findings:
-    """a seller's income over its cost, and one open model's prices at two hosts: a factor of two at
+    """A seller's income over its cost, and one open model's prices at two hosts: a factor of two at
     most
     """
     hosts = [facts.get("prices", f"{host} gpt-oss-120b") for host in ("baseten", "cerebras")]
@@ -170,7 +170,7 @@ def prices_lie_near_costs() -> Findings:
 
 
 def a_pass_shares_the_reading() -> Findings:
-    """time a token of a pass of p tokens: the part of the weights and caches, and the part of the
+    """Time a token of a pass of p tokens: the part of the weights and caches, and the part of the
     arithmetic
     """
     at = values("H100 SXM", "Llama 3.1 70B", "fp8", 8192)
@@ -184,7 +184,7 @@ def a_pass_shares_the_reading() -> Findings:
 
 
 def prefill_computes_and_decode_reads() -> Findings:
-    """the slower of reading and arithmetic: DeepSeek-V3 in fp8 on GB200, 1,000 tokens of context"""
+    """The slower of reading and arithmetic: DeepSeek-V3 in fp8 on GB200, 1,000 tokens of context"""
     at = values(context=1000)
 
     def reads(batch: float, pass_length: float) -> bool:
@@ -200,7 +200,7 @@ def prefill_computes_and_decode_reads() -> Findings:
 
 
 def attention_rises_slower_than_reading() -> Findings:
-    """slope of attention's arithmetic over that of reading the cache, in time: a tenth at most;
+    """Slope of attention's arithmetic over that of reading the cache, in time: a tenth at most;
     B200 in fp8
     """
     names = [row["name"] for row in page_rows()["model"]]
@@ -224,7 +224,7 @@ _LISTS = {
 
 
 def writing_costs_more() -> Findings:
-    """whether all lists of spring 2026 that sell hits for less ask more for writing to the cache"""
+    """Whether all lists of spring 2026 that sell hits for less ask more for writing to the cache"""
     rows = [facts.get("prices", name) for name in _LISTS.values()]
     charging = [
         row
@@ -235,7 +235,7 @@ def writing_costs_more() -> Findings:
 
 
 def memory_limits_long_contexts() -> Findings:
-    """a million tokens in fp8: reading the cache takes longer than all arithmetic, attention's
+    """A million tokens in fp8: reading the cache takes longer than all arithmetic, attention's
     included
     """
 
@@ -270,7 +270,7 @@ def a_month_wants_other_memory() -> Findings:
 
 
 def windows_shot_up() -> Findings:
-    """windows on the price lists of GPT-4 and of the models after it"""
+    """Windows on the price lists of GPT-4 and of the models after it"""
     names = ("gpt-4", "gpt-4-turbo", "claude-3-opus-latest")
     window = {name: facts.get("prices", name)["context_window_tokens"] for name in names}
     return {
@@ -286,7 +286,7 @@ def windows_shot_up() -> Findings:
 
 
 def costs_balance_at_200k() -> Findings:
-    """where reading takes as long as all arithmetic (fp8 on GB200), and lists that ask more beyond
+    """Where reading takes as long as all arithmetic (fp8 on GB200), and lists that ask more beyond
     200,000 tokens
     """
 
@@ -337,7 +337,7 @@ def sparser_attention_errs_more() -> Findings:
 
 
 def three_ways_to_have_a_cache() -> Findings:
-    """the three formulas: which of them depend on the time held, and on what else"""
+    """The three formulas: which of them depend on the time held, and on what else"""
     return {
         "recomputing: arithmetic × rent, whatever the time": free_of(
             tiers.rematerialise_cost, "hold_time"
@@ -376,7 +376,7 @@ def keeping_falls_as_fetching_rises() -> Findings:
 
 
 def cheapest_ways_are_host_and_flash() -> Findings:
-    """the cheapest way to have a cache again, DeepSeek-V3 in fp8 on GB200, storage at the middle of
+    """The cheapest way to have a cache again, DeepSeek-V3 in fp8 on GB200, storage at the middle of
     its prices
     """
     found = {}
@@ -393,7 +393,7 @@ def cheapest_ways_are_host_and_flash() -> Findings:
 
 
 def cheapest_tier_drains_in_the_hold_time() -> Findings:
-    """drain time of the cheapest way to have a cache, against the time it is kept for, within a
+    """Drain time of the cheapest way to have a cache, against the time it is kept for, within a
     factor of two
     """
     drain = {row["name"]: row["drain_time_s"] for row in tiers.drains()}
@@ -406,7 +406,7 @@ def cheapest_tier_drains_in_the_hold_time() -> Findings:
 
 
 def times_suggest_devices() -> Findings:
-    """how long a cache is kept against the drain time of a device, within a factor of two"""
+    """How long a cache is kept against the drain time of a device, within a factor of two"""
 
     def near(seconds: float, tier: str) -> bool:
         row = facts.get("memory_tiers", tier)
@@ -436,7 +436,7 @@ def times_suggest_devices() -> Findings:
 
 
 def fetching_is_a_share_of_holding() -> Findings:
-    """the time to fetch, in a tier that is drained in the time held, against that time × the share
+    """The time to fetch, in a tier that is drained in the time held, against that time × the share
     of capacity
     """
     drain = tiers.drained_hold_time.expanded

@@ -57,7 +57,7 @@ def residuals_keep_changes_small() -> Findings:
 
 
 def feistel_runs_backwards() -> Findings:
-    """encrypting and decrypting with random functions that have no inverse of their own"""
+    """Encrypting and decrypting with random functions that have no inverse of their own"""
     import numpy as np
 
     rng = np.random.default_rng(3)
@@ -73,7 +73,7 @@ def feistel_runs_backwards() -> Findings:
 
 
 def residual_from_two_back() -> Findings:
-    """a Feistel round written out: the new half in terms of the two before it"""
+    """A Feistel round written out: the new half in terms of the two before it"""
     x, y = sympy.symbols("x y")
     f, g = sympy.Function("f"), sympy.Function("g")
     one_back, two_back = reversible.encrypt(x, y, [f], reversible.REALS)
@@ -82,7 +82,7 @@ def residual_from_two_back() -> Findings:
 
 
 def reversibility_frees_activations() -> Findings:
-    """activations kept where each layer is rebuilt on the way back, and the arithmetic that this
+    """Activations kept where each layer is rebuilt on the way back, and the arithmetic that this
     costs
     """
     extra = fill_constants(
@@ -95,7 +95,7 @@ def reversibility_frees_activations() -> Findings:
 
 
 def differences_are_derivatives() -> Findings:
-    """the difference of a map over GF(2), at every point: of a linear map, of an S-box, and its
+    """The difference of a map over GF(2), at every point: of a linear map, of an S-box, and its
     degree
     """
 
@@ -175,7 +175,7 @@ def _bits_through(blocks, *, gain: float, tamed: bool, depth: int = 12, width: i
 
 
 def differences_go_round_a_round() -> Findings:
-    """whether a flipped bit passes a round as it is, which a residual would allow: all of 2^16
+    """Whether a flipped bit passes a round as it is, which a residual would allow: all of 2^16
     inputs
     """
     import numpy as np
@@ -198,7 +198,7 @@ def differences_go_round_a_round() -> Findings:
 
 
 def chosen_changes_and_any_changes() -> Findings:
-    """a cipher under any flipped bit, and a trained classifier of 784 numbers under chosen and
+    """A cipher under any flipped bit, and a trained classifier of 784 numbers under chosen and
     random signs
     """
     import numpy as np
@@ -229,7 +229,7 @@ def chosen_changes_and_any_changes() -> Findings:
 
 
 def revnet_block_is_two_rounds() -> Findings:
-    """the paper's block, y1 = x1 + F(x2) and y2 = x2 + G(y1), against two Feistel rounds"""
+    """The paper's block, y1 = x1 + F(x2) and y2 = x2 + G(y1), against two Feistel rounds"""
     x1, x2 = sympy.symbols("x1 x2")
     first, second = sympy.Function("F"), sympy.Function("G")
     y1 = x1 + first(x2)
@@ -241,7 +241,7 @@ def revnet_block_is_two_rounds() -> Findings:
 
 
 def what_can_be_undone() -> Findings:
-    """rebuilding the input of a layer from its output: coupled layers of two kinds, and a layer
+    """Rebuilding the input of a layer from its output: coupled layers of two kinds, and a layer
     with a stride
     """
     import numpy as np
@@ -262,7 +262,7 @@ def what_can_be_undone() -> Findings:
 
 
 def stored_activations_grow() -> Findings:
-    """activations kept for the backward pass, by depth, and beside 18 bytes a parameter of Llama
+    """Activations kept for the backward pass, by depth, and beside 18 bytes a parameter of Llama
     3.1 70B in training
     """
     stored = reversible.activation_memory_stored.expanded
@@ -315,7 +315,7 @@ def trades_go_opposite_ways() -> Findings:
 
 
 def keeping_pays_for_a_while() -> Findings:
-    """how long bytes may wait in memory before computing them again is cheaper: Llama 3.1 70B in
+    """How long bytes may wait in memory before computing them again is cheaper: Llama 3.1 70B in
     bf16 on H100
     """
     at = values("H100 SXM", "Llama 3.1 70B", "bf16", 8192)

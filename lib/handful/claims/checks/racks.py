@@ -9,12 +9,12 @@ from .published import services
 
 
 def expert_parallelism_in_services() -> Findings:
-    """published decoding services of DeepSeek-V3: whether each chip keeps whole experts"""
+    """Published decoding services of DeepSeek-V3: whether each chip keeps whole experts"""
     return {words: "EP" in row["parallelism"] for words, row, _ in services()}
 
 
 def whole_experts_beat_slices() -> Findings:
-    """an expert layer of DeepSeek-V3 on eight B200: whole experts, against experts cut four ways in
+    """An expert layer of DeepSeek-V3 on eight B200: whole experts, against experts cut four ways in
     two groups
     """
     from ...simulate.fabric import distinct_destinations, expected_imbalance
@@ -52,7 +52,7 @@ def whole_experts_beat_slices() -> Findings:
 
 
 def experts_stay_in_one_domain() -> Findings:
-    """published decoding services of DeepSeek-V3: whether their experts lie within one scale-up
+    """Published decoding services of DeepSeek-V3: whether their experts lie within one scale-up
     domain
     """
     return {words: row["chips"] <= domain for words, row, domain in services()}
@@ -73,7 +73,7 @@ def all_to_all_fits_one_rack() -> Findings:
 
 
 def two_racks_slow_the_exchange() -> Findings:
-    """an all-to-all over two racks of GB200 against one fabric for all: more than half as long
+    """An all-to-all over two racks of GB200 against one fabric for all: more than half as long
     again
     """
     found = {}
@@ -105,7 +105,7 @@ def _scale_up_network(gpus: int, switches: int):
 
 
 def two_hops_between_gpus() -> Findings:
-    """the graph of 72 GPUs, each with a link to every one of 18 switch chips: the longest shortest
+    """The graph of 72 GPUs, each with a link to every one of 18 switch chips: the longest shortest
     path
     """
     import networkx
@@ -115,7 +115,7 @@ def two_hops_between_gpus() -> Findings:
 
 
 def links_double_with_gpus() -> Findings:
-    """links within a rack of 144 GPUs against one of 72, at a given number of links for each GPU"""
+    """Links within a rack of 144 GPUs against one of 72, at a given number of links for each GPU"""
     return {
         f"{chip}, {_links(chip)} links a GPU": _scale_up_network(144, _links(chip)).size()
         == 2 * _scale_up_network(72, _links(chip)).size()
@@ -124,18 +124,18 @@ def links_double_with_gpus() -> Findings:
 
 
 def switches_in_layers_save_cables() -> Findings:
-    """two racks of GB200 on one layer of switches, against the network that joins them"""
+    """Two racks of GB200 on one layer of switches, against the network that joins them"""
     gpu, switch = (facts.get("interconnects", name) for name in ("NVLink 5", "NVSwitch gen 4"))
     link = gpu["one_direction_bytes_per_s"] / _links()
     ports = float(switch["notes"].split()[0]) * 1e12 / 8 / link
     return {
-        "fewer cables leave a rack: one for each port, not one for each NVLink": 72 < 72 * _links(),
+        "fewer cables leave a rack: one for each port, not one for each NVLink": 72 * _links() > 72,
         "today's switch chip has too few ports for the GPUs of both": ports < 2 * 72,
     }
 
 
 def five_trillion_in_a_rack() -> Findings:
-    """weights of 5 trillion parameters and 2,000 caches like DeepSeek-V3's, against the memory of a
+    """Weights of 5 trillion parameters and 2,000 caches like DeepSeek-V3's, against the memory of a
     GB200 rack
     """
     found = {}
@@ -171,7 +171,7 @@ def google_had_large_domains() -> Findings:
 
 
 def active_by_compute_total_by_domain() -> Findings:
-    """what the time of arithmetic and the largest model of a domain depend on, with and without
+    """What the time of arithmetic and the largest model of a domain depend on, with and without
     stages
     """
     weights = pipelining.device_memory.expanded.subs(symbol("context"), 0)

@@ -25,7 +25,7 @@ def _stages(name: str) -> float:
 
 
 def stage_rule() -> Findings:
-    """the formula for time on the scale-up fabric over time between stages, and the copies as a
+    """The formula for time on the scale-up fabric over time between stages, and the copies as a
     router sends them
     """
     from ...simulate.fabric import distinct_destinations
@@ -53,7 +53,7 @@ def copies_go_to_activated_gpus() -> Findings:
 
 
 def a_rack_a_layer() -> Findings:
-    """that ratio for eight active experts and one layer a stage, at least 1"""
+    """That ratio for eight active experts and one layer a stage, at least 1"""
 
     def ratio(chip: str, port: str) -> float:
         return (
@@ -77,7 +77,7 @@ def a_rack_a_layer() -> Findings:
 
 
 def several_racks_without_all_to_all() -> Findings:
-    """what leaves a rack: a token's copies for each layer, and gradients behind the arithmetic that
+    """What leaves a rack: a token's copies for each layer, and gradients behind the arithmetic that
     hides them
     """
     tokens, chips = (
@@ -92,14 +92,16 @@ def several_racks_without_all_to_all() -> Findings:
         "pipeline_stages": 128,
     }
     return {
-        "stages of one layer: fewer copies than experts over two racks send": 1
-        < racks.copies_leaving_of_racks(values(), scale_up_domains=2),
+        "stages of one layer: fewer copies than experts over two racks send": racks.copies_leaving_of_racks(
+            values(), scale_up_domains=2
+        )
+        > 1,
         "Llama 3.1 405B, 128 chips to a copy: hidden": stages.gradient_ratio(training) < 1,
     }
 
 
 def cuts_follow_the_model() -> Findings:
-    """published layouts: whether they cut along experts and layers only"""
+    """Published layouts: whether they cut along experts and layers only"""
     notes = {
         name: facts.get("measured_pipelines", f"{name}_stages")["notes"]
         for name in ("v3", "llama3")
@@ -137,7 +139,7 @@ def widths_are_not_cut() -> Findings:
 
 
 def without_stages() -> Findings:
-    """whether published layouts do without pipeline stages"""
+    """Whether published layouts do without pipeline stages"""
     return {
         "DeepSeek-V3, serving": not any("PP" in row["parallelism"] for _, row, _ in services()),
         "DeepSeek-V3, training": _stages("v3") == 1,
@@ -146,7 +148,7 @@ def without_stages() -> Findings:
 
 
 def training_uses_stages() -> Findings:
-    """stages of published training runs, above 1"""
+    """Stages of published training runs, above 1"""
     return {"DeepSeek-V3": _stages("v3") > 1, "Llama 3.1 405B": _stages("llama3") > 1}
 
 
@@ -160,17 +162,17 @@ def _in_stages() -> Findings:
 
 
 def serving_uses_stages() -> Findings:
-    """published decoding layouts: whether they have pipeline stages"""
+    """Published decoding layouts: whether they have pipeline stages"""
     return _in_stages()
 
 
 def serving_does_without_stages() -> Findings:
-    """published decoding layouts: whether they have no pipeline stages"""
+    """Published decoding layouts: whether they have no pipeline stages"""
     return {words: not found for words, found in _in_stages().items()}
 
 
 def stages_save_memory_only() -> Findings:
-    """a token's latency without hops, and memory on a chip, by the number of stages"""
+    """A token's latency without hops, and memory on a chip, by the number of stages"""
     latency_free = pipelining.token_latency.expanded.subs(symbol("hop_time"), 0)
     memory = pipelining.device_memory_of_batch.expanded
     return {
@@ -182,7 +184,7 @@ def stages_save_memory_only() -> Findings:
 
 
 def training_gains_more() -> Findings:
-    """what 16 stages of eight H100 do for Llama 3.1 405B, in training and in serving it"""
+    """What 16 stages of eight H100 do for Llama 3.1 405B, in training and in serving it"""
 
     def freed(bytes_of) -> float:
         return 1 - bytes_of(16) / bytes_of(1)
@@ -231,7 +233,7 @@ def micro_batches_lose_sharing() -> Findings:
 
 
 def micro_batch_is_a_name() -> Findings:
-    """what changes when four micro-batches of 2,000 go round instead of one"""
+    """What changes when four micro-batches of 2,000 go round instead of one"""
     at = {**values(), "stage_devices": 72, "pipeline_stages": 4}
     held = [pipelining.device_memory_of_batch(at, batch=count * 2000) for count in (1, 4)]
     return {
@@ -270,7 +272,7 @@ def training_has_a_bubble() -> Findings:
 
 
 def schedules_shorten_the_bubble() -> Findings:
-    """simulated schedules of four stages and eight micro-batches: waiting, against all forward
+    """Simulated schedules of four stages and eight micro-batches: waiting, against all forward
     passes first
     """
     return {
@@ -288,7 +290,7 @@ def weight_gradients_fill_the_bubble() -> Findings:
 
 
 def smaller_batches_learn_more() -> Findings:
-    """tokens needed by the law of McCandlish et al., (1 + B/B_crit) times the fewest, and the
+    """Tokens needed by the law of McCandlish et al., (1 + B/B_crit) times the fewest, and the
     bubble, by the batch
     """
     size, critical = sympy.symbols("B B_crit", positive=True)
@@ -302,7 +304,7 @@ def smaller_batches_learn_more() -> Findings:
 
 
 def stages_are_neutral() -> Findings:
-    """four stages against one: a step of 20 ms within a tenth, and the sequences that are in flight
+    """Four stages against one: a step of 20 ms within a tenth, and the sequences that are in flight
     at once
     """
     from ...simulate.pipeline import decode
@@ -320,7 +322,7 @@ def stages_are_neutral() -> Findings:
 
 
 def less_memory_with_stages() -> Findings:
-    """memory on a chip with eight stages against one, less by a tenth or more"""
+    """Memory on a chip with eight stages against one, less by a tenth or more"""
     at = {**values(), "stage_devices": 72, "micro_batch": 2000}
 
     def less(given: dict) -> bool:
@@ -338,7 +340,7 @@ def less_memory_with_stages() -> Findings:
 
 
 def memory_on_a_chip() -> Findings:
-    """the formula against (N + B L b) / (E P), N in bytes, and against weights that are not all
+    """The formula against (N + B L b) / (E P), N in bytes, and against weights that are not all
     shared out
     """
     said = (
@@ -355,7 +357,7 @@ def memory_on_a_chip() -> Findings:
 
 
 def as_many_micro_batches_as_stages() -> Findings:
-    """memory of a batch of P micro-batches, and the fewest micro-batches that keep P stages busy"""
+    """Memory of a batch of P micro-batches, and the fewest micro-batches that keep P stages busy"""
     batch = symbol("pipeline_stages") * symbol("micro_batch")
     whole = pipelining.device_memory_of_batch.expanded.subs(symbol("batch"), batch)
     busy = [
@@ -371,7 +373,7 @@ def as_many_micro_batches_as_stages() -> Findings:
 
 
 def micro_batch_is_the_balance() -> Findings:
-    """a micro-batch of the machine's balance times the sparsity: reading the weights against the
+    """A micro-batch of the machine's balance times the sparsity: reading the weights against the
     arithmetic
     """
     at = values()
@@ -385,7 +387,7 @@ def micro_batch_is_the_balance() -> Findings:
 
 
 def stages_cancel_in_caches() -> Findings:
-    """the caches' part of memory on a chip, by the number of stages"""
+    """The caches' part of memory on a chip, by the number of stages"""
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
     return {
         "caches do not depend on the stages": not sympy.simplify(caches).has(
@@ -395,7 +397,7 @@ def stages_cancel_in_caches() -> Findings:
 
 
 def caches_are_not_shared() -> Findings:
-    """time to read a sequence's cache, and the caches on a chip"""
+    """Time to read a sequence's cache, and the caches on a chip"""
     each = sympy.simplify(latency.kv_time.expanded / symbol("batch"))
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
     return {
@@ -407,7 +409,7 @@ def caches_are_not_shared() -> Findings:
 
 
 def two_stages_and_caches_lead() -> Findings:
-    """caches over weights on a chip: two stages, 2,000 sequences each, DeepSeek-V3 in fp8, racks of
+    """Caches over weights on a chip: two stages, 2,000 sequences each, DeepSeek-V3 in fp8, racks of
     64
     """
     found = {}
@@ -424,7 +426,7 @@ def two_stages_and_caches_lead() -> Findings:
 
 
 def report_spreads_experts_widely() -> Findings:
-    """units of DeepSeek-V3's report: experts over more chips than a node has, and no pipeline in
+    """Units of DeepSeek-V3's report: experts over more chips than a node has, and no pipeline in
     serving
     """
     node = facts.get("accelerators", "H100 SXM")["scaleup_domain_chips"]
@@ -440,7 +442,7 @@ def report_spreads_experts_widely() -> Findings:
 
 
 def stages_help_size_not_context() -> Findings:
-    """memory on a chip by the number of stages, each of them busy"""
+    """Memory on a chip by the number of stages, each of them busy"""
     count = symbol("pipeline_stages")
     weights = pipelining.device_memory.expanded.subs(symbol("context"), 0)
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
@@ -469,7 +471,7 @@ def stages_beyond_a_rack() -> Findings:
 
 
 def few_stages_cost_little() -> Findings:
-    """what four hops add to a step of 20 ms: a tenth of it at most"""
+    """What four hops add to a step of 20 ms: a tenth of it at most"""
     return {
         words: pipelining.token_latency(step_time=_STEP, pipeline_stages=4, hop_time=hop)
         <= 1.1 * _STEP
@@ -486,7 +488,7 @@ def hops_add_up() -> Findings:
 
 
 def reading_time_falls_with_the_domain() -> Findings:
-    """time to read all weights, by the number of chips that share them and the bandwidth of each"""
+    """Time to read all weights, by the number of chips that share them and the bandwidth of each"""
     free = sympy.simplify(
         latency.full_weight_time.expanded * symbol("devices") * symbol("memory_bandwidth")
     )
@@ -511,7 +513,7 @@ def stages_take_turns() -> Findings:
 
 
 def domain_gives_bandwidth() -> Findings:
-    """what twice the chips of a domain, and what twice the stages, do to time and memory"""
+    """What twice the chips of a domain, and what twice the stages, do to time and memory"""
     at = {**values(), "micro_batch": 2000, "pipeline_stages": 1}
     wider = latency.latency_floor(at, devices=144) / latency.latency_floor(at, devices=72)
     return {
@@ -526,7 +528,7 @@ def domain_gives_bandwidth() -> Findings:
 
 
 def domain_reads_longer_contexts() -> Findings:
-    """context that 64 sequences of DeepSeek-V3 can have if the caches are to be read in 20 ms"""
+    """Context that 64 sequences of DeepSeek-V3 can have if the caches are to be read in 20 ms"""
     at = {**values(), "batch": 64}
 
     def longest(chips: int) -> float:
@@ -538,7 +540,7 @@ def domain_reads_longer_contexts() -> Findings:
 
 
 def domain_lowers_latency() -> Findings:
-    """time to read all weights in fp8 on eight H100 against a rack of GB200: ten times or more"""
+    """Time to read all weights in fp8 on eight H100 against a rack of GB200: ten times or more"""
 
     def seconds(*names: str) -> float:
         return latency.full_weight_time(values(*names))

@@ -408,7 +408,7 @@ def own(body: Tag, page: str, top: str) -> None:
                     tag[key] = value
     for link in body.find_all("a", href=True):
         address = urlsplit(link["href"])
-        if address.scheme or "--" in address.fragment and not address.path:
+        if address.scheme or ("--" in address.fragment and not address.path):
             continue
         target = address.path.removesuffix(".html") or page
         where = address.fragment
