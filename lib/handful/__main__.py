@@ -1,4 +1,4 @@
-"""``python -m handful`` is the command ``handful``."""
+"""The command ``handful``, for ``python -m handful``."""
 
 import sys
 

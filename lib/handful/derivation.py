@@ -1,4 +1,4 @@
-"""A derivation: a list of equations, each with the move that made it and a check of that move.
+"""Derivations: lists of equations, each with the move that made it and a check of that move.
 
 Exact moves (substitute, equate, solve, take a limit) are checked symbolically when the step is
 added.  An approximation (drop a term, keep one branch of a maximum) is checked by the relative
@@ -8,17 +8,19 @@ that does not follow raises.
 >>> from handful import quantities as q
 >>> from sympy import Eq
 >>> d = Derivation("How long a full read of memory takes")
->>> d.start(Eq(q.memory_capacity.symbol, q.memory_bandwidth.symbol * q.drain_time.symbol), "what is read is rate × time")
+>>> capacity, rate, time = q.memory_capacity, q.memory_bandwidth, q.drain_time
+>>> d.start(Eq(capacity.symbol, rate.symbol * time.symbol), "what is read is rate × time")
 >>> d.solve("drain_time", "divide by the rate")
 >>> print(d)
 How long a full read of memory takes
 1. memory_capacity = drain_time*memory_bandwidth   [what is read is rate × time; start]
 2. drain_time = memory_capacity/memory_bandwidth   [divide by the rate; exact]
->>> d.claim(Eq(q.drain_time.symbol, 2 * q.memory_capacity.symbol / q.memory_bandwidth.symbol), "a slip")
+>>> d.claim(Eq(time.symbol, 2 * capacity.symbol / rate.symbol), "a slip")
 Traceback (most recent call last):
 ...
-handful.derivation.DerivationError: 'a slip' does not follow: drain_time = 2*memory_capacity/memory_bandwidth is \
-not equivalent to drain_time = memory_capacity/memory_bandwidth.
+handful.derivation.DerivationError: 'a slip' does not follow:
+drain_time = 2*memory_capacity/memory_bandwidth is not equivalent to
+drain_time = memory_capacity/memory_bandwidth.
 """
 
 from __future__ import annotations
@@ -42,8 +44,9 @@ class DerivationError(ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation; `error` is the largest relative error that the move costs, 0 if it
-    is exact.
+    """One line of a derivation.
+
+    `error` is the largest relative error that the move costs, 0 if it is exact.
     """
 
     equation: Eq
@@ -53,6 +56,7 @@ class Step:
 
     @property
     def latex(self) -> str:
+        """Return the equation in LaTeX."""
         return f"{latex_of(self.equation.lhs)} = {latex_of(self.equation.rhs)}"
 
 
@@ -66,13 +70,19 @@ class Derivation:
     # Moves
 
     def start(self, equation: Eq | Formula, why: str) -> None:
-        """A definition or a model's equation; only its dimensions can be checked."""
+        """Begin with a definition or a model's equation.
+
+        Only its dimensions can be checked.
+        """
         if isinstance(equation, Formula):
             equation = Eq(equation.gives.symbol, equation.expression)
         self._add(equation, why, "start")
 
     def substitute(self, replacements: Mapping | Formula, why: str) -> None:
-        """Fill in symbols: a mapping from API names to expressions, or formulas for what they give."""
+        """Fill in symbols.
+
+        `replacements` maps API names to expressions; a formula stands for what it gives.
+        """
         if isinstance(replacements, Formula):
             replacements = {replacements.gives.name: replacements.expression}
         known = {find(name).symbol: sympy.sympify(expr) for name, expr in replacements.items()}
@@ -108,7 +118,10 @@ class Derivation:
         self._add(Eq(symbol, sympy.factor_terms(solutions[0])), why, "exact")
 
     def claim(self, equation: Eq, why: str) -> None:
-        """A rewriting: accepted when it says the same as the last equation for all positive values."""
+        """Rewrite the last equation.
+
+        Accepted where the new one says the same as the last for all positive values.
+        """
         if not _equivalent(self.last, equation):
             raise DerivationError(
                 f"{why!r} does not follow: {_spell(equation)} is not equivalent to "
@@ -117,7 +130,7 @@ class Derivation:
         self._add(equation, why, "exact")
 
     def equate(self, left: Formula, right: Formula, why: str) -> None:
-        """Set two quantities equal: the condition that is asked about, as a new start."""
+        """Set two quantities equal: the condition in question, as a new start."""
         self._add(Eq(left.expression, right.expression), why, "condition")
 
     def limit(self, name: str, to, why: str) -> None:
@@ -129,8 +142,9 @@ class Derivation:
         self._add(Eq(self.last.lhs, value), why, "exact", limit=True)
 
     def minimise(self, name: str, why: str) -> None:
-        """Ask where the right-hand side is least as `name` varies: what rises with it equals what
-        falls.
+        """Set the slope of the right-hand side to zero as `name` varies.
+
+        What rises with it then equals what falls.
 
         The new equation is x·f′(x) = 0 with the falling terms on the right.  Refused unless each
         term is a power of `name`: then the sum is convex in its logarithm, and the one place where
@@ -167,8 +181,9 @@ class Derivation:
         at: Mapping[str, float] | None = None,
         case: str = "",
     ) -> None:
-        """Replace the right-hand side by a simpler one; refused if it costs more than `error`
-        anywhere in `over`.
+        """Replace the right-hand side by a simpler one.
+
+        Refused if that costs more than `error` anywhere in `over`.
 
         `over` maps API names to (low, high), sampled on a logarithmic grid, ends included; `at`
         holds the other inputs fixed, and `case` says in words what they stand for.
@@ -192,13 +207,14 @@ class Derivation:
 
     @property
     def last(self) -> Eq:
+        """Return the last equation; raises DerivationError where there is none yet."""
         if not self.steps:
             raise DerivationError(f"'{self.title}' has no first equation yet; begin with start().")
         return self.steps[-1].equation
 
     @property
     def result(self) -> sympy.Expr:
-        """The right-hand side that the derivation ends with."""
+        """Return the right-hand side that the derivation ends with."""
         return self.last.rhs
 
     def __str__(self) -> str:
@@ -255,8 +271,9 @@ def _spell(equation: Eq) -> str:
 
 
 def _equivalent(old: Eq, new: Eq) -> bool:
-    """Whether two equations have the same positive solutions, by solving both for one shared
-    symbol.
+    """Return whether two equations have the same positive solutions.
+
+    Both are solved for one symbol that they share.
     """
     shared = sorted((old.free_symbols & new.free_symbols), key=lambda s: (new.lhs != s, s.name))
     for symbol in shared:

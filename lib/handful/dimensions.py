@@ -30,7 +30,7 @@ BASE = (
 
 
 class DimensionError(ValueError):
-    """Two dimensions that should agree do not; the message names both and the place."""
+    """A disagreement of two dimensions; the message names both and the place."""
 
 
 class Dimension:
@@ -44,8 +44,8 @@ class Dimension:
     >>> Dimension(bytes=1)
     Traceback (most recent call last):
     ...
-    handful.dimensions.DimensionError: 'bytes' is not a base dimension; allowed: time, byte, flop, token, \
-sequence, parameter, layer, device, dollar, bit.
+    handful.dimensions.DimensionError: 'bytes' is not a base dimension; allowed: time, byte,
+    flop, token, sequence, parameter, layer, device, dollar, bit.
     """
 
     __slots__ = ("powers",)
@@ -96,7 +96,9 @@ NONE = Dimension()
 def dimension_of(
     expression: sympy.Expr, of_symbol: Callable[[sympy.Symbol], Dimension]
 ) -> Dimension:
-    """The dimension of `expression`, or a DimensionError that names the two sides that disagree.
+    """Return the dimension of `expression`.
+
+    Raises DimensionError, which names the two sides that disagree, where the expression has none.
 
     `of_symbol` maps a symbol to its Dimension.  Zero and infinity fit any dimension, since nothing
     about them depends on a unit.
@@ -115,7 +117,7 @@ def dimension_of(
 
 
 def _walk(expr: sympy.Basic, of_symbol: Callable) -> Dimension | None:
-    """As dimension_of, with None for a zero or an infinity: the values that fit everywhere."""
+    """Return the dimension, or None for a zero or an infinity, which fit any dimension."""
     if isinstance(expr, sympy.Symbol):
         return of_symbol(expr)
     if expr.is_number:
@@ -149,6 +151,7 @@ def _walk(expr: sympy.Basic, of_symbol: Callable) -> Dimension | None:
 
 
 def _power(expr: sympy.Pow, of_symbol: Callable) -> Dimension:
+    """Return the dimension of a power; its exponent must be a pure number."""
     base, exponent = expr.args
     base_dimension = _walk(base, of_symbol) or NONE
     if exponent.is_Rational:
@@ -166,6 +169,7 @@ def _power(expr: sympy.Pow, of_symbol: Callable) -> Dimension:
 
 
 def _equal(joint: str, args, of_symbol: Callable) -> Dimension | None:
+    """Return the one dimension of all terms, or None where every term fits any dimension."""
     first = None
     for arg in args:
         dimension = _walk(arg, of_symbol)
@@ -182,6 +186,7 @@ def _equal(joint: str, args, of_symbol: Callable) -> Dimension | None:
 
 
 def _pure(expr: sympy.Expr, of_symbol: Callable, place: str) -> None:
+    """Check that an expression is a pure number."""
     dimension = _walk(expr, of_symbol)
     if dimension not in (None, NONE):
         raise DimensionError(f"{place} must be a pure number; {expr} is a {dimension}.")

@@ -43,7 +43,10 @@ class FormulaError(ValueError):
 
 
 class _NumPy(NumPyPrinter):
-    """np.maximum in a chain: SymPy's own amax((a, b)) stacks copies and will not broadcast."""
+    """A printer of NumPy code with maxima and minima as chains of two-argument calls.
+
+    SymPy's own amax((a, b)) stacks copies and does not broadcast.
+    """
 
     def _print_Max(self, expr):
         return reduce(lambda a, b: f"numpy.maximum({a}, {b})", (self._print(a) for a in expr.args))
@@ -114,11 +117,12 @@ class Formula:
 
     @cached_property
     def expanded(self) -> sympy.Expr:
-        """The expression in inputs alone, the formulas of `using` filled in."""
+        """Return the expression in inputs alone, with the formulas of `using` filled in."""
         return self.expression.xreplace({f.gives.symbol: f.expanded for f in self.using})
 
     @cached_property
     def inputs(self) -> tuple[Quantity, ...]:
+        """Return the quantities in the expanded expression, in the order of the table."""
         found = self.expanded.free_symbols
         return tuple(q for q in table.values() if q.symbol in found)
 
@@ -133,7 +137,7 @@ class Formula:
     # Numbers
 
     def __call__(self, known: Mapping | None = None, /, **values):
-        """The value, in SI units, for scalars or arrays that broadcast.
+        """Compute the value, in SI units, for scalars or arrays that broadcast.
 
         `known` is a mapping such as a Scenario; what the formula does not use is passed over.
         Keywords win over it, and must be inputs of this formula.
@@ -186,7 +190,10 @@ class Formula:
 
     @cached_property
     def _scalar(self) -> Callable:
-        """For plain numbers: the math module, so that a first number need not wait for NumPy."""
+        """Return a function of plain numbers.
+
+        It uses the math module, so that the first number need not wait for NumPy to load.
+        """
         printer = PythonCodePrinter(
             {"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True}
         )
@@ -200,6 +207,7 @@ class Formula:
 
     @cached_property
     def _array(self) -> Callable:
+        """Return a function of NumPy arrays."""
         printer = _NumPy(
             {"fully_qualified_modules": True, "inline": True, "allow_unknown_functions": True}
         )
@@ -214,8 +222,9 @@ class Formula:
     # Looks
 
     def latex(self, *, expanded: bool = False, plain: bool = True) -> str:
-        """`gives = expression`; `plain` fills in the constants (2 for a multiply-add, 1 token a
-        step).
+        """Return `gives = expression` in LaTeX.
+
+        `plain` fills in the constants (2 for a multiply-add, 1 token a step).
         """
         return (
             f"{self.gives.latex} = "
@@ -226,12 +235,15 @@ class Formula:
         return f"$\\displaystyle {self.latex()}$"
 
     def tree(self) -> float | str | list:
-        """The JSON tree of the expanded expression; constants are filled in."""
+        """Return the JSON tree of the expanded expression, with constants filled in."""
         return to_tree(fill_constants(self.expanded))
 
     @cached_property
     def derivation(self):
-        """The checked steps that lead to this formula."""
+        """Return the checked steps that lead to this formula.
+
+        Raises FormulaError where it has none.
+        """
         if self._derivation is None:
             raise FormulaError(f"{self.name} has no derivation of its own: {self.source}.")
         return self._derivation()
@@ -239,7 +251,9 @@ class Formula:
     # Algebra
 
     def solve(self, name: str) -> Formula:
-        """The same relation solved for one of the inputs; every solution is put back and checked.
+        """Solve the same relation for one of the inputs.
+
+        Every solution is put back and checked.
 
         Where the expression is a maximum of increasing functions of that input, the answer is the
         minimum of the branches' solutions (and the other way round), which is how a roofline is
@@ -264,8 +278,9 @@ class Formula:
         )
 
     def elasticity(self, name: str) -> Formula:
-        """D ln f / d ln x: the per cent by which the result moves when the input moves by one per
-        cent.
+        """Return the elasticity d ln f / d ln x with respect to an input.
+
+        It is the per cent by which the result moves when the input moves by one per cent.
         """
         quantity = find(name)
         if quantity not in self.inputs:
@@ -284,8 +299,9 @@ class Formula:
         )
 
     def uncertain(self, values: Mapping, spread: Mapping[str, float], **options):
-        """The distribution of the result when inputs are known to within factors; see
-        handful.uncertainty.
+        """Return the distribution of the result when inputs are known to within factors.
+
+        See `handful.uncertainty`.
         """
         from .uncertainty import propagate
 
@@ -316,8 +332,9 @@ def fill_defaults(expression: sympy.Expr) -> sympy.Expr:
 def stand_ins(
     expression: sympy.Expr, form: str
 ) -> dict[sympy.Symbol, tuple[sympy.Symbol, Quantity]]:
-    """For each quantity of an expression a symbol whose name, a number in `form`, sorts as the
-    table does.
+    """Return a symbol that sorts as the table does for each quantity of an expression.
+
+    The name of the symbol is the quantity's place in the table, written in `form`.
     """
     return {
         q.symbol: (sympy.Symbol(form.format(place), positive=True), q)
@@ -326,15 +343,16 @@ def stand_ins(
 
 
 def _standing(expression: sympy.Expr) -> dict[int, Quantity]:
-    """The quantities that stand in an expression, by their places in the table: a few of its
-    hundreds.
+    """Return the quantities that an expression contains, by their places in the table.
+
+    They are a few of the hundreds that the table has.
     """
     found = expression.free_symbols
     return {place: q for place, q in enumerate(table.values()) if q.symbol in found}
 
 
 def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
-    """LaTeX in the book's letters, factors in the order of quantities.py."""
+    """Return LaTeX in the book's letters, with factors in the order of quantities.py."""
     if plain:
         expression = fill_defaults(expression)
     # Stand-ins whose names sort in table order, so that products print as the field writes them.
@@ -345,6 +363,7 @@ def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
 
 
 def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:
+    """Solve expr = y for x, branch by branch through maxima and minima."""
     if isinstance(expr, (sympy.Max, sympy.Min)):
         signs = {_slope_sign(arg, x) for arg in expr.args}
         branches = [_invert(arg, y, x) for arg in expr.args if arg.has(x)]
@@ -374,6 +393,7 @@ def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:
 
 
 def _slope_sign(expr: sympy.Expr, x: sympy.Symbol) -> int | None:
+    """Return the sign of the derivative (1, 0 or -1), or None where it is not certain."""
     slope = sympy.simplify(sympy.diff(expr, x))
     if slope == 0:
         return 0

@@ -45,7 +45,7 @@ def _row(q: Quantity) -> str:
 
 
 def notation() -> Listing:
-    """Every quantity, in the order in which factors print.
+    """Return the table of every quantity, in the order in which factors print.
 
     >>> len(notation()) == len(table)
     True

@@ -1,5 +1,8 @@
-"""Equations as the field writes them, in LaTeX and in plain text, where SymPy would write what its
-algebra left.
+r"""Printers of equations as the field writes them, in LaTeX and in plain text.
+
+SymPy prints what its algebra left.  Here positive terms come first, one root stands for several, a
+symbolic power stays below the bar, and a minus is not put in front of a quotient that can do
+without.
 
 Positive terms come first, one root stands for several, a symbolic power stays below the bar, and a
 minus is not put in front of a quotient that can do without.
@@ -9,7 +12,7 @@ minus is not put in front of a quotient that can do without.
 >>> Plain({"order": "none"}).doprint(sqrt(work) * sqrt(stages - 1) / sqrt(overhead))
 'sqrt(w*(P - 1)/t)'
 >>> Latex({"order": "none"}).doprint(-work / (overhead - stages))
-'\\\\frac{w}{P - t}'
+'\\frac{w}{P - t}'
 """
 
 from __future__ import annotations
@@ -31,8 +34,9 @@ def negative(term: sympy.Expr) -> bool:
 
 
 def turned(product: sympy.Mul) -> sympy.Expr | None:
-    """A product with its minus taken into a difference, -x/(a - b) as x/(b - a); None where there
-    is none to take it.
+    """Return a product with its minus taken into a difference: -x/(a - b) as x/(b - a).
+
+    Returns None where there is no difference to take it.
     """
     if negative(product):
         for factor in product.args:
@@ -45,7 +49,11 @@ def turned(product: sympy.Mul) -> sympy.Expr | None:
 
 
 def under_one_root(product: sympy.Mul) -> tuple[sympy.Expr, sympy.Expr] | None:
-    """(what stands before the root, what stands under it) for a product of several roots."""
+    """Split a product of several roots.
+
+    Returns (what stands before the root, what stands under it), or None where there are not
+    several.
+    """
     roots = [arg for arg in product.args if arg.is_Pow and abs(arg.exp) == sympy.Rational(1, 2)]
     if len(roots) < 2:
         return None
@@ -56,7 +64,10 @@ def under_one_root(product: sympy.Mul) -> tuple[sympy.Expr, sympy.Expr] | None:
 
 
 def in_tens(product: sympy.Mul) -> tuple[sympy.Expr, list[sympy.Expr]] | None:
-    """(other factors, arguments) for a product of natural logarithms each over ln 10."""
+    """Split a product of natural logarithms that are each divided by ln 10.
+
+    Returns (other factors, arguments of the logarithms), or None where the product is no such one.
+    """
     logs = [arg for arg in product.args if isinstance(arg, sympy.log)]
     tens = sympy.log(10) ** -len(logs)
     if not logs or tens not in product.args:
@@ -67,15 +78,16 @@ def in_tens(product: sympy.Mul) -> tuple[sympy.Expr, list[sympy.Expr]] | None:
 
 
 def below_the_bar(product: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr] | None:
-    """(numerator, denominator) where a power with a symbolic negative exponent belongs below the
-    bar.
+    """Split a product in which a power with a symbolic negative exponent belongs below the bar.
+
+    Returns (numerator, denominator), or None where there is no such power.
     """
     over, under = sympy.fraction(product)
     return (over, under) if under != sympy.fraction(product, exact=True)[1] else None
 
 
 class _Arranged:
-    """Print sums with positive terms first, for both printers."""
+    """A printer whose sums begin with the positive terms."""
 
     def _print_Add(self, expr, order=None):
         shown = ""
@@ -122,7 +134,10 @@ class Latex(_Arranged, LatexPrinter):
         return super()._print_exp(expr, exp)
 
     def _print_Rational(self, expr):
-        """A guard against 0/0, a millionth beside a whole number, as that number: it is the limit."""
+        """Print a guard against 0/0, a millionth beside a whole number, as that number.
+
+        The whole number is the limit.
+        """
         near = round(expr)
         return (
             str(near)
@@ -151,5 +166,7 @@ class Plain(_Arranged, StrPrinter):
                 else f"{top}/{self.parenthesize(under, PRECEDENCE['Pow'], strict=True)}"
             )
         if found := below_the_bar(expr):
-            return f"{self.parenthesize(found[0], PRECEDENCE['Mul'], strict=True)}/{self.parenthesize(found[1], PRECEDENCE['Pow'], strict=True)}"
+            top = self.parenthesize(found[0], PRECEDENCE["Mul"], strict=True)
+            bottom = self.parenthesize(found[1], PRECEDENCE["Pow"], strict=True)
+            return f"{top}/{bottom}"
         return super()._print_Mul(expr)

@@ -1,4 +1,4 @@
-"""What a quantity is: a name, a letter, a dimension, a unit, and the values that it can take.
+"""The class `Quantity`: a name, a letter, a dimension, a unit and the values that it can take.
 
 The quantities themselves stand in ``quantities.py``, a line each.
 """
@@ -44,6 +44,7 @@ class Quantity:
 
     @cached_property
     def symbol(self) -> sympy.Symbol:
+        """Return the SymPy symbol, assumed positive, nonnegative or real as the values are."""
         if self.signed:
             return sympy.Symbol(self.name, real=True)
         return (
@@ -54,7 +55,7 @@ class Quantity:
 
     @property
     def label(self) -> str:
-        """The name as words: 'kv bytes per token' reads 'KV bytes per token'."""
+        """Return the name as words: 'kv_bytes_per_token' reads 'KV bytes per token'."""
         words = self.name.replace("_", " ").replace("kv ", "KV ").replace("flops", "FLOPs")
         return words[0].upper() + words[1:]
 
@@ -139,7 +140,9 @@ def section(title: str) -> None:
 
 
 def find(name: str) -> Quantity:
-    """The quantity of that API name.
+    """Return the quantity of that API name.
+
+    Raises QuantityError, which names the nearest ones, where there is none.
 
     >>> find("bach")
     Traceback (most recent call last):
@@ -153,4 +156,5 @@ def find(name: str) -> Quantity:
 
 
 def dimension_of_symbol(symbol: sympy.Symbol) -> Dimension:
+    """Return the dimension of the quantity that a symbol stands for."""
     return find(symbol.name).dimension

@@ -1,5 +1,6 @@
-"""A small generator of uniform numbers, the same to the last bit as the page's ``random.js``
-(public domain).
+"""A small generator of uniform numbers, in the public domain.
+
+It is the same to the last bit as the page's ``random.js``.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from collections.abc import Callable
 
 
 def mulberry32(seed: int) -> Callable[[], float]:
-    """A small generator of uniform numbers, the same in Python and in the browser (public domain).
+    """Return a small generator of uniform numbers below 1, from 0 up.
+
+    It is the same in Python and in the browser (public domain).
 
     >>> draw = mulberry32(1)
     >>> round(draw(), 6), round(draw(), 6)

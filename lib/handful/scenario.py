@@ -1,4 +1,4 @@
-"""Scenario: a chip, a model, a precision and a context, turned into values of symbols.
+"""Scenarios: a chip, a model, a precision and a context, turned into values of symbols.
 
 `values` gives what formulas take; `page_rows` gives the same rows to the browser, which does the
 same arithmetic.
@@ -68,11 +68,13 @@ NODE = 8
 
 @cache
 def _latencies() -> dict[str, float]:
-    """Latencies that no row of a chip or a model has: published kernels with next to nothing to
-    send.
+    """Return the latencies that no row of a chip or a model has.
+
+    They are those of published kernels with next to nothing to send.
 
     >>> {name: f"{seconds * 1e6:.1f} µs" for name, seconds in _latencies().items()}
-    {'launch_latency': '13.0 µs', 'exchange_latency_of_node': '28.5 µs', 'exchange_latency_of_rack': '60.4 µs', 'all_reduce_latency': '4.7 µs'}
+    {'launch_latency': '13.0 µs', 'exchange_latency_of_node': '28.5 µs',
+     'exchange_latency_of_rack': '60.4 µs', 'all_reduce_latency': '4.7 µs'}
     """
     measured = {row.name: row for row in facts.load("measured_latencies")}
     return {
@@ -149,8 +151,9 @@ class ScenarioError(ValueError):
 
 @cache
 def page_rows() -> dict:
-    """The rows of the scenario bar, as they go to the browser (JSON-ready; see the module's
-    conventions).
+    """Return the rows of the scenario bar, as they go to the browser.
+
+    They are ready for JSON; see the module's conventions.
 
     >>> rows = page_rows()
     >>> sorted(rows)
@@ -173,8 +176,9 @@ def page_rows() -> dict:
 
 
 def _serves(row: facts.Row) -> bool:
-    """Whether a chip can be bought or was at least submitted to a benchmark, and is known well
-    enough.
+    """Return whether a chip can serve in a scenario.
+
+    It must be on sale, or at least submitted to a benchmark, and known well enough.
     """
     sold = row["status"].startswith(("shipping", "preview"))
     return sold and bool(row["bf16_dense_flops"] and row["hbm_bandwidth_bytes_per_s"])
@@ -213,8 +217,9 @@ def _hardware(row: facts.Row) -> dict:
 
 
 def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict:
-    """A shape as a row of the scenario bar; page/shapes.js makes the same row of a reader's own
-    shape.
+    """Return a shape as a row of the scenario bar.
+
+    page/shapes.js makes the same row of a reader's own shape.
 
     >>> row = model_row(shapes.shape("Llama 3.1 8B"))
     >>> row["values"]["total_parameters"], row["kv_elements_per_token"]
@@ -268,7 +273,7 @@ def values(
     context: float = DEFAULT["context"],
     **overrides: float,
 ) -> dict[str, float | None]:
-    """Values of symbols, by API name, in SI units.
+    """Return values of symbols, by API name, in SI units.
 
     Parameters
     ----------
@@ -283,18 +288,15 @@ def values(
     Returns
     -------
     dict
-        None where there is no such value: `device_price` (dollars per second), `scale_up_bandwidth`
-        and
-        `scale_out_bandwidth` where they are not known; `expert_layers`, `expert_parameters`,
-        `dispatch_bytes`
-        and `combine_bytes` of a dense model.
+        None where there is no such value: `device_price` (dollars per second),
+        `scale_up_bandwidth` and `scale_out_bandwidth` where they are not known; `expert_layers`,
+        `expert_parameters`, `dispatch_bytes` and `combine_bytes` of a dense model.
 
     Raises
     ------
     ScenarioError
         An unknown name, an arithmetic that the chip lacks, or a value out of range; the sentence
-        says what is
-        allowed.
+        says what is allowed.
 
     Examples
     --------
@@ -317,8 +319,8 @@ def values(
     >>> values(hardware="A100 80GB", precision="fp4")
     Traceback (most recent call last):
     ...
-    handful.scenario.ScenarioError: A100 80GB has no fp4 arithmetic; it has bf16 and int8, so the precisions
-    allowed are bf16 and int8-weights.
+    handful.scenario.ScenarioError: A100 80GB has no fp4 arithmetic; it has bf16 and int8,
+    so the precisions allowed are bf16 and int8-weights.
     >>> values(memory_bandwidth=0)
     Traceback (most recent call last):
     ...
@@ -362,8 +364,9 @@ def values(
 
 
 def _layer_latency(chip: dict, model: dict) -> float:
-    """Starting a layer's kernels, and sending what it sends: to experts and back, or two sums over
-    all chips of a dense layer.
+    """Return the latency of a layer: starting its kernels, and sending what it sends.
+
+    A layer sends tokens to experts and back, or takes two sums over all chips if it is dense.
     """
     known = _latencies()
     exchange = known[
@@ -397,7 +400,7 @@ def _listed(names) -> str:
 
 
 def _tree(tree, known: dict) -> float:
-    """The value of a rule's expression tree; rules use sums, products and names only."""
+    """Compute the value of a rule's expression tree: sums, products and names only."""
     if isinstance(tree, str):
         return known[tree]
     fold = {"+": sum, "*": math.prod}[tree[0]]
@@ -411,12 +414,13 @@ def notes(
     context: float = DEFAULT["context"],
     **overrides: float,
 ) -> list[str]:
-    """Sentences that a reader of this scenario should see; none where all is well.
+    """Return sentences that a reader of this scenario should see; none where all is well.
 
     >>> notes()
     []
     >>> [note.replace(chr(160), " ") for note in notes(hardware="H100 SXM", precision="bf16")]
-    ['DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit: read the numbers as if memory were larger.']
+    ['DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit:
+    read the numbers as if memory were larger.']
     """
     from .units import format_value  # a leaf; loaded here so that values stay cheap
 

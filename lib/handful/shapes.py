@@ -122,19 +122,25 @@ class Shape:
 
     @property
     def full_layers(self) -> int:
+        """Return the number of layers that attend to every earlier token."""
         return self.layers if self.full_attention_layers is None else self.full_attention_layers
 
     @property
     def windowed_layers(self) -> int:
+        """Return the number of layers that keep a window only."""
         return self.layers - self.full_layers
 
     @property
     def expert_layers(self) -> int:
+        """Return the number of layers with routed experts."""
         return self.layers - self.dense_layers if self.routed_experts else 0
 
     @property
     def latent(self) -> bool:
-        """Whether attention caches one latent vector a token (MLA) rather than keys and values."""
+        """Return whether attention caches one latent vector a token (MLA).
+
+        Otherwise it caches keys and values.
+        """
         return self.kv_lora_rank > 0
 
 
@@ -143,7 +149,10 @@ def _bias(width: int, wanted: bool) -> int:
 
 
 def _attention_weights(s: Shape) -> int:
-    """Weights of all attention blocks; norms inside attention are counted with the norms."""
+    """Return the number of weights of all attention blocks.
+
+    Norms inside attention are counted with the norms.
+    """
     d = s.d_model
     if s.latent:
         head = s.nope_dim + s.rope_dim
@@ -164,7 +173,7 @@ def _attention_weights(s: Shape) -> int:
 
 
 def _block(s: Shape, width: int) -> int:
-    """One feed-forward block: up and down, and the gate where there is one."""
+    """Count one feed-forward block: up and down, and the gate where there is one."""
     matrices = 3 if s.gated else 2
     return matrices * s.d_model * width + _bias((matrices - 1) * width + s.d_model, s.ffn_bias)
 
@@ -178,15 +187,15 @@ def _norm_weights(s: Shape) -> int:
 
 
 def breakdown(s: Shape) -> dict[str, int]:
-    """Parameters by part; the parts add up to `total_parameters`.
+    """Return the parameters by part; the parts add up to `total_parameters`.
 
     >>> breakdown(shape("Mixtral 8x7B"))["routed experts"]
     45097156608
     >>> breakdown(shape("DeepSeek-V4-Pro"))
     Traceback (most recent call last):
     ...
-    handful.shapes.ShapeError: DeepSeek-V4-Pro: compressed attention holds weights that a shape does not list;
-    only its KV cache can be computed, so take its size from the table models.
+    handful.shapes.ShapeError: DeepSeek-V4-Pro: compressed attention holds weights that a
+    shape does not list; only its KV cache can be computed, so take its size from the table models.
     """
     if s.compressed_layers:
         raise ShapeError(
@@ -208,8 +217,9 @@ def breakdown(s: Shape) -> dict[str, int]:
 
 
 def total_parameters(s: Shape) -> int:
-    """Every weight once (a tied embedding once too); prediction modules beside the model are left
-    out.
+    """Count every weight once, a tied embedding once too.
+
+    Prediction modules beside the model are left out.
 
     >>> total_parameters(shape("Llama 3.1 8B"))
     8030261248
@@ -218,7 +228,7 @@ def total_parameters(s: Shape) -> int:
 
 
 def routed_parameters(s: Shape) -> int:
-    """Weights in routed experts; 0 for a dense model.
+    """Count the weights in routed experts; 0 for a dense model.
 
     >>> routed_parameters(shape("Llama 3.1 8B"))
     0
@@ -227,7 +237,7 @@ def routed_parameters(s: Shape) -> int:
 
 
 def active_parameters(s: Shape, input_embedding: bool = True) -> int:
-    """Weights that one token uses.
+    """Count the weights that one token uses.
 
     With `input_embedding` (the default) every weight but the idle experts counts, so that a dense
     model's active parameters are its total.  Without it the input embedding, which is looked up and
@@ -250,8 +260,9 @@ def active_parameters(s: Shape, input_embedding: bool = True) -> int:
 
 
 def prediction_parameters(s: Shape) -> int:
-    """Weights of one multi-token-prediction module as checkpoints store it; never part of
-    `total_parameters`.
+    """Count the weights of one multi-token-prediction module as checkpoints store it.
+
+    They are never part of `total_parameters`.
 
     It is one more expert layer, a projection of two hidden vectors to one, three norms, and copies
     of the input embedding and the output head.
@@ -266,7 +277,7 @@ def prediction_parameters(s: Shape) -> int:
 
 
 def kv_elements_per_token(s: Shape) -> float:
-    """Elements of cache that one more token of context adds, over all layers.
+    """Count the elements of cache that one more token of context adds, over all layers.
 
     Windowed layers add nothing once their window is full.  Latent attention caches `kv_lora_rank` +
     `rope_dim` a layer.  A compressed layer caches one vector for keys and values together (and one
@@ -292,7 +303,9 @@ def kv_elements_per_token(s: Shape) -> float:
 
 
 def kv_window_elements(s: Shape) -> int:
-    """Elements that the windowed layers of one sequence hold, at most; 0 without such layers.
+    """Count the elements that the windowed layers of one sequence hold, at most.
+
+    There are 0 without such layers.
 
     >>> kv_window_elements(shape("gpt-oss-120b")) == 2 * 18 * 8 * 64 * 128
     True
@@ -303,7 +316,9 @@ def kv_window_elements(s: Shape) -> int:
 
 
 def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
-    """FLOPs to attend from one new token to one token of context, over all full layers.
+    """Count the FLOPs to attend from one new token to one token of context.
+
+    The count is over all full layers.
 
     Each head spends a multiply-add per element on the score and one on the weighted sum: 4 x heads
     x head_dim.  Latent attention has two forms.  `absorbed` (how decoding runs) works on the cached
@@ -329,7 +344,9 @@ def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
 
 
 def names(countable: bool = False) -> list[str]:
-    """Names of the shapes on file; only those whose parameters can be counted where `countable`.
+    """Return the names of the shapes on file.
+
+    Where `countable`, only those whose parameters can be counted.
 
     >>> "gpt-oss-120b" in names()
     True
@@ -340,8 +357,9 @@ def names(countable: bool = False) -> list[str]:
 
 
 def shape(name: str) -> Shape:
-    """The shape of that name, from ``facts/shapes.csv``; an unknown name raises with the nearest
-    ones.
+    """Return the shape of that name, from ``facts/shapes.csv``.
+
+    An unknown name raises FactsError, which gives the nearest ones.
 
     >>> shape("Llama 3.1 70B").kv_heads
     8
@@ -350,7 +368,10 @@ def shape(name: str) -> Shape:
 
 
 def of_row(row: facts.Row) -> Shape:
-    """The shape in a row of the table `shapes`; what the row leaves empty takes the default."""
+    """Return the shape in a row of the table `shapes`.
+
+    What the row leaves empty takes the default.
+    """
     given = {
         f.name: row[f.name] for f in fields(Shape) if f.name != "name" and row[f.name] is not None
     }

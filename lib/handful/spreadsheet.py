@@ -1,4 +1,4 @@
-"""Cells of a table that every spreadsheet shows and none runs.
+"""Mark cells of a table so that every spreadsheet shows them and none runs them.
 
 A spreadsheet takes a cell for a formula where it begins with one of ``= + - @`` (or their
 full-width forms).  Where a cell begins depends on the list separator of whoever opens the file: a
@@ -32,8 +32,9 @@ _MARKED = {
 
 
 def harmless(text: object, delimiter: str = ",") -> str:
-    """Return a cell that every spreadsheet shows and none runs, for a file with that delimiter;
-    `plain` undoes it.
+    """Return a cell that every spreadsheet shows and none runs.
+
+    It is for a file with that delimiter; `plain` undoes it.
 
     What no table can hold (control characters, halves of surrogate pairs) becomes U+FFFD; at most
     32,767 characters stay.

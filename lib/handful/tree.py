@@ -1,4 +1,4 @@
-"""SymPy expression to JSON tree: what a formula looks like to the browser.
+"""Convert SymPy expressions to JSON trees, the form in which the browser reads formulas.
 
 A tree is a number, the API name of a quantity, or a list whose head is an operator: ``["+", a, b,
 …]``, ``["*", …]``, ``["/", p, q]`` (rationals), ``["^", a, b]``, ``["max", …]``, ``["min", …]``,
@@ -24,7 +24,9 @@ _HEADS = {
 
 
 def to_tree(expression: sympy.Expr) -> float | int | str | list:
-    """The JSON tree of `expression`.
+    """Return the JSON tree of `expression`.
+
+    Raises ValueError where a function in it has no operator.
 
     >>> x, y = sympy.symbols("x y", positive=True)
     >>> to_tree(sympy.Max(2 * x, y) / 3)

@@ -1,4 +1,4 @@
-"""What a result is worth when its inputs are known to within factors.
+"""Propagation of uncertainty: results whose inputs are known to within factors.
 
 Inputs of this subject are uncertain by factors ("between a half and double"), so they are drawn as
 log-normal, and by a Sobol sequence, which is repeatable and converges faster than chance.  The
@@ -25,7 +25,9 @@ _Z90 = 1.6448536269514722
 
 @dataclass(frozen=True)
 class Spread:
-    """A distribution: its median, central 90 %, worst case, and the share of log-variance that each
+    """A distribution of a result.
+
+    It has the median, the central 90 %, the worst case, and the share of log-variance that each
     input causes.
     """
 
@@ -39,7 +41,10 @@ class Spread:
 
     @property
     def factor(self) -> float:
-        """The one-sided factor that covers the central 90 %, were it symmetric: sqrt(high / low)."""
+        """Return the one-sided factor that covers the central 90 %.
+
+        It is sqrt(high / low), as if the distribution were symmetric.
+        """
         return math.sqrt(self.high / self.low)
 
 
@@ -55,11 +60,13 @@ def propagate(
 
     Parameters
     ----------
-    values : mapping of API name to number; the medians.
-    spread : mapping of API name to factor >= 1: 90 % of the input's probability lies within value /
-    factor and
+    values : mapping
+        API name to number; the medians.
+    spread : mapping
+        API name to factor >= 1: 90 % of the input's probability lies within value / factor and
         value × factor.
-    samples : a power of two.
+    samples : int
+        A power of two.
 
     >>> from handful.latency import full_weight_time
     >>> known = dict(
@@ -106,7 +113,9 @@ def propagate(
     results = np.asarray(formula({**values, **drawn}))
     low, median, high = np.quantile(results, [0.05, 0.5, 0.95])
     corners = [
-        formula({**values, **{n: values[n] * spread[n] ** s for n, s in zip(names, signs)}})
+        formula(
+            {**values, **{n: values[n] * spread[n] ** s for n, s in zip(names, signs)}}
+        )
         for signs in itertools.product((-1, 1), repeat=len(names))
     ]
     # Share of the log-variance by regression on the logs: exact for products of powers, first-order

@@ -1,17 +1,18 @@
-"""Numbers as a reader wants them: scaled, rounded, with their unit; ``page/units.js`` gives the
-same text.
+r"""Format numbers for readers: scaled, rounded, with their unit.
+
+``page/units.js`` gives the same text.
 
 Rounding works on the decimal digits of the value (half away from zero), not on a scaled float, so
 that Python and JavaScript agree to the character.
 
 >>> format_value(0.02314, "s"), format_value(70272, "B/token"), format_value(671e9, "parameter")
-('23.1\\xa0ms', '70.3\\xa0kB/token', '671\\xa0billion parameters')
+('23.1\xa0ms', '70.3\xa0kB/token', '671\xa0billion parameters')
 >>> (
 ...     format_value(2.7e-7, "$/token"),
 ...     format_value(2.1 / 3600, "$/device/s"),
 ...     format_value(5441, "sequence"),
 ... )
-('$0.27 per million\\xa0tokens', '$2.10 per chip-hour', '5,440\\xa0sequences')
+('$0.27 per million\xa0tokens', '$2.10 per chip-hour', '5,440\xa0sequences')
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ NBSP, MINUS = "\u00a0", "\u2212"
 
 
 class Unit(NamedTuple):
-    """How one unit is written.
+    """The form in which one unit is written.
 
     kind is "si" (prefixes), "count" (thousands separators, then million, billion, …) or "money";
     one and many are the words after the number; factor turns the SI value into what is shown; low
@@ -99,20 +100,25 @@ _LONG_TIMES = ((172_800, 86_400, "days"), (7_200, 3_600, "h"), (120, 60, "min"))
 
 
 def _find(unit: str) -> Unit:
+    """Return the unit of that name; raises ValueError for one that is not in `UNITS`."""
     if unit not in UNITS:
         raise ValueError(f"There is no unit {unit!r}; there are {', '.join(UNITS)}.")
     return UNITS[unit]
 
 
 def _round(value: float, digits: int) -> tuple[str, int]:
-    """The significant digits of a positive value and its decimal exponent: 0.0231 → ("231", -2)."""
+    """Return the significant digits of a positive value and its decimal exponent.
+
+    0.0231 to three digits is ("231", -2).
+    """
     rounded = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(Decimal(value))
     return "".join(map(str, rounded.as_tuple().digits)).ljust(digits, "0"), rounded.adjusted()
 
 
 def _place(figures: str, exponent: int, decimals: int = 0) -> str:
-    """Digits with the point set after `exponent`, grouped by thousands, trailing zeros dropped to
-    `decimals`.
+    """Return digits with the point set after `exponent`, grouped by thousands.
+
+    Trailing zeros are dropped down to `decimals` places.
     """
     if exponent >= 0:
         figures = figures.ljust(exponent + 1, "0")
@@ -128,8 +134,9 @@ def _power(figures: str, exponent: int) -> str:
 
 
 def format_value(value: float, unit: str, digits: int = 3) -> str:
-    """`value` (in SI) with its unit, to `digits` significant digits; no trailing zeros but for
-    money.
+    r"""Return `value` (in SI) with its unit, to `digits` significant digits.
+
+    There are no trailing zeros, except in money.
 
     Raises ValueError for a unit that is not in `UNITS`.
 
@@ -139,7 +146,7 @@ def format_value(value: float, unit: str, digits: int = 3) -> str:
     ...     format_value(float("inf"), "s"),
     ...     format_value(1, "token"),
     ... )
-    ('1\\xa0s', '−3', '∞', '1\\xa0token')
+    ('1\xa0s', '−3', '∞', '1\xa0token')
     """
     form = _find(unit)
     value = float(value)
@@ -188,7 +195,10 @@ def _count(size: float, digits: int) -> tuple[str, str]:
 
 
 def _money(size: float, digits: int) -> str:
-    """Cents from ten cents to a hundred dollars; two digits below, `digits` above."""
+    """Return an amount of dollars without its sign.
+
+    It has cents from ten cents to a hundred dollars, two digits below that and `digits` above.
+    """
     if size == 0:
         return "0"
     exponent = _round(size, 17)[1]
@@ -203,17 +213,18 @@ def _money(size: float, digits: int) -> str:
 
 
 def format_tick(value: float, unit: str) -> str:
-    """Return an axis label, as short as it can be; what it leaves out, `axis_title` puts into the
-    title.
+    r"""Return an axis label, as short as it can be.
+
+    What it leaves out, `axis_title` puts into the title.
 
     >>> (
     ...     [format_tick(v, "sequence") for v in (1, 64, 1000, 65000)],
     ...     format_tick(0.01, "s"),
     ...     format_tick(1e-7, "$/token"),
     ... )
-    (['1', '64', '1\\xa0k', '65\\xa0k'], '10\\xa0ms', '$0.10')
+    (['1', '64', '1\xa0k', '65\xa0k'], '10\xa0ms', '$0.10')
     >>> format_tick(1e24, "FLOP"), format_tick(1e-9, "1"), format_value(3.29e24, "FLOP")
-    ('10²⁴', '10⁻⁹', '3.29\\xa0×\\xa010²⁴\\xa0FLOP')
+    ('10²⁴', '10⁻⁹', '3.29\xa0×\xa010²⁴\xa0FLOP')
     """
     form = _find(unit)
     sign, size = (MINUS if value < 0 else ""), abs(float(value)) * form.factor
@@ -237,7 +248,9 @@ def format_tick(value: float, unit: str) -> str:
 
 
 def tick_step(unit: str, high: float) -> float:
-    """What round values of an axis are multiples of: a day where it counts days, else 1.
+    """Return the number that round values of an axis are multiples of.
+
+    It is a day where the axis counts days, else 1.
 
     >>> tick_step("s", 1), tick_step("s", 5e7), tick_step("token", 5e7)
     (1, 86400, 1)
@@ -246,15 +259,16 @@ def tick_step(unit: str, high: float) -> float:
 
 
 def round_times(low: float, high: float, fine: bool = False) -> list[float]:
-    """Return the round times within [low, high], in seconds: decades of seconds, 10 min, 2 h, then
-    decades of days.
+    r"""Return the round times within [low, high], in seconds.
+
+    They are decades of seconds, 10 min, 2 h, then decades of days.
 
     The steps are tenfold, nearly; `fine` adds a time between each two.
 
     >>> [format_value(t, "s") for t in round_times(1, 1e6)]
-    ['1\\xa0s', '10\\xa0s', '100\\xa0s', '10\\xa0min', '2\\xa0h', '24\\xa0h', '10\\xa0days']
+    ['1\xa0s', '10\xa0s', '100\xa0s', '10\xa0min', '2\xa0h', '24\xa0h', '10\xa0days']
     >>> [format_value(t, "s") for t in round_times(60, 86400, fine=True)]
-    ['100\\xa0s', '5\\xa0min', '10\\xa0min', '30\\xa0min', '2\\xa0h', '8\\xa0h', '24\\xa0h']
+    ['100\xa0s', '5\xa0min', '10\xa0min', '30\xa0min', '2\xa0h', '8\xa0h', '24\xa0h']
     """
     found = (
         [float(f"1e{e}") for e in range(-12, 3)]
@@ -268,8 +282,9 @@ def round_times(low: float, high: float, fine: bool = False) -> list[float]:
 
 
 def axis_hint(unit: str) -> str:
-    """What an axis title says of the unit: " (sequences)", or nothing where the tick labels carry
-    it.
+    """Return the unit as an axis title has it: " (sequences)".
+
+    It is empty where the tick labels carry the unit.
     """
     hint = _find(unit).hint
     return f" ({hint})" if hint else ""

@@ -1,5 +1,6 @@
-"""Values as people write them: "8 GB", "3.35 TB/s", "1667 bytes", "$2.10 per chip-hour", "40
-million tokens".
+"""Read values as people write them: "8 GB", "1667 bytes", "$2.10 per chip-hour".
+
+Others are "3.35 TB/s" and "40 million tokens".
 
 ``page/written.js`` reads the same text as the same value.
 
@@ -113,7 +114,10 @@ class WrittenError(ValueError):
 
 
 def read(text: str) -> tuple[float, Dimension | None]:
-    """The value in SI units and its dimension; None for a bare number, which fits any.
+    """Return the value in SI units and its dimension.
+
+    The dimension is None for a bare number, which fits any.  Raises WrittenError for any other
+    text.
 
     Parameters
     ----------
@@ -124,8 +128,9 @@ def read(text: str) -> tuple[float, Dimension | None]:
     >>> read("12 parsecs")
     Traceback (most recent call last):
     ...
-    handful.written.WrittenError: 'parsecs' is no unit of this book; allowed: $, B, FLOP, FLOP/s, bit, chip, day, hour, \
-layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m or µ where usual.
+    handful.written.WrittenError: 'parsecs' is no unit of this book; allowed: $, B,
+    FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %,
+    with a prefix such as k, M, G, T, P, m or µ where usual.
     """
     text = text.strip()
     plain = re.sub(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: "10^" + m[1].translate(_RAISED), text)
@@ -179,7 +184,9 @@ def _unit(text: str) -> tuple[float, Dimension]:
 
 
 def fits(written: Dimension, wanted: Dimension) -> bool:
-    """Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
+    """Return whether a written unit will do for a wanted one.
+
+    People leave out "per token" and "per chip", and mean it.
 
     >>> (
     ...     fits(Dimension(byte=1), Dimension(byte=1, token=-1)),

@@ -30,7 +30,7 @@ class FactsError(ValueError):
 
 
 def nearest(name: str, names, limit: int = 3) -> str:
-    """The known names most like `name`, comma-separated; all of them where none is alike.
+    """Return the known names most like `name`, comma-separated; all of them where none is alike.
 
     >>> nearest("H100", ["H100 SXM", "TPU v5e"])
     'H100 SXM'
@@ -45,7 +45,7 @@ def nearest(name: str, names, limit: int = 3) -> str:
 
 
 class Row(dict):
-    """One row: column name to value; None where the file is empty.
+    """A row of a table: column name to value; None where the file is empty.
 
     An unknown column raises with the nearest ones.
 
@@ -68,15 +68,17 @@ class Row(dict):
 
     @property
     def name(self) -> str:
+        """Return the name of the row, which is unique in its table."""
         return self["name"]
 
     @property
     def source(self) -> str:
+        """Return the document, file or address that the row was read from."""
         return self["source"]
 
     @property
     def verified(self) -> bool:
-        """False where the row holds something that was not found in what was read."""
+        """Return False where the row holds something that was not found in what was read."""
         return self.get("verified", True)
 
 
@@ -90,8 +92,9 @@ class Table(tuple):
     name: str
 
     def get(self, name: str) -> Row:
-        """The row of that name, whatever its capitals; an unknown name raises with the nearest
-        ones.
+        """Return the row of that name, in capitals or not.
+
+        An unknown name raises FactsError, which gives the nearest ones.
         """
         wanted = str(name).strip().lower()
         for row in self:
@@ -104,11 +107,12 @@ class Table(tuple):
 
     @property
     def names(self) -> list[str]:
+        """Return the names of the rows."""
         return [row.name for row in self]
 
 
 def tables() -> list[str]:
-    """The tables there are.
+    """Return the names of the tables.
 
     >>> "accelerators" in tables()
     True
@@ -117,7 +121,9 @@ def tables() -> list[str]:
 
 
 def get(table: str, name: str) -> Row:
-    """The row of that name in that table.
+    """Return the row of that name in that table.
+
+    Raises FactsError where there is no such table or row.
 
     >>> get("accelerators", "H100")
     Traceback (most recent call last):
@@ -128,8 +134,9 @@ def get(table: str, name: str) -> Row:
 
 
 def load(table: str, path: str | Path | None = None) -> Table:
-    """The rows of a table, each checked; read from `path` instead of the book's own file where it
-    is given.
+    """Return the rows of a table, each checked.
+
+    They are read from `path` instead of the book's own file where it is given.
 
     Raises `FactsError`, naming file, line, row and column and what is allowed, at the first cell
     that is wrong.
@@ -222,7 +229,7 @@ def _number(cell: str) -> float | None:
 
 
 def _cell(kind: str, cell: str):
-    """What is wrong with a cell (or None), and its value."""
+    """Return what is wrong with a cell (or None), and its value."""
     required, kind = kind.endswith("!"), kind.rstrip("!")
     if not cell:
         return ("is empty; " + ALLOWED[kind] + " is allowed" if required else None), None

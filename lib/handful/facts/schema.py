@@ -1,4 +1,4 @@
-"""What each table may hold: its columns, their kinds, and the checks that span columns.
+"""The schema of each table: its columns, their kinds, and the checks that span columns.
 
 A column is declared as ``name: kind``; a trailing ``!`` means that no row may leave it empty.
 Kinds: `text`; `positive` and `nonnegative` numbers; `number` of any sign; `count`, an integer above
@@ -14,9 +14,9 @@ NO_SOURCE = {"", "unverified", "not verified", "same", "same as above", "none", 
 
 
 def _columns(text: str) -> dict[str, str]:
-    """The columns, in order, from lines of ``kind: name name! ...``.
+    r"""Return the kind of each column, in order, from lines of ``kind: name name! ...``.
 
-    >>> _columns("count: layers!  year\\n text: note")
+    >>> _columns("count: layers!  year\n text: note")
     {'layers': 'count!', 'year': 'count', 'note': 'text'}
     """
     found = {}
@@ -103,7 +103,8 @@ TABLES: dict[str, dict[str, str]] = {
         nonnegative: cache_write_12h_usd_per_mtok
         count: long_context_threshold_tokens
         nonnegative: long_context_input_usd_per_mtok long_context_output_usd_per_mtok
-        nonnegative: long_context_cached_read_usd_per_mtok batch_input_usd_per_mtok batch_output_usd_per_mtok
+        nonnegative: long_context_cached_read_usd_per_mtok
+        nonnegative: batch_input_usd_per_mtok batch_output_usd_per_mtok
         nonnegative: flex_output_usd_per_mtok fast_or_priority_input_usd_per_mtok
         nonnegative: fast_or_priority_output_usd_per_mtok
         nonnegative: ultrafast_input_usd_per_mtok ultrafast_output_usd_per_mtok
@@ -174,7 +175,8 @@ TABLES: dict[str, dict[str, str]] = {
         positive: measured_s!
         text: source!"""),
     "lecture_vs_sources": _columns("""
-        text: name! lecture_claim! what_sources_say! size_of_difference! lecture_source! source!"""),
+        text: name! lecture_claim! what_sources_say! size_of_difference!
+        text: lecture_source! source!"""),
 }
 
 # Peaks that vendors print for weights with two of every four entries zero.  A row that holds one of
@@ -198,7 +200,10 @@ RATIO_LIMIT = (
 
 
 def check_accelerator(row) -> tuple[str, str] | None:
-    """The column that is wrong in a row of `accelerators` and what is allowed, or None."""
+    """Check that peaks in a row of `accelerators` are dense ones.
+
+    Returns the column that is wrong and what is allowed, or None; so do the other checks.
+    """
     for chip, peaks in SPARSE_PEAKS.items():
         for column, sparse in peaks.items():
             value = row[column]
@@ -222,7 +227,7 @@ def check_accelerator(row) -> tuple[str, str] | None:
 
 
 def check_interconnect(row) -> tuple[str, str] | None:
-    """Both directions are twice one direction."""
+    """Check that both directions are twice one direction."""
     one, both = row["one_direction_bytes_per_s"], row["bidirectional_bytes_per_s"]
     if one and both and not math.isclose(both, 2 * one, rel_tol=1e-3):
         return "bidirectional_bytes_per_s", (
@@ -232,7 +237,7 @@ def check_interconnect(row) -> tuple[str, str] | None:
 
 
 def check_model(row) -> tuple[str, str] | None:
-    """No more active than total, be it parameters or experts."""
+    """Check that no more parameters or experts are active than there are in total."""
     for part, whole in (
         ("active_params_reported", "total_params_reported"),
         ("active_routed_experts", "routed_experts"),
