@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import html
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import sympy
@@ -78,7 +78,7 @@ class Derivation:
             equation = Eq(equation.gives.symbol, equation.expression)
         self._add(equation, why, "start")
 
-    def substitute(self, replacements: Mapping | Formula, why: str) -> None:
+    def substitute(self, replacements: Mapping[str, sympy.Expr] | Formula, why: str) -> None:
         """Fill in symbols.
 
         `replacements` maps API names to expressions; a formula stands for what it gives.
@@ -133,7 +133,7 @@ class Derivation:
         """Set two quantities equal: the condition in question, as a new start."""
         self._add(Eq(left.expression, right.expression), why, "condition")
 
-    def limit(self, name: str, to, why: str) -> None:
+    def limit(self, name: str, to: sympy.Expr, why: str) -> None:
         """Let a quantity grow without end, or vanish."""
         symbol = find(name).symbol
         value = sympy.limit(self.last.rhs, symbol, to)
@@ -152,7 +152,8 @@ class Derivation:
         """
         symbol = find(name).symbol
         # Term by term, as term × d ln term / d ln x, which keeps powers of pure numbers together.
-        rising, falling = [], []
+        rising: list[sympy.Expr] = []
+        falling: list[sympy.Expr] = []
         for term in sympy.Add.make_args(self.last.rhs):
             power = sympy.simplify(symbol * sympy.diff(term, symbol) / term)
             if power == 0:
@@ -282,14 +283,14 @@ def _equivalent(old: Eq, new: Eq) -> bool:
         except NotImplementedError:
             continue
         if len(a) == len(b) == 1:
-            return sympy.simplify(a[0] - b[0]) == 0
+            return bool(sympy.simplify(a[0] - b[0]) == 0)
     if new.lhs.is_Symbol and not new.rhs.has(new.lhs) and old.has(new.lhs):
         # Powers with letters in their exponents, which solve() leaves alone: put the answer in and
         # compare logarithms.
         left, right = (sympy.log(side).subs(new.lhs, new.rhs) for side in (old.lhs, old.rhs))
         if sympy.simplify(sympy.expand_log(left - right, force=True)) == 0:
             return True
-    return sympy.simplify((old.lhs - old.rhs) - (new.lhs - new.rhs)) == 0
+    return bool(sympy.simplify((old.lhs - old.rhs) - (new.lhs - new.rhs)) == 0)
 
 
 def _relative_error(
@@ -302,7 +303,8 @@ def _relative_error(
         names = ", ".join(sorted(s.name for s in missing - set(defaults)))
         raise DerivationError(f"An approximation needs a range for {names}.")
     order = list(symbols)
-    relative = sympy.lambdify(order, sympy.Abs((simple - exact) / exact).subs(defaults), "math")
+    error = sympy.Abs((simple - exact) / exact).subs(defaults)
+    relative: Callable[..., float] = sympy.lambdify(order, error, "math")
 
     def grid(low: float, high: float) -> list[float]:
         steps = 9

@@ -10,7 +10,7 @@ products add exponents; powers scale them; functions and exponents want pure num
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import sympy
@@ -92,10 +92,10 @@ class Dimension:
 
 NONE = Dimension()
 
+_OfSymbol = Callable[[sympy.Symbol], Dimension]
 
-def dimension_of(
-    expression: sympy.Expr, of_symbol: Callable[[sympy.Symbol], Dimension]
-) -> Dimension:
+
+def dimension_of(expression: sympy.Expr, of_symbol: _OfSymbol) -> Dimension:
     """Return the dimension of `expression`.
 
     Raises DimensionError, which names the two sides that disagree, where the expression has none.
@@ -116,7 +116,7 @@ def dimension_of(
     return NONE if found is None else found
 
 
-def _walk(expr: sympy.Basic, of_symbol: Callable) -> Dimension | None:
+def _walk(expr: sympy.Basic, of_symbol: _OfSymbol) -> Dimension | None:
     """Return the dimension, or None for a zero or an infinity, which fit any dimension."""
     if isinstance(expr, sympy.Symbol):
         return of_symbol(expr)
@@ -150,7 +150,7 @@ def _walk(expr: sympy.Basic, of_symbol: Callable) -> Dimension | None:
     raise DimensionError(f"{expr} is a {type(expr).__name__}, which has no rule for dimensions.")
 
 
-def _power(expr: sympy.Pow, of_symbol: Callable) -> Dimension:
+def _power(expr: sympy.Pow, of_symbol: _OfSymbol) -> Dimension:
     """Return the dimension of a power; its exponent must be a pure number."""
     base, exponent = expr.args
     base_dimension = _walk(base, of_symbol) or NONE
@@ -168,7 +168,7 @@ def _power(expr: sympy.Pow, of_symbol: Callable) -> Dimension:
     )
 
 
-def _equal(joint: str, args, of_symbol: Callable) -> Dimension | None:
+def _equal(joint: str, args: Iterable[sympy.Expr], of_symbol: _OfSymbol) -> Dimension | None:
     """Return the one dimension of all terms, or None where every term fits any dimension."""
     first = None
     for arg in args:
@@ -185,7 +185,7 @@ def _equal(joint: str, args, of_symbol: Callable) -> Dimension | None:
     return None if first is None else first[1]
 
 
-def _pure(expr: sympy.Expr, of_symbol: Callable, place: str) -> None:
+def _pure(expr: sympy.Expr, of_symbol: _OfSymbol, place: str) -> None:
     """Check that an expression is a pure number."""
     dimension = _walk(expr, of_symbol)
     if dimension not in (None, NONE):

@@ -25,6 +25,7 @@ import difflib
 import random
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, overload
 
 import sympy
 from sympy.printing.numpy import NumPyPrinter
@@ -33,7 +34,14 @@ from sympy.printing.pycode import PythonCodePrinter
 from .dimensions import NONE, DimensionError, dimension_of
 from .printing import Latex
 from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
-from .tree import to_tree
+from .tree import Tree, to_tree
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from .derivation import Derivation
+    from .uncertainty import Spread
 
 registry: dict[str, Formula] = {}
 
@@ -48,11 +56,13 @@ class _NumPy(NumPyPrinter):
     SymPy's own amax((a, b)) stacks copies and does not broadcast.
     """
 
-    def _print_Max(self, expr):
-        return reduce(lambda a, b: f"numpy.maximum({a}, {b})", (self._print(a) for a in expr.args))
+    def _print_Max(self, expr: sympy.Max) -> str:
+        printed: list[str] = [self._print(arg) for arg in expr.args]
+        return reduce(lambda a, b: f"numpy.maximum({a}, {b})", printed)
 
-    def _print_Min(self, expr):
-        return reduce(lambda a, b: f"numpy.minimum({a}, {b})", (self._print(a) for a in expr.args))
+    def _print_Min(self, expr: sympy.Min) -> str:
+        printed: list[str] = [self._print(arg) for arg in expr.args]
+        return reduce(lambda a, b: f"numpy.minimum({a}, {b})", printed)
 
 
 class Formula:
@@ -84,7 +94,7 @@ class Formula:
         name: str | None = None,
         conventions: Iterable[str] = (),
         using: Iterable[Formula] = (),
-        derivation: Callable | None = None,
+        derivation: Callable[[], Derivation] | None = None,
         register: bool = True,
     ) -> None:
         self.name = name or gives.name
@@ -136,7 +146,17 @@ class Formula:
 
     # Numbers
 
-    def __call__(self, known: Mapping | None = None, /, **values):
+    # Numbers give a number.  Else the result is an array, but for a caller who does not know what
+    # its values are, such as one that passes a scenario's rows on, that is no use: hence Any.
+    @overload
+    def __call__(
+        self, known: Mapping[str, float | str | None] | None = None, /, **values: float | str | None
+    ) -> float: ...
+
+    @overload
+    def __call__(self, known: Mapping[str, Any] | None = None, /, **values: Any) -> Any: ...
+
+    def __call__(self, known: Mapping[str, Any] | None = None, /, **values: Any) -> Any:
         """Compute the value, in SI units, for scalars or arrays that broadcast.
 
         `known` is a mapping such as a Scenario; what the formula does not use is passed over.
@@ -189,7 +209,7 @@ class Formula:
             return self._array(*(np.asarray(a, dtype=float) for a in arguments))
 
     @cached_property
-    def _scalar(self) -> Callable:
+    def _scalar(self) -> Callable[..., float]:
         """Return a function of plain numbers.
 
         It uses the math module, so that the first number need not wait for NumPy to load.
@@ -197,27 +217,29 @@ class Formula:
         printer = PythonCodePrinter(
             {"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True}
         )
-        return sympy.lambdify(
+        function: Callable[..., float] = sympy.lambdify(
             [q.symbol for q in self.inputs],
             self.expanded,
             modules="math",
             printer=printer,
             cse=True,
         )
+        return function
 
     @cached_property
-    def _array(self) -> Callable:
+    def _array(self) -> Callable[..., npt.NDArray[np.float64]]:
         """Return a function of NumPy arrays."""
         printer = _NumPy(
             {"fully_qualified_modules": True, "inline": True, "allow_unknown_functions": True}
         )
-        return sympy.lambdify(
+        function: Callable[..., npt.NDArray[np.float64]] = sympy.lambdify(
             [q.symbol for q in self.inputs],
             self.expanded,
             modules="numpy",
             printer=printer,
             cse=True,
         )
+        return function
 
     # Looks
 
@@ -234,12 +256,12 @@ class Formula:
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    def tree(self) -> float | str | list:
+    def tree(self) -> Tree:
         """Return the JSON tree of the expanded expression, with constants filled in."""
         return to_tree(fill_constants(self.expanded))
 
     @cached_property
-    def derivation(self):
+    def derivation(self) -> Derivation:
         """Return the checked steps that lead to this formula.
 
         Raises FormulaError where it has none.
@@ -298,7 +320,9 @@ class Formula:
             source="derived",
         )
 
-    def uncertain(self, values: Mapping, spread: Mapping[str, float], **options):
+    def uncertain(
+        self, values: Mapping[str, Any], spread: Mapping[str, float], **options: int
+    ) -> Spread:
         """Return the distribution of the result when inputs are known to within factors.
 
         See `handful.uncertainty`.
@@ -359,7 +383,8 @@ def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
     named = stand_ins(expression, "{:03d}")
     names = {stand_in: q.latex for stand_in, q in named.values()}
     renamed = expression.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()})
-    return Latex({"symbol_names": names, "order": "none", "ln_notation": True}).doprint(renamed)
+    printer = Latex({"symbol_names": names, "order": "none", "ln_notation": True})
+    return str(printer.doprint(renamed))
 
 
 def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:

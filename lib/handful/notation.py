@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
+from collections.abc import Iterable
 
 from .quantities import Quantity, table
 
@@ -11,7 +12,7 @@ from .quantities import Quantity, table
 class Listing:
     """A table of quantities that a notebook shows as HTML, with the letters as maths."""
 
-    def __init__(self, quantities) -> None:
+    def __init__(self, quantities: Iterable[Quantity]) -> None:
         self.quantities = list(quantities)
 
     def __len__(self) -> int:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import sympy
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
 __all__ = ["Latex", "Plain"]
@@ -86,10 +87,10 @@ def below_the_bar(product: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr] | None:
     return (over, under) if under != sympy.fraction(product, exact=True)[1] else None
 
 
-class _Arranged:
+class _Arranged(Printer):
     """A printer whose sums begin with the positive terms."""
 
-    def _print_Add(self, expr, order=None):
+    def _print_Add(self, expr: sympy.Add, order: str | None = None) -> str:
         shown = ""
         for term in sorted(
             self._as_ordered_terms(expr, order=order), key=negative
@@ -102,7 +103,7 @@ class _Arranged:
 class Latex(_Arranged, LatexPrinter):
     """SymPy's LaTeX printer with the arrangements above, and logarithms to base ten as such."""
 
-    def _print_Mul(self, expr):
+    def _print_Mul(self, expr: sympy.Mul) -> str:
         if (other := turned(expr)) is not None:
             return self._print(other)
         if found := in_tens(expr):
@@ -123,17 +124,17 @@ class Latex(_Arranged, LatexPrinter):
             return rf"\frac{{{self._print(found[0])}}}{{{self._print(found[1])}}}"
         return super()._print_Mul(expr)
 
-    def _print_Pow(self, expr):
+    def _print_Pow(self, expr: sympy.Pow) -> str:
         if not expr.exp.is_number and expr.exp.is_negative:
             return rf"\frac{{1}}{{{self._print(expr.base**-expr.exp)}}}"
         return super()._print_Pow(expr)
 
-    def _print_exp(self, expr, exp=None):
+    def _print_exp(self, expr: sympy.exp, exp: str | None = None) -> str:
         if expr.args[0].is_Mul and sympy.log(10) in expr.args[0].args:
             return f"10^{{{self._print(expr.args[0] / sympy.log(10))}}}"
         return super()._print_exp(expr, exp)
 
-    def _print_Rational(self, expr):
+    def _print_Rational(self, expr: sympy.Rational) -> str:
         """Print a guard against 0/0, a millionth beside a whole number, as that number.
 
         The whole number is the limit.
@@ -149,7 +150,7 @@ class Latex(_Arranged, LatexPrinter):
 class Plain(_Arranged, StrPrinter):
     """SymPy's printer of plain text with the arrangements above."""
 
-    def _print_Mul(self, expr):
+    def _print_Mul(self, expr: sympy.Mul) -> str:
         if (other := turned(expr)) is not None:
             return self._print(other)
         if found := under_one_root(expr):

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import sympy
 
 from .dimensions import Dimension
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Values = TypeVar("Values", bound="npt.NDArray[Any] | Sequence[float]")
 
 
 class QuantityError(ValueError):
@@ -59,7 +66,13 @@ class Quantity:
         words = self.name.replace("_", " ").replace("kv ", "KV ").replace("flops", "FLOPs")
         return words[0].upper() + words[1:]
 
-    def check(self, value):
+    @overload
+    def check(self, value: float | str) -> float: ...
+
+    @overload
+    def check(self, value: Values) -> Values: ...
+
+    def check(self, value: Any) -> Any:
         """Return `value` (a number, an array, or text with a unit) as numbers in SI units.
 
         Anything else raises one sentence that says what is allowed.
@@ -125,7 +138,7 @@ _section = [""]  # of the quantities that follow, on the notation page
 
 
 def quantity(
-    name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more
+    name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more: Any
 ) -> Quantity:
     """Define a quantity and enter it in `table`; a name can be defined once only."""
     if name in table:

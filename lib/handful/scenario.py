@@ -19,17 +19,34 @@ CUDA graph.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from numbers import Real
+from typing import Any, TypedDict
 
 from . import facts, shapes
 from .facts import nearest
 
 __all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "model_row", "notes", "page_rows", "values"]
 
-DEFAULT = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8", "context": 8192}
 
-PRECISIONS = [
+class Choice(TypedDict):
+    """What a reader chooses: rows of the scenario bar, and tokens already in a sequence."""
+
+    hardware: str
+    model: str
+    precision: str
+    context: float
+
+
+DEFAULT: Choice = {
+    "hardware": "GB200 NVL72",
+    "model": "DeepSeek-V3",
+    "precision": "fp8",
+    "context": 8192,
+}
+
+PRECISIONS: list[dict[str, Any]] = [
     {
         "name": "bf16",
         "label": "bf16",
@@ -60,7 +77,7 @@ PRECISIONS = [
     },
 ]
 
-CONSTANTS = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
+CONSTANTS: dict[str, float] = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
 
 # A fast network of more chips than a node holds exchanges tokens as a rack does.
 NODE = 8
@@ -90,7 +107,7 @@ def _latencies() -> dict[str, float]:
 # over the values and max_context), where the value `missing` is absent, or where the hardware is
 # not `verified`; not where the rule named by `unless` is shown.  Left and right stand in `text`,
 # written in `unit`.
-RULES = [
+RULES: list[dict[str, Any]] = [
     {
         "name": "fits",
         "left": ["*", "total_parameters", "bytes_per_parameter"],
@@ -150,7 +167,7 @@ class ScenarioError(ValueError):
 
 
 @cache
-def page_rows() -> dict:
+def page_rows() -> dict[str, Any]:
     """Return the rows of the scenario bar, as they go to the browser.
 
     They are ready for JSON; see the module's conventions.
@@ -184,7 +201,7 @@ def _serves(row: facts.Row) -> bool:
     return sold and bool(row["bf16_dense_flops"] and row["hbm_bandwidth_bytes_per_s"])
 
 
-def _hardware(row: facts.Row) -> dict:
+def _hardware(row: facts.Row) -> dict[str, Any]:
     peaks = {
         "bf16": row["bf16_dense_flops"],
         "fp8": row["fp8_dense_flops"],
@@ -216,7 +233,7 @@ def _hardware(row: facts.Row) -> dict:
     }
 
 
-def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict:
+def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict[str, Any]:
     """Return a shape as a row of the scenario bar.
 
     page/shapes.js makes the same row of a reader's own shape.
@@ -255,15 +272,17 @@ def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict:
     }
 
 
-def _choose(kind: str, name: str | shapes.Shape) -> dict:
+def _choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
     if kind == "model" and isinstance(name, shapes.Shape):
         return model_row(name)
-    rows = page_rows()[kind]
+    rows: list[dict[str, Any]] = page_rows()[kind]
     for row in rows:
         if row["name"].lower() == str(name).strip().lower():
             return row
     names = [row["name"] for row in rows]
-    raise ScenarioError(f"There is no {kind} {name!r}; the nearest are: {nearest(name, names)}.")
+    raise ScenarioError(
+        f"There is no {kind} {name!r}; the nearest are: {nearest(str(name), names)}."
+    )
 
 
 def values(
@@ -363,7 +382,7 @@ def values(
     return found
 
 
-def _layer_latency(chip: dict, model: dict) -> float:
+def _layer_latency(chip: Mapping[str, Any], model: Mapping[str, Any]) -> float:
     """Return the latency of a layer: starting its kernels, and sending what it sends.
 
     A layer sends tokens to experts and back, or takes two sums over all chips if it is dense.
@@ -380,11 +399,13 @@ def _layer_latency(chip: dict, model: dict) -> float:
     return known["launch_latency"] + sent
 
 
-def _choices(hardware: str, model: str | shapes.Shape, precision: str) -> tuple[dict, dict, dict]:
+def _choices(
+    hardware: str, model: str | shapes.Shape, precision: str
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     return _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
 
 
-def _checked(name: str, value) -> float:
+def _checked(name: str, value: float) -> float:
     zero = name in MAY_BE_ZERO
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
@@ -394,16 +415,18 @@ def _checked(name: str, value) -> float:
     return value
 
 
-def _listed(names) -> str:
+def _listed(names: Iterable[str]) -> str:
     *rest, last = names
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
-def _tree(tree, known: dict) -> float:
+def _tree(tree: Any, known: Mapping[str, Any]) -> float:
     """Compute the value of a rule's expression tree: sums, products and names only."""
     if isinstance(tree, str):
-        return known[tree]
-    fold = {"+": sum, "*": math.prod}[tree[0]]
+        value: float = known[tree]
+        return value
+    folds: dict[str, Callable[[Iterable[float]], float]] = {"+": sum, "*": math.prod}
+    fold = folds[tree[0]]
     return fold(_tree(part, known) for part in tree[1:])
 
 

@@ -88,7 +88,7 @@ class Shape:
     norms_per_layer: int = 2
     norm_bias: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("layers", "d_model", "heads", "kv_heads", "head_dim", "vocab"):
             if getattr(self, name) < 1:
                 raise ShapeError(

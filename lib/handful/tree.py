@@ -7,7 +7,11 @@ A tree is a number, the API name of a quantity, or a list whose head is an opera
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import sympy
+
+Tree: TypeAlias = "float | str | list[Tree]"
 
 _HEADS = {
     sympy.Add: "+",
@@ -23,7 +27,7 @@ _HEADS = {
 }
 
 
-def to_tree(expression: sympy.Expr) -> float | int | str | list:
+def to_tree(expression: sympy.Expr) -> Tree:
     """Return the JSON tree of `expression`.
 
     Raises ValueError where a function in it has no operator.
@@ -36,7 +40,7 @@ def to_tree(expression: sympy.Expr) -> float | int | str | list:
     """
     expr = sympy.sympify(expression)
     if isinstance(expr, sympy.Symbol):
-        return expr.name
+        return str(expr.name)
     if expr.is_Integer:
         return int(expr)
     if expr.is_Rational:

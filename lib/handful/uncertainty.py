@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .quantities import QuantityError, find
 
@@ -50,7 +50,7 @@ class Spread:
 
 def propagate(
     formula: Formula,
-    values: Mapping,
+    values: Mapping[str, Any],
     spread: Mapping[str, float],
     *,
     samples: int = 8192,
@@ -114,7 +114,7 @@ def propagate(
     low, median, high = np.quantile(results, [0.05, 0.5, 0.95])
     corners = [
         formula(
-            {**values, **{n: values[n] * spread[n] ** s for n, s in zip(names, signs)}}
+            {**values, **{n: values[n] * spread[n] ** s for n, s in zip(names, signs, strict=True)}}
         )
         for signs in itertools.product((-1, 1), repeat=len(names))
     ]
@@ -123,7 +123,7 @@ def propagate(
     slopes, *_ = np.linalg.lstsq(logs, np.log(results) - np.log(results).mean(), rcond=None)
     parts = (slopes * sigma) ** 2
     shares = {name: 0.0 for name in spread} | {
-        n: float(p / parts.sum()) for n, p in zip(names, parts)
+        n: float(p / parts.sum()) for n, p in zip(names, parts, strict=True)
     }
     return Spread(
         float(median),

@@ -116,8 +116,9 @@ class WrittenError(ValueError):
 def read(text: str) -> tuple[float, Dimension | None]:
     """Return the value in SI units and its dimension.
 
-    The dimension is None for a bare number, which fits any.  Raises WrittenError for any other
-    text.
+    The dimension is None for a bare number, which fits any.
+
+    Raises WrittenError for any other text.
 
     Parameters
     ----------

@@ -15,8 +15,10 @@ from __future__ import annotations
 import csv
 import difflib
 import math
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any, NoReturn
 
 from .schema import CHECKS, NO_SOURCE, TABLES
 
@@ -29,22 +31,22 @@ class FactsError(ValueError):
     """A row that the table does not allow, or a name that it does not have."""
 
 
-def nearest(name: str, names, limit: int = 3) -> str:
+def nearest(name: str, names: Iterable[str], limit: int = 3) -> str:
     """Return the known names most like `name`, comma-separated; all of them where none is alike.
 
     >>> nearest("H100", ["H100 SXM", "TPU v5e"])
     'H100 SXM'
     """
-    names = list(names)
-    folded = {known.lower(): known for known in names}
+    known_names = list(names)
+    folded = {known.lower(): known for known in known_names}
     wanted = str(name).lower()
     near = [known for low, known in folded.items() if wanted and wanted in low][:limit]
     alike = (folded[low] for low in difflib.get_close_matches(wanted, folded, n=limit))
     near += [known for known in alike if known not in near]
-    return ", ".join(near[:limit] or names)
+    return ", ".join(near[:limit] or known_names)
 
 
-class Row(dict):
+class Row(dict[str, Any]):
     """A row of a table: column name to value; None where the file is empty.
 
     An unknown column raises with the nearest ones.
@@ -56,11 +58,11 @@ class Row(dict):
     hbm_bandwidth_bytes_per_s.
     """
 
-    def __init__(self, values: dict, table: str, line: int):
+    def __init__(self, values: dict[str, Any], table: str, line: int) -> None:
         super().__init__(values)
         self.table, self.line = table, line
 
-    def __missing__(self, column):
+    def __missing__(self, column: str) -> NoReturn:
         raise FactsError(
             f"The table {self.table} has no column {column!r}; the nearest are: "
             f"{nearest(column, self)}."
@@ -69,20 +71,20 @@ class Row(dict):
     @property
     def name(self) -> str:
         """Return the name of the row, which is unique in its table."""
-        return self["name"]
+        return str(self["name"])
 
     @property
     def source(self) -> str:
         """Return the document, file or address that the row was read from."""
-        return self["source"]
+        return str(self["source"])
 
     @property
     def verified(self) -> bool:
         """Return False where the row holds something that was not found in what was read."""
-        return self.get("verified", True)
+        return bool(self.get("verified", True))
 
 
-class Table(tuple):
+class Table(tuple[Row, ...]):
     """The rows of a table, in the order of the file.
 
     >>> len(load("accelerators")) > 15
@@ -162,7 +164,8 @@ def _read(table: str, path: Path) -> Table:
         lines = csv.reader(file)
         header = next(lines, [])
         _check_header(path, schema, header)
-        rows, seen = [], {}
+        rows: list[Row] = []
+        seen: dict[str, int] = {}
         for cells in lines:
             if not cells:
                 continue
@@ -197,14 +200,14 @@ def _check_header(path: Path, schema: dict[str, str], header: list[str]) -> None
 
 
 def _row(table: str, path: Path, line: int, header: list[str], cells: list[str]) -> Row:
-    name = dict(zip(header, cells)).get("name", "").strip()
+    name = dict(zip(header, cells, strict=False)).get("name", "").strip()
     where = f"{path.name}, line {line}, row {name!r}"
     if len(cells) != len(header):
         raise FactsError(
             f"{where}: {len(cells)} cells, but {len(header)} are allowed, one a column."
         )
     values = {}
-    for column, cell in zip(header, cells):
+    for column, cell in zip(header, cells, strict=True):
         problem, values[column] = _cell(TABLES[table][column], cell.strip())
         if problem is None and column == "source" and cell.strip().lower() in NO_SOURCE:
             problem = (
@@ -228,7 +231,7 @@ def _number(cell: str) -> float | None:
     return value if math.isfinite(value) and "_" not in cell else None
 
 
-def _cell(kind: str, cell: str):
+def _cell(kind: str, cell: str) -> tuple[str | None, float | str | None]:
     """Return what is wrong with a cell (or None), and its value."""
     required, kind = kind.endswith("!"), kind.rstrip("!")
     if not cell:
@@ -240,17 +243,16 @@ def _cell(kind: str, cell: str):
             None if cell in ("yes", "no") else f"got {cell!r}; {ALLOWED[kind]} is allowed"
         ), cell == "yes"
     value = _number(cell)
-    ok = (
-        value is not None
-        and {
+    if (
+        value is None
+        or not {
             "positive": value > 0,
             "nonnegative": value >= 0,
             "number": True,
             "count": value > 0 and value == int(value),
             "whole": value >= 0 and value == int(value),
         }[kind]
-    )
-    if not ok:
+    ):
         return f"got {cell!r}; {ALLOWED[kind]} is allowed", None
     return None, int(value) if kind in ("count", "whole") else value
 

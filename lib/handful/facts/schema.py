@@ -9,6 +9,8 @@ table with `verified` marks there the rows that hold something not found in what
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any
 
 NO_SOURCE = {"", "unverified", "not verified", "same", "same as above", "none", "unknown", "?"}
 
@@ -199,7 +201,7 @@ RATIO_LIMIT = (
 )
 
 
-def check_accelerator(row) -> tuple[str, str] | None:
+def check_accelerator(row: Mapping[str, Any]) -> tuple[str, str] | None:
     """Check that peaks in a row of `accelerators` are dense ones.
 
     Returns the column that is wrong and what is allowed, or None; so do the other checks.
@@ -226,7 +228,7 @@ def check_accelerator(row) -> tuple[str, str] | None:
     return None
 
 
-def check_interconnect(row) -> tuple[str, str] | None:
+def check_interconnect(row: Mapping[str, Any]) -> tuple[str, str] | None:
     """Check that both directions are twice one direction."""
     one, both = row["one_direction_bytes_per_s"], row["bidirectional_bytes_per_s"]
     if one and both and not math.isclose(both, 2 * one, rel_tol=1e-3):
@@ -236,7 +238,7 @@ def check_interconnect(row) -> tuple[str, str] | None:
     return None
 
 
-def check_model(row) -> tuple[str, str] | None:
+def check_model(row: Mapping[str, Any]) -> tuple[str, str] | None:
     """Check that no more parameters or experts are active than there are in total."""
     for part, whole in (
         ("active_params_reported", "total_params_reported"),
@@ -247,7 +249,7 @@ def check_model(row) -> tuple[str, str] | None:
     return None
 
 
-CHECKS = {
+CHECKS: dict[str, Callable[[Mapping[str, Any]], tuple[str, str] | None]] = {
     "accelerators": check_accelerator,
     "interconnects": check_interconnect,
     "models": check_model,
