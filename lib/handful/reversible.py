@@ -15,8 +15,9 @@ network, whose activations are rebuilt and not stored.
 
 What the rebuilding costs is arithmetic: 8 FLOPs for each weight and token where 6 would do.
 
+>>> from handful.overtraining import training_flops
 >>> once = dict(active_parameters=70e9, pretraining_tokens=15e12)
->>> round(training_flops_reversible(once) / overtraining.training_flops(once), 3)
+>>> round(training_flops_reversible(once) / training_flops(once), 3)
 1.333
 """
 
