@@ -1,5 +1,4 @@
-"""Asking by name: a formula for a scenario, a sourced fact, arithmetic over both, a second of the
-lecture.
+"""Requests by name: a formula for a scenario, a sourced fact, arithmetic, a time in the lecture.
 
 Pages, the ledger of claims and exercises hold no numbers of their own; this is the one grammar in
 which they ask.
@@ -33,11 +32,11 @@ CHOICES = ("hardware", "model", "precision")
 
 
 class AskError(ValueError):
-    """A request that cannot be answered; one sentence that says what is allowed."""
+    """A request that cannot be answered; the message says what is allowed."""
 
 
 def nearest(name: str, known) -> str:
-    """The names most like `name`, as a phrase."""
+    """Return the names most like `name`, as a phrase."""
     return " or ".join(difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:5])
 
 
@@ -45,7 +44,9 @@ def nearest(name: str, known) -> str:
 
 
 def lecture_seconds(text: str) -> int:
-    """Seconds from a time as people write it.
+    """Return the seconds of a time as people write it.
+
+    Raises AskError for other text.
 
     >>> lecture_seconds("9:40"), lecture_seconds("1:02:05")
     (580, 3725)
@@ -61,7 +62,7 @@ def lecture_seconds(text: str) -> int:
 
 
 def lecture_address(text: str) -> str:
-    """The lecture at that second.
+    """Return the address of the lecture at that time.
 
     >>> lecture_address("9:40")
     'https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s'
@@ -70,7 +71,8 @@ def lecture_address(text: str) -> str:
 
 
 def lecture_title(text: str) -> str:
-    """
+    """Return a title for the lecture at that time.
+
     >>> lecture_title("9:40"), lecture_title("1:02:05")
     ('lecture, 9 min 40 s', 'lecture, 1 h 2 min 5 s')
     """
@@ -83,7 +85,10 @@ def lecture_title(text: str) -> str:
 
 @cache
 def registry() -> dict:
-    """Every formula, by name; importing the package's modules is what registers them."""
+    """Return every formula, by name.
+
+    Formulas are registered where the package's modules are imported, which is done here.
+    """
     import handful
 
     for module in pkgutil.iter_modules(handful.__path__):
@@ -94,14 +99,17 @@ def registry() -> dict:
 
 @cache
 def scenario_values(**choice) -> dict:
-    """Values of all symbols for the page's default scenario with some choices made otherwise."""
+    """Return values of all symbols for a scenario.
+
+    It is the page's default scenario with some choices made otherwise.
+    """
     from handful import scenario
 
     return dict(scenario.values(**{**scenario.page_rows()["default"], **choice}))
 
 
 def parse_live(text: str) -> tuple[str, dict, int]:
-    """Formula name, what is set, and digits, from a request for a formula.
+    """Return formula name, what is set, and digits, from a request for a formula.
 
     >>> parse_live('step_time batch=256 hardware="H100 SXM" digits=2')
     ('step_time', {'batch': 256.0, 'hardware': 'H100 SXM'}, 2)
@@ -143,7 +151,7 @@ class Result(NamedTuple):
 
 
 def evaluate(text: str) -> Result:
-    """A formula's value for the default scenario with what the request sets."""
+    """Compute a formula's value for the default scenario with what the request sets."""
     name, given, digits = parse_live(text)
     formulas = registry()
     if name not in formulas:
@@ -199,7 +207,7 @@ COLUMN_UNITS = (
 
 
 def fact_unit(column: str) -> tuple[str, float]:
-    """Unit and factor of a column.
+    """Return the unit of a column and the factor to that unit's base.
 
     >>> fact_unit("hbm_bandwidth_bytes_per_s"), fact_unit("n_layers")
     (('B/s', 1), ('1', 1))
@@ -211,12 +219,12 @@ def fact_unit(column: str) -> tuple[str, float]:
 
 
 def find_fact(text: str):
-    """Row, column and value of a request "table / row / column".
+    """Return row, column and value of a request "table / row / column".
 
     >>> find_fact("accelerators / H100 SXM / colour")
     Traceback (most recent call last):
     ...
-    handful.ask.AskError: 'accelerators / H100 SXM / colour' cannot be shown: The table accelerators has no ...
+    handful.ask.AskError: 'accelerators / H100 SXM / colour' cannot be shown: The table ...
     """
     from handful import facts
 
@@ -238,8 +246,9 @@ def find_fact(text: str):
 
 
 def shown_fact(text: str) -> dict:
-    """A figure from a table of facts, "table / row / column": its text, label, source and whether
-    it was verified.
+    r"""Return a figure from a table of facts, asked for as "table / row / column".
+
+    It is a dict of text, label, source and verified.
 
     >>> shown_fact("accelerators / H100 SXM / hbm_bandwidth_bytes_per_s")["text"].replace(
     ...     "\xa0", " "
@@ -284,8 +293,10 @@ def shown_fact(text: str) -> dict:
 
 
 class Answer(NamedTuple):
-    """A number in SI units (dollars, tokens, …), its unit where the request has one, and whether
-    its facts were verified.
+    """The answer to a request.
+
+    It has a number in SI units (dollars, tokens, …), its unit where the request has one, and
+    whether its facts were verified.
     """
 
     value: float
@@ -294,7 +305,7 @@ class Answer(NamedTuple):
 
 
 def answer(text: str) -> Answer:
-    """A number from a request of any kind.
+    """Return a number for a request of any kind.
 
     ``name symbol=value …`` is a formula, ``table / row / column`` a fact, and ``= …`` arithmetic (+
     - * / ** and log2), which has no unit.  A request in square brackets stands for its number, in
@@ -309,7 +320,8 @@ def answer(text: str) -> Answer:
     >>> answer("= __import__('os')")
     Traceback (most recent call last):
     ...
-    handful.ask.AskError: "= __import__('os')" is no arithmetic; + - * / **, log2 and parentheses over numbers are allowed.
+    handful.ask.AskError: "= __import__('os')" is no arithmetic;
+    + - * / **, log2 and parentheses over numbers are allowed.
     """
     text = text.strip()
     if text.startswith("="):
@@ -327,8 +339,9 @@ def answer(text: str) -> Answer:
 
 
 def _bracketed(text: str, write) -> tuple[str, list[Answer]]:
-    """The text with each request in brackets replaced by what `write` makes of its answer and
-    number.
+    """Replace each request in brackets by what `write` makes of its answer and number.
+
+    Returns the text and the answers.
     """
     parts: list[Answer] = []
 

@@ -1,5 +1,6 @@
-"""The batch at which arithmetic takes as long as memory, and what follows from it (the lecture,
-16:00 to 27:30).
+"""The batch at which arithmetic takes as long as memory (the lecture, 16:00 to 27:30).
+
+What follows from it is here too.
 
 The lecture's "300" is multiplies per second × bytes per weight ÷ bandwidth, that is FLOP/s × bytes
 per weight ÷ (2 × bandwidth): ``machine_balance`` here, whose dimension comes out as tokens.  It is

@@ -1,4 +1,4 @@
-"""What price lists make callers pay: surcharges in steps, and what a cache saves over its uses.
+"""Callers' bills by price lists: surcharges in steps, and what a cache saves over its uses.
 
 The unit of a bill is the list price of computing a prompt once, so that one curve serves every
 seller.
@@ -119,13 +119,14 @@ SELLERS = {
 
 
 def seller(row) -> str:
-    """The name of a price list's seller as it writes it."""
+    """Return the name of a price list's seller as it writes it."""
     return SELLERS.get(row["provider"], row["provider"])
 
 
 def surcharge_table(**choice) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: every kind of surcharge on long prompts that is on file, and what it
-    would imply.
+    """Return every kind of surcharge on long prompts that is on file, as head and rows of text.
+
+    The last column is the cache that it would imply.
 
     `choice` is what ``prices.implied`` assumes: the chip, its precision, the active parameters.
 
@@ -154,8 +155,9 @@ def surcharge_table(**choice) -> tuple[list[str], list[list[str]]]:
 
 
 def cache_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: lists that charge for writing a cache, what they ask and what keeping
-    comes to.
+    """Return the lists that charge for writing a cache, as head and rows of text.
+
+    The columns are what they ask and what keeping comes to.
 
     "Keeping" is the price that the two retentions differ by, over the time that they differ by,
     from the lowest to the highest of a row's lists.
@@ -190,8 +192,9 @@ def cache_table() -> tuple[list[str], list[list[str]]]:
 
 
 def output_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: what sellers charge for an answer's token, in prices of a prompt's
-    token.
+    """Return what sellers charge for a token of an answer, as head and rows of text.
+
+    The unit is the price of a prompt's token.
 
     >>> next(row for row in output_table()[1] if row[0] == "Anthropic")
     ['Anthropic', '17', '5', '5']
@@ -228,7 +231,9 @@ _PAIRS = (
 
 
 def measured_ratios() -> list[dict]:
-    """What an answer's token costs over a prompt's in chips, where both rates are published.
+    """Return the cost of an answer's token over that of a prompt's, in chips.
+
+    There is one for each pair of which both rates are published.
 
     Returns a dict a pair: name, date, system, prefill and decode (tokens per second and chip,
     prompts computed and not read from a cache), ratio, and source.
@@ -259,7 +264,7 @@ def measured_ratios() -> list[dict]:
 
 
 def measured_ratio_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: `measured_ratios`, as a page shows it.
+    """Return `measured_ratios` as head and rows of text for a page.
 
     >>> measured_ratio_table()[1][0][-1]
     '2.2'
@@ -293,7 +298,7 @@ _SPELT = {"gpt": "GPT", "glm": "GLM", "minimax": "MiniMax", "deepseek": "DeepSee
 
 
 def spoken(name: str) -> str:
-    """A list's name as people write it: 'gemini-3.1-pro-preview' reads 'Gemini 3.1 Pro'.
+    """Return a list's name as people write it: 'gemini-3.1-pro-preview' is 'Gemini 3.1 Pro'.
 
     >>> spoken("claude-sonnet-4-5")
     'Claude Sonnet 4.5'

@@ -1,5 +1,6 @@
-"""How large and how long, for the FLOPs at hand: the Chinchilla law, by two fits (the lecture,
-91:17).
+"""The best size and length of training for given FLOPs, by two fits of the Chinchilla law.
+
+The lecture has it at 91:17.
 
 Hoffmann et al. 2022 answer in three ways.  Approach 1 takes the lowest loss over many training
 curves, approach 2 the best size at each of nine budgets; both come to about 20 tokens for each
@@ -140,7 +141,7 @@ _FITS = {"hoffmann": "hoffmann", "besiroglu": "epoch"}
 
 
 def law(fit: str = "besiroglu") -> dict[str, float]:
-    """The five fitted numbers by API name; `fit` is "hoffmann" or "besiroglu".
+    """Return the five fitted numbers by API name; `fit` is "hoffmann" or "besiroglu".
 
     >>> round(law("besiroglu")["size_exponent"], 4)
     0.3478
@@ -196,7 +197,7 @@ def least_lifetime(
     rl_passes: float = 2,
     decode_efficiency: float = 1,
 ) -> dict[str, float]:
-    """The size and the tokens that reach a loss with the fewest FLOPs over a whole life.
+    """Find the size and the tokens that reach a loss with the fewest FLOPs over a whole life.
 
     Parameters
     ----------
@@ -210,11 +211,16 @@ def least_lifetime(
 
     Returns
     -------
-    dict with active_parameters, pretraining_tokens, lifetime_flops, tokens_per_parameter.
+    dict
+        active_parameters, pretraining_tokens, lifetime_flops, tokens_per_parameter.
 
-    Notes ----- No closed form: the derivative by size is zero at one place, found by bisection
+    Notes
+    -----
+    There is no closed form: the derivative by size is zero at one place, found by bisection
     (Sardana et al. 2024 do the same by Newton's method).
 
+    Examples
+    --------
     >>> alone, served = least_lifetime(2.0, 0), least_lifetime(2.0, 2e12)
     >>> served["active_parameters"] < alone[
     ...     "active_parameters"

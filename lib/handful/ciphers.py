@@ -1,5 +1,6 @@
-"""Ciphers make small differences large: avalanche, differentials, distinguishers (the lecture, from
-2:03:56).
+"""Small differences made large by ciphers: avalanche, differentials, distinguishers.
+
+The lecture comes to them at 2:03:56.
 
 The toy cipher is a Feistel network of our own on 32 bits: its round function adds a key to 16 bits,
 puts each four of them through the S-box of PRESENT (Bogdanov et al. 2007), and spreads the four
@@ -47,7 +48,9 @@ characteristic_weight = Formula(
 
 
 def derivative(f: Callable, point, difference):
-    """f(point ⊕ difference) ⊕ f(point): what a difference going in becomes, at this point.
+    """Return f(point ⊕ difference) ⊕ f(point).
+
+    It is what a difference going in becomes, at this point.
 
     A linear map has the same derivative everywhere, and so nothing to hide.
 
@@ -61,7 +64,9 @@ def derivative(f: Callable, point, difference):
 
 
 def difference_table(sbox: Sequence[int]) -> np.ndarray:
-    """How often each difference in (row) becomes each difference out (column), over all inputs.
+    """Count how often each difference in (row) becomes each difference out (column).
+
+    The counts are over all inputs.
 
     `sbox` lists 2^n values of n bits; every row sums to 2^n.
     """
@@ -85,7 +90,10 @@ def difference_table(sbox: Sequence[int]) -> np.ndarray:
 
 @cache
 def _spread() -> np.ndarray:
-    """Where each of the 16 bits goes: bit i to 4 i mod 15, the last stays, as PRESENT does with 64."""
+    """Return the spread of the 16 bits, for all 2^16 inputs.
+
+    Bit i goes to 4 i mod 15, and the last one stays, as PRESENT does with 64 bits.
+    """
     values, spread = np.arange(1 << HALF, dtype=np.uint16), np.zeros(1 << HALF, dtype=np.uint16)
     for i in range(HALF):
         spread |= ((values >> i) & 1) << (4 * i % (HALF - 1) if i < HALF - 1 else i)
@@ -94,8 +102,9 @@ def _spread() -> np.ndarray:
 
 @cache
 def _mix() -> np.ndarray:
-    """The round function without its key, for all 2^16 inputs: four S-boxes, then the spread of
-    bits.
+    """Return the round function without its key, for all 2^16 inputs.
+
+    It is four S-boxes, then the spread of bits.
     """
     values = np.arange(1 << HALF, dtype=np.uint16)
     box = np.array(PRESENT_SBOX, dtype=np.uint16)
@@ -103,7 +112,9 @@ def _mix() -> np.ndarray:
 
 
 def round_functions(keys) -> list[Callable]:
-    """One function of 16 bits for each row of `keys` (uint16); a row may hold a key for each block.
+    """Return one function of 16 bits for each row of `keys` (uint16).
+
+    A row may hold a key for each block.
 
     >>> functions = round_functions(
     ...     np.random.default_rng(1).integers(0, 1 << 16, 8, dtype=np.uint16)
@@ -121,8 +132,9 @@ def _draw(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def avalanche(rounds: int = 12, samples: int = 1000, seed: int = 0) -> np.ndarray:
-    """Share of pairs in which an input bit, flipped, flips an output bit, after 0, 1, … `rounds`
-    rounds.
+    """Return the share of pairs in which flipping an input bit flips an output bit.
+
+    There is one after each of 0, 1, … `rounds` rounds.
 
     Shape (rounds + 1, 32 input bits, 32 output bits); a fresh block and fresh keys for each of the
     `samples`.  A strict avalanche is one half everywhere (Webster and Tavares 1985).
@@ -150,8 +162,10 @@ def avalanche(rounds: int = 12, samples: int = 1000, seed: int = 0) -> np.ndarra
 
 
 class Characteristic(NamedTuple):
-    """Differences (x, y) before the first round and after each; probability that a pair follows
-    them all.
+    """A chain of differences.
+
+    It has the differences (x, y) before the first round and after each, and the probability that a
+    pair follows them all.
     """
 
     differences: list[tuple[int, int]]
@@ -160,8 +174,9 @@ class Characteristic(NamedTuple):
 
 
 def likely_characteristic(x: int, y: int, rounds: int) -> Characteristic:
-    """From the difference (x, y): at every S-box the likeliest, round after round; probabilities
-    multiply.
+    """Follow the difference (x, y) through the rounds, at every S-box the likeliest way.
+
+    Probabilities multiply.
 
     Choosing S-box by S-box finds a good chain, not always the best.
 
@@ -191,8 +206,9 @@ def likely_characteristic(x: int, y: int, rounds: int) -> Characteristic:
 def share_that_follows(
     differences: Sequence[tuple[int, int]], samples: int = 200_000, seed: int = 0
 ) -> float:
-    """Share of random pairs, under random keys, that show exactly these differences round after
-    round.
+    """Return the share of random pairs that show exactly these differences round after round.
+
+    The keys are random too.
     """
     rng = np.random.default_rng(seed)
     (dx, dy), *later = differences
@@ -210,8 +226,9 @@ def share_that_follows(
 
 
 def random_functions(rounds: int, bits: int = HALF, seed: int = 0) -> list[Callable]:
-    """Round functions without structure: tables of 2^bits random values, one a round (`bits` up to
-    20).
+    """Draw round functions without structure: tables of 2^bits random values, one a round.
+
+    `bits` may be 1 to 20.
     """
     if not 1 <= bits <= 20 or rounds < 0:
         raise FeistelError(
@@ -230,8 +247,9 @@ def _queries(bits: int, trials: int, seed: int):
 def chosen_plaintext_share(
     there: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1
 ) -> float:
-    """Share of trials in which two blocks with the same x give second halves that differ as their y
-    do.
+    """Return the share of trials in which a test with chosen plaintexts recognises two rounds.
+
+    Two blocks with the same x give second halves that differ as their y do.
 
     `there` encrypts arrays (x, y) of halves of `bits` bits.  Always so after two Feistel rounds; by
     chance, once in 2^bits, for a random permutation and after three.  Luby and Rackoff 1988: with
@@ -253,7 +271,9 @@ def chosen_plaintext_share(
 def chosen_ciphertext_share(
     there: Callable, back: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1
 ) -> float:
-    """Share of trials in which one decryption gives away three rounds to whoever may decrypt too.
+    """Return the share of trials in which one decryption gives away three rounds.
+
+    The test is open to whoever may decrypt as well as encrypt.
 
     `there` encrypts arrays (x, y) of halves of `bits` bits, `back` decrypts them.  Encrypt (x, y)
     to (c, d) and (x, y ⊕ δ) to (c', d'), then decrypt (c ⊕ δ, d): after three rounds its first half
@@ -281,8 +301,9 @@ def chosen_ciphertext_share(
 
 
 def avalanche_table(rounds: int = 8, samples: int = 1000) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: how many of the 32 bits one flipped bit turns, and the extremes over pairs of
-    bits.
+    """Return how many of the 32 bits one flipped bit turns, as head and rows of text.
+
+    The last two columns are the extremes over pairs of bits.
 
     >>> avalanche_table(rounds=1, samples=10)[1][0]
     ['0', '1', '0 %', '100 %']
@@ -302,8 +323,9 @@ def avalanche_table(rounds: int = 8, samples: int = 1000) -> tuple[list[str], li
 def characteristic_table(
     rounds: int = 5, samples: int = 200_000
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: the likeliest chain of differences found from one or two single bits,
-    predicted and counted.
+    """Return the likeliest chain of differences for each number of rounds, as head and rows.
+
+    Chains begin with one or two single bits; each is predicted and counted.
     """
     starts = [0, *(1 << i for i in range(HALF))]
     rows = []
@@ -331,8 +353,9 @@ def characteristic_table(
 
 
 def distinguisher_table(trials: int = 10_000) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: how often each of the two tests recognises two to five rounds of random
-    functions.
+    """Return how often each of the two tests recognises random functions, as head and rows.
+
+    The rows are two to five rounds.
 
     >>> [row[1:] for row in distinguisher_table(trials=1000)[1]]
     [['100 %', '100 %'], ['0 %', '100 %'], ['0 %', '0 %'], ['0 %', '0 %']]

@@ -1,5 +1,6 @@
-"""Conditions on a scenario under which a sentence holds: comparisons of formulas, such as
-``step_time batch=1 > 0.01``.
+"""Conditions on a scenario under which a sentence holds.
+
+They are comparisons of formulas, such as ``step_time batch=1 > 0.01``.
 
 A chapter says beside a sentence when it is true; the page shows it then, and the tests ask for
 every chip, model, precision and context of the facts.  Both sides are a formula as `handful.ask`
@@ -14,7 +15,8 @@ True
 >>> Condition("context > balance_contest")
 Traceback (most recent call last):
 ...
-handful.ask.AskError: 'balance_contest' is neither a formula nor a value of a scenario; the nearest are balance_context or ...
+handful.ask.AskError: 'balance_contest' is neither a formula nor a value of a scenario;
+the nearest are balance_context or ...
 """
 
 from __future__ import annotations
@@ -92,7 +94,7 @@ class Side:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Names of the values that it needs, apart from those with a default."""
+        """Return the names of the values that it needs, apart from those with a default."""
         if self.number is not None:
             return ()
         if self.formula is None:
@@ -102,8 +104,9 @@ class Side:
         )
 
     def value(self, known: Mapping):
-        """Its number, or an array where `known` holds arrays; None where a value that it needs is
-        missing.
+        """Compute its number, or an array where `known` holds arrays.
+
+        Returns None where a value that it needs is missing.
         """
         if self.number is not None:
             return self.number
@@ -114,7 +117,10 @@ class Side:
         )
 
     def page(self) -> float | dict:
-        """The same for the page: a number, or the tree with what is set and what has a default."""
+        """Return the same for the page.
+
+        It is a number, or a dict of the tree, what is set and what has a default.
+        """
         if self.number is not None:
             return self.number
         tree, rest = self.name, {}
@@ -135,7 +141,7 @@ class Side:
 
 
 class Condition:
-    """A condition, from its text.
+    """A condition, read from its text.
 
     Parameters
     ----------
@@ -162,8 +168,9 @@ class Condition:
             self.parts.append((found[2], Side(found[1].strip()), Side(found[3].strip())))
 
     def evaluate(self, known_for: Callable[[Mapping], Mapping]):
-        """The truth for the values that `known_for` gives for what a side has chosen; None counts
-        as not true.
+        """Compute the truth for the values that `known_for` gives for what a side has chosen.
+
+        A side whose value is None counts as not true.
 
         >>> from handful import scenario
         >>> bool(Condition("device_price > 0").evaluate(lambda chosen: scenario.values(**chosen)))
@@ -181,8 +188,9 @@ class Condition:
         return not truth if isinstance(truth, bool) else ~truth
 
     def holds(self, **choice) -> bool:
-        """Tell whether it is true for a scenario: `hardware`, `model`, `precision`, `context`, and
-        `batch` where it stands free.
+        """Return whether it is true for a scenario.
+
+        `choice` is `hardware`, `model`, `precision`, `context`, and `batch` where it stands free.
         """
         from . import scenario
 
@@ -192,7 +200,7 @@ class Condition:
         )
 
     def page(self) -> dict:
-        """The same for the page's script, which shows and hides by it (page/where.js)."""
+        """Return the same for the page's script, which shows and hides by it (page/where.js)."""
 
         def plain(value):
             return value if not isinstance(value, float) or math.isfinite(value) else str(value)

@@ -1,5 +1,6 @@
-"""Experts over chips: what the all-to-all carries, what leaving a rack costs (the lecture, 32:09 to
-47:12).
+"""Experts over chips: what the all-to-all carries, what leaving a rack costs.
+
+They are in the lecture from 32:09 to 47:12.
 
 Every chip keeps some experts of a layer and a share of the batch.  A token goes to its k experts
 and comes back, in every layer: an all-to-all.  Inside a scale-up domain (a node, a rack) it uses
@@ -435,7 +436,7 @@ load_imbalance = Formula(
 
 
 class Placement(NamedTuple):
-    """Chips that hold experts, experts on the fullest of them, chips left over."""
+    """A placement: chips that hold experts, experts on the fullest of them, chips left over."""
 
     used: int
     each: int
@@ -443,8 +444,9 @@ class Placement(NamedTuple):
 
 
 def placement(experts: int, devices: int) -> Placement:
-    """Spread the experts of a layer: as few as can be on the fullest chip, then on as few chips as
-    can be.
+    """Spread the experts of a layer over chips.
+
+    As few as can be are on the fullest chip, and then on as few chips as can be.
 
     Both are whole numbers, 1 or more; ValueError says so otherwise.  Chips left over can hold
     second copies of busy experts, or shared ones.
@@ -473,8 +475,9 @@ def placement(experts: int, devices: int) -> Placement:
 
 
 class Generation(NamedTuple):
-    """A chip's scale-up domain: chips, memory in bytes, bandwidth inside over outside (None: not
-    known).
+    """A chip's scale-up domain.
+
+    It has chips, memory in bytes, and bandwidth inside over outside (None where it is not known).
     """
 
     name: str
@@ -485,8 +488,9 @@ class Generation(NamedTuple):
 
 
 def generations(network: str | None = None) -> list[Generation]:
-    """The scale-up domain of every chip in the facts, oldest first; `network` replaces the chips'
-    own ports.
+    """Return the scale-up domain of every chip in the facts, oldest first.
+
+    `network` names a row of interconnects that replaces the chips' own ports.
 
     >>> [
     ...     (g.name, g.devices, round(g.ratio))
@@ -526,7 +530,9 @@ def generations(network: str | None = None) -> list[Generation]:
 def expert_values(
     hardware: str, model: str, network: str | None = None, **choice
 ) -> dict[str, float | None]:
-    """Values of symbols for these formulas: `scenario.values` of a model that has experts.
+    """Return values of symbols for these formulas.
+
+    They are the `scenario.values` of a model that has experts.
 
     `network` names a row of interconnects that replaces the chip's own port; a bandwidth not known
     is None.  A model without routed experts raises ScenarioError.
@@ -539,7 +545,8 @@ def expert_values(
     >>> expert_values("H100 SXM", "Llama 3.1 8B")
     Traceback (most recent call last):
     ...
-    handful.scenario.ScenarioError: Llama 3.1 8B has no routed experts; a model with experts is allowed.
+    handful.scenario.ScenarioError: Llama 3.1 8B has no routed experts;
+    a model with experts is allowed.
     """
     from . import scenario
     from .facts import get

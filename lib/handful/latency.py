@@ -1,5 +1,6 @@
-"""How long one decode step takes, and what a token of it costs (the lecture from 0:00 to 16:00, and
-1:52:15).
+"""The time of one decode step, and the cost of a token in it.
+
+The lecture has them from 0:00 to 16:00, and at 1:52:15.
 
 A decode step gives every sequence of the batch one more token.  It reads the weights once for all
 of them, reads each sequence's own key-value cache, and does two FLOPs per active weight and token.

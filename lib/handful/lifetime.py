@@ -1,5 +1,6 @@
-"""How small a model should be that will be served: the Chinchilla law and the bills of a whole
-life, together.
+"""The best size of a model that will be served, counting the bills of its whole life.
+
+They follow from the Chinchilla law.
 
 Hold the loss.  A smaller model needs more tokens to reach it, and each token that it serves is
 cheaper.  Near any point of the law, a per cent less size costs ``exchange_rate`` per cent more
@@ -232,8 +233,11 @@ def best_run(
 
     Returns
     -------
-    dict with pretraining_tokens, tokens_per_parameter, decode_bill_ratio.
+    dict
+        pretraining_tokens, tokens_per_parameter, decode_bill_ratio.
 
+    Examples
+    --------
     >>> run = best_run(100e9, 200e12, decode_efficiency=0.3)
     >>> round(run["pretraining_tokens"] / 1e12), round(run["tokens_per_parameter"] / 20)
     (76, 38)
@@ -266,28 +270,33 @@ def best_run(
 
 
 def split_excess(chosen_ratio: float, best_ratio: float, *, fit: str = "besiroglu") -> float:
-    """Return what a split of the bills costs above the cheapest life with the same loss and the
-    same decoding.
+    """Return what a split of the bills costs above the cheapest life.
+
+    The loss and the decoding are the same.
 
     Parameters
     ----------
     chosen_ratio : float
         Decoding's bill over pre-training's as somebody sets it, above 0: 1 makes the two equal, 2
-        makes three equal
-        bills of pre-training, reinforcement learning and serving.
+        makes three equal bills of pre-training, reinforcement learning and serving.
     best_ratio : float
         The same where the life is cheapest, above 0; see `bill_ratio_at_optimum`.
     fit : str
         "hoffmann" or "besiroglu", as in `handful.chinchilla.law`.
 
-    Returns ------- float, a share: 0.1 for ten per cent more; infinite where no size reaches the
-    loss with so few tokens.
+    Returns
+    -------
+    float
+        A share: 0.1 for ten per cent more; infinite where no size reaches the loss with so few
+        tokens.
 
     Raises
     ------
     ValueError
         Where a ratio is not above 0, or the fit is unknown.
 
+    Examples
+    --------
     >>> split_excess(2, 2)
     0.0
     >>> [round(split_excess(chosen, 4.59), 2) for chosen in (1, 2, 3)]
@@ -319,8 +328,9 @@ _FIT_NAMES = {"hoffmann": "as published", "besiroglu": "refitted"}
 def splits_table(
     active_parameters: float = 100e9, pretraining_tokens: float = 200e12
 ) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows for a page: what three rules for the split would cost a model of this
-    size and training.
+    r"""Return what three rules for the split would cost, as head and rows of text for a page.
+
+    They are for a model of this size and training.
 
     By each fit, the model is taken to be the cheapest for its life, which fixes the best split.
 
@@ -350,8 +360,9 @@ def runs_table(
     served: tuple[float, ...] = (200e12, 100e12),
     decode_efficiency: float = 0.3,
 ) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows for a page: `best_run` by both fits, with and without reinforcement
-    learning.
+    r"""Return `best_run` by both fits, as head and rows of text for a page.
+
+    The rows are with and without reinforcement learning.
 
     Where it is counted, its bill is that of serving, as in the lecture's three equal bills.
 
@@ -383,8 +394,9 @@ def runs_table(
 
 
 def approaches_table() -> tuple[list[str], list[list[str]]]:
-    """Return head and rows for a page: tokens for each parameter by Hoffmann's three approaches,
-    and refitted.
+    r"""Return tokens for each parameter by Hoffmann's three approaches and by the refit.
+
+    The form is head and rows of text for a page.
 
     The three are `chinchilla.published_optima`; the last column is `matching_tokens` by the refit.
 

@@ -1,5 +1,6 @@
-"""The memory wall: what a step reads of its cache, and how long a context can grow (the lecture,
-1:52:52).
+"""The memory wall: what a step reads of its cache, and how long a context can grow.
+
+It is in the lecture at 1:52:52.
 
 A step reads its weights once for all sequences, and a cache for each of them.  Beyond one context
 the caches are most of what is read; at another they fill the memory.  Kinds of attention differ in
@@ -55,7 +56,7 @@ from .units import format_value
 
 
 class ReadingError(ValueError):
-    """A model of which it is not on file what a step reads."""
+    """A model for which there is nothing on file of what a step reads."""
 
 
 # How long a context can grow ----------------------------------------------------------------------
@@ -178,8 +179,9 @@ balanced_block_read = Formula(
 def kv_read_terms(
     model: str, *, bytes_per_element: float = 2, indexer_bytes_per_element: float = 1
 ) -> dict:
-    """What `kv_read_compressed` wants of a model: from ``shapes``, or from ``models`` if it chooses
-    tokens.
+    """Return the terms that `kv_read_compressed` needs of a model.
+
+    They are from ``shapes``, or from ``models`` if the model chooses tokens.
 
     The indexer's keys are taken at a byte each, as published; `bytes_per_element` is that of the
     rest.  Layers that share one set of keys and values each read it: sharing saves room, not
@@ -236,8 +238,9 @@ def longest(
     batch: float = 1,
     bytes_per_element: float = 1,
 ) -> list[dict]:
-    """How long a context each kind of attention allows on one scale-up domain, by bandwidth and by
-    capacity.
+    """Return how long a context each kind of attention allows on one scale-up domain.
+
+    Bandwidth sets one limit, and capacity another.
 
     Parameters
     ----------
@@ -254,8 +257,8 @@ def longest(
     -------
     list of dict
         name, kind, read_bytes_per_token and stored_bytes_per_token (at the margin, beyond all
-        windows),
-        readable_context and context_that_fits, in tokens; 0 where the weights leave nothing.
+        windows), readable_context and context_that_fits, in tokens; 0 where the weights leave
+        nothing.
 
     >>> latent, chosen = longest("GB200 NVL72")[2:4]
     >>> latent["readable_context"] < latent["context_that_fits"]  # bandwidth ends first
@@ -288,7 +291,7 @@ def longest(
 
 
 def longest_table(hardware: str, **choice) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: `longest`, as a page shows it.
+    """Return `longest` as head and rows of text for a page.
 
     >>> [row[0] for row in longest_table("GB200 NVL72")[1]][-1]
     'DeepSeek-V4-Pro, compressed, then chosen'
@@ -307,7 +310,7 @@ def longest_table(hardware: str, **choice) -> tuple[list[str], list[list[str]]]:
 
 
 def sharing_table(model: str = "Llama 3.1 70B", **choice) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: `sharing`, as a page shows it.
+    """Return `sharing` as head and rows of text for a page.
 
     >>> sharing_table()[1][-1][0]
     '80'
@@ -324,15 +327,17 @@ def sharing_table(model: str = "Llama 3.1 70B", **choice) -> tuple[list[str], li
 
 
 def _slope(formula: Formula, terms: dict) -> float:
-    """Bytes that one more token adds where windows and choices are full: any two long contexts give
-    it.
+    """Return the bytes that one more token adds where windows and choices are full.
+
+    Any two long contexts give it.
     """
     return (formula(terms, context=2e9) - formula(terms, context=1e9)) / 1e9
 
 
 def _reach(formula: Formula, terms: dict, room: float) -> float:
-    """Longest context whose bytes are within `room`: the formula rises, so halving an interval
-    finds it.
+    """Find the longest context whose bytes are within `room`.
+
+    The formula rises, so halving an interval finds it.
     """
     low, high = 0.0, 1e15
     for _ in range(120):
@@ -347,8 +352,9 @@ def sharing(
     bytes_per_element: float = 1,
     spans: tuple[int, ...] = (1, 2, 4),
 ) -> list[dict]:
-    """Bytes per token stored and read when 1, 2, … or all layers of `model` share one set of keys
-    and values.
+    """Return bytes per token stored and read when layers share one set of keys and values.
+
+    There is a row for each of 1, 2, … and all layers of `model` that share.
 
     `spans` counts the layers that share, each a divisor of the model's layers; all of them is
     added.
@@ -399,15 +405,19 @@ def _shape_terms(s: shapes.Shape, size: float, index_size: float) -> dict:
 
 
 def _indexer(row: facts.Row) -> int:
-    """Elements a token of the keys to choose by, from the words beside the count of the cache; else
-    0.
+    """Return the elements a token of the keys to choose by; 0 where there are none.
+
+    They are read from the words beside the count of the cache.
     """
     found = re.search(r"indexer keys add (\d+) one-byte", row["kv_formula"] or "")
     return int(found[1]) if found else 0
 
 
 def _top(row: facts.Row) -> int:
-    """Entries that a layer of a choosing model reads, from the words that describe its attention."""
+    """Return the entries that a layer of a choosing model reads.
+
+    They are read from the words that describe its attention.
+    """
     return int(re.search(r"top-(\d+)", row["attention_kind"])[1])
 
 

@@ -1,5 +1,6 @@
-"""How far a small change of the input is carried: by depth, and by whoever chooses it (the lecture,
-2:06:04, 2:07:39).
+"""The growth of a small change of the input, with depth and with the direction of the change.
+
+The lecture has it at 2:06:04 and 2:07:39.
 
 Two numbers of a random branch decide it: its power v (mean square of what it puts out for an input
 of mean square one) and its slope χ (by how much it enlarges the mean square of a small change).
@@ -134,8 +135,9 @@ rounding_walk = Formula(
 
 
 def branch(gain: float, mean_square: float = 1.0) -> tuple[float, float]:
-    """Power and slope of tanh between two random matrices of variance gain²/inputs, at inputs of
-    that mean square.
+    """Return power and slope of tanh between two random matrices of variance gain²/inputs.
+
+    Inputs have the mean square `mean_square`.
 
     The widths cancel when they are large; what is left are Gaussian integrals.
 
@@ -167,7 +169,7 @@ def branch(gain: float, mean_square: float = 1.0) -> tuple[float, float]:
 
 
 def fixed_point_slope(gain: float) -> float:
-    """Slope of a plain network's layers where activations have settled.
+    """Return the slope of a plain network's layers where activations have settled.
 
     Up to a gain of 1 they die out instead, layers become linear, and a change keeps its share:
     slope 1.
@@ -187,8 +189,9 @@ def fixed_point_slope(gain: float) -> float:
 def nudge_theory(
     depth: int, *, residual: bool, normalised: bool, gain: float, nudge: float = 1e-6
 ) -> np.ndarray:
-    """What `nudge_growth` simulates, for layers of endless width: after 0, 1, … `depth` layers, at
-    most √2.
+    """Compute what `nudge_growth` simulates, for layers of endless width.
+
+    There is a value after each of 0, 1, … `depth` layers, at most √2.
 
     Exact recurrences for the mean square of the stream and of the change.
 
@@ -227,8 +230,9 @@ def direction_gains(
     width: int = 64,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """By how much `depth` random layers enlarge a small relative change: in a random direction, and
-    in the worst.
+    """Return by how much `depth` random layers enlarge a small relative change.
+
+    The first is in a random direction, the second in the worst.
 
     Root mean square and largest singular value of the Jacobian at one random input, over the growth
     of the stream itself.  The network is that of `nudge_growth`.
@@ -271,8 +275,9 @@ def direction_gains(
 def worst_direction_table(
     depth: int = 24, gain: float = 2.0, seeds: int = 8
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows for a page: how a random and the worst small change grow, medians over random
-    networks.
+    """Return how a random and the worst small change grow, as head and rows for a page.
+
+    The numbers are medians over random networks.
     """
     import numpy as np
 

@@ -1,5 +1,6 @@
-"""How long to train: pre-training, reinforcement learning and inference over a model's life
-(1:18:59 to 1:33:02).
+"""Length of training: pre-training, reinforcement learning and inference over a model's life.
+
+The lecture has it from 1:18:59 to 1:33:02.
 
 All three are counted in FLOPs at the price of training's: a decoded token's FLOPs are dearer by the
 factor by which decoding uses a chip less well.  ``active_parameters`` is what a token uses, so that
@@ -366,7 +367,7 @@ def hundredfold(
     pretraining_per_inference_token: float = 1,
     spread: dict[str, float] | None = None,
 ):
-    """The lecture's "100 times over" as a distribution: a `handful.uncertainty.Spread`.
+    """Return the lecture's "100 times over" as a distribution, a `handful.uncertainty.Spread`.
 
     Throughput in tokens/s, life in seconds; `spread` gives a factor for each uncertain input and
     defaults to two for the three guesses of the lecture (traffic of one model, its life, its active
@@ -390,8 +391,11 @@ def hundredfold(
 
 
 def published_traffic() -> list[tuple[str, float, float]]:
-    """Return Google's token counts: label ("2025-07"), seconds since January 2024, tokens a second
-    over that month.
+    """Return Google's published token counts.
+
+    Each is a label ("2025-07"), seconds since January 2024, and tokens a second over that month.
+
+    Each is a label ("2025-07"), seconds since January 2024, and tokens a second over that month.
 
     They count all products, and tokens read as well as written.
 
@@ -419,8 +423,9 @@ def published_traffic() -> list[tuple[str, float, float]]:
 
 
 def fleet_output() -> float:
-    """Tokens a second that DeepSeek's service generated over a day of February 2025, by its maker's
-    count.
+    """Return the tokens a second that DeepSeek's service generated.
+
+    They are over a day of February 2025, by its maker's count.
 
     >>> round(fleet_output() / 1e6, 2)
     1.94
@@ -434,7 +439,7 @@ def fleet_output() -> float:
 
 
 def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
-    """Models whose pre-training tokens are published, the most over-trained first.
+    """List the models whose pre-training tokens are published, the most over-trained first.
 
     Each is a dict of name, year, active_parameters, pretraining_tokens, overtraining_multiple,
     source, verified.
@@ -467,7 +472,10 @@ def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
 
 
 def disclosed_table(tokens_per_parameter: float = 20) -> tuple[list[str], list[list[str]]]:
-    """`disclosed` as head and rows of text for a page, without what we have not read ourselves."""
+    """Return `disclosed` as head and rows of text for a page.
+
+    What we have not read ourselves is left out.
+    """
     from .units import format_value
 
     return ["Model", "Active parameters", "Tokens", f"Over {tokens_per_parameter:g} for each"], [

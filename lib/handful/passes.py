@@ -1,5 +1,6 @@
-"""From prefill to decode: what a pass costs each of its tokens (the lecture, 1:42:05), and what
-long prompts add.
+"""From prefill to decode: what a pass costs each of its tokens (the lecture, 1:42:05).
+
+What long prompts add is here too.
 
 A pass takes `pass_length` tokens of each sequence through the model at once.  Reading is shared by
 them, arithmetic is not: a short pass waits for memory, a long one for its multipliers.  A pass of

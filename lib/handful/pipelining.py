@@ -1,5 +1,6 @@
-"""Layers over racks: what a pipeline costs in traffic, time and memory, and what cancels (47:12 to
-1:18:59).
+"""Layers over racks: what a pipeline costs in traffic, time and memory, and what cancels.
+
+The lecture has it from 47:12 to 1:18:59.
 
 Bubbles are given as a time, and as a share of two things: of the time that the work takes ("of
 ideal", what Megatron quotes) and of the whole time ("of total", what GPipe quotes).  Papers differ
@@ -416,7 +417,9 @@ critical_tokens = Formula(
 
 
 def domains() -> list[dict]:
-    """Capacity and bandwidth of one scale-up domain, for each chip that has one, oldest first.
+    """Return capacity and bandwidth of one scale-up domain, for each chip that has one.
+
+    The oldest is first.
 
     Each is a dict of name, year, devices, capacity_bytes, bandwidth_bytes_per_s, drain_time_s,
     verified.

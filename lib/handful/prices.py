@@ -1,4 +1,4 @@
-"""What price lists would say of costs, and why to doubt it (the lecture, 1:33:03 to 1:52:15).
+"""Readings of price lists as costs, and reasons to doubt them (the lecture, 1:33:03 to 1:52:15).
 
 A seller's prices are read as if they were costs: where long contexts become dearer, the cache is as
 slow to read as the arithmetic is to do, which gives its bytes per token; where answers cost more
@@ -316,7 +316,7 @@ ASSUMED = {"hardware": "B200 SXM", "precision": "fp8", "active_parameters": 1e11
 
 
 def implied(row: facts.Row, **choice) -> dict:
-    """What one price list would imply: `table`'s row for a row of the table ``prices``.
+    """Return what one price list would imply: `table`'s row for a row of the table ``prices``.
 
     >>> gemini = implied(facts.get("prices", "gemini-3.1-pro-preview"))
     >>> (
@@ -353,7 +353,9 @@ def implied(row: facts.Row, **choice) -> dict:
 
 
 def table(**choice) -> list[dict]:
-    """Every price list on file with what it would imply; None where the list says nothing.
+    """Return every price list on file with what it would imply.
+
+    A value is None where the list says nothing.
 
     Keys with ``_over_`` are ratios, as are those that end in reuses, discount or markup; others
     name their unit.  `choice` replaces what is assumed, as in ``scenario.values``: 100 billion
@@ -371,8 +373,9 @@ def table(**choice) -> list[dict]:
 
 
 def doubts(row: facts.Row) -> list[str]:
-    """Reasons why a price list is no measurement of a cost: from the list itself and from its
-    neighbours.
+    """Return reasons why a price list is no measurement of a cost.
+
+    They are from the list itself and from its neighbours.
     """
     found, rows, history = [], facts.load("prices"), row["price_history"] or ""
     same = [other for other in rows if other["provider"] == row["provider"]]
@@ -432,8 +435,9 @@ def doubts(row: facts.Row) -> list[str]:
 
 
 def real_caches(kv_bytes_per_token: float) -> list[dict]:
-    """Published caches beside an implied one: bytes per token as served and in bf16, smallest
-    first.
+    """Return published caches beside an implied one, smallest first.
+
+    Each has bytes per token as served and in bf16.
 
     `over_implied` is the cache as served over `kv_bytes_per_token`, which must be above 0.
 
@@ -467,7 +471,7 @@ def _over(row: Mapping, above: str, below: str) -> float | None:
 
 
 def _if(formula: Callable, **values):
-    """The formula's value, or None where one of its inputs is not known."""
+    """Return the formula's value, or None where one of its inputs is not known."""
     return None if any(value is None for value in values.values()) else formula(**values)
 
 
@@ -570,7 +574,7 @@ def _side(gives: q.Quantity, expression, source: str) -> Formula:
 
 
 def _full_kv_time() -> Formula:
-    """Reading the cache where no layer has a window."""
+    """Return the formula for reading the cache where no layer has a window."""
     return _side(q.kv_time, kv_time.expression.subs(b0, 0), "5:20")
 
 

@@ -1,5 +1,6 @@
-"""Waiting for one of many seats: Erlang's formulas, and how many seats to keep spare (about the
-lecture, 22:30).
+"""Waiting for one of many seats: Erlang's formulas, and how many seats to keep spare.
+
+They are about the lecture at 22:30.
 
 Requests come at random, and each holds a seat for as long as its answer takes.  With room for
 everyone the seats taken would have a Poisson distribution, whatever the distribution of the
@@ -33,7 +34,7 @@ T, new, n, rho, L = (
 
 
 class QueueError(ValueError):
-    """A queue that cannot be, or that never settles."""
+    """A queue that is impossible, or that never settles."""
 
 
 seat_margin = Formula(
@@ -77,8 +78,7 @@ def erlang_b(seats: int, wanted: float) -> float:
         How many there are, 1 or more.
     wanted : float
         Rate of arrivals times mean holding time, above 0: the seats that would be taken on average
-        if there were
-        no limit; in telephony, the offered load in erlangs.
+        if there were no limit; in telephony, the offered load in erlangs.
 
     The share holds for any distribution of the holding times with that mean.  The recurrence over
     the number of seats has positive terms only, so that nothing cancels and nothing overflows.
@@ -95,8 +95,9 @@ def erlang_b(seats: int, wanted: float) -> float:
 
 
 def erlang_c(seats: int, wanted: float) -> float:
-    """Return the share of requests that find every seat taken, if those who do wait in line (Erlang
-    1917).
+    """Return the share of requests that find every seat taken, if they wait in line.
+
+    The formula is Erlang's of 1917.
 
     Parameters are those of `erlang_b`; `wanted` must lie below `seats`, or the queue grows for
     ever.  Exact for the queue M/M/c: arrivals at random, holding times without memory.  The wait of

@@ -1,5 +1,4 @@
-"""Racks to choose: how many chips should share a layer's experts, and what crossing between racks
-costs them.
+"""Sharing a layer's experts: how many chips to use, and what crossing between racks costs them.
 
 ``experts`` counts a batch over all chips.  Here the load of a chip is held and chips are added,
 since that is the choice that a service has: every chip brings its own sequences, and keeps fewer
@@ -245,7 +244,7 @@ copies_joined = Formula(
 
 
 def _link(gives, copies, rate, by, name: str, meaning: str) -> Formula:
-    """Time of a chip's link for the copies of its own tokens."""
+    """Return the formula for the time of a chip's link for the copies of its own tokens."""
     return Formula(
         gives,
         new * B_n * copies * _bytes / rate,
@@ -574,12 +573,13 @@ _ALIKE = ("A100 40GB", "B100", "H200 SXM", "B300 SXM", "TPU v5e")
 
 
 def generations_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows for the page: chips of a domain, its memory, and how much faster it is inside
-    than out.
+    r"""Return the chips' scale-up domains, as head and rows of text for the page.
+
+    Each has its chips, its memory, and how much faster it is inside than out.
 
     >>> head, rows = generations_table()
     >>> [row[2:] for row in rows if row[0] == "H100 SXM"]
-    [['8', '640\\xa0GB', '9×']]
+    [['8', '640\xa0GB', '9×']]
     >>> any("unverified" in row[0] for row in rows)  # announced, and shown as such
     True
     """
@@ -613,8 +613,9 @@ _USER_SPEED = 21  # tokens a second: DeepSeek's overview of its service says 20 
 
 
 def served() -> list[dict[str, float | str]]:
-    """Published services over many nodes: their step, and what the all-to-alls of a step take at
-    least.
+    """Return published services over many nodes.
+
+    Each has its step, and the least time that the all-to-alls of a step take.
 
     A dictionary a row: `name`, `chips`, `device_batch`, `step` and `traffic` in seconds.  Where no
     batch is published it follows from the speed that users see.
@@ -648,7 +649,7 @@ def served() -> list[dict[str, float | str]]:
 
 
 def served_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows for the page.
+    """Return `served` as head and rows of text for the page.
 
     >>> served_table()[1][2][1:3]
     ['72', '256']
@@ -677,8 +678,9 @@ def served_table() -> tuple[list[str], list[list[str]]]:
 
 
 def kernels(hardware: str = "H100 SXM") -> list[dict[str, float]]:
-    """Measured all-to-all kernels beside what ``dispatch_time`` and ``combine_time`` say without
-    their constant.
+    """Return measured all-to-all kernels beside the computed ones.
+
+    The computed ones are ``dispatch_time`` and ``combine_time`` without their constant.
 
     A dictionary a row, in seconds: `devices`, `dispatch` and `combine` measured, `dispatch_bytes`
     and `combine_bytes` the time of the bytes alone.
@@ -711,10 +713,10 @@ def kernels(hardware: str = "H100 SXM") -> list[dict[str, float]]:
 
 
 def kernels_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows for the page.
+    r"""Return `kernels` as head and rows of text for the page.
 
     >>> kernels_table()[1][0][:3]  # in one node nothing leaves
-    ['8', '77\\xa0µs', '0\\xa0s']
+    ['8', '77\xa0µs', '0\xa0s']
     """
     from .units import format_value
 

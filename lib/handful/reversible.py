@@ -1,5 +1,6 @@
-"""Undoing a step whatever it does, and what that is worth: compute for memory (the lecture, from
-2:09:22).
+"""Feistel rounds, which can be undone, and their worth: compute for memory.
+
+The lecture has them from 2:09:22.
 
 A Feistel round takes (x, y) to (x, y + f(x)).  Taking f(x) away again undoes it, and f itself is
 never inverted: any f will do, as long as it gives the same answer twice.  Rounds with the halves
@@ -40,7 +41,7 @@ class FeistelError(ValueError):
 
 
 class Group(NamedTuple):
-    """How the halves are added, and how what was added is taken away."""
+    """An addition of halves, and the subtraction that undoes it."""
 
     name: str
     add: Callable
@@ -54,14 +55,17 @@ REALS = Group(
 
 
 def modulo(bits: int) -> Group:
-    """Whole numbers modulo 2^bits, as Python integers or unsigned NumPy arrays.
+    """Return the group of whole numbers modulo 2^bits.
+
+    They are Python integers or unsigned NumPy arrays.
 
     >>> modulo(8).add(250, 10), modulo(8).subtract(4, 10)
     (4, 250)
     >>> modulo(0)
     Traceback (most recent call last):
     ...
-    handful.reversible.FeistelError: A modulus of 2^bits wants bits to be a whole number from 1 up; got 0.
+    handful.reversible.FeistelError: A modulus of 2^bits wants bits to be a whole number
+    from 1 up; got 0.
     """
     if not isinstance(bits, int) or bits < 1:
         raise FeistelError(
@@ -74,7 +78,9 @@ def modulo(bits: int) -> Group:
 
 
 def feistel_round(x, y, f: Callable, group: Group = XOR) -> tuple:
-    """(x, y) to (x, y + f(x)); scalars or arrays, added as `group` says.
+    """Take (x, y) to (x, y + f(x)).
+
+    They are scalars or arrays, added as `group` says.
 
     Source: 2:09:22; Feistel 1973.
     """
@@ -82,12 +88,15 @@ def feistel_round(x, y, f: Callable, group: Group = XOR) -> tuple:
 
 
 def undo_round(x, z, f: Callable, group: Group = XOR) -> tuple:
-    """(x, z) to (x, z − f(x)): exact with `XOR` and `modulo`, but for rounding with `REALS`."""
+    """Take (x, z) back to (x, z − f(x)).
+
+    It is exact with `XOR` and `modulo`; with `REALS` it is exact but for rounding.
+    """
     return x, group.subtract(z, f(x))
 
 
 def encrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
-    """A round with each of `functions` in turn, the halves exchanged after each.
+    """Apply a round with each of `functions` in turn, and exchange the halves after each.
 
     Without the exchange x would never change.  With it, each new half is the one two back plus a
     function of the last: a residual connection from two layers back.
@@ -99,7 +108,7 @@ def encrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
 
 
 def decrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
-    """The inverse of `encrypt`: the same rounds, last one first."""
+    """Undo `encrypt` by the same rounds, the last one first."""
     for f in reversed(list(functions)):
         x, y = undo_round(y, x, f, group)
     return x, y

@@ -1,5 +1,6 @@
-"""Reversible networks in NumPy: activations rebuilt on the way back, not kept (the lecture,
-2:10:25, 2:12:46).
+"""Reversible networks in NumPy: activations rebuilt on the way back, not kept.
+
+The lecture has them at 2:10:25 and 2:12:46.
 
 A RevNet block, y1 = x1 + F(x2) and y2 = x2 + G(y1), is two Feistel rounds with real numbers, so
 that its inverse is a decryption.  The paper of 2017 (Gomez et al., arXiv 1707.04585) is about
@@ -45,7 +46,10 @@ class Layer(NamedTuple):
 
 
 def _normalise(x):
-    """LayerNorm without learned scale and shift, and one over the spread of each token."""
+    """Apply LayerNorm without learned scale and shift.
+
+    Returns its output and one over the spread of each token.
+    """
     centred = x - x.mean(axis=1, keepdims=True)
     scale = 1 / np.sqrt((centred * centred).mean(axis=1, keepdims=True) + 1e-5)
     return centred * scale, scale
@@ -71,7 +75,7 @@ def _mlp_backward(weights, kept, dy):
 
 
 def _attention_forward(weights, x):
-    """One head; a token attends to itself and to those before it."""
+    """Apply one head of attention; a token attends to itself and to those before it."""
     query, key, value, out = weights
     normal, scale = _normalise(x)
     queries, keys, values = normal @ query, normal @ key, normal @ value
@@ -110,6 +114,7 @@ class Branch(NamedTuple):
     weights: tuple
 
     def __call__(self, x):
+        """Return the output of the layer alone."""
         return self.layer.forward(self.weights, x)[0]
 
 
@@ -119,7 +124,7 @@ class Branch(NamedTuple):
 def network(
     kind: str, depth: int, width: int, *, gain: float = 1.0, seed: int = 0, dtype=np.float64
 ) -> list[Branch]:
-    """The branches F, G, F, G, … of `depth` reversible blocks, with random weights.
+    """Return the branches F, G, F, G, … of `depth` reversible blocks, with random weights.
 
     `kind` is "revnet" (two feed-forward parts a block) or "transformer" (attention, then
     feed-forward); weights have the variance gain²/inputs; `dtype` is that of the arithmetic.
@@ -127,7 +132,8 @@ def network(
     >>> network("resnet", depth=2, width=8)
     Traceback (most recent call last):
     ...
-    handful.reversible.FeistelError: A reversible network is 'revnet' or 'transformer'; got 'resnet'.
+    handful.reversible.FeistelError: A reversible network is 'revnet' or
+    'transformer'; got 'resnet'.
     """
     if kind not in BLOCKS:
         raise FeistelError(
@@ -152,20 +158,21 @@ def network(
 
 
 def forward(branches: Sequence[Branch], x1, x2) -> tuple:
-    """Both streams, of shape (tokens, width), through all blocks."""
+    """Take both streams, of shape (tokens, width), through all blocks."""
     y2, y1 = encrypt(x2, x1, branches, REALS)
     return y1, y2
 
 
 def inverse(branches: Sequence[Branch], y1, y2) -> tuple:
-    """The inputs that gave these outputs, but for rounding."""
+    """Return the inputs that gave these outputs, exact but for rounding."""
     x2, x1 = decrypt(y2, y1, branches, REALS)
     return x1, x2
 
 
 class Gradients(NamedTuple):
-    """Gradients by the inputs and by each branch's weights; the most bytes of activations held at
-    once.
+    """Gradients by the inputs and by each branch's weights.
+
+    `held_bytes` is the most bytes of activations held at once.
     """
 
     x1: np.ndarray
@@ -175,12 +182,12 @@ class Gradients(NamedTuple):
 
 
 def _bytes(*groups) -> int:
-    """Bytes of all arrays in the groups, each array once."""
+    """Count the bytes of all arrays in the groups, each array once."""
     return sum({id(array): array.nbytes for group in groups for array in group}.values())
 
 
 def gradients(branches: Sequence[Branch], x1, x2, *, rebuild: bool = True) -> Gradients:
-    """Gradients of half the sum of squares of both outputs.
+    """Compute the gradients of half the sum of squares of both outputs.
 
     With `rebuild` only the last pair of streams is held: going back, each branch runs forward once
     more on the half that it left alone, which undoes its round and gives what its own backward pass
@@ -209,8 +216,9 @@ def gradients(branches: Sequence[Branch], x1, x2, *, rebuild: bool = True) -> Gr
 
 
 def rebuild_error(branches: Sequence[Branch], x1, x2) -> float:
-    """How far the rebuilt inputs are from the true ones: root mean square, relative to the inputs'
-    own.
+    """Return how far the rebuilt inputs are from the true ones.
+
+    It is the root mean square, relative to that of the inputs.
     """
     true = np.stack([x1, x2]).astype(float)
     again = np.stack(inverse(branches, *forward(branches, x1, x2))).astype(float)
@@ -228,8 +236,9 @@ def nudge_growth(
     nudge: float = 1e-6,
     seed: int = 0,
 ) -> np.ndarray:
-    """A small change of the input, relative to the activations, after 0, 1, … `depth` random
-    layers.
+    """Return a small change of the input, relative to the activations, layer by layer.
+
+    There is a value after each of 0, 1, … `depth` random layers.
 
     Layers are feed-forward (tanh, four times as wide); the result is the median over `samples`
     inputs.  Two unrelated vectors of equal length differ by √2: that is as far as it can go, like
@@ -272,8 +281,9 @@ def nudge_growth(
 
 
 def gradient_table(width: int = 32, tokens: int = 24) -> tuple[list[str], list[list[str]]]:
-    """Head and rows for a page: kept against rebuilt activations, in bytes and in the gradients
-    they give.
+    """Return kept against rebuilt activations, as head and rows of text for a page.
+
+    They differ in bytes and in the gradients that they give.
 
     How gradients differ: the largest difference of any, relative to the largest entry of its array.
     """

@@ -1,4 +1,6 @@
-"""What sparsity buys in quality: the scaling law of routed networks (the lecture, 28:50 to 31:30).
+"""The scaling law of routed networks: what sparsity adds in quality.
+
+The lecture has it from 28:50 to 31:30.
 
 Clark et al. 2022 fit the validation loss of networks with E experts grown from a dense one of N
 parameters: log ℓ = α log N + β log Ê + κ log N log Ê + δ, where Ê bends E at both ends.  Logarithms
@@ -113,7 +115,7 @@ _FITTED_NAMES = (
 
 
 def coefficients(router: str = "S-BASE") -> dict[str, float]:
-    """The fitted constants of the law for one kind of router, by API name.
+    """Return the fitted constants of the law for one kind of router, by API name.
 
     `router` is "S-BASE", "RL-R" or "HASH".
 

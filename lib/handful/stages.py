@@ -1,5 +1,6 @@
-"""What more racks buy, and what they do not: memory, bandwidth, latency, gradients (1:03:37 to
-1:18:59).
+"""Costs and gains of more racks: memory, bandwidth, latency, gradients.
+
+The lecture has them from 1:03:37 to 1:18:59.
 
 A stage of a pipeline has a scale-up domain (a node, a rack) to itself here, so that `devices` are
 the chips of one stage, as in a scenario.
@@ -284,8 +285,9 @@ def _derive_critical_tokens_of_stages() -> Derivation:
 def memory_played(
     stages: tuple[int, ...] = (1, 2, 4, 8), micro_batch: float = 2000, **choice
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: memory of a chip, with as few micro-batches in flight as keep all stages of a
-    decoding pipeline busy.
+    """Return the memory of a chip of a decoding pipeline, as head and rows of text.
+
+    As few micro-batches are in flight as keep all stages busy.
 
     The number of micro-batches is found by playing the pipeline, not taken from a formula; `choice`
     is that of ``scenario.values``.
@@ -331,8 +333,9 @@ def memory_played(
 def domains_table(
     model: str = "DeepSeek-V3", precision: str = "fp8"
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: scale-up domains of GPUs against that of the first H100, and the time to read
-    a model's weights.
+    """Return scale-up domains of GPUs against that of the first H100, as head and rows of text.
+
+    The last column is the time to read a model's weights.
 
     >>> [row for row in domains_table()[1] if row[0] == "GB200 NVL72"][0][1:4]
     ['72', '2.39', '21.5']

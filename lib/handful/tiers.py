@@ -1,5 +1,6 @@
-"""Compute it again, hold it, or fetch it: where a context waits for its next use (the lecture, from
-1:49:26).
+"""The place where a context waits for its next use: computed again, held, or fetched.
+
+The lecture has it from 1:49:26.
 
 Three prices compete for a token of context: computing its cache again, keeping it in some tier of
 memory until it is wanted, and reading it back.  From them follow the hold times at which tiers take
@@ -284,7 +285,11 @@ FIVE_YEARS = 5 * 365.25 * 86_400.0
 
 
 def drains() -> list[dict]:
-    """Every tier on file with its drain time: capacity ÷ bandwidth of one device, shortest first.
+    """Return every tier on file with its drain time, shortest first.
+
+    The drain time is capacity ÷ bandwidth of one device.
+
+    It is capacity ÷ bandwidth of one device.
 
     >>> shortest, *_, longest = drains()
     >>> (
@@ -319,15 +324,15 @@ def offers(
     usd_per_gb: Mapping[str, float] | None = None,
     **choice,
 ) -> list[dict]:
-    """What each way to a token of context costs: the chip's memory, every tier with a price,
-    computing again.
+    """Return what each way to a token of context costs.
+
+    The ways are the chip's memory, every tier with a price, and computing again.
 
     Parameters
     ----------
     utilisation : float
         Share of the peak rate that prefill reaches, above 0 to 1; published servers of DeepSeek-V3
-        come to
-        about 0.3 of the fp8 peak (``measured_serving``).
+        come to about 0.3 of the fp8 peak (``measured_serving``).
     lifetime : float or str
         Time over which storage is paid off, in seconds or written with a unit; an assumption.
     idle_share : float
@@ -345,12 +350,9 @@ def offers(
     -------
     list of dict
         name, tier, usd_per_gb, hold_usd_per_token_s, retrieve_usd_per_token.  A row without a price
-        takes
-        that of another row of its kind.  Left out are tiers of which no price is known, hosts of
-        other chips,
-        rows that are not verified (unless they are given a price), and clusters, of which the chips
-        that wait
-        cannot be told.
+        takes that of another row of its kind.  Left out are tiers of which no price is known, hosts
+        of other chips, rows that are not verified (unless they are given a price), and clusters, of
+        which the chips that wait cannot be told.
 
     Raises
     ------
@@ -410,7 +412,9 @@ def offers(
 
 
 def breakpoints(**choice) -> list[dict]:
-    """The cheapest way for every hold time: of `offers`, with from_s and to_s; arguments as there.
+    """Return the cheapest way for every hold time: of `offers`, with from_s and to_s.
+
+    Arguments are those of `offers`.
 
     >>> times = [(way["tier"], way["to_s"]) for way in breakpoints()]
     >>> times[0][0], times[-1]
@@ -432,8 +436,9 @@ def breakpoints(**choice) -> list[dict]:
 
 
 def best_tier(hold_time: float | str, **choice) -> dict:
-    """The cheapest way to a token that is wanted again after `hold_time`, with its cost in
-    usd_per_token.
+    """Return the cheapest way to a token that is wanted again after `hold_time`.
+
+    Its cost is in usd_per_token.
 
     >>> best_tier("1 second")["tier"], best_tier("10000 hours")["tier"]
     ('chip memory', 'compute again')
@@ -451,7 +456,9 @@ def best_tier(hold_time: float | str, **choice) -> dict:
 
 
 def drain_table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: `drains`, as a page shows it; what was not found in a source says so.
+    r"""Return `drains` as head and rows of text for a page.
+
+    What was not found in a source says so.
 
     >>> [row[1] for row in drain_table()[1] if "Nearline" in row[2]]
     ['14\xa0h', '23\xa0h', '30\xa0h']
@@ -470,7 +477,9 @@ def drain_table() -> tuple[list[str], list[list[str]]]:
 
 
 def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of text: the cheapest way for every hold time, as in `breakpoints`.
+    """Return the cheapest way for every hold time, as in `breakpoints`.
+
+    The form is head and rows of text.
 
     >>> [row[1] for row in ways_table()[1]][:2]
     ['chip memory', 'LPDDR5X host of 2 GPUs over NVLink-C2C']
@@ -497,13 +506,13 @@ def _kind(row: facts.Row) -> str:
 
 
 def _chips(row: facts.Row) -> int:
-    """Chips behind one such device: a number named beside the word GPU, else one."""
+    """Return the chips behind one such device: a number beside the word GPU, else one."""
     found = re.search(r"(\d+)[ -]GPU", f"{row['tier']}; {row.name}")
     return int(found[1]) if found else 1
 
 
 def _usd_per_gb(row: facts.Row, price: str) -> float | None:
-    """The row's own price, else that of the first row of its kind that has one."""
+    """Return the row's own price, else that of the first row of its kind that has one."""
     for other in (row, *facts.load("memory_tiers")):
         low, high = other["usd_per_gb_low"], other["usd_per_gb_high"]
         if _kind(other) == _kind(row) and low and high:
