@@ -418,7 +418,7 @@ def published_traffic() -> list[tuple[str, float, float]]:
             month * 365.25 / 12 * 86400,
             value / (monthrange(2000 + int(stamp[:2]), int(stamp[2:]))[1] * 86400),
         )
-        for (stamp, value), month in zip(rows, months)
+        for (stamp, value), month in zip(rows, months, strict=True)
     ]
 
 

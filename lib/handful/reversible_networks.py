@@ -299,7 +299,9 @@ def gradient_table(width: int = 32, tokens: int = 24) -> tuple[list[str], list[l
         kept, rebuilt = gradients(net, *x, rebuild=False), gradients(net, *x)
         pairs = [(kept.x1, rebuilt.x1), (kept.x2, rebuilt.x2)]
         pairs += [
-            pair for one, other in zip(kept.weights, rebuilt.weights) for pair in zip(one, other)
+            pair
+            for one, other in zip(kept.weights, rebuilt.weights, strict=True)
+            for pair in zip(one, other, strict=True)
         ]
         gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in pairs)
         rows.append(

@@ -135,7 +135,7 @@ def coefficients(router: str = "S-BASE") -> dict[str, float]:
         )
     fitted = {
         name: get("scaling_laws", f"{keys[router]}_{letter}")["value"]
-        for name, letter in zip(_FITTED_NAMES, ("a", "b", "c", "d", "Es", "Em"))
+        for name, letter in zip(_FITTED_NAMES, ("a", "b", "c", "d", "Es", "Em"), strict=True)
     }
     # The routed share follows from the one published pair of sizes: 64 experts make 370M into 7.5
     # billion.
