@@ -23,8 +23,13 @@ import operator
 import pkgutil
 import re
 import shlex
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .facts import Row
+    from .formula import Formula
 
 LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw"
 TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})")
@@ -35,7 +40,7 @@ class AskError(ValueError):
     """A request that cannot be answered; the message says what is allowed."""
 
 
-def nearest(name: str, known) -> str:
+def nearest(name: str, known: Collection[str]) -> str:
     """Return the names most like `name`, as a phrase."""
     return " or ".join(difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:5])
 
@@ -84,7 +89,7 @@ def lecture_title(text: str) -> str:
 
 
 @cache
-def registry() -> dict:
+def registry() -> dict[str, Formula]:
     """Return every formula, by name.
 
     Formulas are registered where the package's modules are imported, which is done here.
@@ -94,11 +99,12 @@ def registry() -> dict:
     for module in pkgutil.iter_modules(handful.__path__):
         if not module.ispkg and module.name not in ("cli", "__main__"):
             importlib.import_module(f"handful.{module.name}")
-    return importlib.import_module("handful.formula").registry
+    formulas: dict[str, Formula] = importlib.import_module("handful.formula").registry
+    return formulas
 
 
 @cache
-def scenario_values(**choice) -> dict:
+def scenario_values(**choice: Any) -> dict[str, float | None]:
     """Return values of all symbols for a scenario.
 
     It is the page's default scenario with some choices made otherwise.
@@ -108,7 +114,7 @@ def scenario_values(**choice) -> dict:
     return dict(scenario.values(**{**scenario.page_rows()["default"], **choice}))
 
 
-def parse_live(text: str) -> tuple[str, dict, int]:
+def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:
     """Return formula name, what is set, and digits, from a request for a formula.
 
     >>> parse_live('step_time batch=256 hardware="H100 SXM" digits=2')
@@ -120,7 +126,7 @@ def parse_live(text: str) -> tuple[str, dict, int]:
         raise AskError(
             f"{text!r} is no live number; write a formula's name, then name=value pairs."
         ) from None
-    given: dict = {}
+    given: dict[str, float | str] = {}
     digits = 3
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -143,10 +149,10 @@ def parse_live(text: str) -> tuple[str, dict, int]:
 class Result(NamedTuple):
     """A formula's answer: `chosen` is the part of `given` that chose a scenario."""
 
-    formula: object
+    formula: Formula
     value: float
-    given: dict
-    chosen: dict
+    given: dict[str, float | str]
+    chosen: dict[str, float | str]
     digits: int
 
 
@@ -166,10 +172,10 @@ def evaluate(text: str) -> Result:
         from .chinchilla import law
 
         try:
-            fitted = law(given.pop("fit"))
+            fitted = law(str(given.pop("fit")))
         except ValueError as error:
             raise AskError(f"{text!r} cannot be computed: {error}") from None
-        given = {key: value for key, value in fitted.items() if key in known} | given
+        given = {**{key: value for key, value in fitted.items() if key in known}, **given}
     for key in given:
         if key not in (*CHOICES, "context") and key not in known:
             raise AskError(
@@ -218,7 +224,7 @@ def fact_unit(column: str) -> tuple[str, float]:
     )
 
 
-def find_fact(text: str):
+def find_fact(text: str) -> tuple[Row, str, bool | float | str]:
     """Return row, column and value of a request "table / row / column".
 
     >>> find_fact("accelerators / H100 SXM / colour")
@@ -245,7 +251,7 @@ def find_fact(text: str):
     return row, column, value
 
 
-def shown_fact(text: str) -> dict:
+def shown_fact(text: str) -> dict[str, Any]:
     r"""Return a figure from a table of facts, asked for as "table / row / column".
 
     It is a dict of text, label, source and verified.
@@ -338,27 +344,27 @@ def answer(text: str) -> Answer:
     return Answer(found.value, found.formula.gives.unit, verified)
 
 
-def _bracketed(text: str, write) -> tuple[str, list[Answer]]:
+def _bracketed(text: str, write: Callable[[Answer, int], str]) -> tuple[str, list[Answer]]:
     """Replace each request in brackets by what `write` makes of its answer and number.
 
     Returns the text and the answers.
     """
     parts: list[Answer] = []
 
-    def replace(found: re.Match) -> str:
+    def replace(found: re.Match[str]) -> str:
         parts.append(answer(found[1]))
         return write(parts[-1], len(parts) - 1)
 
     return re.sub(r"\[([^\[\]]+)\]", replace, text), parts
 
 
-def _scenario_verified(chosen: dict) -> bool:
+def _scenario_verified(chosen: Mapping[str, float | str]) -> bool:
     from handful import facts
 
-    return "hardware" not in chosen or facts.get("accelerators", chosen["hardware"]).verified
+    return "hardware" not in chosen or facts.get("accelerators", str(chosen["hardware"])).verified
 
 
-OPERATORS = {
+OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -373,9 +379,9 @@ def _arithmetic(text: str) -> Answer:
     )
     replaced, parts = _bracketed(text[1:], lambda _, number: f"_{number}")
 
-    def value(node) -> float:
+    def value(node: ast.AST) -> float:
         match node:
-            case ast.Constant(value=number) if type(number) in (int, float):
+            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
                 return number
             case ast.Name(id=name) if re.fullmatch(r"_\d+", name) and int(name[1:]) < len(parts):
                 return parts[int(name[1:])].value

@@ -11,6 +11,8 @@ seller.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from sympy import Max, Min, Rational, ceiling, floor, log
 
@@ -118,12 +120,13 @@ SELLERS = {
 }
 
 
-def seller(row) -> str:
+def seller(row: Mapping[str, Any]) -> str:
     """Return the name of a price list's seller as it writes it."""
-    return SELLERS.get(row["provider"], row["provider"])
+    provider: str = row["provider"]
+    return SELLERS.get(provider, provider)
 
 
-def surcharge_table(**choice) -> tuple[list[str], list[list[str]]]:
+def surcharge_table(**choice: Any) -> tuple[list[str], list[list[str]]]:
     """Return every kind of surcharge on long prompts that is on file, as head and rows of text.
 
     The last column is the cache that it would imply.
@@ -134,7 +137,7 @@ def surcharge_table(**choice) -> tuple[list[str], list[list[str]]]:
     >>> head[2:5], [row[2:5] for row in rows if "Gemini 3.1" in row[0]]
     (['Prompts', 'Cached', 'Answers'], [['× 2', '× 2', '× 1.5']])
     """
-    kinds: dict[tuple, list] = {}
+    kinds: dict[tuple[str, ...], list[str]] = {}
     for row in facts.load("prices"):
         found = prices.implied(row, **choice)
         at = found["long_context_threshold_tokens"]
@@ -166,7 +169,7 @@ def cache_table() -> tuple[list[str], list[list[str]]]:
     >>> [cell.replace(chr(160), " ") for cell in rows[0][1:4]]  # thirteen lists of one seller
     ['× 0.1', '× 1.25 for 5 min', '× 2 for 60 min']
     """
-    kinds: dict[tuple, list] = {}
+    kinds: dict[tuple[str, ...], list[tuple[facts.Row, float]]] = {}
     for row in facts.load("prices"):
         found = prices.implied(row)
         if found["cache_write_over_input"] is None:
@@ -230,7 +233,7 @@ _PAIRS = (
 )
 
 
-def measured_ratios() -> list[dict]:
+def measured_ratios() -> list[dict[str, Any]]:
     """Return the cost of an answer's token over that of a prompt's, in chips.
 
     There is one for each pair of which both rates are published.

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import functools
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from .reversible import FeistelError, decrypt, encrypt
 
 PRESENT_SBOX = tuple(int(digit, 16) for digit in "C56B90AD3EF84712")
 HALF = 16  # bits of one half of the toy cipher
+
+Function = Callable[[np.ndarray], np.ndarray]
+Cipher = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 characteristic_weight = Formula(
     q.characteristic_weight,
@@ -47,7 +50,7 @@ characteristic_weight = Formula(
 # Differences: the derivative of a cipher ----------------------------------------------------------
 
 
-def derivative(f: Callable, point, difference):
+def derivative(f: Callable[[Any], Any], point: Any, difference: Any) -> Any:
     """Return f(point ⊕ difference) ⊕ f(point).
 
     It is what a difference going in becomes, at this point.
@@ -108,10 +111,13 @@ def _mix() -> np.ndarray:
     """
     values = np.arange(1 << HALF, dtype=np.uint16)
     box = np.array(PRESENT_SBOX, dtype=np.uint16)
-    return _spread()[sum(box[(values >> shift) & 15] << shift for shift in (0, 4, 8, 12))]
+    mixed: np.ndarray = _spread()[
+        sum(box[(values >> shift) & 15] << shift for shift in (0, 4, 8, 12))
+    ]
+    return mixed
 
 
-def round_functions(keys) -> list[Callable]:
+def round_functions(keys: Iterable[np.ndarray]) -> list[Function]:
     """Return one function of 16 bits for each row of `keys` (uint16).
 
     A row may hold a key for each block.
@@ -124,7 +130,11 @@ def round_functions(keys) -> list[Callable]:
     True
     """
     mix = _mix()
-    return [lambda x, key=key: mix[x ^ key] for key in keys]
+
+    def keyed(key: np.ndarray) -> Function:
+        return lambda x: mix[x ^ key]
+
+    return [keyed(key) for key in keys]
 
 
 def _draw(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -225,7 +235,7 @@ def share_that_follows(
 # How many rounds: Luby and Rackoff ----------------------------------------------------------------
 
 
-def random_functions(rounds: int, bits: int = HALF, seed: int = 0) -> list[Callable]:
+def random_functions(rounds: int, bits: int = HALF, seed: int = 0) -> list[Function]:
     """Draw round functions without structure: tables of 2^bits random values, one a round.
 
     `bits` may be 1 to 20.
@@ -238,14 +248,14 @@ def random_functions(rounds: int, bits: int = HALF, seed: int = 0) -> list[Calla
     return [rng.integers(0, 1 << bits, 1 << bits).__getitem__ for _ in range(rounds)]
 
 
-def _queries(bits: int, trials: int, seed: int):
+def _queries(bits: int, trials: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, 1 << bits, (2, trials))
     return x, y, rng.integers(1, 1 << bits, trials)
 
 
 def chosen_plaintext_share(
-    there: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1
+    there: Cipher, bits: int = HALF, trials: int = 10_000, seed: int = 1
 ) -> float:
     """Return the share of trials in which a test with chosen plaintexts recognises two rounds.
 
@@ -269,7 +279,7 @@ def chosen_plaintext_share(
 
 
 def chosen_ciphertext_share(
-    there: Callable, back: Callable, bits: int = HALF, trials: int = 10_000, seed: int = 1
+    there: Cipher, back: Cipher, bits: int = HALF, trials: int = 10_000, seed: int = 1
 ) -> float:
     """Return the share of trials in which one decryption gives away three rounds.
 
@@ -373,5 +383,10 @@ def distinguisher_table(trials: int = 10_000) -> tuple[list[str], list[list[str]
     return ["Rounds", "May encrypt", "May encrypt and decrypt"], rows
 
 
-def _through(way: Callable, functions: Sequence[Callable], x, y):
+def _through(
+    way: Callable[..., tuple[np.ndarray, np.ndarray]],
+    functions: Sequence[Function],
+    x: np.ndarray,
+    y: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     return way(x, y, functions)

@@ -27,8 +27,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from .ask import CHOICES, AskError, nearest, parse_live, registry
+
+if TYPE_CHECKING:
+    from .formula import Formula
+    from .tree import Tree
 
 OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _COMPARISON = re.compile(r"^(.+?)\s*(>=|<=|>|<)\s*(.+)$")
@@ -46,15 +51,15 @@ class Side:
     """One side of a comparison: a formula or a symbol with what is set for it, or a number."""
 
     text: str
-    formula: object | None = field(init=False, default=None)
-    given: dict = field(init=False, default_factory=dict)
-    chosen: dict = field(init=False, default_factory=dict)
+    formula: Formula | None = field(init=False, default=None)
+    given: dict[str, float | str] = field(init=False, default_factory=dict)
+    chosen: dict[str, float | str] = field(init=False, default_factory=dict)
     number: float | None = field(init=False, default=None)
     factor: float = field(init=False, default=1.0)
     name: str = field(init=False, default="")
 
-    def __post_init__(self):
-        def put(**values):
+    def __post_init__(self) -> None:
+        def put(**values: object) -> None:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
@@ -79,8 +84,9 @@ class Side:
             given={key: value for key, value in given.items() if key not in CHOICES},
         )
         if name in registry():
-            put(formula=registry()[name])
-            known = {q.name for q in self.formula.inputs}
+            formula = registry()[name]
+            put(formula=formula)
+            known = {q.name for q in formula.inputs}
             for key in self.given:
                 if key not in known and key != "context":
                     raise AskError(
@@ -103,7 +109,7 @@ class Side:
             q.name for q in self.formula.inputs if q.default is None and q.name not in self.given
         )
 
-    def value(self, known: Mapping):
+    def value(self, known: Mapping[str, Any]) -> Any:
         """Compute its number, or an array where `known` holds arrays.
 
         Returns None where a value that it needs is missing.
@@ -116,14 +122,15 @@ class Side:
             known[self.name] if self.formula is None else self.formula({**known, **self.given})
         )
 
-    def page(self) -> float | dict:
+    def page(self) -> float | dict[str, Any]:
         """Return the same for the page.
 
         It is a number, or a dict of the tree, what is set and what has a default.
         """
         if self.number is not None:
             return self.number
-        tree, rest = self.name, {}
+        tree: Tree = self.name
+        rest: dict[str, Any] = {}
         if self.formula is not None:
             tree = self.formula.tree()
             rest = {
@@ -167,7 +174,7 @@ class Condition:
                 )
             self.parts.append((found[2], Side(found[1].strip()), Side(found[3].strip())))
 
-    def evaluate(self, known_for: Callable[[Mapping], Mapping]):
+    def evaluate(self, known_for: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Any:
         """Compute the truth for the values that `known_for` gives for what a side has chosen.
 
         A side whose value is None counts as not true.
@@ -182,12 +189,12 @@ class Condition:
             truth = truth & (False if a is None or b is None else OPERATORS[symbol](a, b))
         return self._turned(truth)
 
-    def _turned(self, truth):
+    def _turned(self, truth: Any) -> Any:
         if not self.negated:
             return truth
         return not truth if isinstance(truth, bool) else ~truth
 
-    def holds(self, **choice) -> bool:
+    def holds(self, **choice: Any) -> bool:
         """Return whether it is true for a scenario.
 
         `choice` is `hardware`, `model`, `precision`, `context`, and `batch` where it stands free.
@@ -199,10 +206,10 @@ class Condition:
             self.evaluate(lambda chosen: {**scenario.values(**{**choice, **chosen}), **batch})
         )
 
-    def page(self) -> dict:
+    def page(self) -> dict[str, Any]:
         """Return the same for the page's script, which shows and hides by it (page/where.js)."""
 
-        def plain(value):
+        def plain(value: float | dict[str, Any]) -> float | str | dict[str, Any]:
             return value if not isinstance(value, float) or math.isfinite(value) else str(value)
 
         return {

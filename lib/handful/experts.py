@@ -22,7 +22,7 @@ Placement(used=64, each=4, idle=8)
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sympy import Eq, Max, Min, ceiling, log, sqrt
 
@@ -528,7 +528,7 @@ def generations(network: str | None = None) -> list[Generation]:
 
 
 def expert_values(
-    hardware: str, model: str, network: str | None = None, **choice
+    hardware: str, model: str, network: str | None = None, **choice: Any
 ) -> dict[str, float | None]:
     """Return values of symbols for these formulas.
 

@@ -318,7 +318,7 @@ def split_excess(chosen_ratio: float, best_ratio: float, *, fit: str = "besirogl
     left = 1 + exponents * (1 - other_tokens ** -known["data_exponent"])
     if left <= 0:
         return float("inf")
-    other_size = left ** (-1 / known["size_exponent"])
+    other_size: float = left ** (-1 / known["size_exponent"])
     return other_size * other_tokens * (1 + chosen_ratio) / (size * tokens * (1 + best_ratio)) - 1
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 from sympy import Eq, Max, Min, sqrt
 
@@ -178,7 +179,7 @@ balanced_block_read = Formula(
 
 def kv_read_terms(
     model: str, *, bytes_per_element: float = 2, indexer_bytes_per_element: float = 1
-) -> dict:
+) -> dict[str, float]:
     """Return the terms that `kv_read_compressed` needs of a model.
 
     They are from ``shapes``, or from ``models`` if the model chooses tokens.
@@ -237,7 +238,7 @@ def longest(
     read_budget: float = 0.02,
     batch: float = 1,
     bytes_per_element: float = 1,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Return how long a context each kind of attention allows on one scale-up domain.
 
     Bandwidth sets one limit, and capacity another.
@@ -290,7 +291,7 @@ def longest(
     return found
 
 
-def longest_table(hardware: str, **choice) -> tuple[list[str], list[list[str]]]:
+def longest_table(hardware: str, **choice: Any) -> tuple[list[str], list[list[str]]]:
     """Return `longest` as head and rows of text for a page.
 
     >>> [row[0] for row in longest_table("GB200 NVL72")[1]][-1]
@@ -309,7 +310,7 @@ def longest_table(hardware: str, **choice) -> tuple[list[str], list[list[str]]]:
     return ["Model", "Read", "Kept", "Longest by reading", "Longest by room"], rows
 
 
-def sharing_table(model: str = "Llama 3.1 70B", **choice) -> tuple[list[str], list[list[str]]]:
+def sharing_table(model: str = "Llama 3.1 70B", **choice: Any) -> tuple[list[str], list[list[str]]]:
     """Return `sharing` as head and rows of text for a page.
 
     >>> sharing_table()[1][-1][0]
@@ -326,7 +327,7 @@ def sharing_table(model: str = "Llama 3.1 70B", **choice) -> tuple[list[str], li
     return ["Layers that share one cache", "Kept", "Read in a step"], rows
 
 
-def _slope(formula: Formula, terms: dict) -> float:
+def _slope(formula: Formula, terms: dict[str, float]) -> float:
     """Return the bytes that one more token adds where windows and choices are full.
 
     Any two long contexts give it.
@@ -334,7 +335,7 @@ def _slope(formula: Formula, terms: dict) -> float:
     return (formula(terms, context=2e9) - formula(terms, context=1e9)) / 1e9
 
 
-def _reach(formula: Formula, terms: dict, room: float) -> float:
+def _reach(formula: Formula, terms: dict[str, float], room: float) -> float:
     """Find the longest context whose bytes are within `room`.
 
     The formula rises, so halving an interval finds it.
@@ -351,7 +352,7 @@ def sharing(
     *,
     bytes_per_element: float = 1,
     spans: tuple[int, ...] = (1, 2, 4),
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Return bytes per token stored and read when layers share one set of keys and values.
 
     There is a row for each of 1, 2, … and all layers of `model` that share.
@@ -380,7 +381,7 @@ def sharing(
     return found
 
 
-def _shape_terms(s: shapes.Shape, size: float, index_size: float) -> dict:
+def _shape_terms(s: shapes.Shape, size: float, index_size: float) -> dict[str, float]:
     if not s.compressed_layers:
         s = replace(s, layers_per_kv=1)
         whole = {"kv_bytes_per_token": shapes.kv_elements_per_token(s) * size}
@@ -418,7 +419,10 @@ def _top(row: facts.Row) -> int:
 
     They are read from the words that describe its attention.
     """
-    return int(re.search(r"top-(\d+)", row["attention_kind"])[1])
+    found = re.search(r"top-(\d+)", row["attention_kind"])
+    if not found:
+        raise ReadingError(f"How many entries {row.name} chooses is not on file.")
+    return int(found[1])
 
 
 # Derivation ---------------------------------------------------------------------------------------

@@ -258,7 +258,7 @@ def direction_gains(
         # Rows of the Jacobian are changes of the input; each goes through the branch's own
         # derivative.
         change = jacobian
-        if normalised:
+        if scale is not None:
             change = scale * (
                 change
                 - change.mean(axis=1, keepdims=True)

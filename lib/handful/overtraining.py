@@ -27,11 +27,16 @@ the same formulas serve dense models and mixtures of experts.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from sympy import Eq, log, sqrt
 
 from . import quantities as q
 from .derivation import Derivation
 from .formula import Formula
+
+if TYPE_CHECKING:
+    from .uncertainty import Spread
 
 (
     c,
@@ -154,7 +159,7 @@ lifetime_flops = Formula(
 )
 
 
-def _share(gives, part: Formula) -> Formula:
+def _share(gives: q.Quantity, part: Formula) -> Formula:
     return Formula(
         gives,
         part.gives.symbol / q.lifetime_flops.symbol,
@@ -366,7 +371,7 @@ def hundredfold(
     tokens_per_parameter: float = 20,
     pretraining_per_inference_token: float = 1,
     spread: dict[str, float] | None = None,
-):
+) -> Spread:
     """Return the lecture's "100 times over" as a distribution, a `handful.uncertainty.Spread`.
 
     Throughput in tokens/s, life in seconds; `spread` gives a factor for each uncertain input and
@@ -438,7 +443,7 @@ def fleet_output() -> float:
     )
 
 
-def disclosed(tokens_per_parameter: float = 20) -> list[dict]:
+def disclosed(tokens_per_parameter: float = 20) -> list[dict[str, Any]]:
     """List the models whose pre-training tokens are published, the most over-trained first.
 
     Each is a dict of name, year, active_parameters, pretraining_tokens, overtraining_multiple,

@@ -20,6 +20,8 @@ in this silently.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sympy import Eq, Max, Min, sqrt
 
 from . import quantities as q
@@ -416,7 +418,7 @@ critical_tokens = Formula(
 )
 
 
-def domains() -> list[dict]:
+def domains() -> list[dict[str, Any]]:
     """Return capacity and bandwidth of one scale-up domain, for each chip that has one.
 
     The oldest is first.

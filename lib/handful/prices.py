@@ -30,8 +30,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from sympy import Eq, Max
+from sympy import Eq, Expr, Max
 
 from . import facts, scenario
 from . import quantities as q
@@ -315,7 +316,7 @@ RENEWED_BY_READS = ("anthropic",)
 ASSUMED = {"hardware": "B200 SXM", "precision": "fp8", "active_parameters": 1e11}
 
 
-def implied(row: facts.Row, **choice) -> dict:
+def implied(row: facts.Row, **choice: Any) -> dict[str, Any]:
     """Return what one price list would imply: `table`'s row for a row of the table ``prices``.
 
     >>> gemini = implied(facts.get("prices", "gemini-3.1-pro-preview"))
@@ -352,7 +353,7 @@ def implied(row: facts.Row, **choice) -> dict:
     }
 
 
-def table(**choice) -> list[dict]:
+def table(**choice: Any) -> list[dict[str, Any]]:
     """Return every price list on file with what it would imply.
 
     A value is None where the list says nothing.
@@ -434,7 +435,7 @@ def doubts(row: facts.Row) -> list[str]:
     return found
 
 
-def real_caches(kv_bytes_per_token: float) -> list[dict]:
+def real_caches(kv_bytes_per_token: float) -> list[dict[str, Any]]:
     """Return published caches beside an implied one, smallest first.
 
     Each has bytes per token as served and in bf16.
@@ -465,21 +466,21 @@ def real_caches(kv_bytes_per_token: float) -> list[dict]:
     return sorted(rows, key=lambda row: row["kv_bytes_per_token"])
 
 
-def _over(row: Mapping, above: str, below: str) -> float | None:
+def _over(row: Mapping[str, Any], above: str, below: str) -> float | None:
     top, bottom = row[f"{above}_usd_per_mtok"], row[f"{below}_usd_per_mtok"]
     return top / bottom if top is not None and bottom else None
 
 
-def _if(formula: Callable, **values):
+def _if(formula: Callable[..., float], **values: Any) -> float | None:
     """Return the formula's value, or None where one of its inputs is not known."""
     return None if any(value is None for value in values.values()) else formula(**values)
 
 
-def _needed(formula: Formula, known: Mapping) -> dict:
+def _needed(formula: Formula, known: Mapping[str, float | None]) -> dict[str, Any]:
     return {i.name: known[i.name] for i in formula.inputs if i.name in known}
 
 
-def _ratios(row: facts.Row) -> dict:
+def _ratios(row: facts.Row) -> dict[str, Any]:
     return {
         "long_input_over_input": _over(row, "long_context_input", "input"),
         "long_output_over_output": _over(row, "long_context_output", "output"),
@@ -496,7 +497,7 @@ def _ratios(row: facts.Row) -> dict:
     }
 
 
-def _long_context(row: facts.Row, known: dict) -> dict:
+def _long_context(row: facts.Row, known: Mapping[str, float | None]) -> dict[str, Any]:
     threshold, window = row["long_context_threshold_tokens"], row["context_window_tokens"]
     # A window that ends at the threshold never meets the surcharge.
     beyond = window if window and threshold and window > threshold else None
@@ -516,7 +517,7 @@ def _long_context(row: facts.Row, known: dict) -> dict:
     }
 
 
-def _caching(row: facts.Row, known: dict) -> dict:
+def _caching(row: facts.Row, known: Mapping[str, float | None]) -> dict[str, Any]:
     dearer = "cache_write_1h" if row["cache_write_1h_usd_per_mtok"] else "cache_write_12h"
     read, write = (
         _over(row, "cached_input_read", "input"),
@@ -527,14 +528,14 @@ def _caching(row: facts.Row, known: dict) -> dict:
     renewed = short if row["provider"] in RENEWED_BY_READS else None
     listed = re.search(r"cache storage \$([\d.]+) per Mtok per hour", row["notes"] or "")
     price = row["input_usd_per_mtok"] / 1e6 or None
-    dearer_by = price * (long_write - write) or None if write and long_write else None
+    dearer_by = price * (long_write - write) or None if price and write and long_write else None
     rate = (
         float(listed[1]) / 3.6e9
         if listed
         else _if(
             implied_hold_rate,
             write_price_added=dearer_by,
-            retention_added=long - short if long else None,
+            retention_added=long - short if long and short else None,
         )
     )
     refreshing = _if(
@@ -567,7 +568,7 @@ def _dates(row: facts.Row) -> list[str]:
 # Derivations --------------------------------------------------------------------------------------
 
 
-def _side(gives: q.Quantity, expression, source: str) -> Formula:
+def _side(gives: q.Quantity, expression: Expr, source: str) -> Formula:
     return Formula(
         gives, expression, register=False, name="side", source=source, meaning="side of a balance"
     )

@@ -17,7 +17,9 @@ True
 
 from __future__ import annotations
 
-from sympy import Eq, Max, Min, ceiling
+from typing import Any
+
+from sympy import Eq, Expr, Max, Min, ceiling
 
 from . import experts
 from . import quantities as q
@@ -243,7 +245,9 @@ copies_joined = Formula(
 )
 
 
-def _link(gives, copies, rate, by, name: str, meaning: str) -> Formula:
+def _link(
+    gives: q.Quantity, copies: Expr, rate: Expr, by: Formula, name: str, meaning: str
+) -> Formula:
     """Return the formula for the time of a chip's link for the copies of its own tokens."""
     return Formula(
         gives,
@@ -612,7 +616,7 @@ def generations_table() -> tuple[list[str], list[list[str]]]:
 _USER_SPEED = 21  # tokens a second: DeepSeek's overview of its service says 20 to 22, and no batch
 
 
-def served() -> list[dict[str, float | str]]:
+def served() -> list[dict[str, Any]]:
     """Return published services over many nodes.
 
     Each has its step, and the least time that the all-to-alls of a step take.

@@ -26,12 +26,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from . import quantities as q
 from .balance import drain_time, ridge_intensity
 from .derivation import Derivation
 from .formula import Formula
+
+Half = TypeVar("Half")
 
 # Rounds -------------------------------------------------------------------------------------------
 
@@ -44,8 +46,8 @@ class Group(NamedTuple):
     """An addition of halves, and the subtraction that undoes it."""
 
     name: str
-    add: Callable
-    subtract: Callable
+    add: Callable[[Any, Any], Any]
+    subtract: Callable[[Any, Any], Any]
 
 
 XOR = Group("bits, added without carry", operator.xor, operator.xor)
@@ -77,7 +79,9 @@ def modulo(bits: int) -> Group:
     )
 
 
-def feistel_round(x, y, f: Callable, group: Group = XOR) -> tuple:
+def feistel_round(
+    x: Half, y: Half, f: Callable[[Half], Half], group: Group = XOR
+) -> tuple[Half, Half]:
     """Take (x, y) to (x, y + f(x)).
 
     They are scalars or arrays, added as `group` says.
@@ -87,7 +91,9 @@ def feistel_round(x, y, f: Callable, group: Group = XOR) -> tuple:
     return x, group.add(y, f(x))
 
 
-def undo_round(x, z, f: Callable, group: Group = XOR) -> tuple:
+def undo_round(
+    x: Half, z: Half, f: Callable[[Half], Half], group: Group = XOR
+) -> tuple[Half, Half]:
     """Take (x, z) back to (x, z − f(x)).
 
     It is exact with `XOR` and `modulo`; with `REALS` it is exact but for rounding.
@@ -95,7 +101,9 @@ def undo_round(x, z, f: Callable, group: Group = XOR) -> tuple:
     return x, group.subtract(z, f(x))
 
 
-def encrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
+def encrypt(
+    x: Half, y: Half, functions: Iterable[Callable[[Half], Half]], group: Group = XOR
+) -> tuple[Half, Half]:
     """Apply a round with each of `functions` in turn, and exchange the halves after each.
 
     Without the exchange x would never change.  With it, each new half is the one two back plus a
@@ -107,7 +115,9 @@ def encrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
     return x, y
 
 
-def decrypt(x, y, functions: Iterable[Callable], group: Group = XOR) -> tuple:
+def decrypt(
+    x: Half, y: Half, functions: Iterable[Callable[[Half], Half]], group: Group = XOR
+) -> tuple[Half, Half]:
     """Undo `encrypt` by the same rounds, the last one first."""
     for f in reversed(list(functions)):
         x, y = undo_round(y, x, f, group)

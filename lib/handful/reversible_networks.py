@@ -23,12 +23,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .reversible import REALS, FeistelError, decrypt, encrypt
 from .units import format_value
+
+Array = npt.NDArray[np.floating[Any]]
+Arrays = tuple[Array, ...]
 
 # Layers: forward gives the output and what the backward pass needs of it --------------------------
 
@@ -41,11 +45,11 @@ class Layer(NamedTuple):
     """
 
     shapes: tuple[tuple[int, int], ...]
-    forward: Callable
-    backward: Callable
+    forward: Callable[[Arrays, Array], tuple[Array, Arrays]]
+    backward: Callable[[Arrays, Arrays, Array], tuple[Array, Arrays]]
 
 
-def _normalise(x):
+def _normalise(x: Array) -> tuple[Array, Array]:
     """Apply LayerNorm without learned scale and shift.
 
     Returns its output and one over the spread of each token.
@@ -55,26 +59,26 @@ def _normalise(x):
     return centred * scale, scale
 
 
-def _normalise_backward(normal, scale, dy):
-    return scale * (
-        dy - dy.mean(axis=1, keepdims=True) - normal * (dy * normal).mean(axis=1, keepdims=True)
-    )
+def _normalise_backward(normal: Array, scale: Array, dy: Array) -> Array:
+    mean: Array = dy.mean(axis=1, keepdims=True)
+    along: Array = (dy * normal).mean(axis=1, keepdims=True)
+    return scale * (dy - mean - normal * along)
 
 
-def _mlp_forward(weights, x):
+def _mlp_forward(weights: Arrays, x: Array) -> tuple[Array, Arrays]:
     up, down = weights
     normal, scale = _normalise(x)
     hidden = np.tanh(normal @ up)
     return hidden @ down, (normal, scale, hidden)
 
 
-def _mlp_backward(weights, kept, dy):
+def _mlp_backward(weights: Arrays, kept: Arrays, dy: Array) -> tuple[Array, Arrays]:
     (up, down), (normal, scale, hidden) = weights, kept
     dhidden = (dy @ down.T) * (1 - hidden * hidden)
     return _normalise_backward(normal, scale, dhidden @ up.T), (normal.T @ dhidden, hidden.T @ dy)
 
 
-def _attention_forward(weights, x):
+def _attention_forward(weights: Arrays, x: Array) -> tuple[Array, Arrays]:
     """Apply one head of attention; a token attends to itself and to those before it."""
     query, key, value, out = weights
     normal, scale = _normalise(x)
@@ -86,7 +90,7 @@ def _attention_forward(weights, x):
     return mixed @ out, (normal, scale, queries, keys, values, shares, mixed)
 
 
-def _attention_backward(weights, kept, dy):
+def _attention_backward(weights: Arrays, kept: Arrays, dy: Array) -> tuple[Array, Arrays]:
     query, key, value, out = weights
     normal, scale, queries, keys, values, shares, mixed = kept
     dmixed = dy @ out.T
@@ -111,9 +115,9 @@ class Branch(NamedTuple):
     """A layer with its weights: the f of one Feistel round."""
 
     layer: Layer
-    weights: tuple
+    weights: Arrays
 
-    def __call__(self, x):
+    def __call__(self, x: Array) -> Array:
         """Return the output of the layer alone."""
         return self.layer.forward(self.weights, x)[0]
 
@@ -122,7 +126,13 @@ class Branch(NamedTuple):
 
 
 def network(
-    kind: str, depth: int, width: int, *, gain: float = 1.0, seed: int = 0, dtype=np.float64
+    kind: str,
+    depth: int,
+    width: int,
+    *,
+    gain: float = 1.0,
+    seed: int = 0,
+    dtype: npt.DTypeLike = np.float64,
 ) -> list[Branch]:
     """Return the branches F, G, F, G, … of `depth` reversible blocks, with random weights.
 
@@ -146,7 +156,7 @@ def network(
         )
     rng = np.random.default_rng(seed)
 
-    def draw(inputs: int, outputs: int):
+    def draw(inputs: int, outputs: int) -> Array:
         scale = gain / math.sqrt(inputs * width)
         return (scale * rng.standard_normal((inputs * width, outputs * width))).astype(dtype)
 
@@ -157,15 +167,20 @@ def network(
     ]
 
 
-def forward(branches: Sequence[Branch], x1, x2) -> tuple:
+def _functions(branches: Sequence[Branch]) -> list[Callable[[Array], Array]]:
+    # A branch can be called itself, but mypy takes no named tuple for a function.
+    return [branch.__call__ for branch in branches]
+
+
+def forward(branches: Sequence[Branch], x1: Array, x2: Array) -> tuple[Array, Array]:
     """Take both streams, of shape (tokens, width), through all blocks."""
-    y2, y1 = encrypt(x2, x1, branches, REALS)
+    y2, y1 = encrypt(x2, x1, _functions(branches), REALS)
     return y1, y2
 
 
-def inverse(branches: Sequence[Branch], y1, y2) -> tuple:
+def inverse(branches: Sequence[Branch], y1: Array, y2: Array) -> tuple[Array, Array]:
     """Return the inputs that gave these outputs, exact but for rounding."""
-    x2, x1 = decrypt(y2, y1, branches, REALS)
+    x2, x1 = decrypt(y2, y1, _functions(branches), REALS)
     return x1, x2
 
 
@@ -175,18 +190,20 @@ class Gradients(NamedTuple):
     `held_bytes` is the most bytes of activations held at once.
     """
 
-    x1: np.ndarray
-    x2: np.ndarray
-    weights: list[tuple]
+    x1: Array
+    x2: Array
+    weights: list[Arrays]
     held_bytes: int
 
 
-def _bytes(*groups) -> int:
+def _bytes(*groups: Arrays) -> int:
     """Count the bytes of all arrays in the groups, each array once."""
     return sum({id(array): array.nbytes for group in groups for array in group}.values())
 
 
-def gradients(branches: Sequence[Branch], x1, x2, *, rebuild: bool = True) -> Gradients:
+def gradients(
+    branches: Sequence[Branch], x1: Array, x2: Array, *, rebuild: bool = True
+) -> Gradients:
     """Compute the gradients of half the sum of squares of both outputs.
 
     With `rebuild` only the last pair of streams is held: going back, each branch runs forward once
@@ -194,14 +211,16 @@ def gradients(branches: Sequence[Branch], x1, x2, *, rebuild: bool = True) -> Gr
     needs.  Otherwise all branches keep theirs, as usual.  `held_bytes` counts activations, not
     gradients and not weights.
     """
-    last, before, kept_by_all = x2, x1, []
+    last, before = x2, x1
+    kept_by_all: list[Arrays] = []
     for branch in branches:
         out, kept = branch.layer.forward(branch.weights, last)
         if not rebuild:
             kept_by_all.append(kept)
         last, before = before + out, last
     held = _bytes((last, before), *kept_by_all)
-    dlast, dbefore, found = last, before, []
+    dlast, dbefore = last, before
+    found: list[Arrays] = []
     for branch in reversed(branches):
         if rebuild:
             out, kept = branch.layer.forward(branch.weights, before)
@@ -215,7 +234,7 @@ def gradients(branches: Sequence[Branch], x1, x2, *, rebuild: bool = True) -> Gr
     return Gradients(dbefore, dlast, found[::-1], held)
 
 
-def rebuild_error(branches: Sequence[Branch], x1, x2) -> float:
+def rebuild_error(branches: Sequence[Branch], x1: Array, x2: Array) -> float:
     """Return how far the rebuilt inputs are from the true ones.
 
     It is the root mean square, relative to that of the inputs.
@@ -259,11 +278,12 @@ def nudge_growth(
         )
     rng = np.random.default_rng(seed)
 
-    def matrix(inputs: int, outputs: int):
+    def matrix(inputs: int, outputs: int) -> Array:
         return rng.standard_normal((inputs, outputs)) * gain / math.sqrt(inputs)
 
-    def length(x):
-        return np.sqrt((x * x).sum(axis=1, keepdims=True))
+    def length(x: Array) -> Array:
+        squares: Array = (x * x).sum(axis=1, keepdims=True)
+        return np.sqrt(squares)
 
     x, change = rng.standard_normal((2, samples, width))
     pair = np.stack([x, x + nudge * length(x) / length(change) * change])

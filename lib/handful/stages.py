@@ -24,6 +24,8 @@ the chips of one stage, as in a scenario.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sympy import Eq, Max
 
 from . import quantities as q
@@ -283,7 +285,7 @@ def _derive_critical_tokens_of_stages() -> Derivation:
 
 
 def memory_played(
-    stages: tuple[int, ...] = (1, 2, 4, 8), micro_batch: float = 2000, **choice
+    stages: tuple[int, ...] = (1, 2, 4, 8), micro_batch: float = 2000, **choice: Any
 ) -> tuple[list[str], list[list[str]]]:
     """Return the memory of a chip of a decoding pipeline, as head and rows of text.
 
@@ -299,7 +301,8 @@ def memory_played(
     from .simulate.pipeline import decode
     from .units import format_value
 
-    known, rows = values(**choice), []
+    known: dict[str, Any] = values(**choice)  # none of those below is unknown
+    rows = []
     for many in stages:
         busy = next(
             m

@@ -32,8 +32,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
-from sympy import Eq, Rational
+from sympy import Eq, Expr, Rational
 
 from . import balance, facts, scenario
 from . import quantities as q
@@ -284,7 +285,7 @@ eviction_time = Formula(
 FIVE_YEARS = 5 * 365.25 * 86_400.0
 
 
-def drains() -> list[dict]:
+def drains() -> list[dict[str, Any]]:
     """Return every tier on file with its drain time, shortest first.
 
     The drain time is capacity ÷ bandwidth of one device.
@@ -322,8 +323,8 @@ def offers(
     idle_share: float = 1.0,
     price: str = "mid",
     usd_per_gb: Mapping[str, float] | None = None,
-    **choice,
-) -> list[dict]:
+    **choice: Any,
+) -> list[dict[str, Any]]:
     """Return what each way to a token of context costs.
 
     The ways are the chip's memory, every tier with a price, and computing again.
@@ -367,7 +368,7 @@ def offers(
         raise TierError("This chip has no price on file; give device_price, in dollars a second.")
     if price not in ("low", "mid", "high"):
         raise TierError(f"price must be low, mid or high; got {price!r}.")
-    known = {
+    assumed: dict[str, float | str | None] = {
         **known,
         "model_flops_utilisation": utilisation,
         "storage_lifetime": lifetime,
@@ -389,14 +390,14 @@ def offers(
         if name not in kinds:
             near = facts.nearest(name, sorted(kinds))
             raise TierError(f"There is no tier {name!r}; the nearest are: {near}.")
-    found = [_offer("chip memory", "chip memory", hold_rate_in_memory(known), 0.0)]
+    found = [_offer("chip memory", "chip memory", hold_rate_in_memory(assumed), 0.0)]
     for row in rows:
         bought = given.get(row.name, given.get(_kind(row)))
         if bought is None and row.verified:
             bought = _usd_per_gb(row, price)
         if bought is not None:
             at = {
-                **known,
+                **assumed,
                 "storage_price": bought / 1e9,
                 "tier_capacity": row["capacity_bytes"],
                 "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
@@ -407,11 +408,11 @@ def offers(
             found.append(_offer(row.name, row["tier"], hold_rate(at), retrieve_cost(at), bought))
     return [
         *found,
-        _offer("compute again", "compute again", 0.0, rematerialise_cost_with_attention(known)),
+        _offer("compute again", "compute again", 0.0, rematerialise_cost_with_attention(assumed)),
     ]
 
 
-def breakpoints(**choice) -> list[dict]:
+def breakpoints(**choice: Any) -> list[dict[str, Any]]:
     """Return the cheapest way for every hold time: of `offers`, with from_s and to_s.
 
     Arguments are those of `offers`.
@@ -435,7 +436,7 @@ def breakpoints(**choice) -> list[dict]:
         start, now = end, following
 
 
-def best_tier(hold_time: float | str, **choice) -> dict:
+def best_tier(hold_time: float | str, **choice: Any) -> dict[str, Any]:
     """Return the cheapest way to a token that is wanted again after `hold_time`.
 
     Its cost is in usd_per_token.
@@ -476,7 +477,7 @@ def drain_table() -> tuple[list[str], list[list[str]]]:
     return ["Device", "Read once through in", "Tier"], rows
 
 
-def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
+def ways_table(**choice: Any) -> tuple[list[str], list[list[str]]]:
     """Return the cheapest way for every hold time, as in `breakpoints`.
 
     The form is head and rows of text.
@@ -502,7 +503,8 @@ def ways_table(**choice) -> tuple[list[str], list[list[str]]]:
 
 
 def _kind(row: facts.Row) -> str:
-    return row["tier"].split()[0]
+    kind: str = row["tier"].split()[0]
+    return kind
 
 
 def _chips(row: facts.Row) -> int:
@@ -516,13 +518,14 @@ def _usd_per_gb(row: facts.Row, price: str) -> float | None:
     for other in (row, *facts.load("memory_tiers")):
         low, high = other["usd_per_gb_low"], other["usd_per_gb_high"]
         if _kind(other) == _kind(row) and low and high:
-            return {"low": low, "mid": math.sqrt(low * high), "high": high}[price]
+            prices: dict[str, float] = {"low": low, "mid": math.sqrt(low * high), "high": high}
+            return prices[price]
     return None
 
 
 def _offer(
     name: str, tier: str, hold: float, retrieve: float, usd_per_gb: float | None = None
-) -> dict:
+) -> dict[str, Any]:
     return {
         "name": name,
         "tier": tier,
@@ -532,17 +535,18 @@ def _offer(
     }
 
 
-def _crossing(near: dict, far: dict) -> float:
-    return break_even_time(
+def _crossing(near: Mapping[str, Any], far: Mapping[str, Any]) -> float:
+    time: float = break_even_time(
         hold_rate_saved=near["hold_usd_per_token_s"] - far["hold_usd_per_token_s"],
         retrieve_cost_added=far["retrieve_usd_per_token"] - near["retrieve_usd_per_token"],
     )
+    return time
 
 
 # Derivations --------------------------------------------------------------------------------------
 
 
-def _place(name: str, expression) -> Formula:
+def _place(name: str, expression: Expr) -> Formula:
     return Formula(
         q.hold_cost,
         expression,
