@@ -53,7 +53,8 @@ characteristic_weight = Formula(
 def derivative(f: Callable[[Any], Any], point: Any, difference: Any) -> Any:
     """Return f(point ⊕ difference) ⊕ f(point).
 
-    It is what a difference going in becomes, at this point.
+    It is what a difference going in becomes, at this point.  Points and differences are whole
+    numbers or arrays of them.
 
     A linear map has the same derivative everywhere, and so nothing to hide.
 

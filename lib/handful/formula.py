@@ -146,8 +146,8 @@ class Formula:
 
     # Numbers
 
-    # Numbers give a number.  Else the result is an array, but for a caller who does not know what
-    # its values are, such as one that passes a scenario's rows on, that is no use: hence Any.
+    # Scalars give a float and arrays an array.  The values of most mappings are of any type, and
+    # then the type of the result is not known.
     @overload
     def __call__(
         self, known: Mapping[str, float | str | None] | None = None, /, **values: float | str | None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 def mulberry32(seed: int) -> Callable[[], float]:
-    """Return a small generator of uniform numbers below 1, from 0 up.
+    """Return a small generator of uniform numbers in [0, 1).
 
     It is the same in Python and in the browser (public domain).
 

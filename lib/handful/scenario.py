@@ -31,7 +31,7 @@ __all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "model_row", "notes", "page
 
 
 class Choice(TypedDict):
-    """What a reader chooses: rows of the scenario bar, and tokens already in a sequence."""
+    """The choices of a reader: rows of the scenario bar, and tokens already in a sequence."""
 
     hardware: str
     model: str
