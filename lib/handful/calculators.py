@@ -1,4 +1,4 @@
-"""One question, many calculators: what each answers, what this book answers, and why they differ.
+"""Compare the answers of other calculators with this book's, and explain the differences.
 
 Answers were got by running the tools (``facts/calculators.csv``).  Where a tool's figure is a
 mistake that can be made again, the row holds the arithmetic that makes it, and tests do so.
@@ -89,8 +89,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """A question, the request to which this book's answer belongs, and the others' answers, least
-    first.
+    """A question, the request that gives this book's answer, and the answers of other tools.
+
+    Those are sorted, least first.
     """
 
     key: str
@@ -102,13 +103,13 @@ class Question:
 
     @property
     def spread(self) -> float:
-        """Largest over least answer of the tools."""
+        """Return the largest over the least answer of the tools."""
         return self.answers[-1].value / self.answers[0].value
 
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """Every question, in the order of the page."""
+    """Return every question in the order of the page."""
     rows = facts.load("calculators")
     if odd := {row["question"] for row in rows} ^ set(_ASKED):
         raise ValueError(f"calculators.csv and the questions differ in {', '.join(sorted(odd))}.")

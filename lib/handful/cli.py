@@ -1,5 +1,6 @@
-"""The command ``handful``: estimates, comparisons, formulas, facts, and a measurement of this
-machine.
+"""Run the command ``handful`` and its subcommands.
+
+They print estimates, comparisons, formulas, facts, claims, and a measurement of this machine.
 
 Exit codes: 0, all is well; 1, what was asked cannot be had on this machine (a GPU that is not
 there); 2, wrong input, such as an unknown name or a precision that a chip lacks.  Results go to
@@ -66,7 +67,7 @@ class UsageError(ValueError):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors as one sentence, raised, so that `main` returns in process too."""
+    """An argument parser that raises an error as one sentence, instead of exiting."""
 
     def __init__(self, *args, **more) -> None:
         super().__init__(
@@ -80,7 +81,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code.
+    """Run one command and return its exit code.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _value(name: str, text: str):
-    """The value of a quantity from text such as "8k", "64" or "3.35 TB/s", in SI units."""
+    """Return the value of a quantity in SI units, from text such as "8k", "64" or "3.35 TB/s"."""
     from .quantities import find
 
     quantity = find(name)
@@ -271,7 +272,7 @@ def _json(value) -> None:
 
 
 def _columns(rows: Iterable[Sequence[str]]) -> None:
-    """Rows of text under one another, each column as wide as its widest cell."""
+    """Print rows of text in columns, each as wide as its widest cell."""
     rows = [list(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
@@ -279,7 +280,7 @@ def _columns(rows: Iterable[Sequence[str]]) -> None:
 
 
 def _width() -> int:
-    """Columns of the terminal; a pipe or a file has no edge."""
+    """Return the columns of the terminal, or a very large number for a pipe or a file."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
 
 
@@ -344,7 +345,7 @@ def _compare(options) -> None:
 
 
 def _blocks(columns: list[list[str]], labels: list[str]) -> list[list[list[str]]]:
-    """Columns in groups, each as wide as the terminal allows beside the labels."""
+    """Group the columns into blocks that fit the terminal's width beside the labels."""
     free = start = _width() - max(map(len, labels))
     blocks: list[list[list[str]]] = []
     for column in columns:
@@ -421,7 +422,7 @@ def _facts(options) -> None:
 
 
 def _cell(column: str, value) -> str:
-    """A figure as the table holds it and, where its column names a unit, as people read it."""
+    """Return a figure as the table holds it, and in readable form if its column has a unit."""
     from .ask import fact_unit
     from .units import format_value
 

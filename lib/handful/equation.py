@@ -1,5 +1,6 @@
-"""A formula as text, as LaTeX and as an object: its equation, inputs, conventions, source and
-derivation.
+"""Write a formula as text, as LaTeX or as an object for JSON.
+
+Each form holds the equation, its inputs, conventions, source and derivation.
 
 Constants are filled in as on the page: 2 FLOP for a multiply-add, one new token a step.
 
@@ -27,7 +28,9 @@ WRITTEN = (("Max(", "max("), ("Min(", "min("), ("ceiling(", "ceil("), ("Abs(", "
 
 
 def plain(expression: sympy.Expr) -> str:
-    """An expression in API names, factors in the order of the quantities' table, ``^`` for powers.
+    """Return an expression in API names, with ``^`` for powers.
+
+    Factors stand in the order of the quantities' table.
 
     >>> from handful.latency import weight_time
     >>> plain(weight_time.expression)
@@ -47,7 +50,10 @@ def plain(expression: sympy.Expr) -> str:
 
 
 def used(formula: Formula) -> list[Formula]:
-    """The formulas that an equation leans on, each once and before those that it leans on itself."""
+    """Return the formulas that an equation uses, directly or not, each once.
+
+    A formula comes before those that it uses itself.
+    """
     found: dict[str, Formula] = {}
 
     def visit(one: Formula) -> None:
@@ -61,7 +67,7 @@ def used(formula: Formula) -> list[Formula]:
 
 
 def cancelled(formula: Formula) -> list[Quantity]:
-    """Quantities that the equations name and the result does not depend on.
+    """Return the quantities that the equations name but the result does not depend on.
 
     >>> from handful.latency import compute_cost
     >>> [q.name for q in cancelled(compute_cost)]
@@ -76,7 +82,7 @@ def cancelled(formula: Formula) -> list[Quantity]:
 
 
 def as_text(formula: Formula) -> list[str]:
-    """Lines for a terminal."""
+    """Return the formula as lines for a terminal."""
     lines = [f"{formula.name}: {formula.meaning}", "", f"  {_equation(formula)}"]
     if formula.using:
         lines += ["  where", *(f"    {_equation(part)}" for part in used(formula))]
@@ -105,8 +111,9 @@ def as_text(formula: Formula) -> list[str]:
 
 
 def as_latex(formula: Formula) -> list[str]:
-    """Lines of LaTeX maths: the equation, those it uses, and its derivation's steps, words as
-    comments.
+    """Return lines of LaTeX: the equation, those it uses, and the steps of its derivation.
+
+    Words are comments.
     """
     lines = [formula.latex()]
     if formula.using:
@@ -120,7 +127,7 @@ def as_latex(formula: Formula) -> list[str]:
 
 
 def as_object(formula: Formula) -> dict:
-    """The same for programs, JSON-ready, with the expression tree that the page computes from."""
+    """Return the formula as a JSON-ready dict, with the expression tree that the page uses."""
     derivation = _derivation(formula)
     steps = derivation and {
         "title": derivation.title,
@@ -163,7 +170,7 @@ def _unit(q: Quantity) -> str:
 
 
 def _source(text: str) -> str:
-    """Times as places in the lecture.
+    """Replace each time in a source by the place in the lecture and its address.
 
     >>> _source("1:05; derived")
     'the lecture at 1:05, https://www.youtube.com/watch?v=xmkSf5IS-zw&t=65s; derived'

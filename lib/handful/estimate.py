@@ -1,5 +1,4 @@
-"""One scenario and one batch, worked through: times, rates, cost, balance and memory, each with its
-unit.
+"""Estimate times, rates, cost, balance and memory for one scenario and one batch, with units.
 
 Where reading and arithmetic overlap, the slower of the two is what a step takes and costs; the
 other is hidden behind it.  So the three parts of a cost do not add up to it: weights and caches do,
@@ -30,8 +29,9 @@ _ENDS = ("measured_low_s", "  steps, from"), ("measured_high_s", "    to")
 
 @dataclass(frozen=True)
 class Line:
-    """One result: its key, which names the SI unit; `shown` is how it reads where not as a rounded
-    value.
+    """One result: a key, which names the SI unit, a label, a value and its unit.
+
+    `shown` is the text to display where it is not the rounded value.
     """
 
     key: str
@@ -43,12 +43,16 @@ class Line:
 
     @property
     def text(self) -> str:
+        """Return the value as people read it."""
         return self.shown or (format_value(self.value, self.unit) if self.unit else str(self.value))
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What was asked (`scenario`, `given`), the results in order, sentences to know, and
+    """The estimate of one scenario.
+
+    It holds what was asked (`scenario`, `given`), the results in order, notes for the reader, and
+    the
     conventions.
     """
 
@@ -63,6 +67,7 @@ class Estimate:
 
     @property
     def title(self) -> str:
+        """Return the scenario in one line: model, precision, chips, batch and context."""
         shown = {line.key: line.text for line in self.scenario}
         return (
             f"{shown['model']} in {shown['precision']} on {shown['devices']} × "
@@ -72,13 +77,13 @@ class Estimate:
 
     @property
     def settings(self) -> list[str]:
-        """What was set beside the scenario, with units."""
+        """Return what was set in addition to the scenario, with units."""
         return [
             f"{name} = {format_value(value, find(name).unit)}" for name, value in self.given.items()
         ]
 
     def values(self) -> dict:
-        """Key to value of every line; None where there is none."""
+        """Return a dict from the key of every line to its value, or None where it has none."""
         return {line.key: line.value for line in (*self.scenario, *self.results)}
 
 
@@ -91,7 +96,7 @@ def estimate(
     context: float = scenario.DEFAULT["context"],
     **overrides: float,
 ) -> Estimate:
-    """Work one scenario through.
+    """Estimate times, rates, cost, balance and memory for one scenario.
 
     Parameters
     ----------
@@ -182,7 +187,7 @@ def _step(times: dict, known: dict) -> tuple[Line, ...]:
 
 
 def _measured(step: float, known: dict) -> tuple[Line, ...]:
-    """Where measured steps of the scenario's class lie, or why that cannot be said."""
+    """Return lines on where measured steps of the scenario's class lie, if that is known."""
     kind = measured.class_of(known["devices"], known["experts"])
     band = measured.band(known["devices"], experts=known["experts"])
     if band is None:
@@ -283,7 +288,7 @@ def _balance(known: dict) -> tuple[Line, ...]:
 
 
 def _sequences_that_fit(known: dict) -> int | None:
-    """Whole sequences beside the weights; None where a sequence takes no memory."""
+    """Return the sequences that fit beside the weights; None if a sequence takes no memory."""
     if latency.weight_memory(known) > known["devices"] * known["memory_capacity"]:
         return 0
     found = latency.batch_that_fits(known)

@@ -46,12 +46,14 @@ LEAST = 2e-3  # seconds that one timing should last, so that clocks and launches
 
 
 class MeasureError(RuntimeError):
-    """What was to be measured is not on this machine."""
+    """An error for hardware or memory that this machine does not have."""
 
 
 @dataclass(frozen=True)
 class Backend:
-    """What does the arithmetic: calls that take no argument and do one piece of work each.
+    """A library that does the arithmetic, as calls without arguments.
+
+    Each call does one piece of work.
 
     ``sizes`` are the n of square products, rising, and ``square`` maps n to one; ``reads`` names
     ways of reading all weights once; ``product`` maps a batch to one product, each call with the
@@ -73,7 +75,7 @@ class Backend:
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of all matrices together: what one reading takes."""
+        """Return the bytes of all matrices together, which one reading takes."""
         return self.layers * self.width**2 * self.bytes_per_parameter
 
 
@@ -87,6 +89,7 @@ class Point:
 
     @property
     def ratio(self) -> float:
+        """Return the measured time over the predicted one."""
         return self.measured / self.predicted
 
 
@@ -110,28 +113,31 @@ class Report:
 
     @property
     def predicted_knee(self) -> float:
-        """The machine's balance: the batch at which computing takes as long as reading the weights."""
+        """Return the batch at which computing takes as long as reading the weights."""
         return balance.balance_batch(_known(self))
 
     @property
     def measured_knee(self) -> float:
-        """Where a flat line and a proportional one, fitted to the times together, meet."""
+        """Return the batch where a flat and a proportional line, fitted to the times, meet."""
         return fitted_knee([p.batch for p in self.points], [p.measured for p in self.points])
 
     @property
     def knee_ratio(self) -> float:
+        """Return the measured knee over the predicted one."""
         return self.measured_knee / self.predicted_knee
 
     @property
     def reached(self) -> bool:
-        """Whether the times show a knee: False where it lies at an end of the batches that were
-        tried.
+        """Return whether the times show a knee.
+
+        False means that it lies at an end of the batches that were tried.
         """
         return self.points[0].batch * 1.01 < self.measured_knee < self.points[-1].batch / 1.01
 
     def row(self) -> dict:
-        """The measurement as a row of facts: units in the names, and how it was measured as the
-        source.
+        """Return the measurement as a row of facts.
+
+        Names of columns hold the units, and the source says how it was measured.
         """
         return {
             "name": f"{self.name}, {self.precision}",
@@ -177,7 +183,7 @@ class Report:
 
 
 def _known(report: Report) -> dict:
-    """The machine and its one dense layer, as inputs of the book's formulas."""
+    """Return the machine and its one dense layer as inputs of the book's formulas."""
     return {
         "peak_flops": report.peak_flops,
         "memory_bandwidth": report.memory_bandwidth,
@@ -191,8 +197,9 @@ def _known(report: Report) -> dict:
 
 
 def recorded() -> tuple[Report, ...]:
-    """Reports that were kept, one for each machine in ``facts/measured_machines.csv``, with points
-    by rising batch.
+    """Return the recorded reports, one for each machine in ``facts/measured_machines.csv``.
+
+    Points are in order of rising batch.
 
     >>> all(
     ...     report.reached and report.knee_ratio > 1 for report in recorded()
@@ -232,11 +239,13 @@ def recorded() -> tuple[Report, ...]:
 
 
 def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:
-    """The knee of the curve level × max(1, B / knee) nearest to the times, errors counted as
-    ratios.
+    """Return the knee of the curve level × max(1, B / knee) that is nearest to the times.
 
-    The shape is the roofline's, so only the knee is searched, from the first batch to the last, to
-    a third of a per cent.  A knee at either end means that the times show none.
+    Errors are counted as ratios.  The shape is the roofline's, so only the knee is searched, from
+    the
+    first batch to the last, to a third of a per cent.  A knee at either end means that the times
+    show
+    none.
 
     >>> fitted_knee([1, 2, 4, 8], [5, 5, 5, 5])  # flat: no knee up to 8
     8.0
@@ -265,7 +274,10 @@ def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:
 
 
 def _median(call: Callable, backend: Backend, clock: Callable[[], float], repeats: int) -> float:
-    """Median seconds of one call, after a warm-up; short calls are timed several at once."""
+    """Return the median seconds of one call after a warm-up.
+
+    Short calls are timed several at once.
+    """
     call()
     backend.finish()
     start = clock()
@@ -360,13 +372,13 @@ def measure(
 
 
 def _batches(top: int) -> tuple[int, ...]:
-    """1, 2, 3, 4, 6, 8, 12, … up to `top`: two a doubling."""
+    """Return 1, 2, 3, 4, 6, 8, 12, … up to `top`, which is two per doubling."""
     powers = [2**i for i in range(top.bit_length())]
     return tuple(sorted({b for p in powers for b in (p, 3 * p // 2) if b <= top}))
 
 
 def processor(*, quick: bool = False) -> Backend:
-    """NumPy's products in float32 on all cores that its BLAS uses.
+    """Return NumPy's products in float32 as a backend, on all cores that its BLAS uses.
 
     Takes 0.6 GB of memory, half of that when quick.
     """
@@ -413,9 +425,11 @@ def processor(*, quick: bool = False) -> Backend:
 
 
 def gpu(*, quick: bool = False) -> Backend:
-    """PyTorch's products in bfloat16 on the current CUDA GPU; takes 1.3 GB of its memory.
+    """Return PyTorch's products in bfloat16 as a backend, on the current CUDA GPU.
 
-    Raises MeasureError, with the reason in one sentence, where there is none.
+    Takes 1.3 GB of its memory.  Raises MeasureError, with the reason in one sentence, where there
+    is
+    none.
     """
     try:
         import torch

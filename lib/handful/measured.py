@@ -121,6 +121,7 @@ class Ratio:
 
     @property
     def ratio(self) -> float:
+        """Return the measured time over the predicted one."""
         return self.measured / self.predicted
 
     @property
@@ -130,16 +131,16 @@ class Ratio:
 
     @property
     def kind(self) -> Class:
+        """Return the class of the model and its chips."""
         return class_of(self.devices, self.experts)
 
 
 @dataclass(frozen=True)
 class Band:
-    """Factors above the floor between which the central 90 % of a class's rows lie, and what they
-    are rows of.
+    """A band of factors above the floor that holds the central 90 % of a class's rows.
 
-    `count` rows made it and `inside` of them, nine tenths, lie in it; `batches` are the fewest and
-    the most sequences at once among them.
+    `count` rows made it and `inside` of them, nine tenths, lie in it; `models` and `chips` are what
+    they were measured on; `batches` are the fewest and the most sequences at once among them.
     """
 
     kind: Class
@@ -153,12 +154,15 @@ class Band:
 
     @property
     def name(self) -> str:
+        """Return the name of the class."""
         return self.kind.name
 
 
 def class_of(devices: float, experts: float = 1) -> Class:
-    """Return the class of a model with `experts` routed experts (1 if dense) on `devices` chips,
-    both above 0.
+    """Return the class of a model on `devices` chips.
+
+    `devices` and `experts` are above 0; `experts` counts the routed experts, 1 if the model is
+    dense.
 
     >>> class_of(1).name, class_of(8, experts=128).name, class_of(9, experts=128).name
     ('dense, 1 chip', 'experts, 2–8 chips', 'experts, over 8 chips')
@@ -167,7 +171,7 @@ def class_of(devices: float, experts: float = 1) -> Class:
 
 
 def _kernels() -> list[Ratio]:
-    """Decode steps from measured kernels, tensor parallel over a node."""
+    """Return the decode steps computed from measured kernels, tensor parallel over a node."""
     found = []
     for row in facts.load("measured_steps"):
         known = scenario.values(
@@ -196,8 +200,11 @@ def _kernels() -> list[Ratio]:
 
 
 def _silicon(left: dict[str, int]) -> list[Ratio]:
-    """Servers of the table whose runs ``validation`` fits; a request's context is its prompt and
-    half its answer.
+    """Return the servers of the table whose runs ``validation`` fits.
+
+    The context of a request is its prompt and half its answer.  Rows that are left out are counted
+    in
+    `left` by the reason.
     """
     found = []
     for case in validation.cases():
@@ -250,8 +257,11 @@ def _runs() -> list[Ratio]:
 
 
 def _reports(left: dict[str, int]) -> list[Ratio]:
-    """Deployments that decode, report tokens a second and chip, and say how many sequences share a
-    chip.
+    """Return the deployments that decode, with their tokens per second and chip.
+
+    Only those count that say how many sequences share a chip; the others are counted in `left` by
+    the
+    reason.
     """
     found = []
     for row in facts.load("measured_serving"):
@@ -335,8 +345,9 @@ def left_out() -> dict[str, int]:
 
 
 def within(rows: Iterable[Ratio], share: float = SHARE) -> tuple[float, float]:
-    """Return the ends (low, high) of the central `share`, between 0 and 1, of the ratios of one row
-    or more.
+    """Return the ends (low, high) of the central `share` of the ratios of one row or more.
+
+    `share` lies between 0 and 1.
     """
     ordered = sorted(row.ratio for row in rows)
 
@@ -377,8 +388,9 @@ def _band_of(kind: Class) -> Band | None:
 def band(
     devices: float, *, experts: float | None = None, model: str | shapes.Shape | None = None
 ) -> Band | None:
-    """Return the band of the class of a scenario, or None where fewer than ``FEWEST`` rows were
-    published for it.
+    """Return the band of a scenario's class, or None if too few rows were published for it.
+
+    Too few means fewer than ``FEWEST``.
 
     Parameters
     ----------
@@ -407,7 +419,8 @@ def said(kind: Class) -> str:
     """Return in words which measurements the band of a class holds, or why it has none.
 
     >>> said(class_of(72))
-    'no measured band for a dense model on more than 8 chips: 0 runs are published, and a band takes 30'
+    'no measured band for a dense model on more than 8 chips: 0 runs are published,
+    and a band takes 30'
     """
     found = _band_of(kind)
     if found is None:
@@ -441,8 +454,7 @@ def page_bands() -> list[dict]:
 
 
 def within_others(kind: Class) -> dict[str, tuple[int, int]]:
-    """Return for each source of a class how many of its rows lie in the band of all others, and how
-    many it has.
+    """Return how many rows of each source lie in the band of all others, and how many it has.
 
     A source is one publisher's runs of one model on one chip (``Ratio.source``).  A class of one
     source gives nothing.
@@ -459,8 +471,11 @@ def within_others(kind: Class) -> dict[str, tuple[int, int]]:
 
 
 def classes_table() -> tuple[list[str], list[list[str]]]:
-    """Return head and rows, a row a class: its runs, what they ran, its band, and how it does on
-    sources left out.
+    """Return the head and the rows of a table of the classes.
+
+    For each class: its runs, what they ran, its band, and the share of the runs of a left-out
+    source
+    that lie in the band of the others.
     """
     rows = []
     for kind in CLASSES:
@@ -489,8 +504,9 @@ def classes_table() -> tuple[list[str], list[list[str]]]:
 
 
 def figure():
-    """Draw measured ÷ predicted of one dense model against batch, as a Figure: a panel for one
-    chip, one for a node.
+    """Draw measured over predicted times of one dense model against the batch, as a Figure.
+
+    One panel shows one chip, the other a node of eight.
     """
     from matplotlib.figure import Figure
 

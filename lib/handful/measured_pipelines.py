@@ -1,5 +1,4 @@
-"""A published training step beside the closed forms: what DualPipe saved, and what its bubble still
-cost.
+"""Compare a published training step with the closed forms of DualPipe and its bubble.
 
 The table (Zhao et al. 2025, table 4) gives totals over a step: passes that overlap with nothing,
 passes that overlap, waiting.  Nothing says how many passes each total holds, so `reconstructed`
@@ -39,16 +38,17 @@ def _value(name: str) -> float:
 
 
 def parts() -> dict[str, float]:
-    """Seconds of a step, by row of the table of facts."""
+    """Return the seconds of each part of a step, by row of the table of facts."""
     return {name: _value(name) for name in PARTS}
 
 
 def step_time() -> float:
+    """Return the seconds of the whole measured step."""
     return _value("v3_step")
 
 
 def micro_batches() -> int:
-    """Micro-batches of one pipeline, of one sequence each.
+    """Return the number of micro-batches of one pipeline, each of one sequence.
 
     >>> micro_batches()
     120
@@ -65,7 +65,7 @@ def micro_batches() -> int:
 
 @cache
 def reconstructed() -> dict[str, float]:
-    """Seconds of single passes, and the bubble that DualPipe would have with them.
+    """Return the seconds of single passes, and of the bubble that DualPipe would have with them.
 
     Keys: forward, inputs, weights, backward (inputs and weights), overlapped; bubble_formula (the
     published closed form), bubble_played (the schedule, played through), bubble_1f1b (1F1B with the
@@ -100,7 +100,7 @@ def reconstructed() -> dict[str, float]:
 
 
 def table() -> tuple[list[str], list[list[str]]]:
-    """Head and rows: the parts of the measured step, and their share of it."""
+    """Return a table, as head and rows, of the parts of the measured step and their shares."""
     words = {
         "v3_forward": "forward passes alone",
         "v3_backward_inputs": "backward passes alone, for inputs",
@@ -120,7 +120,7 @@ def table() -> tuple[list[str], list[list[str]]]:
 
 
 def comparison() -> tuple[list[str], list[list[str]]]:
-    """Head and rows: the bubble by three ways of reckoning, and as it was measured."""
+    """Return a table, as head and rows, of the bubble computed in three ways and as measured."""
     r, whole = reconstructed(), step_time()
     rows = [
         ["1F1B with the same passes", r["bubble_1f1b"]],

@@ -1,4 +1,4 @@
-"""Servers as they were measured, and what has to be added to the floor before it says what they do.
+"""Fit what has to be added to the floor until it predicts the servers that were measured.
 
 The floor (``latency.step_time_mixed``) knows bandwidth and arithmetic.  A server's chips also talk
 to each other in every layer, and each layer costs something whatever its size.
@@ -176,8 +176,9 @@ _GUESSING = {"DeepSeek-V3": ("2026-01-14", "2026-02-05", "2026-02-06")}
 
 @dataclass(frozen=True)
 class Case:
-    """One measured row: what was run, values of symbols for it, seconds per token; if it is not
-    fitted, `why_not`.
+    """One measured row: what was run, the values of symbols for it, and the seconds per token.
+
+    `why_not` gives the reason if it is not fitted.
 
     `sharing` is "sliced" (each chip has a slice of every layer), "experts whole" (of everything but
     experts, which lie whole on one chip each) or "attention apart".
@@ -196,22 +197,23 @@ class Case:
 
     @property
     def over_floor(self) -> float:
+        """Return the measured time over the floor."""
         return self.measured / latency.step_time_mixed(self.known)
 
     def predicted(self, terms: dict[str, float]) -> float:
-        """Seconds per token of a sequence, with the numbers of a fit."""
+        """Return the seconds per token of a sequence, with the numbers of a fit."""
         return _seconds(self.known | terms, self.sharing)
 
 
 def _seconds(known: dict, sharing: str) -> float:
-    """Seconds per token of a sequence, from values of symbols, a fit's terms among them."""
+    """Return the seconds per token of a sequence, from values that include a fit's terms."""
     known = _working(known)
     step = served_step_time_apart if sharing == "attention apart" else served_step_time
     return step(known) / (known["kept_share"] * known["tokens_per_step"])
 
 
 def _working(known: dict) -> dict:
-    """The same with a step that works on guessed tokens too, and the share of them that is kept."""
+    """Return the values for a step that also works on guessed tokens, and the share kept."""
     return known | {
         "tokens_per_step": known["tokens_per_step"] + known["drafts"],
         "kept_share": kept_share(known),
@@ -219,7 +221,7 @@ def _working(known: dict) -> dict:
 
 
 def _chips(row) -> int:
-    """Chips of a run: whole experts lie on all of them.
+    """Return the chips of a run; whole experts lie on all of them.
 
     Some rows count "tp8_ep8" as 8 × 8; their twins say 8.
     """
@@ -228,7 +230,7 @@ def _chips(row) -> int:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """Every measured row whose model's shape is known."""
+    """Return every measured row whose model's shape is known."""
     found, runs = [], set()
     # Of a run that is listed twice, the row that counts its chips right comes first.
     for row in sorted(facts.load("measured_silicon"), key=lambda row: row["chips"] != _chips(row)):
@@ -299,8 +301,7 @@ def cases() -> tuple[Case, ...]:
 
 @dataclass(frozen=True)
 class Fit:
-    """Numbers for one model on one chip, and what they are worth on rows that they were not fitted
-    to.
+    """The numbers fitted to one model on one chip, and how well they predict unseen rows.
 
     Together they predict; one by one they are loose, since one can make up for another (an
     efficiency of 1 says so).  `low` and `high` are the central 90 % of measured over predicted,
@@ -321,8 +322,9 @@ class Fit:
 
 
 def _parts(rows: list[Case], acceptance: float):
-    """What each of the first four numbers multiplies or divides: seconds per token, and layers per
-    token; row by row.
+    """Return what each of the first four numbers multiplies or divides, one row per case.
+
+    The first three columns are seconds per token, the fourth layers per token.
 
     All rows that share the work alike are computed at once.
     """
@@ -352,8 +354,9 @@ def _parts(rows: list[Case], acceptance: float):
 
 
 def _fit_at(rows: list[Case], acceptance: float) -> tuple[float, dict[str, float]]:
-    """The four other numbers that make the relative errors least, outliers counting less; the mean
-    error and they.
+    """Return the mean error and the numbers of the fit for a given acceptance.
+
+    The four other numbers minimise the relative errors, with less weight on outliers.
     """
     import numpy as np
     from scipy.optimize import nnls
@@ -373,7 +376,7 @@ def _fit_at(rows: list[Case], acceptance: float) -> tuple[float, dict[str, float
 
 
 def _fit(rows: list[Case]) -> dict[str, float]:
-    """All the numbers; the acceptance is 0 where nothing is guessed."""
+    """Return all the numbers of a fit; the acceptance is 0 where nothing is guessed."""
     from scipy.optimize import minimize_scalar
 
     if not any(case.known["drafts"] for case in rows):
@@ -388,9 +391,7 @@ def _fit(rows: list[Case]) -> dict[str, float]:
 
 
 class OutsideFit(ValueError):
-    """A model on a chip that has no fit, or a machine or load beyond the rows that the fit was made
-    from.
-    """
+    """An error for a model and chip without a fit, or for a load or machine outside its rows."""
 
 
 _NOUNS = {
@@ -403,17 +404,19 @@ _NOUNS = {
 
 @cache
 def reach(model: str, chip: str) -> dict[str, tuple[float, float]]:
-    """Return the least and the most of what a fit has seen: `devices`, `batch`, `context` and
-    `prompt_per_answer`.
+    """Return the least and the greatest values that a fit has seen.
 
-    Raises `OutsideFit` where there is no fit.
+    Keys: `devices`, `batch`, `context` and `prompt_per_answer`.  Raises `OutsideFit` where there is
+    no
+    fit.
 
     >>> reach("DeepSeek-V3", "B200 SXM")["devices"]
     (4, 8)
     >>> reach("Qwen3 32B", "B200 SXM")
     Traceback (most recent call last):
     ...
-    handful.validation.OutsideFit: There is no fit of Qwen3 32B on B200 SXM; there are fits of DeepSeek-V3 on ...
+    handful.validation.OutsideFit: There is no fit of Qwen3 32B on B200 SXM;
+    there are fits of DeepSeek-V3 on ...
     """
     if (model, chip) not in fitted():
         raise OutsideFit(
@@ -466,8 +469,9 @@ def predict(
     prompt_per_answer: float,
     sharing: str = "sliced",
 ) -> float:
-    """Return the seconds per token of each sequence on a server of a fitted kind, without guessed
-    tokens.
+    """Return the seconds per token of each sequence on a server of a fitted kind.
+
+    The server guesses no tokens ahead.
 
     Parameters
     ----------
@@ -491,7 +495,8 @@ def predict(
     >>> predict("Llama 3.1 70B", "H100 SXM", "fp8", devices=16, **at)
     Traceback (most recent call last):
     ...
-    handful.validation.OutsideFit: The fit of Llama 3.1 70B on H100 SXM holds for 2 to 8 chips; got 16.
+    handful.validation.OutsideFit: The fit of Llama 3.1 70B on H100 SXM holds for 2 to 8 chips;
+    got 16.
     """
     load = {
         "devices": devices,
@@ -554,8 +559,9 @@ def run_values(row: facts.Row) -> dict:
 
 
 def beyond() -> list[tuple[int, float]]:
-    """Return what a fit would say of larger machines, had it not refused: chips, and measured over
-    predicted.
+    """Return what a fit would predict for larger machines than those it was made from.
+
+    Each item is the number of chips, and the measured over the predicted time.
 
     The rows are those of ``measured_runs`` whose model was fitted, on more chips than the fit has
     seen.  Where the chip has no fit, that of the chip with the same arithmetic stands in: a B200's
@@ -581,27 +587,28 @@ def beyond() -> list[tuple[int, float]]:
 
 @cache
 def rows_of(model: str, chip: str) -> tuple[Case, ...]:
-    """The measured rows of a model on a chip that a fit may use."""
+    """Return the measured rows of a model on a chip that a fit may use."""
     return tuple(
         case for case in cases() if (case.model, case.chip) == (model, chip) and not case.why_not
     )
 
 
 def fitted() -> tuple[tuple[str, str], ...]:
-    """Each model and chip with enough measured rows for a fit."""
+    """Return each model and chip with enough measured rows for a fit."""
     found = sorted({(case.model, case.chip) for case in cases()})
     return tuple(pair for pair in found if len(rows_of(*pair)) >= FEWEST)
 
 
 @cache
 def terms(model: str, chip: str) -> dict[str, float]:
-    """What a fit to all rows of a model on a chip finds, by the names of its terms."""
+    """Return the numbers that fit all rows of a model on a chip, by the names of their terms."""
     return _fit(list(rows_of(model, chip)))
 
 
 def unseen(rows: Sequence[Case]):
-    """Measured over predicted of each row, by a fit to four fifths of the rows, which it is not
-    among: an array.
+    """Return an array of measured over predicted times, each predicted without using its own row.
+
+    Each row is predicted by a fit to the other four fifths of the rows.
     """
     import numpy as np
 
@@ -621,7 +628,7 @@ def _band(values) -> tuple[float, float]:
 
 @cache
 def fits() -> tuple[Fit, ...]:
-    """A fit for each model and chip with enough measured rows.
+    """Return a fit for each model and chip with enough measured rows.
 
     >>> all(0.8 < fit.low < 1 < fit.high < 1.35 for fit in fits())
     True
@@ -647,7 +654,7 @@ def fits() -> tuple[Fit, ...]:
 
 
 def unexplained() -> dict[str, int]:
-    """Measured rows that are not fitted, counted by the reason."""
+    """Count the measured rows that are not fitted, by the reason."""
     reasons: dict[str, int] = {}
     for row in facts.load("measured_silicon"):
         if row["model"].split("/")[1] not in _MODELS:

@@ -1,5 +1,4 @@
-"""The fabric: tokens routed at random over chips, switches and ports, their bytes counted on every
-link.
+"""Simulate tokens routed at random over chips and switches, and count bytes on each link.
 
 Against it stand the closed forms of ``experts``.  The graph: every chip has a link to the switch of
 its scale-up domain and one to its own port; ports meet in a spine.  Copies take the shortest path:
@@ -52,7 +51,7 @@ class Traffic:
 
 
 def distinct_destinations(experts: int, active_experts: int, destinations: int) -> float:
-    """Expected number of chips, nodes or racks that hold one of a token's experts.
+    """Return the expected number of chips, nodes or racks that hold one of a token's experts.
 
     Parameters
     ----------
@@ -64,8 +63,10 @@ def distinct_destinations(experts: int, active_experts: int, destinations: int) 
     FabricError
         Where these do not hold.
 
-    Notes ----- A token picks k different experts of E, so one of D places is missed with C(E − E/D,
-    k) / C(E, k).
+    Notes
+    -----
+    A token picks k different experts of E, so one of D places is missed with C(E − E/D, k) / C(E,
+    k).
 
     >>> distinct_destinations(
     ...     experts=256, active_experts=256, destinations=8
@@ -74,7 +75,8 @@ def distinct_destinations(experts: int, active_experts: int, destinations: int) 
     >>> distinct_destinations(experts=256, active_experts=8, destinations=72)
     Traceback (most recent call last):
     ...
-    handful.simulate.fabric.FabricError: experts must be a multiple of the places that hold them; got 256 and 72.
+    handful.simulate.fabric.FabricError: experts must be a multiple of the places that hold them;
+    got 256 and 72.
     """
     _check(experts, active_experts, destinations)
     missed = math.comb(experts - experts // destinations, active_experts) / math.comb(
@@ -84,8 +86,7 @@ def distinct_destinations(experts: int, active_experts: int, destinations: int) 
 
 
 def expected_imbalance(tokens: int, active_experts: int, experts: int, devices: int) -> float:
-    """Expected load of the busiest chip over the mean load, when `tokens` tokens choose experts
-    uniformly.
+    """Return the expected load of the busiest chip over the mean load, for a uniform router.
 
     Parameters
     ----------
@@ -99,9 +100,12 @@ def expected_imbalance(tokens: int, active_experts: int, experts: int, devices: 
     FabricError
         Where these do not hold.
 
-    Notes ----- A chip's load is a sum of hypergeometric counts, and its distribution is exact.  The
-    largest of n is taken as if loads were independent, its excess stretched by √(n/(n − 1)) as they
-    share one total; simulations agree to 3 % of the excess.
+    Notes
+    -----
+    A chip's load is a sum of hypergeometric counts, and its distribution is exact.  The largest of
+    n
+    is taken as if loads were independent, its excess stretched by √(n/(n − 1)) as they share one
+    total; simulations agree to 3 % of the excess.
 
     >>> round(
     ...     expected_imbalance(tokens=8192, active_experts=8, experts=256, devices=256), 2
@@ -137,10 +141,10 @@ def expected_imbalance(tokens: int, active_experts: int, experts: int, devices: 
 
 
 def network(devices: int, domain_devices: int):
-    """The graph: chips 0 to n − 1, ("switch", r) for each domain, ("port", i) for each chip, and
-    "spine".
+    """Return the directed graph of chips, switches and ports.
 
-    Every edge carries `kind`, "scale-up" or "scale-out"; edges are one-way, in pairs.
+    Nodes are the chips 0 to n − 1, ("switch", r) for each domain, ("port", i) for each chip, and
+    "spine".  Every edge carries `kind`, "scale-up" or "scale-out"; edges are one-way, in pairs.
 
     >>> import networkx
     >>> racks = network(16, 8)
@@ -167,12 +171,12 @@ def network(devices: int, domain_devices: int):
 def choose(
     tokens: int, experts: int, active_experts: int, domains: int, domain_limit: int | None, draw
 ):
-    """Experts that each token picks, as an array (tokens, active_experts); `draw` is a NumPy
-    Generator.
+    """Return the experts that each token picks, as an array (tokens, active_experts).
 
-    Scores are uniform and independent.  With a limit, a token keeps the domains with the highest
-    sum of their best k/limit scores and picks among the experts there, as DeepSeek-V3 does (its
-    report, section 2.1.2).
+    `draw` is a NumPy Generator.  Scores are uniform and independent.  With a limit, a token keeps
+    the
+    domains with the highest sum of their best k/limit scores and picks among the experts there, as
+    DeepSeek-V3 does (its report, section 2.1.2).
     """
     import numpy as np
 
@@ -203,7 +207,7 @@ def simulate(
     once: bool = False,
     seed: int = 1,
 ) -> Traffic:
-    """Route the tokens of one layer and count.
+    """Route the tokens of one layer and count the bytes on the links.
 
     Parameters
     ----------
@@ -217,8 +221,7 @@ def simulate(
         Most domains that a token may use, with at least `active_experts` experts in them.
     once : bool
         One copy to each domain, to the chip of the sender's own place there, which hands copies on;
-        else one
-        copy an expert, straight to its chip.
+        else one copy an expert, straight to its chip.
     seed : int
         The same seed gives the same traffic.
 
@@ -230,7 +233,8 @@ def simulate(
     >>> simulate(10, experts=60, active_experts=4, devices=16, domain_devices=8)
     Traceback (most recent call last):
     ...
-    handful.simulate.fabric.FabricError: experts must be a multiple of the places that hold them; got 60 and 16.
+    handful.simulate.fabric.FabricError: experts must be a multiple of the places that hold them;
+    got 60 and 16.
     """
     import numpy as np
 
@@ -294,7 +298,7 @@ def simulate(
 
 
 def _load(links, sent) -> dict:
-    """Copies on each link when every pair's copies take the shortest path."""
+    """Return the copies on each link when every pair's copies take the shortest path."""
     import networkx
 
     copies = dict.fromkeys(links.edges, 0)
@@ -315,8 +319,7 @@ def compare(
     seed: int = 1,
     **layout,
 ) -> tuple[list[str], list[list[str]]]:
-    """A table for the page: head and rows of what was counted, what the closed form says, and their
-    ratio.
+    """Return the head and the rows of a table of counts, closed forms and their ratios.
 
     `layout` holds what else `simulate` takes; without any it is DeepSeek-V3 over 64 chips in nodes
     of 8.

@@ -79,8 +79,9 @@ def gantt(schedule: Schedule, run: Run, *, title: str | None = None):
 def compare(
     stages: int, micro_batches: int, backward: float, weights: float
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: the bubble of each schedule in closed form and played through, and what a
-    device holds at most.
+    """Return the head and the rows of a table that compares the schedules.
+
+    For each: the bubble in closed form and played through, and what a device holds at most.
 
     Times are in forward passes.  Where two passes overlap they take as long as one after the other.
 

@@ -1,5 +1,4 @@
-"""Pipeline schedules, step by step: who computes what when, and who waits (the lecture, 57:00 to
-60:58).
+"""Pipeline schedules, step by step (the lecture, 57:00 to 60:58).
 
 A schedule is one list of work for each device, in the order in which the device does it.  ``run``
 finds the times: a piece starts when its device is free and what it needs has arrived.  Nothing else
@@ -72,8 +71,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What came out: bars, the makespan, the bubble, and how many micro-batches' activations are
-    held at most.
+    """The result of a run: its bars, the makespan, and the waiting and the memory of each device.
 
     `idle` is each device's waiting between the start of the run and its end, `bubble` the longest
     of them.  `held` counts, for each device, forward passes whose backward pass has not ended, at
@@ -87,6 +85,7 @@ class Run:
 
     @property
     def bubble(self) -> float:
+        """Return the longest waiting time of a device."""
         return max(self.idle)
 
 
@@ -101,7 +100,7 @@ def _straight(stream: int, stage: int) -> int:
 
 
 def gpipe(stages: int, micro_batches: int) -> Schedule:
-    """All forward passes, then all backward passes (Huang et al. 2019)."""
+    """Return GPipe's schedule: all forward passes, then all backward passes (Huang et al. 2019)."""
     _check(stages, micro_batches)
     orders = [
         [(Piece("F", 0, i, j),) for j in range(micro_batches)]
@@ -112,8 +111,9 @@ def gpipe(stages: int, micro_batches: int) -> Schedule:
 
 
 def one_forward_one_backward(stages: int, micro_batches: int) -> Schedule:
-    """1F1B: each stage starts on backward passes as soon as it can, so that fewer activations are
-    held.
+    """Return the schedule 1F1B.
+
+    Each stage starts on backward passes as soon as it can, so that fewer activations are held.
     """
     _check(stages, micro_batches)
     orders = []
@@ -127,7 +127,7 @@ def one_forward_one_backward(stages: int, micro_batches: int) -> Schedule:
 
 
 def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
-    """1F1B with `chunks` pieces of the model on each device (Narayanan et al. 2021).
+    """Return 1F1B with `chunks` pieces of the model on each device (Narayanan et al. 2021).
 
     Micro-batches go in groups of one for each device, so their number must be a multiple of the
     devices.
@@ -170,9 +170,10 @@ def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
 
 
 def zero_bubble(stages: int, micro_batches: int) -> Schedule:
-    """ZB-H1: 1F1B whose backward passes come in halves, the later half kept for when a stage would
-    wait (Qi et al. 2024).
+    """Return the schedule ZB-H1 (Qi et al. 2024).
 
+    It is 1F1B whose backward passes come in halves, the later half kept for when a stage would
+    wait.
     Stage i puts off i of them, so that each stage holds no more than the first one of 1F1B.
     """
     _check(stages, micro_batches)
@@ -192,12 +193,13 @@ def zero_bubble(stages: int, micro_batches: int) -> Schedule:
 
 
 def dual_pipe(stages: int, micro_batches: int) -> Schedule:
-    """DualPipe: micro-batches from both ends at once, a forward pass of one overlapped with a
-    backward pass of another.
+    """Return the schedule DualPipe, which feeds micro-batches from both ends at once.
 
-    Each device holds two stages, its own and its mirror image's (DeepSeek-V3's report, 3.2.1, and
-    the published schedule).  Devices come in pairs, and at least two micro-batches for each are
-    needed.
+    A forward pass of one overlaps with a backward pass of another.  Each device holds two stages,
+    its
+    own and its mirror image's (DeepSeek-V3's report, 3.2.1, and the published schedule).  Devices
+    come
+    in pairs, and at least two micro-batches for each are needed.
     """
     _check(stages, micro_batches)
     if stages % 2 or micro_batches % 2 or micro_batches < 2 * stages:
@@ -289,7 +291,7 @@ SCHEDULES: dict[str, Callable[[int, int], Schedule]] = {
 
 
 def allowed(name: str, stages: int, micro_batches: int) -> tuple[int, int]:
-    """The sizes nearest above those wanted that the schedule of this name can be made for.
+    """Return the sizes nearest above those wanted for which the named schedule exists.
 
     >>> allowed("interleaved", 4, 6), allowed("dual_pipe", 3, 6), allowed("1f1b", 3, 1)
     ((4, 8), (4, 8), (3, 1))
@@ -313,7 +315,7 @@ def run(
     overlapped: float | None = None,
     hop: float = 0.0,
 ) -> Run:
-    """Times of every piece of a schedule.
+    """Return the times of every piece of a schedule.
 
     Parameters
     ----------
@@ -344,7 +346,7 @@ def run(
     done: dict[tuple[str, int, int, int], float] = {}
 
     def needs(piece: Piece):
-        """What has to be done before, each with the delay on the way here."""
+        """Yield what has to be done before a piece, each with the delay on the way here."""
         kind, stream, stage, number = piece
         here = schedule.device_of(stream, stage)
         if kind == "F" and stage > 0:
@@ -397,10 +399,11 @@ def run(
 
 
 def circle(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200):
-    """Each piece of work of micro-batches that go round: (round, micro-batch, stage, start, ready).
+    """Yield each piece of work of micro-batches that go round a pipeline.
 
-    `ready` is when the next stage, or the first one for the next token, can have it: its end and
-    the hop.
+    A piece is (round, micro-batch, stage, start, ready).  `ready` is when the next stage, or the
+    first
+    one for the next token, can have it: its end and the hop.
 
     >>> list(circle(2, 1, 1.0, 0.5, rounds=1))
     [(0, 0, 0, 0.0, 1.5), (0, 0, 1, 1.5, 3.0)]
@@ -425,8 +428,7 @@ def circle(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0,
 def decode(
     stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200
 ) -> dict[str, float]:
-    """Micro-batches that go round a pipeline for token after token: what a stage works, and what a
-    token takes.
+    """Simulate micro-batches that go round a pipeline for token after token.
 
     Returns `utilisation` of the stages, `token_latency` and `in_flight` (micro-batches whose caches
     are held on each stage: all of them, for every one comes back), over the last half of `rounds`.
@@ -452,7 +454,10 @@ def decode(
 
 
 def _held(schedule: Schedule, bars: list[Bar], device: int) -> float:
-    """The most forward passes on a device whose backward pass, or its first half, has not ended."""
+    """Return the most forward passes that a device holds at once.
+
+    A pass is held until its backward pass, or the first half of that, has ended.
+    """
     changes = []
     for bar in bars:
         if bar.device == device:

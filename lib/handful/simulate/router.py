@@ -1,4 +1,4 @@
-"""A router that throws dice: which experts each token picks, and how many copies each chip gets.
+"""Simulate a random router: the experts that tokens pick, and the copies that chips get.
 
 The picture ``page/scenes/placement`` draws the same numbers in Python and in the browser, so that
 the draws come from ``mulberry32`` and every tie is broken by position.
@@ -23,7 +23,7 @@ class RouterError(ValueError):
 
 
 def popularity(experts: int, skew: float) -> list[float]:
-    """Cumulated shares of the experts: the r-th most popular is picked in proportion to r^−skew.
+    """Return cumulated shares, where the r-th most popular expert has a share ∝ r^−skew.
 
     Ranks are shuffled over positions, always in the same way, so that popular experts are not
     neighbours.
@@ -47,8 +47,9 @@ def popularity(experts: int, skew: float) -> list[float]:
 def loads(
     tokens: int, experts: int, active_experts: int, skew: float = 0.0, seed: int = 1
 ) -> tuple[int, ...]:
-    """Copies that each expert gets when every token picks its experts one after the other, no
-    expert twice.
+    """Return the copies that each expert gets when every token picks its experts at random.
+
+    A token picks them one after the other, and no expert twice.
 
     Parameters
     ----------
@@ -65,7 +66,9 @@ def loads(
     >>> loads(10, 16, 9)
     Traceback (most recent call last):
     ...
-    handful.simulate.router.RouterError: active_experts must be between 1 and 8, half of the experts; got 9.
+    handful.simulate.router.RouterError: active_experts must be between 1 and 8, half of the
+    experts;
+    got 9.
     """
     if not 1 <= active_experts <= experts // 2:
         raise RouterError(
@@ -84,7 +87,7 @@ def loads(
 
 
 def _find(shares: list[float], x: float) -> int:
-    """The first position whose cumulated share exceeds x; by halving, as the browser does."""
+    """Return the first position whose cumulated share exceeds x, by bisection as in the browser."""
     low, high = 0, len(shares) - 1
     while low < high:
         middle = (low + high) // 2
@@ -96,7 +99,7 @@ def _find(shares: list[float], x: float) -> int:
 
 
 def spread(counts, devices: int, spare: int = 0) -> list[list[float]]:
-    """Copies on every chip, expert by expert.
+    """Return the copies on every chip, expert by expert.
 
     Without `spare` experts lie in order, as many on each chip as can be.  With it, as many second
     (third, …) copies of the busiest experts are made, each taking its share of the tokens, and all
@@ -130,7 +133,7 @@ def spread(counts, devices: int, spare: int = 0) -> list[list[float]]:
 
 
 def on_chips(counts, devices: int, spare: int = 0) -> list[float]:
-    """Copies that each chip gets in all."""
+    """Return the total copies that each chip gets."""
     return [sum(chip) for chip in spread(counts, devices, spare)]
 
 
@@ -142,8 +145,7 @@ def token(
     domain_limit: int,
     seed: int,
 ) -> tuple[int, list[int]]:
-    """One token: the chip that it is on, in the first domain, and the chips of its experts, in
-    order.
+    """Return the chip of one token, in the first domain, and the chips of its experts, in order.
 
     With a limit below the number of domains it keeps those with the highest sum of their best
     k/limit scores, as DeepSeek-V3's router does (its report, section 2.1.2).

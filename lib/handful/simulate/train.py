@@ -1,7 +1,7 @@
-"""The train: decode steps leave every T, full or not, and an answer keeps its seat (the lecture,
-22:30).
+"""Simulate decode steps as trains that leave at fixed intervals (the lecture, 22:30).
 
-A request waits for the next departure at which a seat is free, first come first served.  From then
+A train leaves every T, full or not, and an answer keeps its seat.  A request waits for the next
+departure at which a seat is free, first come first served.  From then
 on it rides every train, a token on each, until its answer ends: a seat is held for as many
 intervals as the answer has tokens.  So only the first token is waited for, and it takes the wait
 and one interval.  While a seat is free, that is between T and 2 T, and 1.5 T on average.  When none
@@ -9,7 +9,7 @@ is, a request waits until answers of others end.
 
 Three ways to the same numbers: ``simulate`` (a discrete-event simulation in simpy), ``depart`` (a
 recurrence, which the page runs too), and the exact queue for lengths without memory:
-``mean_delay``, ``left_behind``, ``delay_bound``. For many tokens an answer it turns into the queue
+``mean_delay``, ``left_behind``, ``delay_bound``.  For many tokens an answer it turns into the queue
 M/M/c, which ``handful.queueing`` solves.
 
 >>> late = [arrival - 1e-9 for arrival in (0.02, 0.04)]  # just in time for a departure
@@ -65,9 +65,7 @@ def _exponentials(count: int, seed: int) -> tuple[float, ...]:
 
 
 def poisson_arrivals(rate: float, count: int, seed: int = 1) -> list[float]:
-    """Return the times of `count` arrivals at `rate` a second, at random and independent of each
-    other.
-    """
+    """Return the times of `count` arrivals of a Poisson process with `rate` arrivals per second."""
     if not 0 < rate < math.inf or count < 1:
         raise TrainError(
             f"Arrivals want a rate above 0 and a count of 1 or more; got {rate} and {count}."
@@ -178,8 +176,9 @@ def delays(
     tokens: int | Sequence[int] = 1,
     aboard: Sequence[int] = (),
 ) -> list[float]:
-    """Return the time of each request to its first token, wait plus one interval, in seconds;
-    inputs as of `depart`.
+    """Return the time of each request to its first token in seconds, the wait plus one interval.
+
+    Inputs are those of `depart`.
     """
     leaves = depart(arrivals, interval, seats, tokens, aboard)
     return [leave - arrival + interval for arrival, leave in zip(arrivals, leaves)]
@@ -192,8 +191,7 @@ def simulate(
     tokens: int | Sequence[int] = 1,
     aboard: Sequence[int] = (),
 ) -> list[float]:
-    """Return departures as `depart` gives them, by a simulation: requests come, trains leave,
-    answers end.
+    """Return departures as `depart` gives them, by a discrete-event simulation.
 
     >>> times, lengths = poisson_arrivals(rate=50, count=500), answer_lengths(20, 500)
     >>> gap = max(
@@ -248,7 +246,7 @@ def simulate(
 
 
 def _poisson(mean: float):
-    """The probabilities of 0, 1, 2, … arrivals, as far as they matter."""
+    """Return the probabilities of 0, 1, 2, … arrivals, up to where they are negligible."""
     import numpy as np
     from scipy.special import gammaln
 
@@ -258,7 +256,7 @@ def _poisson(mean: float):
 
 
 def _binomial(trials, share: float, most: int):
-    """The probabilities that 0 … `most` of so many answers end, a row for each number of trials."""
+    """Return the probabilities that 0 … `most` answers end, a row for each number of trials."""
     import numpy as np
     from scipy.special import gammaln
 
@@ -278,7 +276,7 @@ def _binomial(trials, share: float, most: int):
 
 @lru_cache(maxsize=32)
 def _present(load: float, seats: int, tokens: float):
-    """Counts of requests, seated or waiting, and two distributions over them in the steady state.
+    """Return counts of requests, seated or waiting, and two steady-state distributions over them.
 
     The first is that just after a departure, the second that of those who are still there just
     before the next one lets the newcomers on.  Of n present min(n, seats) ride; each of their
@@ -330,8 +328,9 @@ def _present(load: float, seats: int, tokens: float):
 
 
 def queue_left_behind(load: float, seats: int, tokens: float = 1):
-    """Return the stationary distribution of the number that a train leaves behind, as an array of
-    probabilities.
+    """Return the stationary distribution of the number that a train leaves behind.
+
+    It is an array of probabilities.
 
     Parameters are those of `left_behind`.  With answers of one token the queue n becomes max(n + A
     − seats, 0) from one departure to the next, with A Poisson of mean load × seats.
@@ -343,8 +342,9 @@ def queue_left_behind(load: float, seats: int, tokens: float = 1):
 
 
 def mean_delay(interval: float, load: float, seats: int, tokens: float = 1) -> float:
-    """Return the mean time to a first token in seconds: half an interval, the trains missed
-    (Little's law), the ride.
+    """Return the mean time to a first token in seconds.
+
+    It is half an interval, the trains missed (Little's law), and the ride.
 
     Parameters are those of `left_behind`, and the interval in seconds.
 
@@ -409,8 +409,9 @@ def left_behind(load: float, seats: int, trains: int = 1, tokens: float = 1) -> 
 def delay_bound(
     interval: float, load: float, seats: int, tokens: float = 1, share: float = 0.99
 ) -> float:
-    """Return the least whole number of intervals, in seconds, within which that share gets a first
-    token.
+    """Return the least time within which `share` of the requests get a first token.
+
+    It is a whole number of intervals, in seconds.
 
     Parameters are those of `left_behind`; `share` lies between 0 and 1.  A request that misses k
     trains gets its first token within k + 2 intervals.
