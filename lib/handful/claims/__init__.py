@@ -1,4 +1,4 @@
-"""The ledger: every claim of the lecture with its time, its recomputation, a verdict and a source.
+"""Claims of the lecture, each with its time, its recomputation, a verdict and a source.
 
 A TOML file a chapter beside this module, ``SEGMENT-CHAPTER.toml``, holds the rows; `load` reads,
 recomputes and judges.  A row says who said it and when: to the second, or about.  It holds what was
@@ -114,8 +114,9 @@ class ClaimsError(AskError):
 
 @dataclass(frozen=True)
 class Value:
-    """The claimed number under one convention; `agrees` says whether it is within the tolerance of
-    what was said.
+    """The claimed number under one convention.
+
+    `agrees` says whether it is within the tolerance of what was said.
     """
 
     label: str
@@ -170,20 +171,21 @@ class Claim:
 
     @property
     def seconds(self) -> int:
-        """Its second in the lecture, or about."""
+        """Return the (approximate) second of the claim in the lecture."""
         return lecture_seconds(self.time.removeprefix("about "))
 
     @property
     def address(self) -> str:
-        """The lecture at that second."""
+        """Return the address of the lecture at that second."""
         return lecture_address(self.time.removeprefix("about "))
 
 
 def judge(
     values, spoken: tuple[float, float], within: float, of: str = "all", at_least: bool = False
 ) -> str:
-    """Return the verdict on a spoken interval from what the admissible conventions give; "mixed"
-    where it depends.
+    """Return the verdict on a spoken interval from the values of the admissible conventions.
+
+    The verdict is "mixed" where it depends on the convention.
 
     Parameters
     ----------
@@ -232,12 +234,13 @@ def _near(value: float, spoken: tuple[float, float], factor: float, at_least: bo
 
 
 def find(name: str) -> Claim:
-    """One claim by its id.
+    """Return one claim by its id.
 
     >>> find("balance-is-3000")
     Traceback (most recent call last):
     ...
-    handful.claims.ClaimsError: There is no claim 'balance-is-3000'; the nearest are balance-is-300 or ...
+    handful.claims.ClaimsError: There is no claim 'balance-is-3000';
+    the nearest are balance-is-300 or ...
     """
     known = {claim.id: claim for claim in load()}
     if name not in known:
@@ -247,7 +250,7 @@ def find(name: str) -> Claim:
 
 @cache
 def load() -> tuple[Claim, ...]:
-    """All claims in the order of the lecture, recomputed.
+    """Return all claims in the order of the lecture, recomputed.
 
     Raises
     ------
@@ -264,7 +267,7 @@ def load() -> tuple[Claim, ...]:
 
 
 def read(path: Path) -> list[Claim]:
-    """The claims of one file; its name says segment and chapter."""
+    """Read the claims of one file, whose name says segment and chapter."""
     segment, _, chapter = path.stem.partition("-")
     if not segment.isdecimal() or int(segment) not in SEGMENTS or chapter not in CHAPTERS:
         raise ClaimsError(
@@ -352,8 +355,9 @@ def _claim(row: dict, file: str, segment: int, chapter: str) -> Claim:
 
 
 def _settled(row: dict, found: str, stop) -> str:
-    """Return the verdict that is shown: what was found, with what the row says of it, and no more
-    than that.
+    """Return the verdict that is shown: what was found, with what the row says of it.
+
+    The row must hold no more than that verdict needs.
     """
     for key, wanted in (
         ("depends", ("mixed", "depends")),
@@ -379,8 +383,9 @@ def _settled(row: dict, found: str, stop) -> str:
 
 
 def _filled(reason: str, known: dict[str, str], stop) -> str:
-    """The reason with each number that stands in braces, by its label among the values or as a
-    request of its own.
+    """Fill in the numbers that stand in braces in a reason.
+
+    Each is the label of a value, or a request of its own.
     """
 
     def number(found: re.Match) -> str:

@@ -1,3 +1,1 @@
-"""The book's explorers, a module a chapter: plots that the reader drives, declared and nothing
-else.
-"""
+"""The book's explorers: a module per chapter that declares the plots a reader can drive."""

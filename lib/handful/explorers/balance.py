@@ -13,7 +13,7 @@ _GENERATIONS = (("A100 80GB", "bf16"), ("H100 SXM", "fp8"), ("GB300 NVL72", "fp4
 
 
 def _spread() -> tuple[float, float]:
-    """Lowest and highest balance of the chips that are sold, as factors of the lecture's 300."""
+    """Return the lowest and highest balance of sold chips, as factors of the lecture's 300."""
     found = []
     for chip in page_rows()["hardware"]:
         for form in page_rows()["precision"]:

@@ -131,7 +131,7 @@ _KINDS = dict(zip(("plain", "norm", "residual", "both"), nudges.KINDS))
 
 
 def _decades(values, unrelated: float) -> list[int]:
-    """Thousandths of a decade, which take a third of the room of decimals on the page."""
+    """Return thousandths of a decade, which take a third of the room of decimals on the page."""
     return [round(1000 * float(np.log10(value / unrelated))) for value in values]
 
 
@@ -147,7 +147,10 @@ def _grown(simulated: bool, gain: str) -> dict[str, list[int]]:
 
 @cache
 def _growth() -> dict[str, object]:
-    """Simulated: a second of work, so that it is done for whoever looks."""
+    """Simulate the growth of differences, which takes a second of work.
+
+    It is a function so that the work is done only when somebody looks.
+    """
     return {
         "cipher": _decades(ciphers.avalanche(16, samples=400).mean(axis=(1, 2)), 0.5),
         "gains": {gain: _grown(True, gain) for gain in _GAINS},
@@ -333,7 +336,7 @@ activations_against_depth = Explorer(
 
 
 def _drift(dtype, gain: float = 1.0) -> list[tuple[int, float]]:
-    """Rounds there and back, and how far the rebuilt inputs are off: measured, not modelled."""
+    """Return the rounds there and back, and the measured error of the rebuilt inputs."""
     found = []
     for depth in (1, 2, 4, 8, 16, 32, 64):
         streams = np.random.default_rng(2).standard_normal((2, 16, 32)).astype(dtype)

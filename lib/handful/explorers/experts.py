@@ -46,13 +46,16 @@ _CHIP = ("memory_bandwidth", "memory_capacity", "peak_flops")
 
 
 def _v3(name: str, network: str | None = None, only=None) -> dict[str, float]:
-    """DeepSeek-V3 in fp8 on a chip: what a plot holds that does not follow the page, or some of it."""
+    """Return values of DeepSeek-V3 in fp8 on a chip, all or `only` some.
+
+    They are what a plot holds that does not follow the page's scenario.
+    """
     known = experts.expert_values(name, "DeepSeek-V3", network, precision="fp8")
     return {key: known[key] for key in only or known if known[key] is not None}
 
 
 def _v3_cache(form: str) -> float:
-    """Bytes of DeepSeek-V3's cache for a token."""
+    """Return the bytes of DeepSeek-V3's cache for a token."""
     return experts.expert_values("H100 SXM", "DeepSeek-V3", precision=form)["kv_bytes_per_token"]
 
 

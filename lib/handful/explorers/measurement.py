@@ -23,8 +23,9 @@ _PAIRS = {
 
 @cache
 def _sets() -> dict[str, dict]:
-    """For each model and chip: the floor's predictions, and those of fits that had not seen the
-    row.
+    """Return predictions for each model and chip, by the floor and by fits.
+
+    The fits had not seen the row that they predict.
     """
     found = {}
     for key, (model, chip) in _PAIRS.items():

@@ -28,7 +28,7 @@ _SHOWN = (
 
 
 def _level(quantity, label: str, value: float | None = None) -> Mark:
-    """A level line at a quantity's own value."""
+    """Return a level line at a quantity's own value."""
     formula = Formula(
         quantity,
         quantity.symbol,
@@ -41,7 +41,7 @@ def _level(quantity, label: str, value: float | None = None) -> Mark:
 
 
 def _by_both(formula, **more) -> list[Curve]:
-    """The formula by either fit of the Chinchilla law; the refit is drawn strong."""
+    """Return curves of the formula by both fits of the Chinchilla law, the refit drawn strong."""
     return [
         Curve(
             formula,
@@ -68,8 +68,9 @@ def _efficiency(value: float = 0.3) -> Control:
 
 
 def _first_approaches() -> Points:
-    """Return the points that Hoffmann et al. print by approaches 1 and 2: FLOPs of training against
-    tokens for each parameter.
+    """Return the points that Hoffmann et al. print for approaches 1 and 2.
+
+    They are FLOPs of training against tokens for each parameter.
     """
     return Points(
         "approaches 1, 2",
@@ -82,8 +83,9 @@ def _first_approaches() -> Points:
 
 
 def _budgets() -> Points:
-    """The lecture's guess and disclosed models: FLOPs of training against tokens for each active
-    parameter.
+    """Return points of the lecture's guess and of disclosed models.
+
+    They are FLOPs of training against tokens for each active parameter.
     """
     return Points(
         "models, and the lecture's guess",
@@ -289,8 +291,9 @@ isoflop = Explorer(
 
 
 def _for_a_hundred(fit: str) -> float:
-    """The split for which the lecture's model, 100 billion active and 200 trillion tokens, has the
-    cheapest life.
+    """Return the split for which the lecture's model has the cheapest life.
+
+    That model has 100 billion active parameters and 200 trillion tokens.
     """
     best = lifetime.bill_ratio_at_optimum(
         _LAWS[fit], active_parameters=100e9, pretraining_tokens=200e12
@@ -457,7 +460,10 @@ _COUNTS = overtraining.published_traffic()
 
 
 def _through(first: int, last: int) -> dict[str, float]:
-    """Rate in January 2024 and doubling time of the growth that meets two of the published counts."""
+    """Return the exponential growth that meets two of the published counts.
+
+    It is given by its rate in January 2024 and its doubling time.
+    """
     (_, start, low), (_, end, high) = _COUNTS[first], _COUNTS[last]
     doubling = (end - start) / math.log2(high / low)
     return {

@@ -9,7 +9,7 @@ from ..page.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Sca
 
 
 def _ratio(chip: str, network: str | None = None) -> dict[str, float]:
-    """A chip's ratio of wires, with a network of another speed where one is named."""
+    """Return a chip's ratio of bandwidths, with a network of another speed where one is named."""
     return {
         "bandwidth_ratio": next(g.ratio for g in experts.generations(network) if g.name == chip)
     }

@@ -1,5 +1,6 @@
-"""Explorers of the chapter on reading API prices: a price list, inverted, and how far the inversion
-carries.
+"""Explorers of the chapter on reading API prices.
+
+They invert a price list and show how far the inversion carries.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _LISTS = (
 
 
 def _lists() -> dict[str, tuple[str, dict]]:
-    """Key → (label, what ``prices.implied`` says of that list)."""
+    """Return key → (label, what ``prices.implied`` says of that list)."""
     rows = {name: facts.get("prices", name) for name in _LISTS}
     return {
         name: (f"{bills.seller(row)}: {bills.spoken(name)}", prices.implied(row))
@@ -31,7 +32,7 @@ def _lists() -> dict[str, tuple[str, dict]]:
 
 
 def _thresholds() -> Control:
-    """A price list, which sets the context above which it is dearer."""
+    """Return a control that picks a price list, and so the context above which it is dearer."""
     rows = {
         name: {"context": found["long_context_threshold_tokens"]}
         for name, (_, found) in _lists().items()
@@ -44,8 +45,9 @@ def _thresholds() -> Control:
 
 
 def _surcharges(start: str) -> Control:
-    """A price list and what it raises ("answers" or "prompts" first), which set the threshold and
-    the surcharge.
+    """Return a control that picks a price list and what it raises ("answers" or "prompts" first).
+
+    It sets the threshold and the surcharge.
     """
     labels, rows = [], {}
     for name, (label, found) in _lists().items():
@@ -67,8 +69,9 @@ def _surcharges(start: str) -> Control:
 
 
 def _caches() -> list[tuple[float, float, str]]:
-    """Active parameters and cache, at a byte a number, of published models that do not crowd each
-    other.
+    """Return active parameters and cache, at a byte a number, of published models.
+
+    They are chosen so that they do not crowd each other.
     """
     wanted = (
         "DeepSeek-V4-Flash",

@@ -226,8 +226,9 @@ stages_in_training = Explorer(
 
 
 def _training_rows() -> dict[str, dict[str, float]]:
-    """What training keeps of each model: weights to count, layers, bytes of activations (34 for
-    each unit of width).
+    """Return what training keeps of each model.
+
+    That is weights to count, layers, and bytes of activations (34 for each unit of width).
     """
     found = {}
     for name in ("Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B"):

@@ -1,5 +1,6 @@
-"""Explorers of the chapter on memory tiers: what a cache is worth, where it waits, and how far it
-can grow.
+"""Explorers of the chapter on memory tiers.
+
+They show what a cache is worth, where it waits, and how far it can grow.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _WRITERS = (
 
 
 def _writers(names=_WRITERS) -> list[tuple[str, str, dict]]:
-    """(label, name, what ``prices.implied`` says) of each."""
+    """Return (label, name, what ``prices.implied`` says) of each price list."""
     rows = [facts.get("prices", name) for name in names]
     return [
         (f"{bills.seller(row)}: {bills.spoken(row.name)}", row.name, prices.implied(row))
@@ -137,13 +138,14 @@ pause_bill = Explorer(
 
 
 def _device(start: str) -> facts.Row:
-    """The row of the tiers whose name begins so."""
+    """Return the row of the tiers whose name begins so."""
     return next(row for row in facts.load("memory_tiers") if row.name.startswith(start))
 
 
 def _medium(start: str, chips: float) -> dict[str, float]:
-    """What ``tiers.kept_cost`` wants of a device: its own price, else that of its kind, in the
-    middle of its range.
+    """Return the inputs of ``tiers.kept_cost`` for a device.
+
+    The price is its own, else that of its kind, in the middle of its range.
     """
     row = _device(start)
     offer = next(offer for offer in tiers.offers() if offer["name"] == row.name)

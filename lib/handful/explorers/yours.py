@@ -1,5 +1,6 @@
-"""Explorers of “Your model, your hardware”: those of the chapters, without the lecture's own
-settings.
+"""Explorers of “Your model, your hardware”: those of the chapters, for the reader's scenario.
+
+They come without the lecture's own settings.
 
 >>> step.presets, step.name
 ((), 'your-step')
@@ -16,7 +17,7 @@ __all__ = ["contexts", "cost", "crossing", "step", "wall"]
 
 
 def _bare(explorer: Explorer, name: str, title: str) -> Explorer:
-    """The same plot under another name; only the reader's scenario sets it."""
+    """Return the same plot under another name, which only the reader's scenario sets."""
     own = copy(explorer)
     own.name, own.title, own.presets = name, title, ()
     return own

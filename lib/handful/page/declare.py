@@ -30,7 +30,8 @@ class Sweep:
     >>> Sweep("batch", 0, 4096)
     Traceback (most recent call last):
     ...
-    handful.page.declare.ExplorerError: The range of batch must rise from above 0 on a log axis; got 0 to 4096.
+    handful.page.declare.ExplorerError: The range of batch must rise from above 0 on a log axis;
+    got 0 to 4096.
     """
 
     name: str
@@ -62,11 +63,12 @@ class Sweep:
 
     @property
     def start(self) -> float:
+        """Return where the cursor starts: `at`, or the middle of the range."""
         middle = (self.low * self.high) ** 0.5 if self.log else (self.low + self.high) / 2
         return float(middle if self.at is None else self.at)
 
     def grid(self):
-        """The sampled values, the same to the last few bits as plot.js makes them."""
+        """Return the sampled values, the same to the last few bits as plot.js makes them."""
         import numpy as np
 
         t = np.arange(self.points) / (self.points - 1)
@@ -77,8 +79,9 @@ class Sweep:
         )
 
     def stops(self) -> list[float]:
-        """Return a handful of round values for the data table: 1, 3, 10, 30, …, round times, or
-        even steps.
+        """Return a few round values for the data table.
+
+        They are 1, 3, 10, 30, …, round times, or even steps.
         """
         if not self.log:
             return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
@@ -101,8 +104,9 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis: title, unit (taken from the formula where None), and fixed ends where the plot
-    should not fit itself.
+    """An axis: title, unit, and fixed ends where the plot should not fit itself.
+
+    The unit is taken from the formula where it is None.
     """
 
     title: str
@@ -176,8 +180,9 @@ class Curve:
         check_given(self.label, self.given, self.scenario)
 
     def band_at(self, known: Mapping[str, float]) -> tuple[tuple[float, float] | None, str]:
-        """The band that holds for values of symbols, or None, and what it is of or why there is
-        none; as compute.js.
+        """Return the band that holds for values of symbols, or None, and what it says of it.
+
+        The words say what the band is of, or why there is none.  compute.js does the same.
         """
         for row in self.bands:
             most = row["when"]["most"]
@@ -190,10 +195,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Mark:
-    """A line across the plot where a formula of the symbols has its value: upright (axis "x") or
-    level ("y").
+    """A line across the plot where a formula of the symbols has its value.
 
-    band: factors (low, high); a shaded strip in place of a line.
+    It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
+    a
+    line.
     """
 
     formula: Formula
@@ -231,17 +237,18 @@ class Dots:
 
 @dataclass(frozen=True)
 class Points:
-    """Fixed points that a plot is held against: measured, published or simulated: (x, y) or (x, y,
-    name) each.
+    """Fixed points, (x, y) or (x, y, name) each, that a plot is held against.
 
-    What takes time to work out comes as a function that gives them, asked once they are wanted.
+    They are measured, published or simulated.  What takes time to work out comes as a function that
+    gives them, asked once they are wanted.
 
     Values are in the base units of the axes (seconds, bytes, tokens).
 
     >>> Points("measured", [(1, -2)])
     Traceback (most recent call last):
     ...
-    handful.page.declare.ExplorerError: A point of “measured” is (x, y) or (x, y, name) with numbers from 0 up; got (1, -2).
+    handful.page.declare.ExplorerError: A point of “measured” is (x, y) or (x, y, name) with numbers
+    from 0 up; got (1, -2).
     """
 
     label: str
@@ -253,7 +260,7 @@ class Points:
 
     @cached_property
     def at(self) -> tuple[tuple, ...]:
-        """The points, as floats."""
+        """Return the points as floats."""
         points = tuple(self.found() if callable(self.found) else self.found)
         for point in points:
             if len(point) not in (2, 3) or not all(
@@ -268,8 +275,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Control:
-    """One of ipywidgets' own controls, tied to a symbol, to a choice of the scenario, or to a
-    curve's id.
+    """An ipywidgets control, tied to a symbol, to a choice of the scenario, or to a curve's id.
 
     FloatLogSlider, FloatSlider and IntSlider drive a symbol; Dropdown a symbol or "hardware",
     "model", "precision"; Checkbox shows and hides the curve whose id is `name`.  A Dropdown with
@@ -306,9 +312,9 @@ class Control:
                 )
 
     def kind(self) -> str:
-        """log, linear, int, choice or check.
+        """Return the kind of control: log, linear, int, choice or check.
 
-        Known by class name: ipywidgets is not imported for it.
+        It is known by class name, since ipywidgets is not imported for it.
         """
         names = {cls.__name__ for cls in type(self.widget).__mro__}
         for name, kind in (
@@ -327,7 +333,7 @@ class Control:
         )
 
     def ends(self) -> tuple[float, float]:
-        """Lowest and highest value of a slider; FloatLogSlider holds exponents."""
+        """Return the lowest and the highest value of a slider; FloatLogSlider holds exponents."""
         w = self.widget
         return (
             (float(w.base**w.min), float(w.base**w.max)) if self.kind() == "log" else (w.min, w.max)
@@ -335,9 +341,11 @@ class Control:
 
     def options(self) -> list[tuple[str, Any]]:
         # Dropdown keeps (label, value) pairs here whichever way its options were given.
+        """Return the options of a Dropdown as (label, value)."""
         return [(str(label), value) for label, value in self.widget._options_full]
 
     def value(self):
+        """Return the value that the control holds."""
         return self.widget.value
 
     def check(self, value):
@@ -368,8 +376,9 @@ class Control:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named state that reproduces a claim: what the lecture says, and when ("11:48", or
-    "1:05:00").
+    """A named state that reproduces a claim: what the lecture says, and when.
+
+    The time is written "11:48" or "1:05:00".
     """
 
     label: str
@@ -389,6 +398,7 @@ class Preset:
 
     @property
     def seconds(self) -> int | None:
+        """Return the time in seconds, or None where there is none."""
         return (
             sum(int(part) * 60**i for i, part in enumerate(reversed(self.time.split(":"))))
             if self.time
@@ -411,6 +421,12 @@ class Readout:
 
 
 def check_given(label: str, given: Mapping, scenario: Mapping) -> None:
+    """Check values that a part sets itself, and the parts of the scenario that it pins.
+
+    Raises ExplorerError for a part of the scenario that cannot be pinned, and what `find` and
+    `check`
+    raise for symbols.
+    """
     for name, value in given.items():
         find(name).check(value)
     for name in scenario:

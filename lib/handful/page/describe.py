@@ -1,4 +1,4 @@
-"""A curve in words, and the numbers beside it; ``page/describe.js`` says the same to the letter.
+"""Describe a curve in words, as ``page/describe.js`` does to the letter.
 
 >>> xs = [2.0**i for i in range(17)]
 >>> describe(
@@ -19,12 +19,15 @@ SHORT = 0.05  # runs shorter than this share of the axis are not worth a clause
 
 
 def plain(value: float, unit: str, digits: int = 2) -> str:
-    """A value for running text: counts without their word ("batch 64"), all else with the unit."""
+    """Write a value for running text.
+
+    Counts come without their word ("batch 64"), all else with the unit.
+    """
     return format_value(value, "1" if UNITS[unit].kind == "count" and unit != "%" else unit, digits)
 
 
 def runs(xs: Sequence[float], ys: Sequence[float], log: bool) -> list[list[int]]:
-    """Stretches of one kind, as [kind, first, last]: kind is 1 rising, 0 flat, -1 falling."""
+    """Return stretches of one kind as [kind, first, last]; kind is 1 rising, 0 flat, -1 falling."""
     n = len(ys)
     positive = log and all(y > 0 for y in ys)
     span = max(ys) - min(ys)
@@ -54,7 +57,7 @@ def runs(xs: Sequence[float], ys: Sequence[float], log: bool) -> list[list[int]]
 def describe(
     xs: Sequence[float], ys: Sequence[float], x_name: str, x_unit: str, y_unit: str, log: bool
 ) -> str:
-    """The course of one curve: "falls 42-fold from batch 1 to 512, then stays near $0.12 …".
+    """Describe the course of one curve: "falls 42-fold from batch 1 to 512, then stays near …".
 
     Parameters
     ----------

@@ -74,8 +74,9 @@ VERSION = 1
 
 
 def scenario_values(choice: Mapping[str, Any]) -> dict[str, float]:
-    """Values of the symbols for a choice of hardware, model, precision and context (the book's
-    default, if empty).
+    """Return values of the symbols for a choice of hardware, model, precision and context.
+
+    Without a choice they are those of the book's default scenario.
     """
     from ..scenario import values
 
@@ -155,16 +156,16 @@ class Explorer:
 
     @property
     def scene(self) -> bool:
-        """Whether it draws shapes rather than curves."""
+        """Return whether it draws shapes rather than curves."""
         return self.kind in scenes.KINDS
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """Further settings of a scene."""
+        """Return the further settings of a scene."""
         return dict(self._data() if callable(self._data) else self._data)
 
     def whole(self, name: str) -> bool:
-        """Whether a control takes whole numbers only."""
+        """Return whether a control takes whole numbers only."""
         return any(c.name == name and c.kind() == "int" for c in self.controls)
 
     def __repr__(self) -> str:
@@ -276,7 +277,7 @@ class Explorer:
                     table[name].check(control.ends()[0])
 
     def _check_state(self, name: str, value):
-        """One entry of a state: a control, the cursor, or a choice of the scenario."""
+        """Check one entry of a state: a control, the cursor, or a choice of the scenario."""
         for control in self.controls:
             if control.name == name:
                 return control.check(value)
@@ -299,6 +300,7 @@ class Explorer:
         )
 
     def formulas(self) -> list[Formula]:
+        """Return every formula that the explorer draws or reads out."""
         found = (
             [c.formula for c in self.curves]
             + [m.formula for m in self.marks]
@@ -312,13 +314,13 @@ class Explorer:
         return found
 
     def symbols(self) -> set[str]:
-        """Every symbol that a formula of the explorer uses."""
+        """Return every symbol that a formula of the explorer uses."""
         return {q.name for f in self.formulas() for q in f.inputs}
 
     # Numbers
 
     def state(self, **changes) -> dict[str, Any]:
-        """The full state: every control's value and the cursor, with `changes` checked and put in."""
+        """Return the full state of controls and cursor, with `changes` checked and set."""
         state = {c.name: c.value() for c in self.controls}
         if self.x is not None:
             state[self.x.name] = self.x.start
@@ -332,7 +334,9 @@ class Explorer:
         given: Mapping[str, float] = {},
         scenario: Mapping[str, Any] = {},
     ) -> dict:
-        """Values of symbols: scenario, then the explorer's given, the controls, then a curve's own
+        """Return the values of symbols.
+
+        Later ones override earlier ones: scenario, the explorer's given, the controls, a curve's
         given.
         """
         choice = {k: state[k] for k in CHOICES if k in state} | dict(scenario)
@@ -350,11 +354,12 @@ class Explorer:
         return known | dict(given)
 
     def values(self, **state) -> dict[str, Any]:
-        """All that the plot shows, as arrays.
+        """Return all that the plot shows, as arrays.
 
-        Returns a dict: "x" (the grid), "curves" (id → array), "across" (id → array, parametric
-        only), "at" (id → value at the cursor), "bands" (id → factors or None, and words), "marks"
-        (label → value), "readouts" (label → value), "dots" (label → (x, y)).
+        Keys: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at"
+        (id →
+        value at the cursor), "bands" (id → factors or None, and words), "marks" (label → value),
+        "readouts" (label → value), "dots" (label → (x, y)).
         """
         if self.scene:
             return scenes.find(self.kind).run(self, self.state(**state))
@@ -392,14 +397,14 @@ class Explorer:
         return out
 
     def numbers_at(self, state: Mapping[str, Any]) -> dict[str, float]:
-        """Values of the formulas that a scene declares, by key."""
+        """Return the values of the formulas that a scene declares, by key."""
         return {
             key: float(n.formula(self.known(state, n.given, n.scenario)))
             for key, n in self.numbers.items()
         }
 
     def _dot_rows(self, state: Mapping) -> list[tuple[str, dict]]:
-        """(label, choice) of each dot that the precision allows."""
+        """Return (label, choice) of each dot that the precision allows."""
         if not self.dots:
             return []
         from ..scenario import page_rows
@@ -418,15 +423,13 @@ class Explorer:
     # Faces
 
     def spec(self) -> dict[str, Any]:
-        """The JSON that explorer.js draws; the same bytes in every build."""
+        """Return the JSON that explorer.js draws, with the same bytes in every build."""
         from .spec import spec
 
         return spec(self)
 
     def alt_text(self, **state) -> str:
-        """What the plot shows, in words: the course of the leading curve, and the values at the
-        cursor.
-        """
+        """Describe the plot: the course of the leading curve, and the values at the cursor."""
         if self.scene:
             return scenes.find(self.kind).words(self.values(**state))
         v = self.values(**state)
@@ -467,7 +470,7 @@ class Explorer:
         return text
 
     def table(self, **state) -> tuple[list[str], list[list[str]]]:
-        """Head and rows of the data table, as text with units."""
+        """Return the head and the rows of the data table, as text with units."""
         if self.scene:
             return scenes.find(self.kind).rows(self.values(**state))
         full = self.state(**state)
@@ -516,9 +519,7 @@ class Explorer:
         return draw(self, self.state(**state), width, height)
 
     def html(self) -> str:
-        """The figure for a page: drawing, words, table and the JSON that explorer.js upgrades it
-        with.
-        """
+        """Return the figure for a page: drawing, words, table, and the JSON for explorer.js."""
         from .figure import inline_svg
 
         e = html.escape
@@ -546,7 +547,7 @@ class Explorer:
         )
 
     def widget(self):
-        """The ipywidgets of the declaration above the plot, tied to its traits; made once."""
+        """Return the declared ipywidgets above the plot, tied to its traits; they are made once."""
         if self._widget is None:
             from .widget import build
 
@@ -554,8 +555,9 @@ class Explorer:
         return self._widget
 
     def _repr_mimebundle_(self, **_: Any):
-        """HTML for a page; and a widget view, unless HANDFUL_STATIC says that nobody will answer
-        it.
+        """Return HTML for a page, and a widget view unless HANDFUL_STATIC is set.
+
+        HANDFUL_STATIC says that no kernel will answer the widget.
         """
         bundle = {"text/html": self.html(), "text/plain": f"{self.title}. {self.alt_text()}"}
         if os.environ.get("HANDFUL_STATIC"):
@@ -566,7 +568,7 @@ class Explorer:
 
 
 def lower(text: str) -> str:
-    """First letter small, unless the word is an abbreviation ("KV cache")."""
+    """Write the first letter small, unless the word is an abbreviation ("KV cache")."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 

@@ -1,5 +1,6 @@
-"""The still picture of an explorer: matplotlib, in the colours and with the labels of the moving
-one.
+"""Draw the static picture of an explorer with matplotlib.
+
+It has the colours and labels of the interactive one.
 
 `inline_svg` makes markup that a strict Content-Security-Policy allows (no style attributes, no
 style element) and that follows the page's light or dark theme: explorer.css repaints the colours
@@ -36,8 +37,9 @@ PLAIN = {"text.parse_math": False}  # "$2 to $3" is words, not a formula between
 
 
 def ticks(low: float, high: float, log: bool, unit: str = "1", most: int = 6) -> list[float]:
-    """Return few round values within [low, high], in base units; times in minutes, hours and days
-    where long.
+    """Return few round values within [low, high], in base units.
+
+    Long times are in minutes, hours and days.
 
     >>> ticks(0, 1, False), ticks(1, 1e4, True), ticks(30, 28800, True, "s")
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 10.0, 100.0, 1000.0, 10000.0], [100.0, 600.0, 7200.0])
@@ -72,7 +74,7 @@ def _round_values(low: float, high: float, log: bool, most: int) -> list[float]:
 def extent(
     values, log: bool, low: float | None, high: float | None, leading=()
 ) -> tuple[float, float]:
-    """Where an axis begins and ends; a log axis leaves out what lies far below the leading curves."""
+    """Return the ends of an axis; a log axis leaves out what lies far below the leading curves."""
     import numpy as np
 
     kept = values[np.isfinite(values) & ((values > 0) if log else True)]
@@ -92,8 +94,9 @@ def extent(
 
 
 def quiet_axes(figure, place: tuple[float, float, float, float], size: float = 9):
-    """Axes of the book's look at a place of the figure (left, bottom, width, height in shares);
-    `size` of the labels in points.
+    """Add axes of the book's look at a place of the figure, and return them.
+
+    The place is (left, bottom, width, height) in shares; `size` is that of the labels in points.
     """
     axes = figure.add_axes(place)
     axes.spines[["top", "right"]].set_visible(False)
@@ -105,8 +108,9 @@ def quiet_axes(figure, place: tuple[float, float, float, float], size: float = 9
 
 
 def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float) -> Figure:
-    """Return the explorer's Figure at a full state; width and height in inches, a scene's height
-    its own.
+    """Return the explorer's Figure at a full state.
+
+    Width and height are in inches; a scene has its own height.
     """
     import matplotlib
 
@@ -248,7 +252,7 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
 
 
 def _points(axes, xs, ys):
-    """A line of the plot in points of the figure, without what is not finite."""
+    """Return the finite part of a line of the plot, in points of the figure."""
     import numpy as np
 
     kept = np.isfinite(xs) & np.isfinite(ys)
@@ -271,7 +275,7 @@ def _write(axes, place: labels.Place, text: str, size: float, colour: str) -> No
 def _rules(
     axes, explorer: Explorer, values: dict[str, float], frame: labels.Box, taken: list, lines: list
 ) -> None:
-    """Rules with their words, which become `taken`; the rules become `lines`."""
+    """Draw the rules with their words; add the words to `taken` and the rules to `lines`."""
     import numpy as np
 
     found = []
@@ -303,8 +307,9 @@ def _rules(
 def _dots(
     axes, explorer: Explorer, dots: dict[str, tuple], frame: labels.Box, taken: list, lines: list
 ) -> None:
-    """Dots and rings with their names; where they crowd, some keep theirs and the others are in the
-    table.
+    """Draw dots and rings with their names.
+
+    Where they crowd, some keep their names and the others are in the table.
     """
     import numpy as np
 
@@ -344,8 +349,9 @@ def inline_svg(explorer: Explorer) -> str:
 
 
 def as_svg(figure: Callable[[], Figure], name: str) -> str:
-    """Return the figure that `figure()` draws as an SVG element: presentation attributes only, ids
-    of its own.
+    """Return the figure that `figure()` draws as an SVG element.
+
+    It has presentation attributes only, and ids of its own.
 
     Places and lengths, in points of 1/72 inch, are rounded to one decimal; text is what the figure
     says, to the letter.
@@ -391,8 +397,9 @@ def as_svg(figure: Callable[[], Figure], name: str) -> str:
 
 
 def _attributes(key: str, value: str) -> list[tuple[str, str]]:
-    """An attribute as pages write it; a style attribute as presentation attributes, which no policy
-    forbids.
+    """Return an attribute as pages write it.
+
+    A style attribute becomes presentation attributes, which no policy forbids.
     """
     if key == "style":
         size = _FONT.search(
@@ -418,7 +425,7 @@ def _attributes(key: str, value: str) -> list[tuple[str, str]]:
 
 
 def _markup(node: Element, name: str, used: set[str]) -> str:
-    """A node and what it holds as markup of a page."""
+    """Return a node and what it holds as markup of a page."""
     tag = node.tag.rpartition("}")[2]
     if tag in ("metadata", "style") or (
         tag == "defs" and all(child.tag.endswith("}style") for child in node)

@@ -50,8 +50,9 @@ class Place(NamedTuple):
 
 
 def spread(middles: Sequence[float], heights: Sequence[float], top: float) -> list[float]:
-    """Return the middles moved apart, upwards and then down from `top`, so that no two of these
-    heights overlap.
+    """Return the middles moved apart, so that no two of these heights overlap.
+
+    They move upwards, and then down from `top`.
 
     >>> spread([5, 5, 20], [4, 2, 4], 21)
     [5, 8.0, 19.0]
@@ -119,7 +120,7 @@ def choose(
 
 
 def along_a_rule(at: float, upright: bool, size: float, frame: Box) -> list[Place]:
-    """Return where the words of a rule may stand: on either side of it, at an end or in the middle."""
+    """Return where the words of a rule may stand: on either side, at an end or in the middle."""
     left, bottom, right, top = frame
     if upright:
         heights = [
@@ -137,8 +138,9 @@ def along_a_rule(at: float, upright: bool, size: float, frame: Box) -> list[Plac
 
 
 def by_a_dot(x: float, y: float, size: float) -> list[Place]:
-    """Return where the name of a dot may stand: right, left, above or below, and at the corners
-    between.
+    """Return where the name of a dot may stand.
+
+    That is right, left, above or below, and at the corners between.
     """
     middle, high, low = y - 0.28 * size, y + 4, y - 3 - ASCENT * size
     straight = [

@@ -1,5 +1,6 @@
-"""The ledger of the lecture's claims as a page: a list that reads without scripts, and its data as
-files.
+"""Make the ledger of the lecture's claims as a page, and its data as files.
+
+The page is a list that can be read without scripts.
 
 ``ledger.js`` adds searching and filtering; what it needs to know stands in each entry's ``data-``
 attributes.
@@ -30,7 +31,7 @@ FILES = ("claims.json", "claims.csv")
 
 
 def slug(verdict: str) -> str:
-    """A verdict as the name of a class.
+    """Return a verdict as the name of a class.
 
     >>> slug("order of magnitude")
     'order-of-magnitude'
@@ -39,7 +40,7 @@ def slug(verdict: str) -> str:
 
 
 def badge(verdict: str) -> str:
-    """The words of a verdict's badge.
+    """Return the words of a verdict's badge.
 
     >>> badge("holds")
     '✓ holds'
@@ -58,7 +59,7 @@ class Part:
 
 
 def overview() -> Part:
-    """Counts by verdict, what each verdict means, and the place where ledger.js puts its fields.
+    """Return counts by verdict, what each means, and the place where ledger.js puts its fields.
 
     >>> "ledger-tools" in overview().text
     True
@@ -79,7 +80,7 @@ def overview() -> Part:
 
 
 def segment(number: int) -> Part:
-    """The claims of one segment of the lecture.
+    """Return the claims of one segment of the lecture.
 
     >>> segment(7).text.count("<li ")
     16
@@ -109,8 +110,9 @@ def _entry(claim: Claim) -> str:
 
 
 def _more(claim: Claim) -> str:
-    """Return what a verdict rests on besides the values: what it depends on, who says otherwise,
-    what was corrected.
+    """Return what a verdict rests on besides the values.
+
+    That is what it depends on, who says otherwise, and what was corrected.
     """
     said = (("depends", "It depends on "), ("contrary", "Against it: "), ("slip", "A slip: "))
     return "".join(
@@ -121,7 +123,7 @@ def _more(claim: Claim) -> str:
 
 
 def _found(claim: Claim) -> str:
-    """What was recomputed, convention by convention, or what a test found, case by case."""
+    """Return what was recomputed, convention by convention, or what a test found, case by case."""
     e = html.escape
     if claim.values:
         tolerance = (
@@ -156,7 +158,10 @@ def _found(claim: Claim) -> str:
 
 
 def as_object(claim: Claim) -> dict:
-    """A claim as JSON: numbers in SI units (and dollars, tokens, …), None where there are none."""
+    """Return a claim as JSON.
+
+    Numbers are in SI units (and dollars, tokens, …), None where there are none.
+    """
     return {
         "id": claim.id,
         "segment": claim.segment,
@@ -200,8 +205,9 @@ def as_object(claim: Claim) -> dict:
 
 
 def as_csv() -> str:
-    """All claims, one a row; the conventions and cases of a claim share a cell, separated by
-    semicolons.
+    """Return all claims as CSV, one a row.
+
+    The conventions and cases of a claim share a cell, separated by semicolons.
     """
     columns = (
         "id",

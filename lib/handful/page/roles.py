@@ -47,7 +47,10 @@ RoleError = AskError
 
 
 def live(text: str) -> dict:
-    """A live number: its formula, what is set, its digits, and its text for the default scenario."""
+    """Return a live number: its formula, what is set, its digits, and its text by default.
+
+    The text is that for the default scenario.
+    """
     from handful.units import format_value
 
     formula, value, given, chosen, digits = evaluate(text)
@@ -68,8 +71,9 @@ def live(text: str) -> dict:
 
 
 def formula_entry(name: str) -> dict:
-    """What the popover of a live number needs to know about its formula; `maths` has what is
-    typeset.
+    """Return what the popover of a live number needs to know about its formula.
+
+    `maths` has what is typeset.
     """
     formula = registry()[name]
     return {
@@ -94,8 +98,9 @@ def formula_entry(name: str) -> dict:
 
 
 def maths(names) -> dict:
-    """What popovers typeset: the formulas themselves, and the letters of their inputs; set at build
-    time.
+    """Return what popovers typeset, which is set at build time.
+
+    That is the formulas themselves, and the letters of their inputs.
     """
     found = [registry()[name] for name in names]
     return {
@@ -127,7 +132,7 @@ def condition_and_text(text: str) -> tuple[condition, str]:
 
 
 def where(asked: condition) -> dict:
-    """Return what the page needs of a condition, and whether it holds for the book's own scenario."""
+    """Return what the page needs of a condition, and whether it holds for the default scenario."""
     data = json.dumps(asked.page(), separators=(",", ":"), allow_nan=False)
     return {"data": data, "holds": asked.holds(**scenario.DEFAULT)}
 
@@ -136,7 +141,7 @@ def where(asked: condition) -> dict:
 
 
 def claim(text: str) -> dict:
-    """What the badge of a claim shows, and where it leads.
+    """Return what the badge of a claim shows, and its link.
 
     >>> claim("batch-is-2400")["text"]
     '✗ wrong'

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def spec(explorer: Explorer) -> dict[str, Any]:
-    """Version 1.  Keys that would be empty are left out."""
+    """Return version 1 of the spec, without the keys that would be empty."""
     e = explorer
     out: dict[str, Any] = {
         "version": 1,
@@ -149,11 +149,12 @@ def spec(explorer: Explorer) -> dict[str, Any]:
 
 
 def spec_bands(c: Curve) -> list[dict[str, Any]]:
-    """The bands of a curve's classes; what is None is left out."""
+    """Return the bands of a curve's classes; what is None is left out."""
     return [trimmed({**row, "when": trimmed(row["when"])}) for row in c.bands]
 
 
 def control(c: Control, e: Explorer) -> dict[str, Any]:
+    """Return the entry of a control."""
     kind = c.kind()
     label, unit, _ = scenes.find(e.kind).INPUTS.get(c.name, (None,) * 3) if e.scene else (None,) * 3
     if c.name in table:
@@ -179,7 +180,7 @@ def control(c: Control, e: Explorer) -> dict[str, Any]:
 
 
 def base_values(e: Explorer) -> dict[str, float]:
-    """Build-time values of the symbols that the trees use, for a page without scenario rows."""
+    """Return build-time values of the symbols in the trees, for a page without scenario rows."""
     known = e.known(e.state())
     wanted = e.symbols() | {c.name for c in e.controls if c.name in table}
     return {
@@ -193,11 +194,15 @@ def base_values(e: Explorer) -> dict[str, float]:
 
 
 def number(value):
-    """Whole floats as integers: shorter, and the same text whichever way the number was made."""
+    """Return a whole float as an integer, and anything else as it is.
+
+    That is shorter, and the same text whichever way the number was made.
+    """
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
     return value
 
 
 def trimmed(entry: dict) -> dict:
+    """Return the entry without its empty values."""
     return {k: v for k, v in entry.items() if v not in ("", None, {}, [])}

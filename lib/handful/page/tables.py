@@ -9,7 +9,7 @@ from collections.abc import Sequence
 class Table:
     """Rows of text under a head; the first column names the row.
 
-    >>> "<th scope=\\"col\\">Chip</th>" in Table(["Chip"], [["H100"]])._repr_html_()
+    >>> '<th scope="col">Chip</th>' in Table(["Chip"], [["H100"]])._repr_html_()
     True
     """
 

@@ -1,5 +1,6 @@
-"""An explorer where a kernel answers: ipywidgets drive an anywidget that draws with the page's own
-module.
+"""Run an explorer where a kernel answers.
+
+ipywidgets drive an anywidget that draws with the page's own module.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ HERE = Path(__file__).resolve().parent
 
 
 def bundle(suffix: str) -> Path:
-    """The built explorer module or its style sheet: inside a wheel, or in a checkout's
-    ``_build/js``.
+    """Return the path of the built explorer module or of its style sheet.
+
+    It lies inside a wheel, or in a checkout's ``_build/js``.
     """
     for path in (
         HERE / f"explorer.bundle.{suffix}",
@@ -30,7 +32,7 @@ def bundle(suffix: str) -> Path:
 
 
 def build(explorer: Explorer):
-    """A VBox: the declared controls, then the plot.
+    """Return a VBox of the declared controls above the plot.
 
     ``.plot`` is the anywidget; its traits are the state.
     """
@@ -80,5 +82,5 @@ def build(explorer: Explorer):
 
 
 def _trait(name: str) -> str:
-    """A curve's id may hold hyphens; a trait is a Python name."""
+    """Return the name of the trait for a curve's id, which may hold hyphens."""
     return name.replace("-", "_")

@@ -1,6 +1,4 @@
-"""The place of the form for a reader's own model and chip (yours.js), and the data that it starts
-from.
-"""
+"""Make the form for a reader's own model and chip (yours.js), and its initial data."""
 
 from __future__ import annotations
 
@@ -17,8 +15,9 @@ CHIP = ("machine_balance", "drain_time", "domain_memory", "bandwidth_ratio")
 
 
 def start_shapes() -> dict[str, dict]:
-    """Shapes of the book that the form can start from, as the fields in which they differ from a
-    plain one.
+    """Return the book's shapes that the form can start from.
+
+    Each holds the fields in which it differs from a plain one.
 
     >>> start_shapes()["Mistral 7B v0.2"]["kv_heads"]
     8
@@ -37,7 +36,7 @@ def start_shapes() -> dict[str, dict]:
 
 
 def chip() -> list[dict]:
-    """Formulas of a chip alone, as the page evaluates them."""
+    """Return the formulas of a chip alone, as the page evaluates them."""
     formulas = registry()
     return [
         {
@@ -50,7 +49,7 @@ def chip() -> list[dict]:
 
 
 def form() -> Part:
-    """The form's place; without scripts it says what to do instead.
+    """Return the form's place; without scripts it says what to do instead.
 
     >>> "yours-data" in form().text
     True

@@ -1,9 +1,9 @@
-"""Tests of claims that are no number: each returns what it found, case by case, as {words: whether
-the claim agrees}.
+"""Tests of claims that are not a number.
 
-The first line of a test's docstring says what was tested, as the ledger shows it.  Nothing here is
-typed that the package computes: formulas are compared as SymPy expressions, processes are
-simulated, deployments read from the facts.
+Each returns what it found, case by case, as {words: whether the claim agrees}.  A test's docstring
+is a phrase that the ledger shows after "Tested:".  Nothing here is typed that the package computes:
+formulas are compared as SymPy expressions, processes are simulated, deployments read from the
+facts.
 """
 
 from __future__ import annotations

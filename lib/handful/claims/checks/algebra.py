@@ -1,4 +1,4 @@
-"""What the tests of claims need to compare a formula with what was said of it."""
+"""Helpers for tests of claims that compare a formula with what was said of it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Findings = dict[str, bool]
 
 
 def symbol(name: str):
-    """The SymPy symbol of a quantity."""
+    """Return the SymPy symbol of a quantity."""
     return find(name).symbol
 
 
 def same(formula, expression) -> bool:
-    """Whether a formula is this expression, with every part of it written out."""
+    """Return whether a formula is this expression, with every part of it written out."""
     return (
         sympy.simplify(fill_constants(formula.expanded) - fill_constants(sympy.sympify(expression)))
         == 0
@@ -24,10 +24,10 @@ def same(formula, expression) -> bool:
 
 
 def free_of(formula, *names: str) -> bool:
-    """Whether a formula contains none of these quantities."""
+    """Return whether a formula contains none of these quantities."""
     return not any(formula.expanded.has(symbol(name)) for name in names)
 
 
 def slope(formula, name: str):
-    """The derivative of a formula by a quantity."""
+    """Return the derivative of a formula by a quantity."""
     return sympy.simplify(sympy.diff(formula.expanded, symbol(name)))

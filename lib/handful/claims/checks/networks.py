@@ -117,8 +117,9 @@ def differences_are_derivatives() -> Findings:
 
 
 def _degree(table: list[int]) -> int:
-    """Algebraic degree over GF(2) of a map given by all of its values: most bits multiplied in any
-    output bit.
+    """Return the algebraic degree over GF(2) of a map given by all of its values.
+
+    That is the most bits multiplied in any output bit.
     """
     coefficients = list(table)  # the Möbius transform, all output bits at once
     for bit in range(len(table).bit_length() - 1):
@@ -157,8 +158,9 @@ def random_networks_as_ciphers() -> Findings:
 
 
 def _bits_through(blocks, *, gain: float, tamed: bool, depth: int = 12, width: int = 32):
-    """Blocks of bits through random layers, and the signs of what comes out; `tamed` by residuals
-    and LayerNorm.
+    """Pass blocks of bits through random layers, and return the signs of what comes out.
+
+    With `tamed` the layers have residuals and LayerNorm.
     """
     import numpy as np
 

@@ -17,7 +17,7 @@ _SERVICES = {
 
 
 def services() -> Iterator[tuple[str, facts.Row, int]]:
-    """Words for each of those services, its row, and the chips of one domain there.
+    """Yield words for each of those services, its row, and the chips of one domain there.
 
     >>> [words for words, row, domain in services() if row["chips"] <= domain]
     ['SGLang on GB200 NVL72, 48 chips', 'vLLM on GB200 NVL72, 8 chips']

@@ -93,12 +93,12 @@ def two_racks_slow_the_exchange() -> Findings:
 
 
 def _links(chip: str = "NVLink 5") -> int:
-    """Links of one GPU, as the table of interconnects notes them."""
+    """Return the links of one GPU, as the table of interconnects notes them."""
     return int(facts.get("interconnects", chip)["notes"].split()[0])
 
 
 def _scale_up_network(gpus: int, switches: int):
-    """Every GPU with a link to every switch chip."""
+    """Return the graph in which every GPU has a link to every switch chip."""
     import networkx
 
     return networkx.complete_bipartite_graph(gpus, switches)

@@ -212,8 +212,9 @@ def patience_saves_little() -> Findings:
 
 
 def _matched(context: float) -> dict:
-    """A dense model whose caches take as long to read at this context as its arithmetic takes,
-    whatever the batch.
+    """Return a dense model whose caches take as long to read as its arithmetic takes.
+
+    That holds at this context, whatever the batch.
     """
     at = values(model="Llama 3.1 70B")
     bytes_a_token = (

@@ -153,7 +153,7 @@ def training_uses_stages() -> Findings:
 
 
 def _in_stages() -> Findings:
-    """Published decoding layouts: whether they have stages."""
+    """Return for each published decoding layout whether it has stages."""
     over_nodes = facts.get("measured_pipelines", "vllm_405b_slow_network")["what"]
     return {
         **{words: "PP" in row["parallelism"] for words, row, _ in services()},
@@ -256,8 +256,9 @@ def decoding_has_no_bubble() -> Findings:
 
 
 def _bubble(name: str) -> float:
-    """Waiting in a step of four stages and eight micro-batches, a backward pass twice as long as a
-    forward pass.
+    """Return the waiting in a step of four stages and eight micro-batches.
+
+    A backward pass takes twice as long as a forward pass.
     """
     from ...simulate import pipeline
 

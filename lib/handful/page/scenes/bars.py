@@ -1,8 +1,7 @@
-"""Level bars: each declared formula at its value, on one axis; on a log axis a bar is a distance
-from the least.
+"""Draw level bars on one axis, one for the value of each declared formula.
 
-Declare with ``numbers={"key": Readout(formula, "Label")}``; all must share a unit.  ``data={"log":
-True}`` for a log axis.
+On a log axis a bar is a distance from the least.  Declare with ``numbers={"key": Readout(formula,
+"Label")}``; all must share a unit.  ``data={"log": True}`` for a log axis.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ ROW, TOP = 44, 6
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """The numbers in the order of their declaration, with labels and unit."""
+    """Return the numbers in the order of their declaration, with labels and unit."""
     inputs(explorer, state)
     found = explorer.numbers_at(state)
     units = {number.formula.gives.unit for number in explorer.numbers.values()}
@@ -33,7 +32,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def ends(v: dict[str, Any]) -> tuple[float, float]:
-    """Where the axis begins and ends: whole decades on a log axis."""
+    """Return the ends of the axis, which are whole decades on a log axis."""
     kept = [x for x in v["values"] if math.isfinite(x) and x > 0] or [1.0]
     if not v["log"]:
         return 0.0, max(kept)
@@ -42,6 +41,7 @@ def ends(v: dict[str, Any]) -> tuple[float, float]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw the bars and their axis."""
     low, high = ends(v)
     out, right = [], width - 100
     bottom = TOP + ROW * len(v["values"])
@@ -78,11 +78,12 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """None: each bar carries its number."""
+    """Return nothing, since each bar carries its number."""
     return []
 
 
 def words(v: dict[str, Any]) -> str:
+    """Name the bars and their values."""
     return (
         "; ".join(
             f"{label} {format_value(value, v['unit'])}"
@@ -93,6 +94,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: the bars and their values."""
     return ["What", "Value"], [
         [label, format_value(value, v["unit"])] for label, value in zip(v["labels"], v["values"])
     ]

@@ -1,7 +1,7 @@
-"""The derivative of an S-box: how often each difference in becomes each difference out, as a field
-of squares.
+"""Draw how often each input difference of an S-box gives each output difference.
 
-``data``: "tables" (name → rows of counts), "names" (name → label).
+That is the derivative of the S-box, drawn as a field of squares.  ``data``: "tables" (name → rows
+of counts), "names" (name → label).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ LEFT, TOP = 40, 44
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
+    """Return the chosen table, the row of the chosen difference, and the largest counts of both."""
     v = inputs(explorer, state)
     v |= {"table": explorer.data["tables"][v["box"]], "name": explorer.data["names"][v["box"]]}
     v["row"] = v["table"][v["difference"]]
@@ -25,10 +26,12 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def shade(count: int, size: int) -> str:
+    """Return the class of a square from its count, the largest counts darkest."""
     return "c0 faint" if count <= size // 8 else "c0 pale" if count <= size // 4 else "c0"
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw the table as a field of squares, with the chosen row marked."""
     size = len(v["table"])
     cell = min(28.0, (width - LEFT - 4) / size)
     out = [
@@ -76,7 +79,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """How sure an attacker can be of this difference, and of the likeliest of all."""
+    """Return the number of output differences, the likeliest, and that of the whole table."""
     size = len(v["table"])
     return [
         ("Differences out", str(v["kinds"]), f"for difference {v['difference']:x} in"),
@@ -86,6 +89,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe the chosen row and the likeliest entry of the table."""
     size, kinds = len(v["table"]), v["kinds"]
     many = "1 difference" if kinds == 1 else f"{kinds} differences"
     return (
@@ -96,5 +100,6 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: the counts."""
     head = ["In", *(f"{j:x}" for j in range(len(v["table"])))]
     return head, [[f"{i:x}", *map(str, row)] for i, row in enumerate(v["table"])]

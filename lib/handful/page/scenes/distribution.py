@@ -1,5 +1,7 @@
-"""What a formula's result is worth when inputs are known to within factors: histogram, 90 %, worst
-case, shares.
+"""Draw the distribution of a formula's result when inputs are known to within factors.
+
+It shows the histogram, the 90 % interval, the worst case, and the share of each input in the
+spread.
 
 Declare with ``numbers={"result": Readout(formula, "Label")}``, ``data=uncertain(formula,
 traffic="Label", …)`` and a slider ``factor(i, value)`` for each uncertain input, in that order.
@@ -33,8 +35,9 @@ HEIGHT, ROW, GLYPH = 150, 40, 6.9  # of the histogram, of a row of shares, and o
 
 
 def uncertain(formula: Formula, **labels: str) -> dict[str, Any]:
-    """The `data` of such a scene: the inputs that are uncertain, in the order of their sliders,
-    each with its label.
+    """Return the `data` of such a scene: the uncertain inputs, each with its label.
+
+    They are in the order of their sliders.
 
     >>> from handful.overtraining import overtraining
     >>> uncertain(overtraining, pretraining_tokens="Tokens")["uncertain"][0]["name"]
@@ -42,7 +45,8 @@ def uncertain(formula: Formula, **labels: str) -> dict[str, Any]:
     >>> uncertain(overtraining, context="Context")
     Traceback (most recent call last):
     ...
-    handful.page.declare.ExplorerError: overtraining does not depend on context, so it cannot be uncertain there.
+    handful.page.declare.ExplorerError: overtraining does not depend on context,
+    so it cannot be uncertain there.
     """
     if not 1 <= len(labels) <= MOST:
         raise ExplorerError(
@@ -67,7 +71,7 @@ def uncertain(formula: Formula, **labels: str) -> dict[str, Any]:
 
 
 def factor(i: int, value: float, label: str, most: float = 10) -> Control:
-    """The slider of the i-th uncertain input, from certain (1) to `most` times either way."""
+    """Return the slider of the i-th uncertain input, from certain (1) to a factor of `most`."""
     from ipywidgets import FloatLogSlider
 
     return Control(
@@ -78,7 +82,7 @@ def factor(i: int, value: float, label: str, most: float = 10) -> Control:
 
 
 def normal(p: float) -> float:
-    """Quantile of the standard normal distribution to 1e-8: Acklam's rational approximation.
+    """Return a quantile of the standard normal distribution to 1e-8 (Acklam's approximation).
 
     >>> round(normal(0.95), 6), normal(0.5)
     (1.644854, 0.0)
@@ -149,7 +153,7 @@ def normal(p: float) -> float:
 
 
 def draws(dimensions: int) -> list[list[float]]:
-    """Standard normal draws, a list an input."""
+    """Return standard normal draws, a list for each input."""
     return [
         [normal((i * pow(STEP, j, DRAWS) % DRAWS + 0.5) / DRAWS) for i in range(DRAWS)]
         for j in range(dimensions)
@@ -157,8 +161,9 @@ def draws(dimensions: int) -> list[list[float]]:
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """Median, interval and worst case of the result, its histogram, and the share of the spread of
-    each input.
+    """Return the median, the interval, the worst case and the histogram of the result.
+
+    With them comes the share of each input in the spread.
     """
     import numpy as np
 
@@ -221,8 +226,9 @@ def _ends(ordered) -> list[float]:
 
 
 def axis(v: dict[str, Any]) -> tuple[float, float]:
-    """Ends of the axis: all but the last draws, the worst case and the marks, out to the next third
-    of a decade.
+    """Return the ends of the axis, rounded out to the next third of a decade.
+
+    Between them lie all but the outermost draws, the worst case and the marks.
     """
     kept = [v["worst_low"], v["worst_high"], *v["rest"], *(value for _, value in v["marks"])]
     low, high = (
@@ -233,7 +239,7 @@ def axis(v: dict[str, Any]) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float, most: float) -> list[float]:
-    """1, 2 and 5 of each decade on a short axis, decades alone on a long one."""
+    """Return 1, 2 and 5 of each decade on a short axis, and decades alone on a long one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for figures in ((1, 2, 5), (1,)):
         found = [
@@ -248,6 +254,7 @@ def ticks(low: float, high: float, most: float) -> list[float]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw the histogram with the interval, the worst case and the marks."""
     low, high = axis(v)
     left, right, span = 4, width - 8, math.log(high / low)
     top = 24 + 17 * len(v["marks"])
@@ -261,7 +268,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         return format_value(x, v["unit"], v["digits"])
 
     def label(x: float, y: float, words: str, c: str) -> dict:
-        """Words beside an upright line, on the side with room."""
+        """Return a label beside an upright line, on the side that has room."""
         return (
             shapes.text(x + 5, y, words, c)
             if x + 5 + GLYPH * len(words) < right
@@ -332,7 +339,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Median, interval and worst case."""
+    """Return the median, the interval and the worst case."""
 
     def shown(a: float, b: float) -> str:
         return (
@@ -349,6 +356,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe the result and how well each input is known."""
     (_, median, _), (_, interval, _), (_, worst, _) = readouts(v)
     loose = [k for k, f in enumerate(v["factors"]) if f > 1]
     guesses = (
@@ -363,6 +371,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: the inputs and their shares of the spread."""
     each = [
         [name, format_value(value, unit), format_value(f, "1"), format_value(share, "%", 2)]
         for name, value, unit, f, share in zip(

@@ -1,7 +1,9 @@
-"""Feistel rounds on a block of bits: two copies of it, one with a bit flipped, forwards and back.
+"""Draw Feistel rounds on a block of bits and on a copy with one bit flipped.
+
+The rounds run forwards and back.
 
 ``data``: "sbox" (16 values of 4 bits), "keys" (one of 16 bits a round), "blocks" (name → the halves
-x, y). Bits are numbered from the left, 1 to 32; 0 flips none.
+x, y).  Bits are numbered from the left, 1 to 32; 0 flips none.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ GAP, WIRE, HEAD, NARROW = 14, 11, 30, 520
 
 
 def spread(x: int) -> int:
-    """Bit i goes to bit 4 i mod 15; the last one stays."""
+    """Move bit i to bit 4 i mod 15, and leave the last one in place."""
     return sum((x >> i & 1) << (4 * i % (HALF - 1) if i < HALF - 1 else i) for i in range(HALF))
 
 
 def round_function(name: str, x: int, key: int, sbox: list[int]) -> int:
-    """The f of one round, 16 bits to 16 bits; only the spread can be undone.
+    """Return f of one round, 16 bits to 16 bits; only the spread can be undone.
 
     >>> [round_function(name, 3, 5, list(range(16))) for name in ("constant", "square", "spread")]
     [5, 64, 272]
@@ -49,7 +51,7 @@ def round_function(name: str, x: int, key: int, sbox: list[int]) -> int:
 
 
 def forwards(block: list[int], v: dict[str, Any]) -> list[list[int]]:
-    """The block before the first round and after each."""
+    """Return the block before the first round and after each."""
     found = [list(block)]
     for key in v["keys"]:
         x, y = found[-1]
@@ -58,7 +60,10 @@ def forwards(block: list[int], v: dict[str, Any]) -> list[list[int]]:
 
 
 def backwards(block: list[int], v: dict[str, Any]) -> list[list[int]]:
-    """The same rounds undone, last one first; f itself is run as it was before."""
+    """Undo the rounds, last one first, and return the block after each step.
+
+    The function f itself is run as it was before.
+    """
     found = [list(block)]
     for key in reversed(v["keys"]):
         x, y = found[-1]
@@ -67,11 +72,12 @@ def backwards(block: list[int], v: dict[str, Any]) -> list[list[int]]:
 
 
 def differing(a: list[int], b: list[int]) -> int:
-    """Number of bits in which two blocks differ."""
+    """Return the number of bits in which two blocks differ."""
     return sum((p ^ q).bit_count() for p, q in zip(a, b))
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
+    """Run the chosen rounds on both blocks, and back where that is chosen."""
     v = inputs(explorer, state)
     v |= {"sbox": explorer.data["sbox"], "keys": explorer.data["keys"][: v["rounds"]]}
     start = explorer.data["blocks"][v["block"]]
@@ -85,10 +91,12 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def written(block: list[int]) -> str:
+    """Write a block as two groups of hexadecimal digits."""
     return f"{block[0]:04x} {block[1]:04x}"
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw both blocks round by round, with the changed bits."""
     narrow = width < NARROW  # on a phone: short labels, so that a bit stays large enough to see
     left, room = (26, 22) if narrow else (62, 62)
     size = min(18.0, (width - left - room - GAP) / (2 * HALF))
@@ -149,7 +157,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Input and output in hexadecimal digits, the changed bits, and whether the input came back."""
+    """Return the blocks in hexadecimal, the changed bits, and whether the input was recovered."""
     found = [("Block in", written(v["one"][0]), ""), ("Block out", written(v["one"][-1]), "")]
     if v["flip"]:
         changed = differing(v["one"][-1], v["two"][-1])
@@ -160,6 +168,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe what the rounds do to the block and to its copy."""
     rounds = len(v["keys"])
     times, turn = ("1 round", "turns") if rounds == 1 else (f"{rounds} rounds", "turn")
     told = (
@@ -179,6 +188,8 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: both blocks after each round."""
+
     def line(label: str, one: list[int], two: list[int]) -> list[str]:
         return [label, written(one), written(two), str(differing(one, two))]
 

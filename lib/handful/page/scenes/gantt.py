@@ -1,9 +1,8 @@
-"""A pipeline schedule as a chart: one row a device, one bar a pass, waiting as the empty floor of a
-row.
+"""Draw a pipeline schedule as a Gantt chart, with one row per device and one bar per pass.
 
-Declare with ``numbers={schedule: Readout(formula)}``, the closed form of the bubble of each
-schedule on offer; times are in forward passes, so `forward_time` is held at 1 second.  The
-schedules are played, not drawn from the formulas.
+Waiting is the empty floor of a row.  Declare with ``numbers={schedule: Readout(formula)}``, the
+closed form of the bubble of each schedule on offer; times are in forward passes, so `forward_time`
+is held at 1 second.  The schedules are played, not drawn from the formulas.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ LEFT, PER_CHARACTER = 22, 7.2
 
 
 def clean(x: float) -> float:
-    """Without the dust of many additions."""
+    """Round off the error of many additions."""
     return math.floor(x * 1e9 + 0.5) / 1e9
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """Bars and figures of the schedule that was chosen, at the nearest sizes that it allows."""
+    """Return the bars and figures of the chosen schedule, at the nearest sizes that it allows."""
     given = inputs(explorer, state)
     name, wanted = given["schedule"], (int(given["pipeline_stages"]), int(given["micro_batches"]))
     stages, many = pipeline.allowed(name, *wanted)
@@ -73,6 +72,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw the chart with its legend and the time axis."""
     out: list[dict] = []
     used = {piece[0] for bar in v["bars"] for piece in bar[3]}
     x, y = 0.0, 12.0
@@ -140,10 +140,12 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def plain(x: float) -> str:
+    """Write a number with three digits and no unit."""
     return format_value(x, "1", 3)
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the bubble, its share of the time, and the micro-batches in flight."""
     exact = "as played" if abs(v["bubble"] - v["formula"]) < 1e-6 else "played differs"
     return [
         (
@@ -170,10 +172,12 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def counted(many: int) -> str:
+    """Write a number of micro-batches in words, singular for one."""
     return "1 micro-batch" if many == 1 else f"{many} micro-batches"
 
 
 def sizes(v: dict[str, Any]) -> str:
+    """Describe the sizes that were played where they are not those wanted."""
     return (
         f"played with {v['stages']} stages and {v['micro_batches']} micro-batches, the "
         "nearest that this schedule takes"
@@ -181,6 +185,7 @@ def sizes(v: dict[str, Any]) -> str:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe how long the schedule takes, how long a stage waits, and what it holds."""
     return (
         f"{NAMES[v['name']]} with {v['stages']} stages and {counted(v['micro_batches'])} takes "
         f"{plain(v['makespan'])} forward passes; a stage waits for {plain(v['bubble'])} of them "
@@ -191,7 +196,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Each device's first start, work and waiting."""
+    """Return the head and the rows of the data table: start, work and waiting of each device."""
     found = []
     for device in range(v["stages"]):
         mine = [bar for bar in v["bars"] if bar[0] == device]

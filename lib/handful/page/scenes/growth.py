@@ -1,4 +1,4 @@
-"""How far two nearly equal inputs drift apart, layer by layer: a cipher beside random networks.
+"""Draw how far two nearly equal inputs drift apart, for a cipher and for random networks.
 
 ``data``: "cipher" (a value a round), "gains" (name → kind → values a layer, simulated), "theory"
 (the same, for layers of endless width), "kinds" (kind → label, in the order of drawing).  Values
@@ -22,10 +22,12 @@ COLOURS = ("c1", "c3", "c2", "c0")
 
 
 def value(thousandths: int) -> float:
+    """Convert thousandths of a decade to a ratio."""
     return float(10 ** (thousandths / 1000))
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
+    """Return the distances of the chosen gain, and those at the chosen depth."""
     v = inputs(explorer, state)
     v |= {
         "cipher": explorer.data["cipher"],
@@ -40,6 +42,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw the distances against the layers, on a log axis."""
     last = len(next(iter(v["nets"].values()))) - 1
     wide = width >= 560
     entries = [
@@ -91,7 +94,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Each distance, as a share of that of two unrelated inputs."""
+    """Return each distance as a share of that of two unrelated inputs."""
     after = "1 round" if v["rounds"] == 1 else f"{v['rounds']} rounds"
     return [
         (f"cipher after {after}", format_value(v["share"], "1", 2), "1: half of the bits"),
@@ -103,6 +106,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe the distances at the chosen depth."""
     nets = "; ".join(
         f"{v['kinds'][kind]} {format_value(found, '1', 2)}" for kind, found in v["found"].items()
     )
@@ -115,6 +119,8 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: the distances at some depths."""
+
     def told(values, i: int) -> str:
         return format_value(value(values[i]), "1", 2) if i < len(values) else "–"
 

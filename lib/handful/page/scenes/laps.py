@@ -1,8 +1,8 @@
-"""Decoding through a pipeline: micro-batches go round and round, a lap a token
-(`handful.simulate.pipeline.circle`).
+"""Draw micro-batches that go round a pipeline to decode, one lap per token.
 
-Declare with ``numbers={"utilisation": …, "latency": …}``, the closed forms beside what is played;
-times are in stages' work, so `stage_time` is held at 1 second.
+The simulation is `handful.simulate.pipeline.circle`.  Declare with ``numbers={"utilisation": …,
+"latency": …}``, the closed forms beside what is played; times are in stages' work, so `stage_time`
+is held at 1 second.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ ROUNDS = 60  # of which the last half is measured
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
+    """Simulate the laps, and return their bars with the closed forms."""
     given = inputs(explorer, state)
     stages, many, hop = (
         int(given["pipeline_stages"]),
@@ -52,6 +53,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw one row per stage, with a bar for each micro-batch that it works on."""
     top, row, right = 4, 30 if v["stages"] <= 4 else 24, width - 2
     bottom, scale, out = top + row * v["stages"], (right - LEFT) / v["span"], []
     for stage in range(v["stages"]):
@@ -90,6 +92,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the utilisation, the time from token to token, and the caches held."""
     return [
         (
             "Stages work",
@@ -106,6 +109,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe how much of the time a stage works and how long a sequence waits."""
     many = (
         "1 micro-batch goes"
         if v["micro_batches"] == 1
@@ -120,7 +124,10 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """When each micro-batch enters the first stage, lap by lap."""
+    """Return the head and the rows of the data table.
+
+    They say when each micro-batch enters the first stage, lap by lap.
+    """
     found = []
     for j in range(v["micro_batches"]):
         starts = [bar[1] for bar in v["bars"] if bar[0] == 0 and bar[2] == j][:LAPS]

@@ -1,5 +1,6 @@
-"""Experts on chips, and what a router that throws dice sends to each: a bar a chip, cut into its
-experts.
+"""Draw the copies that a random router sends to each chip, one bar per chip.
+
+Each bar is cut into the chip's experts.
 
 ``data`` holds `experts`, `active` and `spare`, the number of second copies.  ``numbers`` holds
 `closed`, the closed form of the busiest chip over the mean.
@@ -25,7 +26,7 @@ MOST = 8192  # tokens that are drawn
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """Copies on each chip, expert by expert, with the busiest and the mean."""
+    """Return the copies on each chip, expert by expert, with the busiest and the mean."""
     settings, data = inputs(explorer, state), explorer.data
     tokens = min(MOST, max(1, round(settings["batch"])))
     counts = loads(
@@ -51,6 +52,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw a bar for each chip, with the mean and the closed form."""
     right, n = width - MARGIN, len(v["chips"])
     most = 1.08 * max(v["busiest"], v["closed"] * v["mean"])
     bottom = TOP + DEEP
@@ -95,6 +97,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the load of the busiest and the idlest chip, and what is lost by waiting."""
     return [
         ("Busiest chip over the mean", format_value(v["busiest"] / v["mean"], "1"), "in this draw"),
         (
@@ -112,6 +115,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe the load of the busiest chip beside the mean."""
     how = (
         "some experts have second copies and all are placed by load"
         if v["spare"]
@@ -129,6 +133,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: the loads over the mean."""
     return ["Chip", "Copies", "Over the mean"], [
         [name, format_value(copies, "1"), format_value(copies / v["mean"], "1")]
         for name, copies in (

@@ -1,10 +1,10 @@
-"""Racks with chips in them, and the copies of one token on their way; below, how long each wire is
-busy for all tokens.
+"""Draw racks of chips, the copies of one token on their way, and how long each link is busy.
 
-``data`` holds `experts`, `active`, the `limit` on racks of a token, and for each option of the
-control `machine` its `chips` in a domain, the `columns` they are drawn in, and what a domain is
-called (`place`).  ``numbers`` holds copies, times and slowdowns of the ways to cross, under the
-keys of ``KEYS`` with the endings `_each`, `_once` and `_limited`, and `joined`.
+The links' times are for all tokens.  ``data`` holds `experts`, `active`, the `limit` on racks of a
+token, and for each option of the control `machine` its `chips` in a domain, the `columns` they are
+drawn in, and what a domain is called (`place`).  ``numbers`` holds copies, times and slowdowns of
+the ways to cross, under the keys of ``KEYS`` with the endings `_each`, `_once` and `_limited`, and
+`joined`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GAP, HEAD, PAD, TRUNK = 18, 20, 8, 34
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """The token's chips, and the numbers of the way that is chosen."""
+    """Return the token's chips, and the numbers of the chosen way to cross."""
     settings, found, data = inputs(explorer, state), explorer.numbers_at(state), explorer.data
     machine, racks = data["machines"][settings["machine"]], settings["scale_up_domains"]
     way = settings["way"]
@@ -52,7 +52,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def places(v: dict[str, Any], width: float) -> dict[str, Any]:
-    """Where boxes, chips and the network lie."""
+    """Return the places of boxes, chips and the network."""
     across = min(v["racks"], 4 if width >= 560 else 2)
     box = (width - GAP * (across - 1)) / across
     pitch = min(26.0, (box - 2 * PAD) / v["columns"], 200 / v["columns"])
@@ -91,6 +91,7 @@ def places(v: dict[str, Any], width: float) -> dict[str, Any]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw the racks, the token's copies and the times of the links."""
     at = places(v, width)
     chips, racks, home = v["chips"], v["racks"], v["home"]
     out: list[dict] = []
@@ -151,7 +152,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def _routes(v: dict[str, Any], at: dict[str, Any]) -> list[dict]:
-    """The token's ways: straight inside a rack, over the network between racks."""
+    """Draw the token's routes, straight inside a rack and over the network between racks."""
     chips, home, out = v["chips"], v["home"], []
     start, landed = at["chip"](home), set()
     for i in v["picks"]:
@@ -176,7 +177,7 @@ def _routes(v: dict[str, Any], at: dict[str, Any]) -> list[dict]:
 def _meters(
     v: dict[str, Any], top: float, width: float, out: list[dict]
 ) -> tuple[float, list[dict]]:
-    """How long a chip's two links are busy with the tokens of all chips."""
+    """Draw how long a chip's two links are busy with the tokens of all chips."""
     most = max(v["fabric"], v["network"], v["joined"])
     for i, (label, key, c) in enumerate(
         (
@@ -194,9 +195,7 @@ def _meters(
 
 
 def counts(v: dict[str, Any]) -> dict[str, int]:
-    """What the token that is drawn does: copies at home, inside, outside, and racks reached
-    outside.
-    """
+    """Count the drawn token's copies at home, inside and outside, and other racks reached."""
     racks = [i // v["chips"] for i in v["picks"]]
     own = sum(i == v["home"] for i in v["picks"])
     away = [r for r in racks if r]
@@ -209,7 +208,7 @@ def counts(v: dict[str, Any]) -> dict[str, int]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Means over tokens, with what the drawn token does beside them."""
+    """Return the means over tokens, with those of the drawn token as notes."""
     n = counts(v)
     crossing = n["reached"] if v["once"] else n["outside"]
     inside = n["inside"] + (n["outside"] if v["once"] else 0)
@@ -229,6 +228,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe where the token's experts lie and which link sets the pace."""
     n, place = counts(v), v["place"]
     where = (
         f"all in its own {place}"
@@ -250,6 +250,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: the copies and the times of each link."""
     return ["Over", "Copies of a token, mean", "Time in one layer"], [
         ["fabric", format_value(v["inside"], "1"), format_value(v["fabric"], "s")],
         ["network", format_value(v["leaving"], "1"), format_value(v["network"], "s")],

@@ -1,9 +1,8 @@
-"""Measured against predicted: a dot for each measurement on two equal log axes, with the line on
-which both agree.
+"""Draw measured against predicted times as dots on two equal log axes.
 
-``data={"sets": {key: {"text", "unit", "shown": {key: {"text", "at": [[predicted, measured],
-…]}}}}}``; Dropdowns named ``set`` and ``shown`` pick one.  The strip holds the central nine tenths
-of measured over predicted.
+A line shows where both agree.  ``data={"sets": {key: {"text", "unit", "shown": {key: {"text",
+"at": [[predicted, measured], …]}}}}}``; Dropdowns named ``set`` and ``shown`` pick one.  The strip
+holds the central nine tenths of measured over predicted.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ LEFT, TOP, FOOT = 56, 24, 44
 
 
 def quantile(ordered: list[float], share: float) -> float:
-    """Of rising numbers, by straight lines between neighbours (NumPy's default)."""
+    """Return a quantile of rising numbers by linear interpolation (NumPy's default)."""
     place = share * (len(ordered) - 1)
     below = min(int(place), len(ordered) - 2)
     return ordered[below] + (place - below) * (ordered[below + 1] - ordered[below])
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """The dots of the choice, with median and band of measured over predicted."""
+    """Return the chosen dots, with median and band of measured over predicted."""
     chosen = inputs(explorer, state)
     group = explorer.data["sets"][chosen["set"]]
     shown = group["shown"][chosen["shown"]]
@@ -44,8 +43,9 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def ends(v: dict[str, Any]) -> tuple[float, float]:
-    """Both axes' ends: quarter decades around every dot of the set, so that the ways to predict
-    compare.
+    """Return the ends of both axes: quarter decades around every dot of the set.
+
+    They do not depend on the way to predict, so that the ways can be compared.
     """
     found = [x for point in v["every"] for x in point]
     return (
@@ -55,7 +55,7 @@ def ends(v: dict[str, Any]) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of each decade between the ends."""
+    """Return 1, 2 and 5 of each decade between the ends."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     return [
         float(f"{m}e{e}")
@@ -66,6 +66,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw the axes, the line of agreement, the band and the dots."""
     low, high = ends(v)
     right = min(width - 12, LEFT + 520)
     bottom = TOP + (right - LEFT) * 0.72
@@ -108,6 +109,8 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the number of measurements, the median and the band of their ratios."""
+
     def times(x: float) -> str:
         return format_value(x, "1", 3)
 
@@ -119,6 +122,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe the median and the band of measured over predicted."""
     low, median, high = (format_value(v[key], "1", 3) for key in ("low", "median", "high"))
     return (
         f"{v['text']}, predicted by {v['how']}: of {len(v['at'])} measurements, measured over "
@@ -128,6 +132,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: each measurement and its prediction."""
     return ["Predicted", "Measured", "Ratio"], [
         [format_value(x, v["unit"]), format_value(y, v["unit"]), format_value(y / x, "1", 3)]
         for x, y in v["at"]

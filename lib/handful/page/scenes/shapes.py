@@ -1,5 +1,6 @@
-"""Shapes of a scene, in pixels from the top left, and matplotlib's drawing of them
-(``scenes/shapes.js`` is the twin).
+"""Shapes of a scene, in pixels from the top left, and matplotlib's drawing of them.
+
+``scenes/shapes.js`` is the twin.
 
 A shape is a dict, the same in both languages.  Its class ``c`` is a list of words: a colour (``c0``
 … ``c7``, ``ink``, ``soft``, ``grid``, ``paper``, ``accent``) and manners (``pale``, ``faint``,
@@ -19,32 +20,32 @@ SIZE = 13  # of text, in pixels; small is 11
 
 
 def rect(x: float, y: float, w: float, h: float, c: str) -> dict:
-    """A box."""
+    """Return a box."""
     return {"t": "rect", "x": x, "y": y, "w": w, "h": h, "c": c}
 
 
 def line(x1: float, y1: float, x2: float, y2: float, c: str = "soft") -> dict:
-    """A line of one pixel, or of three (`thick`)."""
+    """Return a line of one pixel, or of three (`thick`)."""
     return {"t": "line", "x1": x1, "y1": y1, "x2": x2, "y2": y2, "c": c}
 
 
 def path(points: Sequence[tuple[float, float]], c: str, w: float = 1.5) -> dict:
-    """A line through points, `w` pixels wide."""
+    """Return a line through points, `w` pixels wide."""
     return {"t": "path", "p": [list(point) for point in points], "w": w, "c": c}
 
 
 def circle(x: float, y: float, r: float, c: str) -> dict:
-    """A disc, or a ring (`outline`)."""
+    """Return a disc, or a ring (`outline`)."""
     return {"t": "circle", "x": x, "y": y, "r": r, "c": c}
 
 
 def text(x: float, y: float, s: str, c: str = "soft", a: str = "start") -> dict:
-    """Words on a base line; `a` is start, middle or end."""
+    """Return words on a base line; `a` is start, middle or end."""
     return {"t": "text", "x": x, "y": y, "s": s, "c": c, "a": a}
 
 
 def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
-    """Shapes on matplotlib axes that they fill."""
+    """Draw the shapes on matplotlib axes so that they fill them."""
     from matplotlib.patches import Circle, Rectangle
 
     from ..figure import GRID, INK, PALETTE, SOFT

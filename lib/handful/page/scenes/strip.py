@@ -17,7 +17,7 @@ ROW, TOP, EDGE = 46, 26, 12
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """The question that is asked: its answers with their ratios to the reference, least first."""
+    """Return the chosen question and its answers, with ratios to the reference, least first."""
     chosen = explorer.data["questions"][inputs(explorer, state)["question"]]
     return {
         "text": chosen["text"],
@@ -31,13 +31,13 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def ends(v: dict[str, Any]) -> tuple[float, float]:
-    """Ratios that bound the axis: half and double at least."""
+    """Return the ratios that bound the axis, at least from half to double."""
     ratios = [answer[2] for answer in v["answers"]]
     return min([0.5, *(r / 1.3 for r in ratios)]), max([2.0, *(r * 1.3 for r in ratios)])
 
 
 def fold(ratio: float) -> str:
-    """A ratio in words: "1.9 times", "the same"."""
+    """Write a ratio in words: "1.9 times", "the same"."""
     return (
         "the same"
         if abs(ratio - 1) < 0.005
@@ -46,6 +46,7 @@ def fold(ratio: float) -> str:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
+    """Draw a row for each answer, as its ratio to the reference on a log axis."""
     low, high = ends(v)
     bottom = TOP + ROW * len(v["answers"])
 
@@ -83,11 +84,12 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Why each differs."""
+    """Return the ratio of each answer and why it differs."""
     return [(name, fold(ratio), note) for name, _, ratio, note in v["answers"]]
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe the answers beside the reference."""
     said = "; ".join(
         f"{name} {format_value(value, v['unit'])}" for name, value, _, _ in v["answers"]
     )
@@ -95,6 +97,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: the answers and their ratios."""
     return ["Who", "Answer", f"Over {v['reference']}", "Why"], [
         [name, format_value(value, v["unit"]), fold(ratio), note]
         for name, value, ratio, note in v["answers"]

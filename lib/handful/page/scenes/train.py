@@ -27,10 +27,11 @@ REQUESTS = 30_000  # how many are watched
 
 
 def run(explorer: Explorer, state: dict[str, Any]) -> dict[str, Any]:
-    """Arrivals, departures, delays to the first token (seconds), answers' lengths, and what is read
-    off them.
+    """Return arrivals, departures, delays to the first token (seconds) and answers' lengths.
 
-    The clock starts with as many seats taken as are wanted on average.
+    With them comes what is read off them.  The clock starts with as many seats taken as are wanted
+    on
+    average.
     """
     settings = inputs(explorer, state)
     interval, seats, load = (
@@ -64,6 +65,7 @@ def run(explorer: Explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def words(v: dict[str, Any]) -> str:
+    """Describe the delays of the requests that were watched."""
     seats, tokens = (
         f"{format_value(n, '1', 6)} {word}" + "s" * (n != 1)
         for n, word in ((v["seats"], "seat"), (v["tokens"], "token"))
@@ -86,6 +88,7 @@ def words(v: dict[str, Any]) -> str:
 
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the data table: delays as watched, and without a shortage."""
     t = v["interval"]
     return ["Wait plus first ride", "Watched", "With a seat for everyone"], [
         ["mean", format_value(v["mean"], "s"), format_value(1.5 * t, "s")],
@@ -96,8 +99,9 @@ def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def draw(axes, v: dict[str, Any]) -> None:
-    """The first requests as lines from arrival over departure to the end of the answer, or of the
-    picture.
+    """Draw the first requests as lines from arrival over departure to the end of the answer.
+
+    A line ends at the edge of the picture where the answer goes on.
     """
     from ..figure import INK, PALETTE, SOFT, ticks
 
