@@ -417,7 +417,7 @@ def _checked(row: dict, stop) -> dict:
     )
     return {
         "check": row["check"],
-        "tested": test.__doc__.strip().partition("\n")[0],
+        "tested": " ".join((test.__doc__ or "").split()),
         "findings": findings,
         "verdict": verdict,
     }

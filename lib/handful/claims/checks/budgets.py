@@ -1,4 +1,7 @@
-"""Claims about what training, tokens and memory cost: segments 5 and 6."""
+"""Tests of claims about what training, tokens and memory cost: segments 5 and 6."""
+
+# The docstring of a test is a phrase that readers see in the ledger, after "Tested:".
+# ruff: noqa: D205, D400, D401, D403
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from .algebra import Findings, free_of, same, symbol
 
 
 def least_sum_has_equal_terms() -> Findings:
-    """Two costs at their least sum, and a model's bills for training and decoding, by two fits of
+    """two costs at their least sum, and a model's bills for training and decoding, by two fits of
     the Chinchilla law
     """
     x = sympy.Symbol("x", real=True)
@@ -47,7 +50,7 @@ def least_sum_has_equal_terms() -> Findings:
 
 
 def three_bills() -> Findings:
-    """The three formulas against 6 N D, (2 to 6) N D / efficiency and 2 N D / efficiency"""
+    """the three formulas against 6 N D, (2 to 6) N D / efficiency and 2 N D / efficiency"""
     n, eff = symbol("active_parameters"), symbol("decode_efficiency")
     rl = sympy.simplify(
         fill_constants(overtraining.rl_flops.expanded) / (n * symbol("rl_tokens")) * eff
@@ -77,7 +80,7 @@ def fewer_tokens_of_learning() -> Findings:
 
 
 def arithmetic_is_flat_in_the_context() -> Findings:
-    """What both depend on, and attention at 200,000 tokens: very mild, a tenth of the weights'
+    """what both depend on, and attention at 200,000 tokens: very mild, a tenth of the weights'
     arithmetic at most
     """
 
@@ -97,7 +100,7 @@ def arithmetic_is_flat_in_the_context() -> Findings:
 
 
 def two_prices_cover_the_cost() -> Findings:
-    """Cost of an answer's token, flat to the step of Gemini 3.1 Pro and then linear, over its price
+    """cost of an answer's token, flat to the step of Gemini 3.1 Pro and then linear, over its price
     in two tiers
     """
     row = facts.get("prices", "gemini-3.1-pro-preview")
@@ -118,7 +121,7 @@ def two_prices_cover_the_cost() -> Findings:
 
 
 def steps_stay_with_the_model() -> Findings:
-    """Price lists that rose at 200,000 tokens in 2026: whether the step stayed for as long as the
+    """price lists that rose at 200,000 tokens in 2026: whether the step stayed for as long as the
     model did
     """
     lists = {
@@ -135,7 +138,7 @@ def steps_stay_with_the_model() -> Findings:
 
 
 def selection_divides_the_reading() -> Findings:
-    """Reading at 128,000 tokens over that of dense attention, against the share of tokens that are
+    """reading at 128,000 tokens over that of dense attention, against the share of tokens that are
     chosen
     """
     terms = {**memory_wall.kv_read_terms("DeepSeek-V3.2"), "context": 128_000}
@@ -150,7 +153,7 @@ def selection_divides_the_reading() -> Findings:
 
 
 def prices_lie_near_costs() -> Findings:
-    """A seller's income over its cost, and one open model's prices at two hosts: a factor of two at
+    """a seller's income over its cost, and one open model's prices at two hosts: a factor of two at
     most
     """
     hosts = [facts.get("prices", f"{host} gpt-oss-120b") for host in ("baseten", "cerebras")]
@@ -170,7 +173,7 @@ def prices_lie_near_costs() -> Findings:
 
 
 def a_pass_shares_the_reading() -> Findings:
-    """Time a token of a pass of p tokens: the part of the weights and caches, and the part of the
+    """time a token of a pass of p tokens: the part of the weights and caches, and the part of the
     arithmetic
     """
     at = values("H100 SXM", "Llama 3.1 70B", "fp8", 8192)
@@ -184,7 +187,7 @@ def a_pass_shares_the_reading() -> Findings:
 
 
 def prefill_computes_and_decode_reads() -> Findings:
-    """The slower of reading and arithmetic: DeepSeek-V3 in fp8 on GB200, 1,000 tokens of context"""
+    """the slower of reading and arithmetic: DeepSeek-V3 in fp8 on GB200, 1,000 tokens of context"""
     at = values(context=1000)
 
     def reads(batch: float, pass_length: float) -> bool:
@@ -200,7 +203,7 @@ def prefill_computes_and_decode_reads() -> Findings:
 
 
 def attention_rises_slower_than_reading() -> Findings:
-    """Slope of attention's arithmetic over that of reading the cache, in time: a tenth at most;
+    """slope of attention's arithmetic over that of reading the cache, in time: a tenth at most;
     B200 in fp8
     """
     names = [row["name"] for row in page_rows()["model"]]
@@ -224,7 +227,7 @@ _LISTS = {
 
 
 def writing_costs_more() -> Findings:
-    """Whether all lists of spring 2026 that sell hits for less ask more for writing to the cache"""
+    """whether all lists of spring 2026 that sell hits for less ask more for writing to the cache"""
     rows = [facts.get("prices", name) for name in _LISTS.values()]
     charging = [
         row
@@ -235,7 +238,7 @@ def writing_costs_more() -> Findings:
 
 
 def memory_limits_long_contexts() -> Findings:
-    """A million tokens in fp8: reading the cache takes longer than all arithmetic, attention's
+    """a million tokens in fp8: reading the cache takes longer than all arithmetic, attention's
     included
     """
 
@@ -270,7 +273,7 @@ def a_month_wants_other_memory() -> Findings:
 
 
 def windows_shot_up() -> Findings:
-    """Windows on the price lists of GPT-4 and of the models after it"""
+    """windows on the price lists of GPT-4 and of the models after it"""
     names = ("gpt-4", "gpt-4-turbo", "claude-3-opus-latest")
     window = {name: facts.get("prices", name)["context_window_tokens"] for name in names}
     return {
@@ -286,7 +289,7 @@ def windows_shot_up() -> Findings:
 
 
 def costs_balance_at_200k() -> Findings:
-    """Where reading takes as long as all arithmetic (fp8 on GB200), and lists that ask more beyond
+    """where reading takes as long as all arithmetic (fp8 on GB200), and lists that ask more beyond
     200,000 tokens
     """
 
@@ -337,7 +340,7 @@ def sparser_attention_errs_more() -> Findings:
 
 
 def three_ways_to_have_a_cache() -> Findings:
-    """The three formulas: which of them depend on the time held, and on what else"""
+    """the three formulas: which of them depend on the time held, and on what else"""
     return {
         "recomputing: arithmetic × rent, whatever the time": free_of(
             tiers.rematerialise_cost, "hold_time"
@@ -376,7 +379,7 @@ def keeping_falls_as_fetching_rises() -> Findings:
 
 
 def cheapest_ways_are_host_and_flash() -> Findings:
-    """The cheapest way to have a cache again, DeepSeek-V3 in fp8 on GB200, storage at the middle of
+    """the cheapest way to have a cache again, DeepSeek-V3 in fp8 on GB200, storage at the middle of
     its prices
     """
     found = {}
@@ -393,7 +396,7 @@ def cheapest_ways_are_host_and_flash() -> Findings:
 
 
 def cheapest_tier_drains_in_the_hold_time() -> Findings:
-    """Drain time of the cheapest way to have a cache, against the time it is kept for, within a
+    """drain time of the cheapest way to have a cache, against the time it is kept for, within a
     factor of two
     """
     drain = {row["name"]: row["drain_time_s"] for row in tiers.drains()}
@@ -406,7 +409,7 @@ def cheapest_tier_drains_in_the_hold_time() -> Findings:
 
 
 def times_suggest_devices() -> Findings:
-    """How long a cache is kept against the drain time of a device, within a factor of two"""
+    """how long a cache is kept against the drain time of a device, within a factor of two"""
 
     def near(seconds: float, tier: str) -> bool:
         row = facts.get("memory_tiers", tier)
@@ -436,7 +439,7 @@ def times_suggest_devices() -> Findings:
 
 
 def fetching_is_a_share_of_holding() -> Findings:
-    """The time to fetch, in a tier that is drained in the time held, against that time × the share
+    """the time to fetch, in a tier that is drained in the time held, against that time × the share
     of capacity
     """
     drain = tiers.drained_hold_time.expanded

@@ -1,4 +1,7 @@
-"""Claims about ciphers and reversible networks: segment 7."""
+"""Tests of claims about ciphers and reversible networks: segment 7."""
+
+# The docstring of a test is a phrase that readers see in the ledger, after "Tested:".
+# ruff: noqa: D205, D400, D401, D403
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def residuals_keep_changes_small() -> Findings:
 
 
 def feistel_runs_backwards() -> Findings:
-    """Encrypting and decrypting with random functions that have no inverse of their own"""
+    """encrypting and decrypting with random functions that have no inverse of their own"""
     import numpy as np
 
     rng = np.random.default_rng(3)
@@ -73,7 +76,7 @@ def feistel_runs_backwards() -> Findings:
 
 
 def residual_from_two_back() -> Findings:
-    """A Feistel round written out: the new half in terms of the two before it"""
+    """a Feistel round written out: the new half in terms of the two before it"""
     x, y = sympy.symbols("x y")
     f, g = sympy.Function("f"), sympy.Function("g")
     one_back, two_back = reversible.encrypt(x, y, [f], reversible.REALS)
@@ -82,7 +85,7 @@ def residual_from_two_back() -> Findings:
 
 
 def reversibility_frees_activations() -> Findings:
-    """Activations kept where each layer is rebuilt on the way back, and the arithmetic that this
+    """activations kept where each layer is rebuilt on the way back, and the arithmetic that this
     costs
     """
     extra = fill_constants(
@@ -95,7 +98,7 @@ def reversibility_frees_activations() -> Findings:
 
 
 def differences_are_derivatives() -> Findings:
-    """The difference of a map over GF(2), at every point: of a linear map, of an S-box, and its
+    """the difference of a map over GF(2), at every point: of a linear map, of an S-box, and its
     degree
     """
 
@@ -177,7 +180,7 @@ def _bits_through(blocks, *, gain: float, tamed: bool, depth: int = 12, width: i
 
 
 def differences_go_round_a_round() -> Findings:
-    """Whether a flipped bit passes a round as it is, which a residual would allow: all of 2^16
+    """whether a flipped bit passes a round as it is, which a residual would allow: all of 2^16
     inputs
     """
     import numpy as np
@@ -200,7 +203,7 @@ def differences_go_round_a_round() -> Findings:
 
 
 def chosen_changes_and_any_changes() -> Findings:
-    """A cipher under any flipped bit, and a trained classifier of 784 numbers under chosen and
+    """a cipher under any flipped bit, and a trained classifier of 784 numbers under chosen and
     random signs
     """
     import numpy as np
@@ -231,7 +234,7 @@ def chosen_changes_and_any_changes() -> Findings:
 
 
 def revnet_block_is_two_rounds() -> Findings:
-    """The paper's block, y1 = x1 + F(x2) and y2 = x2 + G(y1), against two Feistel rounds"""
+    """the paper's block, y1 = x1 + F(x2) and y2 = x2 + G(y1), against two Feistel rounds"""
     x1, x2 = sympy.symbols("x1 x2")
     first, second = sympy.Function("F"), sympy.Function("G")
     y1 = x1 + first(x2)
@@ -243,7 +246,7 @@ def revnet_block_is_two_rounds() -> Findings:
 
 
 def what_can_be_undone() -> Findings:
-    """Rebuilding the input of a layer from its output: coupled layers of two kinds, and a layer
+    """rebuilding the input of a layer from its output: coupled layers of two kinds, and a layer
     with a stride
     """
     import numpy as np
@@ -264,7 +267,7 @@ def what_can_be_undone() -> Findings:
 
 
 def stored_activations_grow() -> Findings:
-    """Activations kept for the backward pass, by depth, and beside 18 bytes a parameter of Llama
+    """activations kept for the backward pass, by depth, and beside 18 bytes a parameter of Llama
     3.1 70B in training
     """
     stored = reversible.activation_memory_stored.expanded
@@ -317,7 +320,7 @@ def trades_go_opposite_ways() -> Findings:
 
 
 def keeping_pays_for_a_while() -> Findings:
-    """How long bytes may wait in memory before computing them again is cheaper: Llama 3.1 70B in
+    """how long bytes may wait in memory before computing them again is cheaper: Llama 3.1 70B in
     bf16 on H100
     """
     at = values("H100 SXM", "Llama 3.1 70B", "bf16", 8192)

@@ -1,4 +1,7 @@
-"""Claims about experts on racks: segment 2."""
+"""Tests of claims about experts on racks: segment 2."""
+
+# The docstring of a test is a phrase that readers see in the ledger, after "Tested:".
+# ruff: noqa: D205, D400, D401, D403
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from .published import services
 
 
 def expert_parallelism_in_services() -> Findings:
-    """Published decoding services of DeepSeek-V3: whether each chip keeps whole experts"""
+    """published decoding services of DeepSeek-V3: whether each chip keeps whole experts"""
     return {words: "EP" in row["parallelism"] for words, row, _ in services()}
 
 
 def whole_experts_beat_slices() -> Findings:
-    """An expert layer of DeepSeek-V3 on eight B200: whole experts, against experts cut four ways in
+    """an expert layer of DeepSeek-V3 on eight B200: whole experts, against experts cut four ways in
     two groups
     """
     from ...simulate.fabric import distinct_destinations, expected_imbalance
@@ -52,7 +55,7 @@ def whole_experts_beat_slices() -> Findings:
 
 
 def experts_stay_in_one_domain() -> Findings:
-    """Published decoding services of DeepSeek-V3: whether their experts lie within one scale-up
+    """published decoding services of DeepSeek-V3: whether their experts lie within one scale-up
     domain
     """
     return {words: row["chips"] <= domain for words, row, domain in services()}
@@ -73,7 +76,7 @@ def all_to_all_fits_one_rack() -> Findings:
 
 
 def two_racks_slow_the_exchange() -> Findings:
-    """An all-to-all over two racks of GB200 against one fabric for all: more than half as long
+    """an all-to-all over two racks of GB200 against one fabric for all: more than half as long
     again
     """
     found = {}
@@ -105,7 +108,7 @@ def _scale_up_network(gpus: int, switches: int):
 
 
 def two_hops_between_gpus() -> Findings:
-    """The graph of 72 GPUs, each with a link to every one of 18 switch chips: the longest shortest
+    """the graph of 72 GPUs, each with a link to every one of 18 switch chips: the longest shortest
     path
     """
     import networkx
@@ -115,7 +118,7 @@ def two_hops_between_gpus() -> Findings:
 
 
 def links_double_with_gpus() -> Findings:
-    """Links within a rack of 144 GPUs against one of 72, at a given number of links for each GPU"""
+    """links within a rack of 144 GPUs against one of 72, at a given number of links for each GPU"""
     return {
         f"{chip}, {_links(chip)} links a GPU": _scale_up_network(144, _links(chip)).size()
         == 2 * _scale_up_network(72, _links(chip)).size()
@@ -124,7 +127,7 @@ def links_double_with_gpus() -> Findings:
 
 
 def switches_in_layers_save_cables() -> Findings:
-    """Two racks of GB200 on one layer of switches, against the network that joins them"""
+    """two racks of GB200 on one layer of switches, against the network that joins them"""
     gpu, switch = (facts.get("interconnects", name) for name in ("NVLink 5", "NVSwitch gen 4"))
     link = gpu["one_direction_bytes_per_s"] / _links()
     ports = float(switch["notes"].split()[0]) * 1e12 / 8 / link
@@ -135,7 +138,7 @@ def switches_in_layers_save_cables() -> Findings:
 
 
 def five_trillion_in_a_rack() -> Findings:
-    """Weights of 5 trillion parameters and 2,000 caches like DeepSeek-V3's, against the memory of a
+    """weights of 5 trillion parameters and 2,000 caches like DeepSeek-V3's, against the memory of a
     GB200 rack
     """
     found = {}
@@ -171,7 +174,7 @@ def google_had_large_domains() -> Findings:
 
 
 def active_by_compute_total_by_domain() -> Findings:
-    """What the time of arithmetic and the largest model of a domain depend on, with and without
+    """what the time of arithmetic and the largest model of a domain depend on, with and without
     stages
     """
     weights = pipelining.device_memory.expanded.subs(symbol("context"), 0)

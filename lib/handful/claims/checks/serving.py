@@ -1,4 +1,7 @@
-"""Claims about serving on one rack: segment 1."""
+"""Tests of claims about serving on one rack: segment 1."""
+
+# The docstring of a test is a phrase that readers see in the ledger, after "Tested:".
+# ruff: noqa: D205, D400, D401, D403
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from .algebra import Findings, free_of, same, slope, symbol
 
 
 def fast_mode_is_the_batch() -> Findings:
-    """Price of 2.5 times the speed from the batch alone, beside what several tokens a step save,
+    """price of 2.5 times the speed from the batch alone, beside what several tokens a step save,
     both as measured
     """
     speed = facts.get("measured_serving", "ix_price_of_speed")["value"]
@@ -27,7 +30,7 @@ def fast_mode_is_the_batch() -> Findings:
 
 
 def a_hundred_times_the_price_buys_speed() -> Findings:
-    """Speed for a hundred times the price, against twice the speed for six times; latency of layers
+    """speed for a hundred times the price, against twice the speed for six times; latency of layers
     counted
     """
 
@@ -62,7 +65,7 @@ def a_hundred_times_the_price_buys_speed() -> Findings:
 
 
 def no_step_beats_the_larger_time() -> Findings:
-    """The other convention of overlap, and every measured step, against the larger of the two times"""
+    """the other convention of overlap, and every measured step, against the larger of the two times"""
     sure = all(
         latency.step_time_kv_apart(at, batch=batch)
         >= latency.step_time(at, batch=batch) * (1 - 1e-12)
@@ -80,7 +83,7 @@ def no_step_beats_the_larger_time() -> Findings:
 
 
 def simple_model_predicts_steps() -> Findings:
-    """Measured steps against the floor: most within a factor of two, and the longer of two runs"""
+    """measured steps against the floor: most within a factor of two, and the longer of two runs"""
 
     def within_two(low: int, high: int) -> bool:
         near = [row.ratio <= 2 for row in measured.ratios() if low <= row.devices <= high]
@@ -100,7 +103,7 @@ def simple_model_predicts_steps() -> Findings:
 
 
 def compute_time_is_batch_times_active() -> Findings:
-    """The formula against B N/F, with F in multiplies a second"""
+    """the formula against B N/F, with F in multiplies a second"""
     said = (
         symbol("batch")
         * symbol("tokens_per_step")
@@ -112,7 +115,7 @@ def compute_time_is_batch_times_active() -> Findings:
 
 
 def memory_time_is_weights_and_caches() -> Findings:
-    """Time to read all weights and all caches against (N + B L b) / BW"""
+    """time to read all weights and all caches against (N + B L b) / BW"""
     ours = latency.full_weight_time.expanded + latency.kv_time.expanded.subs(
         symbol("kv_window_bytes"), 0
     )
@@ -129,7 +132,7 @@ def _share_read(model: str, batch: float) -> float:
 
 
 def all_weights_are_read() -> Findings:
-    """Share of the weights that a step reads, within a twentieth of all of them"""
+    """share of the weights that a step reads, within a twentieth of all of them"""
     return {
         "a dense model, batch 1": _share_read("Llama 3.1 70B", 1) > 0.95,
         "DeepSeek-V3, batch 1": _share_read("DeepSeek-V3", 1) > 0.95,
@@ -138,7 +141,7 @@ def all_weights_are_read() -> Findings:
 
 
 def the_floor_is_one_reading() -> Findings:
-    """The step as the batch shrinks to nothing, and a batch of one, against one reading of all
+    """the step as the batch shrinks to nothing, and a batch of one, against one reading of all
     weights
     """
     lecture = latency.step_time_lecture.expanded.subs(symbol("batch"), 0)
@@ -160,7 +163,7 @@ def the_floor_is_one_reading() -> Findings:
 
 
 def cost_is_two_constants_and_a_hyperbola() -> Findings:
-    """The parts of a token's cost by the batch"""
+    """the parts of a token's cost by the batch"""
     dense = values(model="Llama 3.1 70B")
     shares = [latency.weight_cost(dense, batch=batch) * batch for batch in (1, 30, 1000)]
     return {
@@ -171,7 +174,7 @@ def cost_is_two_constants_and_a_hyperbola() -> Findings:
 
 
 def cost_ends_at_the_arithmetic() -> Findings:
-    """The step of a batch without end against its arithmetic, attention's included, within a
+    """the step of a batch without end against its arithmetic, attention's included, within a
     hundredth
     """
 
@@ -195,7 +198,7 @@ def cost_ends_at_the_arithmetic() -> Findings:
 
 
 def patience_saves_little() -> Findings:
-    """What endless patience leaves of the cost, above four fifths of it"""
+    """what endless patience leaves of the cost, above four fifths of it"""
     dense, sparse = values("H100 SXM", "Llama 3.1 70B", "fp8", 8192), values()
     left = {
         f"{name}, batch {batch:,}": latency.slow_mode_price(at, batch=batch)
@@ -231,7 +234,7 @@ _BATCHES = {
 
 
 def slopes_that_match_balance() -> Findings:
-    """Memory time over compute time where caches and arithmetic grow alike with the batch, within a
+    """memory time over compute time where caches and arithmetic grow alike with the batch, within a
     tenth of 1
     """
     at = _matched(100_000)
@@ -244,7 +247,7 @@ def slopes_that_match_balance() -> Findings:
 
 
 def twice_the_context_halves_the_use() -> Findings:
-    """Use of the arithmetic at twice the context over that where slopes match, against a half,
+    """use of the arithmetic at twice the context over that where slopes match, against a half,
     within a tenth
     """
     at, found = _matched(100_000), {}
@@ -258,7 +261,7 @@ def twice_the_context_halves_the_use() -> Findings:
 
 
 def dense_attention_is_linear() -> Findings:
-    """Bytes of cache read by a step as the context doubles from 100,000 tokens, and those of sparse
+    """bytes of cache read by a step as the context doubles from 100,000 tokens, and those of sparse
     attention
     """
 
@@ -288,7 +291,7 @@ def dense_attention_is_linear() -> Findings:
 
 
 def sparse_attention_reads_a_square_root() -> Findings:
-    """Exponent of the context in what a step reads, from ten thousand tokens to a million, within
+    """exponent of the context in what a step reads, from ten thousand tokens to a million, within
     0.1 of a half
     """
 
@@ -315,7 +318,7 @@ def sparse_attention_reads_a_square_root() -> Findings:
 
 
 def balance_is_time_against_time() -> Findings:
-    """Reading all weights set equal to the arithmetic, solved for the batch"""
+    """reading all weights set equal to the arithmetic, solved for the batch"""
     equal = sympy.solve(
         latency.full_weight_time.expanded - latency.compute_time.expanded, symbol("batch")
     )
@@ -332,7 +335,7 @@ def balance_is_time_against_time() -> Findings:
 
 
 def batch_exceeds_balance_times_sparsity() -> Findings:
-    """The balance batch against balance times total over active parameters, and which time is
+    """the balance batch against balance times total over active parameters, and which time is
     longer on either side
     """
     at = values()
@@ -349,7 +352,7 @@ def batch_exceeds_balance_times_sparsity() -> Findings:
 
 
 def a_batch_counts_sequences() -> Findings:
-    """One pass of a batch of 2,000: tokens made, and caches read"""
+    """one pass of a batch of 2,000: tokens made, and caches read"""
     at = values()
     return {
         "it makes 2,000 tokens, one for each sequence": abs(
@@ -375,7 +378,7 @@ def two_intervals_at_worst() -> Findings:
 
 
 def caches_raise_the_balance() -> Findings:
-    """Balance batch with and without caches, up to the context where no batch balances"""
+    """balance batch with and without caches, up to the context where no batch balances"""
     found = {}
     for model in ("DeepSeek-V3", "Llama 3.1 70B"):
         at = values(model=model)
@@ -388,7 +391,7 @@ def caches_raise_the_balance() -> Findings:
 
 
 def traffic_of_memory_is_reads() -> Findings:
-    """Bytes written a step (one token's cache for each sequence) over bytes read, below one in a
+    """bytes written a step (one token's cache for each sequence) over bytes read, below one in a
     hundred
     """
 
@@ -408,7 +411,7 @@ def traffic_of_memory_is_reads() -> Findings:
 
 
 def optimum_needs_the_sparsity_only() -> Findings:
-    """The balance batch, differentiated at a constant share of active parameters, and what else it
+    """the balance batch, differentiated at a constant share of active parameters, and what else it
     depends on
     """
     scale = sympy.Symbol("scale", positive=True)
@@ -427,7 +430,7 @@ def optimum_needs_the_sparsity_only() -> Findings:
 
 
 def quality_rises_with_experts() -> Findings:
-    """Validation loss by the number of experts at 370 million active parameters, up to the study's
+    """validation loss by the number of experts at 370 million active parameters, up to the study's
     512
     """
 
@@ -456,7 +459,7 @@ def quality_rises_with_experts() -> Findings:
 
 
 def sparsity_costs_batch_not_money() -> Findings:
-    """More total parameters at the same active ones: the floor of the cost, and the batch that
+    """more total parameters at the same active ones: the floor of the cost, and the batch that
     reaches it
     """
     return {

@@ -1,4 +1,7 @@
-"""Claims about pipelining, and about why it is not wise: segments 3 and 4."""
+"""Tests of claims about pipelining, and about why it is not wise: segments 3 and 4."""
+
+# The docstring of a test is a phrase that readers see in the ledger, after "Tested:".
+# ruff: noqa: D205, D400, D401, D403
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def _stages(name: str) -> float:
 
 
 def stage_rule() -> Findings:
-    """The formula for time on the scale-up fabric over time between stages, and the copies as a
+    """the formula for time on the scale-up fabric over time between stages, and the copies as a
     router sends them
     """
     from ...simulate.fabric import distinct_destinations
@@ -53,7 +56,7 @@ def copies_go_to_activated_gpus() -> Findings:
 
 
 def a_rack_a_layer() -> Findings:
-    """That ratio for eight active experts and one layer a stage, at least 1"""
+    """that ratio for eight active experts and one layer a stage, at least 1"""
 
     def ratio(chip: str, port: str) -> float:
         return (
@@ -77,7 +80,7 @@ def a_rack_a_layer() -> Findings:
 
 
 def several_racks_without_all_to_all() -> Findings:
-    """What leaves a rack: a token's copies for each layer, and gradients behind the arithmetic that
+    """what leaves a rack: a token's copies for each layer, and gradients behind the arithmetic that
     hides them
     """
     tokens, chips = (
@@ -101,7 +104,7 @@ def several_racks_without_all_to_all() -> Findings:
 
 
 def cuts_follow_the_model() -> Findings:
-    """Published layouts: whether they cut along experts and layers only"""
+    """published layouts: whether they cut along experts and layers only"""
     notes = {
         name: facts.get("measured_pipelines", f"{name}_stages")["notes"]
         for name in ("v3", "llama3")
@@ -139,7 +142,7 @@ def widths_are_not_cut() -> Findings:
 
 
 def without_stages() -> Findings:
-    """Whether published layouts do without pipeline stages"""
+    """whether published layouts do without pipeline stages"""
     return {
         "DeepSeek-V3, serving": not any("PP" in row["parallelism"] for _, row, _ in services()),
         "DeepSeek-V3, training": _stages("v3") == 1,
@@ -148,7 +151,7 @@ def without_stages() -> Findings:
 
 
 def training_uses_stages() -> Findings:
-    """Stages of published training runs, above 1"""
+    """stages of published training runs, above 1"""
     return {"DeepSeek-V3": _stages("v3") > 1, "Llama 3.1 405B": _stages("llama3") > 1}
 
 
@@ -162,17 +165,17 @@ def _in_stages() -> Findings:
 
 
 def serving_uses_stages() -> Findings:
-    """Published decoding layouts: whether they have pipeline stages"""
+    """published decoding layouts: whether they have pipeline stages"""
     return _in_stages()
 
 
 def serving_does_without_stages() -> Findings:
-    """Published decoding layouts: whether they have no pipeline stages"""
+    """published decoding layouts: whether they have no pipeline stages"""
     return {words: not found for words, found in _in_stages().items()}
 
 
 def stages_save_memory_only() -> Findings:
-    """A token's latency without hops, and memory on a chip, by the number of stages"""
+    """a token's latency without hops, and memory on a chip, by the number of stages"""
     latency_free = pipelining.token_latency.expanded.subs(symbol("hop_time"), 0)
     memory = pipelining.device_memory_of_batch.expanded
     return {
@@ -184,7 +187,7 @@ def stages_save_memory_only() -> Findings:
 
 
 def training_gains_more() -> Findings:
-    """What 16 stages of eight H100 do for Llama 3.1 405B, in training and in serving it"""
+    """what 16 stages of eight H100 do for Llama 3.1 405B, in training and in serving it"""
 
     def freed(bytes_of) -> float:
         return 1 - bytes_of(16) / bytes_of(1)
@@ -233,7 +236,7 @@ def micro_batches_lose_sharing() -> Findings:
 
 
 def micro_batch_is_a_name() -> Findings:
-    """What changes when four micro-batches of 2,000 go round instead of one"""
+    """what changes when four micro-batches of 2,000 go round instead of one"""
     at = {**values(), "stage_devices": 72, "pipeline_stages": 4}
     held = [pipelining.device_memory_of_batch(at, batch=count * 2000) for count in (1, 4)]
     return {
@@ -273,7 +276,7 @@ def training_has_a_bubble() -> Findings:
 
 
 def schedules_shorten_the_bubble() -> Findings:
-    """Simulated schedules of four stages and eight micro-batches: waiting, against all forward
+    """simulated schedules of four stages and eight micro-batches: waiting, against all forward
     passes first
     """
     return {
@@ -291,7 +294,7 @@ def weight_gradients_fill_the_bubble() -> Findings:
 
 
 def smaller_batches_learn_more() -> Findings:
-    """Tokens needed by the law of McCandlish et al., (1 + B/B_crit) times the fewest, and the
+    """tokens needed by the law of McCandlish et al., (1 + B/B_crit) times the fewest, and the
     bubble, by the batch
     """
     size, critical = sympy.symbols("B B_crit", positive=True)
@@ -305,7 +308,7 @@ def smaller_batches_learn_more() -> Findings:
 
 
 def stages_are_neutral() -> Findings:
-    """Four stages against one: a step of 20 ms within a tenth, and the sequences that are in flight
+    """four stages against one: a step of 20 ms within a tenth, and the sequences that are in flight
     at once
     """
     from ...simulate.pipeline import decode
@@ -323,7 +326,7 @@ def stages_are_neutral() -> Findings:
 
 
 def less_memory_with_stages() -> Findings:
-    """Memory on a chip with eight stages against one, less by a tenth or more"""
+    """memory on a chip with eight stages against one, less by a tenth or more"""
     at = {**values(), "stage_devices": 72, "micro_batch": 2000}
 
     def less(given: dict) -> bool:
@@ -341,7 +344,7 @@ def less_memory_with_stages() -> Findings:
 
 
 def memory_on_a_chip() -> Findings:
-    """The formula against (N + B L b) / (E P), N in bytes, and against weights that are not all
+    """the formula against (N + B L b) / (E P), N in bytes, and against weights that are not all
     shared out
     """
     said = (
@@ -358,7 +361,7 @@ def memory_on_a_chip() -> Findings:
 
 
 def as_many_micro_batches_as_stages() -> Findings:
-    """Memory of a batch of P micro-batches, and the fewest micro-batches that keep P stages busy"""
+    """memory of a batch of P micro-batches, and the fewest micro-batches that keep P stages busy"""
     batch = symbol("pipeline_stages") * symbol("micro_batch")
     whole = pipelining.device_memory_of_batch.expanded.subs(symbol("batch"), batch)
     busy = [
@@ -374,7 +377,7 @@ def as_many_micro_batches_as_stages() -> Findings:
 
 
 def micro_batch_is_the_balance() -> Findings:
-    """A micro-batch of the machine's balance times the sparsity: reading the weights against the
+    """a micro-batch of the machine's balance times the sparsity: reading the weights against the
     arithmetic
     """
     at = values()
@@ -388,7 +391,7 @@ def micro_batch_is_the_balance() -> Findings:
 
 
 def stages_cancel_in_caches() -> Findings:
-    """The caches' part of memory on a chip, by the number of stages"""
+    """the caches' part of memory on a chip, by the number of stages"""
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
     return {
         "caches do not depend on the stages": not sympy.simplify(caches).has(
@@ -398,7 +401,7 @@ def stages_cancel_in_caches() -> Findings:
 
 
 def caches_are_not_shared() -> Findings:
-    """Time to read a sequence's cache, and the caches on a chip"""
+    """time to read a sequence's cache, and the caches on a chip"""
     each = sympy.simplify(latency.kv_time.expanded / symbol("batch"))
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
     return {
@@ -410,7 +413,7 @@ def caches_are_not_shared() -> Findings:
 
 
 def two_stages_and_caches_lead() -> Findings:
-    """Caches over weights on a chip: two stages, 2,000 sequences each, DeepSeek-V3 in fp8, racks of
+    """caches over weights on a chip: two stages, 2,000 sequences each, DeepSeek-V3 in fp8, racks of
     64
     """
     found = {}
@@ -427,7 +430,7 @@ def two_stages_and_caches_lead() -> Findings:
 
 
 def report_spreads_experts_widely() -> Findings:
-    """Units of DeepSeek-V3's report: experts over more chips than a node has, and no pipeline in
+    """units of DeepSeek-V3's report: experts over more chips than a node has, and no pipeline in
     serving
     """
     node = facts.get("accelerators", "H100 SXM")["scaleup_domain_chips"]
@@ -443,7 +446,7 @@ def report_spreads_experts_widely() -> Findings:
 
 
 def stages_help_size_not_context() -> Findings:
-    """Memory on a chip by the number of stages, each of them busy"""
+    """memory on a chip by the number of stages, each of them busy"""
     count = symbol("pipeline_stages")
     weights = pipelining.device_memory.expanded.subs(symbol("context"), 0)
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
@@ -472,7 +475,7 @@ def stages_beyond_a_rack() -> Findings:
 
 
 def few_stages_cost_little() -> Findings:
-    """What four hops add to a step of 20 ms: a tenth of it at most"""
+    """what four hops add to a step of 20 ms: a tenth of it at most"""
     return {
         words: pipelining.token_latency(step_time=_STEP, pipeline_stages=4, hop_time=hop)
         <= 1.1 * _STEP
@@ -489,7 +492,7 @@ def hops_add_up() -> Findings:
 
 
 def reading_time_falls_with_the_domain() -> Findings:
-    """Time to read all weights, by the number of chips that share them and the bandwidth of each"""
+    """time to read all weights, by the number of chips that share them and the bandwidth of each"""
     free = sympy.simplify(
         latency.full_weight_time.expanded * symbol("devices") * symbol("memory_bandwidth")
     )
@@ -514,7 +517,7 @@ def stages_take_turns() -> Findings:
 
 
 def domain_gives_bandwidth() -> Findings:
-    """What twice the chips of a domain, and what twice the stages, do to time and memory"""
+    """what twice the chips of a domain, and what twice the stages, do to time and memory"""
     at = {**values(), "micro_batch": 2000, "pipeline_stages": 1}
     wider = latency.latency_floor(at, devices=144) / latency.latency_floor(at, devices=72)
     return {
@@ -529,7 +532,7 @@ def domain_gives_bandwidth() -> Findings:
 
 
 def domain_reads_longer_contexts() -> Findings:
-    """Context that 64 sequences of DeepSeek-V3 can have if the caches are to be read in 20 ms"""
+    """context that 64 sequences of DeepSeek-V3 can have if the caches are to be read in 20 ms"""
     at = {**values(), "batch": 64}
 
     def longest(chips: int) -> float:
@@ -541,7 +544,7 @@ def domain_reads_longer_contexts() -> Findings:
 
 
 def domain_lowers_latency() -> Findings:
-    """Time to read all weights in fp8 on eight H100 against a rack of GB200: ten times or more"""
+    """time to read all weights in fp8 on eight H100 against a rack of GB200: ten times or more"""
 
     def seconds(*names: str) -> float:
         return latency.full_weight_time(values(*names))
