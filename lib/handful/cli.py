@@ -274,9 +274,11 @@ def _json(value) -> None:
 def _columns(rows: Iterable[Sequence[str]]) -> None:
     """Print rows of text in columns, each as wide as its widest cell."""
     rows = [list(row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        _print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+        _print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
 
 
 def _width() -> int:
@@ -338,7 +340,7 @@ def _compare(options) -> None:
     columns = [[line.text for line in (*one.scenario, *one.results)] for one in found]
     for i, block in enumerate(_blocks(columns, labels)):
         _print("\n" if i else "", end="")
-        _columns(zip(labels, *block))
+        _columns(zip(labels, *block, strict=True))
     _listed("Set for all", found[0].settings)
     _listed("Note", [f"{one.title}: {note}" for one in found for note in one.notes])
     _listed("Conventions", found[0].conventions)

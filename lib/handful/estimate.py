@@ -214,7 +214,7 @@ def _measured(step: float, known: dict) -> tuple[Line, ...]:
         ),
         *(
             Line(key, label, step * end, "s", f"{end:g} times the step above")
-            for (key, label), end in zip(_ENDS, (band.low, band.high))
+            for (key, label), end in zip(_ENDS, (band.low, band.high), strict=True)
         ),
     )
 

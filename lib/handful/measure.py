@@ -260,7 +260,7 @@ def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:
     steps = math.ceil(300 * math.log(high / low))
 
     def error(knee: float) -> float:
-        logs = [math.log(t / max(1, b / knee)) for b, t in zip(batches, times)]
+        logs = [math.log(t / max(1, b / knee)) for b, t in zip(batches, times, strict=True)]
         middle = sum(logs) / len(logs)
         return sum((log - middle) ** 2 for log in logs)
 

@@ -265,7 +265,7 @@ def _reports(left: dict[str, int]) -> list[Ratio]:
     """
     found = []
     for row in facts.load("measured_serving"):
-        each, unit = ((row["batch"] or "").split(" ", 1) + [""])[:2]
+        each, unit = [*(row["batch"] or "").split(" ", 1), ""][:2]
         why_not = (
             "no decode step alone"
             if row["phase"] not in ("decode", *_SERVICES)
@@ -538,7 +538,7 @@ def figure():
     shown = {
         label: handle
         for axes in (left, right)
-        for handle, label in zip(*axes.get_legend_handles_labels())
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     drawn.legend(
         shown.values(),

@@ -114,8 +114,9 @@ def table() -> tuple[list[str], list[list[str]]]:
         [words[name], format_value(value, "s", 4), format_value(value / whole, "%")]
         for name, value in parts().items()
     ]
-    return ["Part of the step", "Time", "Share"], rows + [
-        ["the step", format_value(whole, "s", 4), ""]
+    return ["Part of the step", "Time", "Share"], [
+        *rows,
+        ["the step", format_value(whole, "s", 4), ""],
     ]
 
 

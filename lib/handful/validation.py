@@ -370,7 +370,7 @@ def _fit_at(rows: list[Case], acceptance: float) -> tuple[float, dict[str, float
         weight = np.maximum(errors, 0.05) ** -0.5
     found = {
         name: float(factor if name == "layer_overhead" else 1 / factor)
-        for name, factor in zip(TERMS, factors)
+        for name, factor in zip(TERMS[:4], factors, strict=True)
     }
     return float(errors.mean()), found | {"acceptance": acceptance}
 
@@ -637,7 +637,7 @@ def fits() -> tuple[Fit, ...]:
     for model, chip in fitted():
         rows, ways = rows_of(model, chip), {}
         ratios = unseen(rows)
-        for case, ratio in zip(rows, ratios):
+        for case, ratio in zip(rows, ratios, strict=True):
             ways.setdefault(case.sharing, []).append(ratio)
         found.append(
             Fit(

@@ -127,7 +127,7 @@ differences = Explorer(
 
 _DEPTH, _NUDGE = 64, 1e-6
 _GAINS = {"1": "1: small", "2": "2: large", "3": "3: larger"}
-_KINDS = dict(zip(("plain", "norm", "residual", "both"), nudges.KINDS))
+_KINDS = dict(zip(("plain", "norm", "residual", "both"), nudges.KINDS, strict=True))
 
 
 def _decades(values, unrelated: float) -> list[int]:

@@ -100,7 +100,7 @@ racks_scene = Explorer(
             )
             for way, (_, *formulas) in _WAYS.items()
             for key, formula in zip(
-                ("inside", "leaving", "fabric", "network", "slowdown"), formulas
+                ("inside", "leaving", "fabric", "network", "slowdown"), formulas, strict=True
             )
         },
         "joined": racks.fabric_time_joined,

@@ -41,7 +41,9 @@ def _sets() -> dict[str, dict]:
                 },
                 "terms": {
                     "text": "a fit to other rows",
-                    "at": _rounded((c.measured / r, c.measured) for c, r in zip(rows, ratios)),
+                    "at": _rounded(
+                        (c.measured / r, c.measured) for c, r in zip(rows, ratios, strict=True)
+                    ),
                 },
             },
         }

@@ -256,7 +256,7 @@ class Points:
 
     def __post_init__(self) -> None:
         if not callable(self.found):
-            self.at  # a point that cannot be is told at once
+            _ = self.at  # which checks the points, so that a wrong one is told at once
 
     @cached_property
     def at(self) -> tuple[tuple, ...]:

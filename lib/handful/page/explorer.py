@@ -133,7 +133,7 @@ class Explorer:
         kind: str = "curves",
         caption: str = "",
         numbers: Mapping[str, Readout | Formula] = {},
-        data: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = {},
+        data: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
         self.name, self.title, self.caption = name, title, caption
         self.x, self.y, self.across, self.stack = x, y, across, stack
@@ -148,7 +148,7 @@ class Explorer:
         self.numbers = {
             key: n if isinstance(n, Readout) else Readout(n) for key, n in numbers.items()
         }
-        self._data = data
+        self._data = data or {}
         self.given = dict(given or {})
         self.kind = "parametric" if across else kind
         self._widget = None

@@ -236,9 +236,11 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     wrapped = [textwrap.wrap(label, 22) for _, label, _ in names]
     heights = [10.2 * len(rows) + 3.5 for rows in wrapped]
     # None of them beside the labels of the axis below.
-    middles = [max(y, frame[1] + tall / 2 - 2) for (y, _, _), tall in zip(names, heights)]
+    middles = [
+        max(y, frame[1] + tall / 2 - 2) for (y, _, _), tall in zip(names, heights, strict=True)
+    ]
     middles = labels.spread(middles, heights, frame[3] + 7)
-    for y, rows, (_, _, colour) in zip(middles, wrapped, names):
+    for y, rows, (_, _, colour) in zip(middles, wrapped, names, strict=True):
         axes.annotate(
             "\n".join(rows),
             (frame[2] + 5.4, y),

@@ -258,5 +258,5 @@ def publish(folder: Path) -> None:
         "claims": [as_object(claim) for claim in load()],
     }
     texts = (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False), as_csv())
-    for name, text in zip(FILES, texts):
+    for name, text in zip(FILES, texts, strict=True):
         (folder / name).write_text(text, "utf-8")

@@ -19,6 +19,7 @@ Exact counts for a uniform router are here too: ``distinct_destinations`` and
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -306,7 +307,7 @@ def _load(links, sent) -> dict:
         paths = networkx.single_source_shortest_path(links, chip, cutoff=4)
         for other in sent[chip].nonzero()[0]:
             path = paths[int(other)]
-            for link in zip(path, path[1:]):
+            for link in itertools.pairwise(path):
                 copies[link] += int(sent[chip, other])
     return copies
 

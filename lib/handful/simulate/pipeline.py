@@ -121,7 +121,8 @@ def one_forward_one_backward(stages: int, micro_batches: int) -> Schedule:
         ahead = min(stages - 1 - i, micro_batches)
         forward = [(Piece("F", 0, i, j),) for j in range(micro_batches)]
         backward = [(Piece("B", 0, i, j),) for j in range(micro_batches)]
-        steady = [step for pair in zip(forward[ahead:], backward) for step in pair]
+        # Forward passes run out first; the backward passes that are left follow below.
+        steady = [step for pair in zip(forward[ahead:], backward, strict=False) for step in pair]
         orders.append(forward[:ahead] + steady + backward[micro_batches - ahead :])
     return Schedule("1F1B", stages, stages, micro_batches, orders, _straight)
 
@@ -156,7 +157,8 @@ def interleaved(stages: int, micro_batches: int, chunks: int = 2) -> Schedule:
         ahead = min((stages - i - 1) * (2 if chunks > 1 else 1) + (chunks - 1) * stages, total)
         forward = [(nth(k, i, False),) for k in range(total)]
         backward = [(nth(k, i, True),) for k in range(total)]
-        steady = [step for pair in zip(forward[ahead:], backward) for step in pair]
+        # Forward passes run out first; the backward passes that are left follow below.
+        steady = [step for pair in zip(forward[ahead:], backward, strict=False) for step in pair]
         orders.append(forward[:ahead] + steady + backward[total - ahead :])
     return Schedule(
         "Interleaved",

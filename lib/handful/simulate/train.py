@@ -162,7 +162,7 @@ def depart(
     ]  # for each seat the train before which it falls free
     heapq.heapify(free_at)
     leaves = []
-    for train, length in zip(soonest, lengths):
+    for train, length in zip(soonest, lengths, strict=False):
         train = max(train, free_at[0])
         heapq.heapreplace(free_at, train + length)
         leaves.append(train * interval)
@@ -181,7 +181,7 @@ def delays(
     Inputs are those of `depart`.
     """
     leaves = depart(arrivals, interval, seats, tokens, aboard)
-    return [leave - arrival + interval for arrival, leave in zip(arrivals, leaves)]
+    return [leave - arrival + interval for arrival, leave in zip(arrivals, leaves, strict=True)]
 
 
 def simulate(
@@ -473,7 +473,7 @@ def compare(
             rate = load * seats / interval / fmean(lengths)
             arrivals = [time / rate for time in unit]
             leaves = depart(arrivals, interval, seats, lengths, aboard[: int(load * seats)])
-            counted = zip(leaves[requests // 10 :], arrivals[requests // 10 :])
+            counted = zip(leaves[requests // 10 :], arrivals[requests // 10 :], strict=True)
             missed.append(
                 sum(leave - arrival > interval for leave, arrival in counted)
                 / (requests - requests // 10)

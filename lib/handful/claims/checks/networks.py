@@ -27,7 +27,9 @@ def every_input_reaches_every_output() -> Findings:
     moved = [
         np.abs(a - b)
         for a, b in zip(
-            reversible_networks.forward(net, x1, x2), reversible_networks.forward(net, nudged, x2)
+            reversible_networks.forward(net, x1, x2),
+            reversible_networks.forward(net, nudged, x2),
+            strict=True,
         )
     ]
     return {
@@ -240,7 +242,9 @@ def revnet_block_is_two_rounds() -> Findings:
     y1 = x1 + first(x2)
     ours = reversible.encrypt(x2, x1, [first, second], reversible.REALS)
     return {
-        "the same outputs": [sympy.expand(a - b) for a, b in zip(ours, (x2 + second(y1), y1))]
+        "the same outputs": [
+            sympy.expand(a - b) for a, b in zip(ours, (x2 + second(y1), y1), strict=True)
+        ]
         == [0, 0]
     }
 

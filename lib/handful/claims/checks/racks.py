@@ -62,7 +62,9 @@ def experts_stay_in_one_domain() -> Findings:
 
 
 def all_to_all_fits_one_rack() -> Findings:
-    """simulated: an expert layer on 32 GPUs behind one layer of switches, the copies on each link"""
+    """simulated: an expert layer on 32 GPUs behind one layer of switches, the copies on each
+    link
+    """
     from ...simulate.fabric import simulate
 
     tokens, chips = 64, 32

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import sympy
@@ -65,7 +66,9 @@ def a_hundred_times_the_price_buys_speed() -> Findings:
 
 
 def no_step_beats_the_larger_time() -> Findings:
-    """the other convention of overlap, and every measured step, against the larger of the two times"""
+    """the other convention of overlap, and every measured step, against the larger of the two
+    times
+    """
     sure = all(
         latency.step_time_kv_apart(at, batch=batch)
         >= latency.step_time(at, batch=batch) * (1 - 1e-12)
@@ -435,7 +438,7 @@ def quality_rises_with_experts() -> Findings:
     """
 
     def falls(losses) -> bool:
-        return all(later < earlier for earlier, later in zip(losses, losses[1:]))
+        return all(later < earlier for earlier, later in itertools.pairwise(losses))
 
     def loss(router: str) -> list[float]:
         law = sparsity.coefficients(router)

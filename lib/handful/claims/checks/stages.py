@@ -94,11 +94,9 @@ def several_racks_without_all_to_all() -> Findings:
         "devices": chips,
         "pipeline_stages": 128,
     }
+    of_experts = racks.copies_leaving_of_racks(values(), scale_up_domains=2)
     return {
-        "stages of one layer: fewer copies than experts over two racks send": racks.copies_leaving_of_racks(
-            values(), scale_up_domains=2
-        )
-        > 1,
+        "stages of one layer: fewer copies than experts over two racks send": of_experts > 1,
         "Llama 3.1 405B, 128 chips to a copy: hidden": stages.gradient_ratio(training) < 1,
     }
 

@@ -66,7 +66,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
                     "start" if e == first else "middle",
                 )
             )
-    for i, (label, value) in enumerate(zip(v["labels"], v["values"])):
+    for i, (label, value) in enumerate(zip(v["labels"], v["values"], strict=True)):
         y = TOP + ROW * i
         out.append(shapes.text(0, y + 14, label, "ink"))
         good = math.isfinite(value) and value > 0
@@ -87,7 +87,7 @@ def words(v: dict[str, Any]) -> str:
     return (
         "; ".join(
             f"{label} {format_value(value, v['unit'])}"
-            for label, value in zip(v["labels"], v["values"])
+            for label, value in zip(v["labels"], v["values"], strict=True)
         )
         + "."
     )
@@ -96,5 +96,6 @@ def words(v: dict[str, Any]) -> str:
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the head and the rows of the data table: the bars and their values."""
     return ["What", "Value"], [
-        [label, format_value(value, v["unit"])] for label, value in zip(v["labels"], v["values"])
+        [label, format_value(value, v["unit"])]
+        for label, value in zip(v["labels"], v["values"], strict=True)
     ]

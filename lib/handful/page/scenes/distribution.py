@@ -175,7 +175,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     def result(values: list) -> Any:
         moved = {
             n["name"]: np.minimum(known[n["name"]] * value, n["upper"])
-            for n, value in zip(names, values)
+            for n, value in zip(names, values, strict=True)
         }
         return np.asarray(number.formula(known | moved), dtype=float)
 
@@ -188,7 +188,10 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         for high in range(2 ** len(names))
     ]
     logs = np.log(results) - np.mean(np.log(results))
-    parts = [float(s * np.mean(row * logs)) ** 2 / float(s * s or 1) for s, row in zip(sigma, z)]
+    parts = [
+        float(s * np.mean(row * logs)) ** 2 / float(s * s or 1)
+        for s, row in zip(sigma, z, strict=True)
+    ]
     return {
         "label": number.label or number.formula.gives.label,
         "unit": number.formula.gives.unit,
@@ -323,7 +326,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         y += 42
     y += 4
     out.append(shapes.text(0, y, "Where the spread comes from", "soft"))
-    for k, (name, share) in enumerate(zip(v["names"], v["shares"])):
+    for k, (name, share) in enumerate(zip(v["names"], v["shares"], strict=True)):
         row = y + 10 + ROW * k
         out.append(shapes.text(0, row + 12, name, "ink"))
         out.append(shapes.rect(0, row + 18, max((right - 60) * share, 1), 12, "c2"))
@@ -375,7 +378,7 @@ def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     each = [
         [name, format_value(value, unit), format_value(f, "1"), format_value(share, "%", 2)]
         for name, value, unit, f, share in zip(
-            v["names"], v["values"], v["units"], v["factors"], v["shares"]
+            v["names"], v["values"], v["units"], v["factors"], v["shares"], strict=True
         )
     ]
     return ["Quantity", "Median", "Known to within a factor of", "Share of the spread"], [

@@ -73,7 +73,7 @@ def backwards(block: list[int], v: dict[str, Any]) -> list[list[int]]:
 
 def differing(a: list[int], b: list[int]) -> int:
     """Return the number of bits in which two blocks differ."""
-    return sum((p ^ q).bit_count() for p, q in zip(a, b))
+    return sum((p ^ q).bit_count() for p, q in zip(a, b, strict=True))
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
             out.append(shapes.text(right + 8, y + size / 2 + 4, count, "ink small"))
 
     rounds = len(v["keys"])
-    for i, (one, two) in enumerate(zip(v["one"], v["two"])):
+    for i, (one, two) in enumerate(zip(v["one"], v["two"], strict=True)):
         row((f"{i}" if i else "in") if narrow else f"round {i}" if i else "input", one, two)
         if i < rounds:
             out.append(shapes.line(middle[0], y + size, middle[1], y + size + WIRE, "soft"))
@@ -145,7 +145,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     if v["back"]:
         y += 22
         out.append(shapes.text(0, y - 10, "and back: the same f, last round first", "ink strong"))
-        for i, (one, two) in enumerate(zip(v["one_back"][1:], v["two_back"][1:]), 1):
+        for i, (one, two) in enumerate(zip(v["one_back"][1:], v["two_back"][1:], strict=True), 1):
             row(f"−{rounds - i + 1}" if narrow else f"undo {rounds - i + 1}", one, two)
             if i < rounds:
                 out.append(shapes.line(middle[1], y + size, middle[0], y + size + WIRE, "soft"))
@@ -197,11 +197,11 @@ def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return ["After", "Block", "With the bit flipped", "Bits changed"], [
         *(
             line(f"round {i}" if i else "input", *pair)
-            for i, pair in enumerate(zip(v["one"], v["two"]))
+            for i, pair in enumerate(zip(v["one"], v["two"], strict=True))
         ),
         *(
             line(f"undo {rounds - i + 1}", *pair)
-            for i, pair in enumerate(zip(v["one_back"], v["two_back"]))
+            for i, pair in enumerate(zip(v["one_back"], v["two_back"], strict=True))
             if i
         ),
     ]

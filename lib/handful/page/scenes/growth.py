@@ -47,7 +47,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     wide = width >= 560
     entries = [
         ("toy cipher, bits", "ink"),
-        *((v["kinds"][kind], c) for kind, c in zip(v["kinds"], COLOURS)),
+        *((v["kinds"][kind], c) for kind, c in zip(v["kinds"], COLOURS, strict=False)),
     ]
     out = []
     for i, (label, colour) in enumerate(entries):
@@ -77,7 +77,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     out.append(shapes.text(LEFT + 6, top - 6, "unrelated", "soft small"))
     here = across(v["depth"])
     out.append(shapes.line(here, top, here, bottom, "ink dash"))
-    for kind, colour in zip(v["kinds"], COLOURS):
+    for kind, colour in zip(v["kinds"], COLOURS, strict=False):
         if v["theory"]:
             law = v["laws"][kind]
             out.append(
@@ -88,7 +88,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     bits = v["cipher"]
     out.append(shapes.path([(across(i), up(bits[i])) for i in range(len(bits))], "ink", 2.5))
     out.append(shapes.circle(across(v["rounds"]), up(bits[v["rounds"]]), 5, "ink"))
-    for kind, colour in zip(v["kinds"], COLOURS):
+    for kind, colour in zip(v["kinds"], COLOURS, strict=False):
         out.append(shapes.circle(here, up(v["nets"][kind][v["depth"]]), 5, colour))
     return bottom + 44, out
 

@@ -50,7 +50,7 @@ def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
 
     from ..figure import GRID, INK, PALETTE, SOFT
 
-    known = dict(zip(COLOURS, PALETTE)) | {
+    known = dict(zip(COLOURS, PALETTE, strict=False)) | {
         "ink": INK,
         "soft": SOFT,
         "grid": GRID,
@@ -88,7 +88,7 @@ def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
                 **style,
             )
         elif kind == "path":
-            xs, ys = zip(*shape["p"]) if shape["p"] else ((), ())
+            xs, ys = zip(*shape["p"], strict=True) if shape["p"] else ((), ())
             axes.plot(xs, ys, color=colour, alpha=alpha, linewidth=shape["w"] * per_pixel, **style)
         else:
             axes.text(

@@ -44,7 +44,9 @@ def run(explorer: Explorer, state: dict[str, Any]) -> dict[str, Any]:
     lengths = train.answer_lengths(tokens, REQUESTS, seed + 1)
     aboard = train.answer_lengths(tokens, math.floor(load * seats + 0.5), seed + 2)
     departures = train.depart(arrivals, interval, seats, lengths, aboard)
-    delays = [leave - arrival + interval for arrival, leave in zip(arrivals, departures)]
+    delays = [
+        leave - arrival + interval for arrival, leave in zip(arrivals, departures, strict=True)
+    ]
     ordered = sorted(delays)
     return {
         "arrivals": arrivals,
@@ -59,7 +61,9 @@ def run(explorer: Explorer, state: dict[str, Any]) -> dict[str, Any]:
         "worst": ordered[-1],
         "p95": ordered[math.ceil(0.95 * len(ordered)) - 1],
         "mean": sum(delays) / len(delays),
-        "missed": sum(d - a > interval * (1 + 1e-9) for a, d in zip(arrivals, departures))
+        "missed": sum(
+            d - a > interval * (1 + 1e-9) for a, d in zip(arrivals, departures, strict=True)
+        )
         / len(delays),
     }
 
@@ -108,7 +112,7 @@ def draw(axes, v: dict[str, Any]) -> None:
     t, late = v["interval"], 9 * v["interval"]
     seen = [
         (a, d, d + g * t)
-        for a, d, g in zip(v["arrivals"], v["departures"], v["lengths"])
+        for a, d, g in zip(v["arrivals"], v["departures"], v["lengths"], strict=True)
         if a < late
     ]
     seen = seen[:: max(1, len(seen) // 90)]
