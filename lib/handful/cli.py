@@ -70,9 +70,11 @@ class _Parser(argparse.ArgumentParser):
     """An argument parser that raises an error as one sentence, instead of exiting."""
 
     def __init__(self, *args, **more) -> None:
-        super().__init__(
-            *args, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **more
-        )
+        more |= {
+            "allow_abbrev": False,
+            "formatter_class": argparse.RawDescriptionHelpFormatter,
+        }
+        super().__init__(*args, **more)
 
     def error(self, message: str):
         raise UsageError(

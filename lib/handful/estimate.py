@@ -44,7 +44,12 @@ class Line:
     @property
     def text(self) -> str:
         """Return the value as people read it."""
-        return self.shown or (format_value(self.value, self.unit) if self.unit else str(self.value))
+        if self.shown:
+            return self.shown
+        if not self.unit:
+            return str(self.value)
+        assert isinstance(self.value, (int, float)), f"{self.key} has a unit but no number"
+        return format_value(self.value, self.unit)
 
 
 @dataclass(frozen=True)

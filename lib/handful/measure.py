@@ -331,7 +331,7 @@ def measure(
     say(f"arithmetic: {format_value(rate, 'FLOP/s')}")
 
     by = {name: _median(call, backend, clock, repeats) for name, call in backend.reads.items()}
-    way = min(by, key=by.get)
+    way = min(by, key=lambda name: by[name])
     bandwidth = backend.weight_bytes / by[way]
     say(f"memory: {format_value(bandwidth, 'B/s')}")
 
@@ -352,7 +352,8 @@ def measure(
         backend.width,
         how,
     )
-    known, points, note = _known(report), [], ""
+    known, note = _known(report), ""
+    points: list[Point] = []
     for batch in backend.batches:
         predicted = latency.step_time_lecture(known, batch=batch)
         if len(points) > 1 and clock() - begun + predicted * (repeats + 2) > seconds:
@@ -432,11 +433,12 @@ def gpu(*, quick: bool = False) -> Backend:
     none.
     """
     try:
-        import torch
+        import torch  # type: ignore[import-not-found]  # optional, and in no list of ours
     except (ImportError, OSError):  # OSError: installed without the libraries that it wants
         raise MeasureError("No GPU was measured: PyTorch cannot be imported.") from None
     if not torch.cuda.is_available():
         raise MeasureError("No GPU was measured: PyTorch finds no CUDA device.")
+    sizes: tuple[int, ...]
     width, layers, sizes, top = 8192, 8, (2048, 4096, 8192), 1024
     if quick:
         width, layers, sizes, top = 4096, 32, (2048, 4096), 512

@@ -174,7 +174,7 @@ def _kernels() -> list[Ratio]:
     """Return the decode steps computed from measured kernels, tensor parallel over a node."""
     found = []
     for row in facts.load("measured_steps"):
-        known = scenario.values(
+        known: dict = scenario.values(
             hardware=row["chip"],
             model=row["model"],
             precision=row["precision"],
@@ -287,7 +287,7 @@ def _reports(left: dict[str, int]) -> list[Ratio]:
             float(row["input_tokens"] or 0),
             float(row["output_or_context_tokens"] or 0),
         )
-        known = scenario.values(
+        known: dict = scenario.values(
             hardware=chip,
             model=model,
             precision=precision,
@@ -531,6 +531,7 @@ def figure():
                         label=f"{chip}, {precision}{kind}",
                     )
         made = band(devices)
+        assert made is not None, "both classes of this figure have a band"
         axes.axhspan(made.low, made.high, color="#888888", alpha=0.15, linewidth=0)
         axes.axhline(1, color="#888888", linewidth=1)
         axes.set(xscale="log", yscale="log", xlabel="Sequences at once", title=title)

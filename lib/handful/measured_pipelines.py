@@ -124,10 +124,10 @@ def comparison() -> tuple[list[str], list[list[str]]]:
     """Return a table, as head and rows, of the bubble computed in three ways and as measured."""
     r, whole = reconstructed(), step_time()
     rows = [
-        ["1F1B with the same passes", r["bubble_1f1b"]],
-        ["DualPipe, closed form", r["bubble_formula"]],
-        ["DualPipe, played through", r["bubble_played"]],
-        ["measured", parts()["v3_bubble"]],
+        ("1F1B with the same passes", r["bubble_1f1b"]),
+        ("DualPipe, closed form", r["bubble_formula"]),
+        ("DualPipe, played through", r["bubble_played"]),
+        ("measured", parts()["v3_bubble"]),
     ]
     return ["Bubble", "Time", "Share of the measured step"], [
         [name, format_value(value, "s"), format_value(value / whole, "%")] for name, value in rows

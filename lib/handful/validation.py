@@ -635,7 +635,8 @@ def fits() -> tuple[Fit, ...]:
     """
     found = []
     for model, chip in fitted():
-        rows, ways = rows_of(model, chip), {}
+        rows = rows_of(model, chip)
+        ways: dict[str, list[float]] = {}
         ratios = unseen(rows)
         for case, ratio in zip(rows, ratios, strict=True):
             ways.setdefault(case.sharing, []).append(ratio)

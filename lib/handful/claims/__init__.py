@@ -25,9 +25,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 from ..ask import AskError, answer, lecture_address, lecture_seconds, nearest
 from ..units import UNITS, format_value
@@ -48,6 +50,7 @@ __all__ = [
     "read",
 ]
 
+Stop = Callable[[str, str], NoReturn]  # raises, given the key and what is wrong with it
 FOLDER = Path(__file__).parent
 SEGMENTS = {
     1: "Batch, latency and cost",
@@ -290,7 +293,7 @@ def read(path: Path) -> list[Claim]:
 def _claim(row: dict, file: str, segment: int, chapter: str) -> Claim:
     name = row.get("id") or f"after {row.get('time', 'nothing')}"
 
-    def stop(key: str, problem: str):
+    def stop(key: str, problem: str) -> NoReturn:
         raise ClaimsError(f"{file}, claim {name}, {key}: {problem}.")
 
     for key in sorted(KEYS):
@@ -354,7 +357,7 @@ def _claim(row: dict, file: str, segment: int, chapter: str) -> Claim:
     return Claim(**common, **more)
 
 
-def _settled(row: dict, found: str, stop) -> str:
+def _settled(row: dict, found: str, stop: Stop) -> str:
     """Return the verdict that is shown: what was found, with what the row says of it.
 
     The row must hold no more than that verdict needs.
@@ -382,7 +385,7 @@ def _settled(row: dict, found: str, stop) -> str:
     return ("contested" if "contrary" in row else "depends") if found == "mixed" else found
 
 
-def _filled(reason: str, known: dict[str, str], stop) -> str:
+def _filled(reason: str, known: dict[str, str], stop: Stop) -> str:
     """Fill in the numbers that stand in braces in a reason.
 
     Each is the label of a value, or a request of its own.
@@ -400,7 +403,7 @@ def _filled(reason: str, known: dict[str, str], stop) -> str:
     return re.sub(r"\{([^{}]+)\}", number, reason)
 
 
-def _checked(row: dict, stop) -> dict:
+def _checked(row: dict, stop: Stop) -> dict:
     from .checks import TESTS
 
     if row["check"] not in TESTS:
@@ -423,7 +426,7 @@ def _checked(row: dict, stop) -> dict:
     }
 
 
-def _recomputed(row: dict, stop) -> dict:
+def _recomputed(row: dict, stop: Stop) -> dict:
     unit = row.get("unit")
     if unit not in UNITS:
         stop("unit", f"must be one of {', '.join(UNITS)}; got {unit!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
@@ -137,7 +138,7 @@ def _decades(values, unrelated: float) -> list[int]:
 
 def _grown(simulated: bool, gain: str) -> dict[str, list[int]]:
     grow = nudge_growth if simulated else nudges.nudge_theory
-    more = {"samples": 16} if simulated else {}
+    more: dict[str, Any] = {"samples": 16} if simulated else {}
     more |= {"gain": float(gain), "nudge": _NUDGE}
     return {
         key: _decades(grow(_DEPTH, residual=residual, normalised=normalised, **more), 2**0.5)

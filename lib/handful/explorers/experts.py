@@ -33,7 +33,9 @@ _CROSSING = ("H100 SXM", "MI355X", "B200 SXM", "TPU v6e", "TPU v5p")
 
 
 def _ratio(name: str, network: str | None = None) -> float:
-    return next(g.ratio for g in experts.generations(network) if g.name == name)
+    ratio = next(g.ratio for g in experts.generations(network) if g.name == name)
+    assert ratio is not None, f"{name} has no known bandwidth outside its domain"
+    return ratio
 
 
 # A token's copies among racks ---------------------------------------------------------------------
@@ -51,12 +53,13 @@ def _v3(name: str, network: str | None = None, only=None) -> dict[str, float]:
     They are what a plot holds that does not follow the page's scenario.
     """
     known = experts.expert_values(name, "DeepSeek-V3", network, precision="fp8")
-    return {key: known[key] for key in only or known if known[key] is not None}
+    return {key: value for key in only or known if (value := known[key]) is not None}
 
 
 def _v3_cache(form: str) -> float:
     """Return the bytes of DeepSeek-V3's cache for a token."""
-    return experts.expert_values("H100 SXM", "DeepSeek-V3", precision=form)["kv_bytes_per_token"]
+    known: dict = experts.expert_values("H100 SXM", "DeepSeek-V3", precision=form)
+    return known["kv_bytes_per_token"]
 
 
 _MACHINES = {

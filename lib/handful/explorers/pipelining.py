@@ -10,9 +10,9 @@ from ..page.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Sca
 
 def _ratio(chip: str, network: str | None = None) -> dict[str, float]:
     """Return a chip's ratio of bandwidths, with a network of another speed where one is named."""
-    return {
-        "bandwidth_ratio": next(g.ratio for g in experts.generations(network) if g.name == chip)
-    }
+    ratio = next(g.ratio for g in experts.generations(network) if g.name == chip)
+    assert ratio is not None, f"{chip} has no known bandwidth outside its domain"
+    return {"bandwidth_ratio": ratio}
 
 
 transfer_ratio = Explorer(

@@ -230,7 +230,7 @@ def _training_rows() -> dict[str, dict[str, float]]:
 
     That is weights to count, layers, and bytes of activations (34 for each unit of width).
     """
-    found = {}
+    found: dict[str, dict[str, float]] = {}
     for name in ("Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B"):
         s = shapes.shape(name)
         found[name] = {

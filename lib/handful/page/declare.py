@@ -40,7 +40,7 @@ class Sweep:
     log: bool = True
     points: int = 241
     at: float | None = None
-    title: str | None = None
+    title: str = ""  # the label of the symbol, if empty
 
     def __post_init__(self) -> None:
         quantity = find(self.name)
@@ -58,7 +58,7 @@ class Sweep:
                 f"The cursor of {self.name} must start within {self.low} to {self.high}; got "
                 f"{self.at}."
             )
-        if self.title is None:
+        if not self.title:
             object.__setattr__(self, "title", quantity.label)
 
     @property
@@ -145,7 +145,7 @@ class Curve:
     bands: Sequence[Mapping[str, Any]] = ()
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
-    id: str | None = None
+    id: str = ""  # made of the label, if empty
 
     def __post_init__(self) -> None:
         if self.role not in ("total", "part", "reference"):
@@ -173,7 +173,7 @@ class Curve:
                 "one for "
                 "any number of chips (most: None)."
             )
-        if self.id is None:
+        if not self.id:
             object.__setattr__(
                 self, "id", re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-")
             )

@@ -73,7 +73,7 @@ __all__ = [
 VERSION = 1
 
 
-def scenario_values(choice: Mapping[str, Any]) -> dict[str, float]:
+def scenario_values(choice: Mapping[str, Any]) -> dict[str, float | None]:
     """Return values of the symbols for a choice of hardware, model, precision and context.
 
     Without a choice they are those of the book's default scenario.
@@ -159,6 +159,18 @@ class Explorer:
         """Return whether it draws shapes rather than curves."""
         return self.kind in scenes.KINDS
 
+    @property
+    def sweep(self) -> Sweep:
+        """Return `x`, which all explorers have but scenes."""
+        assert self.x is not None, f"{self.name} is a scene and sweeps nothing"
+        return self.x
+
+    @property
+    def scale(self) -> Scale:
+        """Return `y`, which all explorers have but scenes."""
+        assert self.y is not None, f"{self.name} is a scene and has no axis"
+        return self.y
+
     @cached_property
     def data(self) -> dict[str, Any]:
         """Return the further settings of a scene."""
@@ -216,15 +228,15 @@ class Explorer:
                 f"{self.name} draws {' and '.join(sorted(units))} on one axis; its curves must "
                 "share a unit."
             )
-        self.y_unit = self.y.unit or units.pop()
+        self.y_unit = self.scale.unit or units.pop()
         if self.y_unit not in UNITS:
             raise ExplorerError(
                 f"{self.name}: there is no unit {self.y_unit!r}; there are {', '.join(UNITS)}."
             )
-        find(self.x.name).check(self.x.low)
-        if self.x.name not in self.symbols():
+        find(self.sweep.name).check(self.sweep.low)
+        if self.sweep.name not in self.symbols():
             raise ExplorerError(
-                f"{self.name} sweeps {self.x.name}, which none of its formulas uses; they use "
+                f"{self.name} sweeps {self.sweep.name}, which none of its formulas uses; they use "
                 f"{', '.join(sorted(self.symbols()))}."
             )
 
@@ -340,7 +352,9 @@ class Explorer:
         given.
         """
         choice = {k: state[k] for k in CHOICES if k in state} | dict(scenario)
-        known = {q.name: q.default for q in table.values() if q.default is not None}
+        known: dict[str, float | None] = {
+            q.name: q.default for q in table.values() if q.default is not None
+        }
         if self.symbols() - set(self.given) - set(known) - set(state) - set(given):
             known |= scenario_values(choice)
         known |= self.given
@@ -366,7 +380,7 @@ class Explorer:
         import numpy as np
 
         full = self.state(**state)
-        xs, cursor = self.x.grid(), full[self.x.name]
+        xs, cursor = self.sweep.grid(), full[self.sweep.name]
         out: dict[str, Any] = {"x": xs} | {
             key: {} for key in ("curves", "across", "at", "bands", "marks", "readouts", "dots")
         }
@@ -375,25 +389,26 @@ class Explorer:
                 continue
             known = self.known(full, curve.given, curve.scenario)
             out["curves"][curve.id] = np.broadcast_to(
-                curve.formula(known | {self.x.name: xs}), xs.shape
+                curve.formula(known | {self.sweep.name: xs}), xs.shape
             ).astype(float)
-            out["at"][curve.id] = float(curve.formula(known | {self.x.name: cursor}))
+            out["at"][curve.id] = float(curve.formula(known | {self.sweep.name: cursor}))
             out["bands"][curve.id] = curve.band_at(known)
             if self.across:
                 out["across"][curve.id] = np.broadcast_to(
-                    self.across[0](known | {self.x.name: xs}), xs.shape
+                    self.across[0](known | {self.sweep.name: xs}), xs.shape
                 ).astype(float)
         for mark in self.marks:
-            known = self.known(full, mark.given, mark.scenario) | {self.x.name: cursor}
+            known = self.known(full, mark.given, mark.scenario) | {self.sweep.name: cursor}
             out["marks"][mark.label] = float(mark.formula(known))
         for readout in self.readouts:
-            known = self.known(full, readout.given, readout.scenario) | {self.x.name: cursor}
+            known = self.known(full, readout.given, readout.scenario) | {self.sweep.name: cursor}
             out["readouts"][readout.label or readout.formula.gives.label] = float(
                 readout.formula(known)
             )
-        for label, choice in self._dot_rows(full):
-            known = self.known({**full, **choice}, self.dots.given) | {self.x.name: cursor}
-            out["dots"][label] = (float(self.dots.x(known)), float(self.dots.y(known)))
+        if self.dots:
+            for label, choice in self._dot_rows(full):
+                known = self.known({**full, **choice}, self.dots.given) | {self.sweep.name: cursor}
+                out["dots"][label] = (float(self.dots.x(known)), float(self.dots.y(known)))
         return out
 
     def numbers_at(self, state: Mapping[str, Any]) -> dict[str, float]:
@@ -438,8 +453,9 @@ class Explorer:
         if not shown:
             return "No curve is shown."
         lead = next((c for c in shown if c.role == "total"), shown[0])
-        name = lower(self.x.title)
-        unit = find(self.x.name).unit
+        x = self.sweep
+        name = lower(x.title)
+        unit = find(x.name).unit
         if self.across:
             formula, scale = self.across
             first = describe(
@@ -448,25 +464,27 @@ class Explorer:
                 name,
                 unit,
                 scale.unit or formula.gives.unit,
-                self.x.log,
+                x.log,
             )
-            then = describe(v["x"], v["curves"][lead.id], name, unit, self.y_unit, self.x.log)
-            text = f"{scale.title} {first}. {self.y.title} {then}."
+            then = describe(v["x"], v["curves"][lead.id], name, unit, self.y_unit, x.log)
+            text = f"{scale.title} {first}. {self.scale.title} {then}."
         else:
             text = (
                 f"{capital(lead.label)} "
-                f"{describe(v['x'], v['curves'][lead.id], name, unit, self.y_unit, self.x.log)}."
+                f"{describe(v['x'], v['curves'][lead.id], name, unit, self.y_unit, x.log)}."
             )
         values = "; ".join(f"{c.label} {format_value(v['at'][c.id], self.y_unit)}" for c in shown)
-        text = f"{text} At {name} {plain(full[self.x.name], unit, 4)}: {values}."
+        text = f"{text} At {name} {plain(full[x.name], unit, 4)}: {values}."
         for curve in shown:
             (band, of), value = v["bands"][curve.id], v["at"][curve.id]
             if of:
                 ends = " to ".join(format_value(value * end, self.y_unit, 2) for end in band or ())
                 text += f" {capital(f'{curve.band_label} {ends}: {of}' if band else of)}."
         for group in self.points:
-            ends = [format_value(end(p[1] for p in group.at), self.y_unit) for end in (min, max)]
-            text += f" {capital(group.label)}: {len(group.at)} points from {ends[0]} to {ends[1]}."
+            low, high = (
+                format_value(end(p[1] for p in group.at), self.y_unit) for end in (min, max)
+            )
+            text += f" {capital(group.label)}: {len(group.at)} points from {low} to {high}."
         return text
 
     def table(self, **state) -> tuple[list[str], list[list[str]]]:
@@ -475,23 +493,23 @@ class Explorer:
             return scenes.find(self.kind).rows(self.values(**state))
         full = self.state(**state)
         shown = [c for c in self.curves if full.get(c.id) is not False]
-        unit = find(self.x.name).unit
-        head, rows = [self.x.title], []
+        unit = find(self.sweep.name).unit
+        head, rows = [self.sweep.title], []
         if self.across:
             head.append(self.across[1].title)
         head += [c.label for c in shown]
-        for stop in self.x.stops():
+        for stop in self.sweep.stops():
             row = [format_value(stop, unit)]
             if self.across:
                 formula, scale = self.across
                 known = self.known(full, shown[0].given, shown[0].scenario) if shown else {}
                 row.append(
                     format_value(
-                        formula(known | {self.x.name: stop}), scale.unit or formula.gives.unit
+                        formula(known | {self.sweep.name: stop}), scale.unit or formula.gives.unit
                     )
                 )
             for curve in shown:
-                known = self.known(full, curve.given, curve.scenario) | {self.x.name: stop}
+                known = self.known(full, curve.given, curve.scenario) | {self.sweep.name: stop}
                 row.append(format_value(curve.formula(known), self.y_unit))
             rows.append(row + [""] * len(self.points))
         for i, group in enumerate(self.points):

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 PALETTE = ("#0068a8", "#b04456", "#0a401e", "#943b71", "#6b4d06", "#393b9a", "#627013", "#842946")
 DASHES = ((), (7, 3), (2, 2), (10, 3, 2, 3), (5, 2, 1, 2, 1, 2), (12, 4), (4, 4), (1, 3))
 INK, SOFT, GRID = "#1f2328", "#57606a", "#dfe3e8"
-PLAIN = {"text.parse_math": False}  # "$2 to $3" is words, not a formula between dollar signs
+PLAIN: dict[Any, Any] = {
+    "text.parse_math": False
+}  # "$2 to $3" is words, not a formula between dollar signs
 
 
 def ticks(low: float, high: float, log: bool, unit: str = "1", most: int = 6) -> list[float]:
@@ -142,9 +144,9 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
 
     v = explorer.values(**state)
     shown = [c for c in explorer.curves if c.id in v["curves"]]
-    x_unit, x_log = find(explorer.x.name).unit, explorer.x.log
-    ends = (explorer.x.low, explorer.x.high)
-    x_title = explorer.x.title
+    x_unit, x_log = find(explorer.sweep.name).unit, explorer.sweep.log
+    ends = (explorer.sweep.low, explorer.sweep.high)
+    x_title = explorer.sweep.title
     if explorer.across:
         formula, scale = explorer.across
         x_unit, x_log, x_title = scale.unit or formula.gives.unit, scale.log, scale.title
@@ -153,7 +155,7 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         )
         ends = extent(xs, x_log, scale.min, scale.max)
     parts = [c for c in shown if c.role == "part"] if explorer.stack else []
-    total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.x.points))
+    total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.sweep.points))
     spots = [p[1] for p in v["dots"].values()] + [
         p[1] for group in explorer.points for p in group.at
     ]
@@ -161,24 +163,24 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     everything = np.concatenate(
         [v["curves"][c.id] for c in shown] + tops + [total[total > 0]] + [spots]
     )
-    lead = [v["curves"][c.id] for c in shown if c.role != "part"]
-    lead = np.concatenate(lead) if lead else np.array([])
+    strong = [v["curves"][c.id] for c in shown if c.role != "part"]
+    lead = np.concatenate(strong) if strong else np.array([])
     low, high = extent(
         everything,
-        explorer.y.log,
-        explorer.y.min,
-        explorer.y.max,
+        explorer.scale.log,
+        explorer.scale.min,
+        explorer.scale.max,
         lead[np.isfinite(lead) & (lead > 0)],
     )
     axes.set(
         xscale="log" if x_log else "linear",
-        yscale="log" if explorer.y.log else "linear",
+        yscale="log" if explorer.scale.log else "linear",
         xlim=ends,
         ylim=(low, high),
     )
     for axis, lo, hi, log, unit in (
         (axes.xaxis, *ends, x_log, x_unit),
-        (axes.yaxis, low, high, explorer.y.log, explorer.y_unit),
+        (axes.yaxis, low, high, explorer.scale.log, explorer.y_unit),
     ):
         at = ticks(lo, hi, log, unit)
         axis.set_ticks(at, [format_tick(t, unit) for t in at])
@@ -186,7 +188,7 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     # As in the browser: what the height means stands above it, to be read without turning the head.
     axes.set_xlabel(axis_title(x_title, x_unit), color=INK, fontsize=9.5, loc="right")
     axes.annotate(
-        axis_title(explorer.y.title, explorer.y_unit),
+        axis_title(explorer.scale.title, explorer.y_unit),
         (0, 1),
         xycoords=("figure fraction", "axes fraction"),
         xytext=(0, 9),
@@ -194,7 +196,7 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         color=INK,
         fontsize=9.5,
     )
-    base = np.zeros(explorer.x.points)
+    base = np.zeros(explorer.sweep.points)
     lines, names = [], []
     for i, curve in enumerate(explorer.curves):
         if curve not in shown:
@@ -315,7 +317,9 @@ def _dots(
     """
     import numpy as np
 
-    named = [(px, py, label, 8, INK) for label, (px, py) in dots.items()]
+    named: list[tuple[float, float, str, float, str]] = [
+        (px, py, label, 8, INK) for label, (px, py) in dots.items()
+    ]
     for px, py in dots.values():
         axes.plot([px], [py], "o", color=INK, markersize=4.5)
     for i, group in enumerate(explorer.points, len(explorer.curves)):
@@ -379,8 +383,11 @@ def as_svg(figure: Callable[[], Figure], name: str) -> str:
 
     import matplotlib
 
-    with matplotlib.rc_context(
-        PLAIN | {"svg.fonttype": "none", "svg.hashsalt": name, "path.simplify": True}
+    with (
+        matplotlib.rc_context(PLAIN),
+        matplotlib.rc_context(
+            {"svg.fonttype": "none", "svg.hashsalt": name, "path.simplify": True}
+        ),
     ):
         out = io.BytesIO()
         figure().savefig(out, format="svg", transparent=True)

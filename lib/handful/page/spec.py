@@ -45,7 +45,7 @@ def spec(explorer: Explorer) -> dict[str, Any]:
         out["data"] = e.data
         out["values"] = base_values(e)
     else:
-        x, unit = e.x, find(e.x.name).unit
+        x, y, unit = e.sweep, e.scale, find(e.sweep.name).unit
         out["x"] = {
             "name": x.name,
             "title": x.title,
@@ -59,11 +59,11 @@ def spec(explorer: Explorer) -> dict[str, Any]:
             "whole": unit in ("sequence", "device", "token") and x.low >= 1,
         }
         out["y"] = {
-            "title": e.y.title,
+            "title": y.title,
             "unit": e.y_unit,
-            "log": e.y.log,
-            "min": e.y.min,
-            "max": e.y.max,
+            "log": y.log,
+            "min": y.min,
+            "max": y.max,
         }
         if e.across:
             formula, scale = e.across

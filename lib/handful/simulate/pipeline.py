@@ -18,7 +18,7 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ class Schedule:
     devices: int
     stages: int
     micro_batches: int
-    orders: list[list[tuple[Piece, ...]]]
+    orders: Sequence[Sequence[tuple[Piece, ...]]]
     device_of: Callable[[int, int], int]
     chunks: int = 1
 

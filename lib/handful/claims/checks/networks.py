@@ -68,7 +68,8 @@ def feistel_runs_backwards() -> Findings:
     rng = np.random.default_rng(3)
     x, y = (rng.integers(0, 1 << 16, 1000, dtype=np.uint16) for _ in range(2))
     functions = ciphers.random_functions(8)
-    again = reversible.decrypt(*reversible.encrypt(x, y, functions), functions)
+    out_x, out_y = reversible.encrypt(x, y, functions)
+    again = reversible.decrypt(out_x, out_y, functions)
     net = reversible_networks.network("transformer", depth=4, width=16, seed=1)
     a, b = rng.standard_normal((2, 8, 16))
     return {
@@ -151,10 +152,11 @@ def random_networks_as_ciphers() -> Findings:
         ]
         return abs(float(np.mean(turned)) - 0.5) < 0.05
 
-    plain = {"gain": 3.0, "tamed": False}
-    different = len(np.unique(_bits_through(every, **plain), axis=0)) == len(every)
+    different = len(np.unique(_bits_through(every, gain=3.0, tamed=False), axis=0)) == len(every)
     return {
-        "large weights and nothing to tame them: one flipped bit turns half": half_turns(**plain),
+        "large weights and nothing to tame them: one flipped bit turns half": half_turns(
+            gain=3.0, tamed=False
+        ),
         "with residuals and LayerNorm: one flipped bit turns half": half_turns(
             gain=2.0, tamed=True
         ),
@@ -188,7 +190,7 @@ def differences_go_round_a_round() -> Findings:
     import numpy as np
 
     points = np.arange(1 << 16, dtype=np.uint16)
-    [mix] = ciphers.round_functions([np.uint16(0)])
+    [mix] = ciphers.round_functions([np.zeros(1, dtype=np.uint16)])
     other = np.zeros_like(points)
 
     def unchanged(through) -> bool:
@@ -301,7 +303,7 @@ def trades_go_opposite_ways() -> Findings:
     work = fill_constants(
         reversible.training_flops_reversible.expanded / overtraining.training_flops.expanded
     )
-    at = values("H100 SXM", "Llama 3.1 70B", "bf16", 8192)
+    at: dict = values("H100 SXM", "Llama 3.1 70B", "bf16", 8192)
     layer = reversible.layer_activation_bytes(
         d_model=8192, sequence_tokens=8192, attention_heads=64, bytes_per_score=0
     )

@@ -22,7 +22,7 @@ def whole_experts_beat_slices() -> Findings:
     """
     from ...simulate.fabric import distinct_destinations, expected_imbalance
 
-    at = values("B200 SXM", "DeepSeek-V3", "fp8")
+    at: dict = values("B200 SXM", "DeepSeek-V3", "fp8")
     chips, all_experts, k = 8, int(at["experts"]), int(at["active_experts"])
 
     def seconds(sequences: int, groups: int) -> float:
@@ -146,7 +146,7 @@ def five_trillion_in_a_rack() -> Findings:
     found = {}
     for precision in ("fp4", "fp8", "bf16"):
         for context in (8192, 100_000):
-            at = {
+            at: dict = {
                 **values(precision=precision, context=context),
                 "total_parameters": 5e12,
                 "micro_batch": 2000,

@@ -50,7 +50,7 @@ def a_hundred_times_the_price_buys_speed() -> Findings:
         return latency.step_time_with_latency(usual) / fast
 
     node = values("H100 SXM", "Llama 3.1 70B", "bf16", 4096)
-    cases = {
+    cases: dict[str, tuple[dict, int, int]] = {
         "eight H100, Llama 3.1 70B, from 189 sequences": (node, 189, 8),
         "a rack of GB200, DeepSeek-V3, from 16,384": (values(), 16384, 72),
         "Llama 3.1 70B on a whole rack of GB200, from 189 on eight of its chips": (
@@ -222,7 +222,7 @@ def _matched(context: float) -> dict:
 
     That holds at this context, whatever the batch.
     """
-    at = values(model="Llama 3.1 70B")
+    at: dict = values(model="Llama 3.1 70B")
     bytes_a_token = (
         latency.compute_time(at, batch=1) * at["devices"] * at["memory_bandwidth"] / context
     )
@@ -399,7 +399,7 @@ def traffic_of_memory_is_reads() -> Findings:
     """
 
     def written(model: str, context: float, batch: int) -> float:
-        at = values(model=model, context=context)
+        at: dict = values(model=model, context=context)
         read = latency.memory_time(at, batch=batch) * at["memory_bandwidth"] * at["devices"]
         return batch * at["kv_bytes_per_token"] / read
 
@@ -448,7 +448,7 @@ def quality_rises_with_experts() -> Findings:
 
     # The losses of no experts and of 512 stand in the words of their rows.
     few, most = (
-        float(re.search(pattern, facts.get("scaling_laws", name)["fact"])[1])
+        float(re.findall(pattern, facts.get("scaling_laws", name)["fact"])[0])
         for name, pattern in (
             ("clark_1p3_loss", r"dense 370M: ([\d.]+)"),
             ("clark_512", r"loss ([\d.]+)"),

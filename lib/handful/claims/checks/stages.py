@@ -458,7 +458,7 @@ def stages_beyond_a_rack() -> Findings:
     """20 trillion weights in fp8 on racks of GB200, and what was done with a model larger than its
     domain
     """
-    at = {**values(), "total_parameters": 20e12}
+    at: dict = {**values(), "total_parameters": 20e12}
     large = [
         stages.weights_on_device(at, pipeline_stages=count) / at["memory_capacity"]
         for count in (1, 2)
@@ -544,8 +544,8 @@ def domain_reads_longer_contexts() -> Findings:
 def domain_lowers_latency() -> Findings:
     """time to read all weights in fp8 on eight H100 against a rack of GB200: ten times or more"""
 
-    def seconds(*names: str) -> float:
-        return latency.full_weight_time(values(*names))
+    def seconds(hardware: str, model: str) -> float:
+        return latency.full_weight_time(values(hardware, model))
 
     return {
         model: seconds("H100 SXM", model) > 10 * seconds("GB200 NVL72", model)

@@ -66,10 +66,10 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         return top + (bottom - top) * (thousandths / 1000) / FLOOR
 
     for decade, label in TICKS.items():
-        y = up(1000 * decade)
+        level = up(1000 * decade)
         out += [
-            shapes.line(LEFT, y, right, y, "grid"),
-            shapes.text(LEFT - 6, y + 4, label, "soft small", "end"),
+            shapes.line(LEFT, level, right, level, "grid"),
+            shapes.text(LEFT - 6, level + 4, label, "soft small", "end"),
         ]
     for layer in range(0, last + 1, 8 if wide else 16):
         out.append(shapes.text(across(layer), bottom + 18, str(layer), "soft small", "middle"))

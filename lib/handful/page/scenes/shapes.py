@@ -13,6 +13,7 @@ A shape is a dict, the same in both languages.  Its class ``c`` is a list of wor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 COLOURS = ("c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "ink", "soft", "grid", "paper", "accent")
 MANNERS = ("pale", "faint", "outline", "dash", "thick", "strong", "small")
@@ -65,7 +66,10 @@ def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
         colour = next((known[word] for word in manners if word in known), SOFT)
         alpha = 0.45 if "pale" in manners else 0.18 if "faint" in manners else 1
         outline = "outline" in manners
-        style = {"linestyle": (0, (4, 3)) if "dash" in manners else "solid", "zorder": order}
+        style: dict[str, Any] = {
+            "linestyle": (0, (4, 3)) if "dash" in manners else "solid",
+            "zorder": order,
+        }
         filled = {
             "facecolor": "none" if outline else colour,
             "edgecolor": colour if outline else "none",
