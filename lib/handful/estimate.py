@@ -57,8 +57,7 @@ class Estimate:
     """The estimate of one scenario.
 
     It holds what was asked (`scenario`, `given`), the results in order, notes for the reader, and
-    the
-    conventions.
+    the conventions.
     """
 
     scenario: tuple[Line, ...]

@@ -242,10 +242,8 @@ def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:
     """Return the knee of the curve level × max(1, B / knee) that is nearest to the times.
 
     Errors are counted as ratios.  The shape is the roofline's, so only the knee is searched, from
-    the
-    first batch to the last, to a third of a per cent.  A knee at either end means that the times
-    show
-    none.
+    the first batch to the last, to a third of a per cent.  A knee at either end means that the
+    times show none.
 
     >>> fitted_knee([1, 2, 4, 8], [5, 5, 5, 5])  # flat: no knee up to 8
     8.0
@@ -429,8 +427,7 @@ def gpu(*, quick: bool = False) -> Backend:
     """Return PyTorch's products in bfloat16 as a backend, on the current CUDA GPU.
 
     Takes 1.3 GB of its memory.  Raises MeasureError, with the reason in one sentence, where there
-    is
-    none.
+    is none.
     """
     try:
         import torch  # type: ignore[import-not-found]  # optional, and in no list of ours

@@ -203,8 +203,7 @@ def _silicon(left: dict[str, int]) -> list[Ratio]:
     """Return the servers of the table whose runs ``validation`` fits.
 
     The context of a request is its prompt and half its answer.  Rows that are left out are counted
-    in
-    `left` by the reason.
+    in `left` by the reason.
     """
     found = []
     for case in validation.cases():
@@ -260,8 +259,7 @@ def _reports(left: dict[str, int]) -> list[Ratio]:
     """Return the deployments that decode, with their tokens per second and chip.
 
     Only those count that say how many sequences share a chip; the others are counted in `left` by
-    the
-    reason.
+    the reason.
     """
     found = []
     for row in facts.load("measured_serving"):
@@ -474,8 +472,7 @@ def classes_table() -> tuple[list[str], list[list[str]]]:
     """Return the head and the rows of a table of the classes.
 
     For each class: its runs, what they ran, its band, and the share of the runs of a left-out
-    source
-    that lie in the band of the others.
+    source that lie in the band of the others.
     """
     rows = []
     for kind in CLASSES:

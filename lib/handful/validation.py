@@ -407,8 +407,7 @@ def reach(model: str, chip: str) -> dict[str, tuple[float, float]]:
     """Return the least and the greatest values that a fit has seen.
 
     Keys: `devices`, `batch`, `context` and `prompt_per_answer`.  Raises `OutsideFit` where there is
-    no
-    fit.
+    no fit.
 
     >>> reach("DeepSeek-V3", "B200 SXM")["devices"]
     (4, 8)

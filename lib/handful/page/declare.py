@@ -198,8 +198,7 @@ class Mark:
     """A line across the plot where a formula of the symbols has its value.
 
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
-    a
-    line.
+    a line.
     """
 
     formula: Formula
@@ -424,8 +423,7 @@ def check_given(label: str, given: Mapping, scenario: Mapping) -> None:
     """Check values that a part sets itself, and the parts of the scenario that it pins.
 
     Raises ExplorerError for a part of the scenario that cannot be pinned, and what `find` and
-    `check`
-    raise for symbols.
+    `check` raise for symbols.
     """
     for name, value in given.items():
         find(name).check(value)

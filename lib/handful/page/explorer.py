@@ -371,9 +371,8 @@ class Explorer:
         """Return all that the plot shows, as arrays.
 
         Keys: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at"
-        (id →
-        value at the cursor), "bands" (id → factors or None, and words), "marks" (label → value),
-        "readouts" (label → value), "dots" (label → (x, y)).
+        (id → value at the cursor), "bands" (id → factors or None, and words), "marks" (label →
+        value), "readouts" (label → value), "dots" (label → (x, y)).
         """
         if self.scene:
             return scenes.find(self.kind).run(self, self.state(**state))

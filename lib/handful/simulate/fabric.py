@@ -104,8 +104,7 @@ def expected_imbalance(tokens: int, active_experts: int, experts: int, devices: 
     Notes
     -----
     A chip's load is a sum of hypergeometric counts, and its distribution is exact.  The largest of
-    n
-    is taken as if loads were independent, its excess stretched by √(n/(n − 1)) as they share one
+    n is taken as if loads were independent, its excess stretched by √(n/(n − 1)) as they share one
     total; simulations agree to 3 % of the excess.
 
     >>> round(
@@ -175,9 +174,8 @@ def choose(
     """Return the experts that each token picks, as an array (tokens, active_experts).
 
     `draw` is a NumPy Generator.  Scores are uniform and independent.  With a limit, a token keeps
-    the
-    domains with the highest sum of their best k/limit scores and picks among the experts there, as
-    DeepSeek-V3 does (its report, section 2.1.2).
+    the domains with the highest sum of their best k/limit scores and picks among the experts there,
+    as DeepSeek-V3 does (its report, section 2.1.2).
     """
     import numpy as np
 

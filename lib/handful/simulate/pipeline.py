@@ -175,8 +175,7 @@ def zero_bubble(stages: int, micro_batches: int) -> Schedule:
     """Return the schedule ZB-H1 (Qi et al. 2024).
 
     It is 1F1B whose backward passes come in halves, the later half kept for when a stage would
-    wait.
-    Stage i puts off i of them, so that each stage holds no more than the first one of 1F1B.
+    wait.  Stage i puts off i of them, so that each stage holds no more than the first one of 1F1B.
     """
     _check(stages, micro_batches)
     orders = []
@@ -198,10 +197,8 @@ def dual_pipe(stages: int, micro_batches: int) -> Schedule:
     """Return the schedule DualPipe, which feeds micro-batches from both ends at once.
 
     A forward pass of one overlaps with a backward pass of another.  Each device holds two stages,
-    its
-    own and its mirror image's (DeepSeek-V3's report, 3.2.1, and the published schedule).  Devices
-    come
-    in pairs, and at least two micro-batches for each are needed.
+    its own and its mirror image's (DeepSeek-V3's report, 3.2.1, and the published schedule).
+    Devices come in pairs, and at least two micro-batches for each are needed.
     """
     _check(stages, micro_batches)
     if stages % 2 or micro_batches % 2 or micro_batches < 2 * stages:
@@ -404,8 +401,7 @@ def circle(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0,
     """Yield each piece of work of micro-batches that go round a pipeline.
 
     A piece is (round, micro-batch, stage, start, ready).  `ready` is when the next stage, or the
-    first
-    one for the next token, can have it: its end and the hop.
+    first one for the next token, can have it: its end and the hop.
 
     >>> list(circle(2, 1, 1.0, 0.5, rounds=1))
     [(0, 0, 0, 0.0, 1.5), (0, 0, 1, 1.5, 3.0)]

@@ -1,11 +1,11 @@
 """Simulate decode steps as trains that leave at fixed intervals (the lecture, 22:30).
 
 A train leaves every T, full or not, and an answer keeps its seat.  A request waits for the next
-departure at which a seat is free, first come first served.  From then
-on it rides every train, a token on each, until its answer ends: a seat is held for as many
-intervals as the answer has tokens.  So only the first token is waited for, and it takes the wait
-and one interval.  While a seat is free, that is between T and 2 T, and 1.5 T on average.  When none
-is, a request waits until answers of others end.
+departure at which a seat is free, first come first served.  From then on it rides every train, a
+token on each, until its answer ends: a seat is held for as many intervals as the answer has tokens.
+So only the first token is waited for, and it takes the wait and one interval.  While a seat is
+free, that is between T and 2 T, and 1.5 T on average.  When none is, a request waits until answers
+of others end.
 
 Three ways to the same numbers: ``simulate`` (a discrete-event simulation in simpy), ``depart`` (a
 recurrence, which the page runs too), and the exact queue for lengths without memory:
@@ -90,11 +90,9 @@ def answer_lengths(
         Tokens of an answer on average, 1 or more.
     spread : float, optional
         Without it lengths are geometric: every token is the last one with the same chance, so that
-        the standard
-        deviation is nearly the mean.  With it they are log-normal, rounded up, and their standard
-        deviation is
-        `spread` times the mean (above 0; for means of some tens and more, where rounding does no
-        harm).
+        the standard deviation is nearly the mean.  With it they are log-normal, rounded up, and
+        their standard deviation is `spread` times the mean (above 0; for means of some tens and
+        more, where rounding does no harm).
 
     >>> lengths = answer_lengths(200, 20_000)
     >>> abs(fmean(lengths) - 200) < 3 * 200 / 20_000**0.5, min(lengths), answer_lengths(1, 3)
@@ -368,8 +366,7 @@ def left_behind(load: float, seats: int, trains: int = 1, tokens: float = 1) -> 
     ----------
     load : float
         Seats wanted on average over those that there are, between 0 and 1: arrivals an interval
-        times the tokens of
-        an answer, over `seats`.
+        times the tokens of an answer, over `seats`.
     seats : int
         Sequences in a train, 1 or more.
     trains : int

@@ -30,8 +30,7 @@ def run(explorer: Explorer, state: dict[str, Any]) -> dict[str, Any]:
     """Return arrivals, departures, delays to the first token (seconds) and answers' lengths.
 
     With them comes what is read off them.  The clock starts with as many seats taken as are wanted
-    on
-    average.
+    on average.
     """
     settings = inputs(explorer, state)
     interval, seats, load = (
