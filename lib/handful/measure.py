@@ -1,4 +1,4 @@
-"""Your machine: its arithmetic, its memory, and where the knee between them falls.
+"""Measure this machine's arithmetic and memory, and the batch at which they balance.
 
 A batched product, weights of width d against a batch of B vectors, is a decode step in small: the
 weights are read once for the whole batch, and every vector costs 2 d² FLOP.  The roofline says that
@@ -81,7 +81,7 @@ class Backend:
 
 @dataclass(frozen=True)
 class Point:
-    """The time of one product of a batch, beside what the roofline says; in seconds."""
+    """The measured time of one product of a batch and the roofline's prediction, in seconds."""
 
     batch: int
     measured: float

@@ -1,12 +1,11 @@
-"""How far measured steps lie above the first-principles floor, class by class.
+"""Compare measured decode steps with the first-principles floor, class by class.
 
 Every row is one published measurement over the floor for the same model, chips, precision and load:
 
 - decode steps put together from measured kernels (``measured_steps``), over ``step_time``;
 - whole servers under load (``measured_silicon``, ``measured_runs``), whose time per token holds
-  work on prompts too,
-  over ``step_time_mixed``, in which nothing overlaps; where no prompt shares the step, over
-  ``step_time``;
+  work on prompts too, over ``step_time_mixed``, in which nothing overlaps; where no prompt shares
+  the step, over ``step_time``;
 - decoding deployments in published reports (``measured_serving``) that state their batch, over
   ``step_time``.
 

@@ -112,7 +112,7 @@ MAY = {
 
 
 class ClaimsError(AskError):
-    """A row of the ledger that cannot stand; names file, claim and key."""
+    """An error in a row of the ledger, which names file, claim and key."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a test of a claim without a number found in one case."""
+    """The result of a test in one case, for a claim without a number."""
 
     label: str
     agrees: bool
@@ -169,7 +169,7 @@ class Claim:
 
     @property
     def about(self) -> bool:
-        """Tell whether its time is known to some fifteen seconds only."""
+        """Return whether its time is known to some fifteen seconds only."""
         return self.time.startswith("about ")
 
     @property

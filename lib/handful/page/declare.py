@@ -1,4 +1,4 @@
-"""The words in which an explorer is declared, each checked when it is made.
+"""The classes in which an explorer is declared, each checked when it is made.
 
 An error names what was wrong and what is allowed, in one sentence, so that a mistake in a
 declaration is found where it stands and not in a reader's browser.
@@ -218,7 +218,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Dots:
-    """One labelled dot a row of hardware (or model): two formulas give its place.
+    """Labelled dots, one for each row of hardware (or model), placed by two formulas.
 
     `rows` names the rows to show; None shows all that the precision allows.
     """

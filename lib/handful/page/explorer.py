@@ -1,4 +1,4 @@
-"""An explorer: one declaration, four faces.
+"""Explorers: plots that are declared once and shown in four ways.
 
 A page's JSON (``spec``), drawn by explorer.js; a matplotlib ``figure`` for print and for readers
 without scripts; words and a table (``alt_text``, ``table``); and, where a kernel answers,

@@ -96,7 +96,7 @@ def extent(
 
 
 def quiet_axes(figure, place: tuple[float, float, float, float], size: float = 9):
-    """Add axes of the book's look at a place of the figure, and return them.
+    """Add axes with the book's look at a place of the figure, and return them.
 
     The place is (left, bottom, width, height) in shares; `size` is that of the labels in points.
     """

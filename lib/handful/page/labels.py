@@ -1,7 +1,7 @@
-"""Where words stand in a still plot: beside the ends of curves, along rules, by dots.
+"""Place the words of a static plot: beside the ends of curves, along rules, by dots.
 
-``labels.js`` and ``plot.js`` place those of the moving one.  Lengths are in points, from the lower
-left of the figure.  A box is (left, bottom, right, top); a line is two arrays, xs and ys.
+``labels.js`` and ``plot.js`` place those of the interactive one.  Lengths are in points, from the
+lower left of the figure.  A box is (left, bottom, right, top); a line is two arrays, xs and ys.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def width(text: str, size: float) -> float:
 
 
 class Place(NamedTuple):
-    """Where a line of words begins ("left"), ends ("right") or has its middle ("center")."""
+    """The place of a line of words: its start ("left"), end ("right") or middle ("center")."""
 
     x: float
     y: float

@@ -1,6 +1,7 @@
-"""What the book's own roles mean, apart from Sphinx: text in, values and words out.
+"""Evaluate the book's own roles, independently of Sphinx.
 
-``live`` and ``fact`` are computed when the book is built; nothing here holds a number of its own.
+They take text and return values and words.  ``live`` and ``fact`` are computed when the book is
+built; nothing here holds a number of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a declaration to the JSON that explorer.js draws.
+"""Write a declaration as the JSON that explorer.js draws.
 
 Every value, label and range of the plot is in it, and every number that the reader sees is computed
 from its trees.

@@ -1,4 +1,4 @@
-"""A table of text for a page: head and rows in, HTML out."""
+"""Write tables of text for a page as HTML."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Simulations of processes, to hold the closed forms against."""
+"""Simulations that check the closed forms."""

@@ -27,12 +27,12 @@ from .. import experts as closed
 
 
 class FabricError(ValueError):
-    """A layout or a router that cannot be."""
+    """An error for an impossible layout or router."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What the simulation counted, in one layer, activations out and answers back.
+    """The counts of a simulation of one layer, activations out and answers back.
 
     `scale_up` and `scale_out` hold the bytes on a link to a switch and on a link to or from a port,
     each in one direction, as (mean, most); `time` is that of the slowest link in seconds;

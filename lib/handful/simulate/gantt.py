@@ -1,4 +1,4 @@
-"""A pipeline schedule as a Gantt chart: one row a device, one bar a piece of work."""
+"""Draw a pipeline schedule as a Gantt chart, one row per device and one bar per piece of work."""
 
 from __future__ import annotations
 

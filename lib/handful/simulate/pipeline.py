@@ -1,4 +1,4 @@
-"""Pipeline schedules, step by step (the lecture, 57:00 to 60:58).
+"""Simulate pipeline schedules step by step (the lecture, 57:00 to 60:58).
 
 A schedule is one list of work for each device, in the order in which the device does it.  ``run``
 finds the times: a piece starts when its device is free and what it needs has arrived.  Nothing else
@@ -46,9 +46,11 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """Orders of work: `orders[device]` is a list of steps, each one Piece, or two that overlap.
+    """The order of work on each device of a pipeline.
 
-    `stages` counts what a micro-batch passes through, `device_of(stream, stage)` says where.
+    `orders[device]` is a list of steps, each one Piece, or two that overlap.  `stages` counts what
+    a
+    micro-batch passes through, `device_of(stream, stage)` says where.
     """
 
     name: str

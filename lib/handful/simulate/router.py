@@ -19,7 +19,7 @@ from ..random32 import mulberry32
 
 
 class RouterError(ValueError):
-    """A router or a layout that cannot be."""
+    """An error for an impossible router or layout."""
 
 
 def popularity(experts: int, skew: float) -> list[float]:

@@ -36,7 +36,7 @@ LARGEST = 5e9  # operations that the exact queue may take
 
 
 class TrainError(ValueError):
-    """A timetable that cannot run."""
+    """An error for a timetable that cannot run."""
 
 
 def _check(interval: float, seats: int | None) -> None:

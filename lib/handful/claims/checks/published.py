@@ -1,4 +1,4 @@
-"""Published deployments, as several tests of claims ask for them."""
+"""Published deployments that several tests of claims use."""
 
 from __future__ import annotations
 

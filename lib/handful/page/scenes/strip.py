@@ -1,4 +1,4 @@
-"""Answers to one question as dots on a log axis of their ratio to a reference.
+"""Draw answers to one question as dots on a log axis of their ratio to a reference.
 
 ``data={"questions": {key: {"text", "unit", "ours", "answers": [[name, value, note], …]}},
 "reference": "this book"}``; a Dropdown named ``question`` picks one.

@@ -1,4 +1,4 @@
-"""The train in Python: the same arrivals and the same figures as ``train.js`` draws.
+"""Simulate and draw the train, with the same arrivals and figures as ``train.js``.
 
 Batches leave at T, 2T, 3T, …; whoever finds a free seat boards, first come first served, and keeps
 it for as many intervals as the answer has tokens.
