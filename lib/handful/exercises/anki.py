@@ -1,10 +1,9 @@
-"""Cards as a package for Anki, written by genanki so that a later one updates what a learner has,
-and doubles nothing.
+"""Export of cards as a package for Anki, written with genanki.
 
-A note's GUID comes from the card's own id, so that an edited card keeps its history; ids of the
-note type and of the decks are constants.  Anki takes over an edit where the package is newer than
-what it has, so the package bears the time of what it was made from, and the same source gives the
-same bytes.
+A later package updates the cards that a learner has and duplicates none: a note's GUID comes from
+the card's own id, so that an edited card keeps its history, and the ids of the note type and of the
+decks are constants.  Anki takes over an edit where the package is newer than what it has, so the
+package bears the time of its sources, and the same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ pre { overflow-x: auto; }
 
 
 def deck_id(chapter: str) -> int:
-    """The id of a chapter's deck, the same for ever.
+    """Return the id of a chapter's deck, which never changes.
 
     >>> deck_id("latency-and-cost") == deck_id("latency-and-cost") != deck_id("pipelining")
     True
@@ -61,7 +60,7 @@ def deck_id(chapter: str) -> int:
 
 
 def package(some: Iterable[Card], site: str = "", when: int | None = None) -> bytes:
-    """The bytes of an .apkg.
+    """Return the bytes of an .apkg package.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
 
 
 def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:
-    """Genanki's archive with fixed dates and compressed, so that the same cards are the same bytes."""
+    """Return genanki's archive compressed and with fixed dates: same cards, same bytes."""
     import json
 
     with tempfile.TemporaryDirectory() as place:
@@ -142,10 +141,10 @@ def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:
 
 
 def newest() -> int:
-    """The time of what the cards are made from, in seconds since 1970.
+    """Return the time of the cards' sources, in seconds since 1970.
 
-    SOURCE_DATE_EPOCH where it is set, as everywhere in reproducible builds; the last commit where
-    nothing has been changed since; else the newest of the files.
+    This is SOURCE_DATE_EPOCH where it is set, as in all reproducible builds; else the time of the
+    last commit where nothing has changed since; else the time of the newest file.
     """
     if os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return int(os.environ["SOURCE_DATE_EPOCH"])

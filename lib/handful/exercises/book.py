@@ -1,6 +1,4 @@
-"""The book around cards and problems: what their kinds and sections are called, and where they are
-published.
-"""
+"""The book around cards and problems: its title, its sections and its published address."""
 
 from __future__ import annotations
 
@@ -15,8 +13,9 @@ LICENCE = "CC BY 4.0"
 
 
 def of_chapter(things: dict, what: str, chapter: str | None = None) -> list:
-    """Cards or problems of a chapter, or of all, in the order of the book; `what` they are called
-    in the error.
+    """Return the cards or problems of a chapter, or all, in the order of the book.
+
+    `what` names them in the error message: "cards" or "problems".
     """
     found = in_book_order(things.values())
     if chapter is None:
@@ -30,7 +29,8 @@ def of_chapter(things: dict, what: str, chapter: str | None = None) -> list:
 
 
 def section_title(chapter: str, section: str) -> str:
-    """
+    """Return the heading of a section.
+
     >>> section_title("latency-and-cost", "the-floor-under-latency")
     'The floor under latency'
     """
@@ -44,7 +44,10 @@ def section_title(chapter: str, section: str) -> str:
 
 @cache
 def address() -> str:
-    """Where the book is published, as ``html: baseurl`` of _config.yml says; "" where it does not."""
+    """Return the address at which the book is published; "" where none is set.
+
+    It is ``html: baseurl`` of _config.yml.
+    """
     import yaml
 
     path = folder().parent / "_config.yml"
@@ -53,7 +56,8 @@ def address() -> str:
 
 
 def section_address(site: str, chapter: str, section: str) -> str | None:
-    """
+    """Return the address of a section on the published site; None where the site is "".
+
     >>> section_address("https://example.org/book/", "latency-and-cost", "the-floor-under-latency")
     'https://example.org/book/latency-and-cost.html#the-floor-under-latency'
     """
@@ -61,8 +65,9 @@ def section_address(site: str, chapter: str, section: str) -> str | None:
 
 
 def place(thing, site: str = "") -> str:
-    """Where a card or problem belongs, in Markdown: its section, linked where the book's address is
-    known, and the lecture's second.
+    """Return, as Markdown, the section of a card or problem and its time in the lecture.
+
+    The section is linked where the book's address is known.
     """
     from ..ask import lecture_address
 

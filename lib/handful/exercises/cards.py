@@ -1,5 +1,4 @@
-"""Cards: one idea each, asked for in the section where it appears, and again when it is about to be
-forgotten.
+"""Cards: one idea each, asked in the section that explains it and repeated on a schedule.
 
 A card of ``exercises/cards/CHAPTER.md``::
 
@@ -34,7 +33,7 @@ KINDS = ("recall", "derivation", "estimate", "misconception")
 
 @dataclass(frozen=True)
 class Card:
-    """One card; `front` and `back` are Markdown with the book's roles."""
+    """A card; `front` and `back` are Markdown with the book's roles."""
 
     id: str
     kind: str
@@ -47,7 +46,7 @@ class Card:
 
 
 def make(entry: Entry) -> Card:
-    """The card that an entry describes, or a SourceError."""
+    """Return the card that an entry describes, or raise a SourceError."""
     check_fields(entry, ("kind", "section"), ("lecture",))
     kind = entry.one_of("kind", KINDS)
     chapter, section, lecture = check_place(entry)
@@ -65,12 +64,15 @@ def make(entry: Entry) -> Card:
 
 @cache
 def cards() -> dict[str, Card]:
-    """Every card of the book, by id."""
+    """Return every card of the book, by id."""
     return read_all("cards", make)
 
 
 def retired() -> set[str]:
-    """Ids of cards that were published once and are gone; a learner's history of them is kept."""
+    """Return the ids of cards that were published once and then removed.
+
+    A learner's history of them is kept.
+    """
     path = folder() / "cards" / "retired.txt"
     return (
         {line.split("#")[0].strip() for line in path.read_text("utf-8").splitlines()} - {""}
@@ -80,7 +82,7 @@ def retired() -> set[str]:
 
 
 def card(name: str) -> Card:
-    """The card of that id; an unknown one gets the nearest ids."""
+    """Return the card of that id, or raise a SourceError that lists the nearest ids."""
     from ..ask import nearest
 
     if name not in cards():

@@ -1,6 +1,6 @@
-"""What a learner's answer comes to: right, a wrong turn with its name, or not readable.
+"""Checking of answers: right, a wrong turn that has a name, or unreadable.
 
-``page/check.js`` says the same.
+``page/check.js`` applies the same rules.
 
 >>> from handful.exercises.problems import problem
 >>> check(problem("step-of-a-dense-model"), "3 GB", seed=1).says
@@ -29,11 +29,11 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is made of an answer.
+    """The result of checking an answer.
 
-    `kind` is "right", "wrong" (an answer, counted), or "unread" (nothing is counted: it could not
-    be read, or lacks its unit); `says` is the sentence for the learner, `turn` the number of the
-    wrong turn, where it is a known one.
+    `kind` is "right", "wrong" (an answer, which counts) or "unread" (nothing counts: the answer
+    could not be read, or lacks its unit); `says` is the sentence for the learner, `turn` the number
+    of the wrong turn, where it is a known one.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def check(problem: Problem, given: str | int, seed: int) -> Verdict:
-    """Check an answer: text, or for a question of judgement the number of the choice."""
+    """Check an answer: a text, or, for a multiple-choice question, the number of the choice."""
     if problem.kind == "choice":
         return check_choice(problem, given, seed)
     if problem.kind == "expression":
@@ -55,7 +55,8 @@ def check(problem: Problem, given: str | int, seed: int) -> Verdict:
 
 
 def near(value: float, wanted: float, tolerance: float) -> bool:
-    """
+    """Check that a value lies within a relative tolerance of the wanted one.
+
     >>> near(1.01, 1, 0.02), near(1.03, 1, 0.02), near(0, 0, 0.02)
     (True, False, True)
     """
@@ -63,6 +64,7 @@ def near(value: float, wanted: float, tolerance: float) -> bool:
 
 
 def check_number(problem: Problem, text: str, seed: int) -> Verdict:
+    """Check the answer to a problem that asks for a number, with its unit."""
     try:
         value, dimension = read(text)
     except WrittenError as error:
@@ -123,7 +125,7 @@ WORDS = {
 
 
 def called(dimension: Dimension) -> str:
-    """A dimension in words.
+    """Return a dimension in words.
 
     >>> called(Dimension(byte=1)), called(Dimension(byte=1, time=-1)), called(Dimension())
     ('a number of bytes', 'in B/s', 'a number without a unit')
@@ -137,7 +139,7 @@ def called(dimension: Dimension) -> str:
 
 @cache
 def _units() -> dict[Dimension, str]:
-    """The first unit of `handful.units` for each dimension."""
+    """Return, for each dimension, the first unit of `handful.units` that has it."""
     found: dict[Dimension, str] = {}
     for unit in UNITS:
         try:
@@ -152,8 +154,10 @@ def _units() -> dict[Dimension, str]:
 
 
 def points(problem: Problem) -> list[dict[str, float]]:
-    """Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same
-    for everybody.
+    """Return the points at which two formulas are compared.
+
+    Each letter gets a value between 1/50 and 50, drawn from a fixed seed, so that the points are
+    the same for everybody.
     """
     step = mulberry32(1)
     rest = {q.name: q.default for q in table.values() if q.default is not None}
@@ -164,17 +168,22 @@ def points(problem: Problem) -> list[dict[str, float]]:
 
 
 def spelled(problem: Problem) -> dict[str, str]:
-    """What a learner may write, each with the quantity that it means: its letter, its name.
+    """Return the spellings that a learner may use, each mapped to its quantity's name.
+
+    Each quantity may be written as its letter or as its name.
 
     >>> from types import SimpleNamespace
-    >>> spelled(SimpleNamespace(letters=("total_parameters", "memory_bandwidth")))
-    {'N_total': 'total_parameters', 'total_parameters': 'total_parameters', 'BW': 'memory_bandwidth', 'memory_bandwidth': 'memory_bandwidth'}
+    >>> known = spelled(SimpleNamespace(letters=("total_parameters", "memory_bandwidth")))
+    >>> list(known)
+    ['N_total', 'total_parameters', 'BW', 'memory_bandwidth']
+    >>> known["BW"]
+    'memory_bandwidth'
     """
     return {spelling: name for name in problem.letters for spelling in (letter(name), name)}
 
 
 def letter(name: str) -> str:
-    """A quantity's letter as it is typed.
+    """Return a quantity's letter as it is typed.
 
     >>> letter("total_parameters"), letter("batch"), letter("memory_bandwidth")
     ('N_total', 'B', 'BW')
@@ -187,6 +196,7 @@ def letter(name: str) -> str:
 
 
 def check_expression(problem: Problem, text: str) -> Verdict:
+    """Check the answer to a problem that asks for a formula."""
     known = spelled(problem)
     try:
         written = expressions.parse(text)
@@ -230,9 +240,7 @@ def check_expression(problem: Problem, text: str) -> Verdict:
 
 
 def same(problem: Problem, left, right) -> bool:
-    """Whether two trees have the same value wherever the problem's letters are positive, as far as
-    sampling tells.
-    """
+    """Check that two trees agree at every sample point, all of whose letters are positive."""
     for at in points(problem):
         a, b = evaluate(left, at), evaluate(right, at)
         if not math.isfinite(a) or not abs(a - b) <= SAME * max(abs(a), abs(b)):
@@ -244,7 +252,7 @@ def same(problem: Problem, left, right) -> bool:
 
 
 def right_choice(problem: Problem, seed: int) -> int:
-    """The number of the one right choice."""
+    """Return the number of the one right choice."""
     values = problem.values(seed)
     found = [i for i, choice in enumerate(problem.choices) if evaluate(choice.when, values) > 0]
     if len(found) != 1:
@@ -255,6 +263,7 @@ def right_choice(problem: Problem, seed: int) -> int:
 
 
 def check_choice(problem: Problem, given: str | int, seed: int) -> Verdict:
+    """Check the answer to a multiple-choice question, given as the number of a choice."""
     try:
         number = int(given)
         choice = problem.choices[number] if number >= 0 else None

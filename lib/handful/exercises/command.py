@@ -1,8 +1,9 @@
-"""The commands ``handful cards …``; `handful.cli` puts them beside the others, and
-`problem_command` brings those of problems.
+"""The commands ``handful cards …``.
 
-What a command needs is imported when it runs, and a package that is missing is named in one
-sentence.
+`handful.cli` adds them to the others, and `problem_command` defines the commands for problems.
+
+The packages that a command needs are imported when it runs; where one is missing, the command says
+so in one sentence.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ LOG = (
 
 
 class MissingError(RuntimeError):
-    """A package or program that is not on this machine, in one sentence that says what to install."""
+    """A package or program that is not installed; the message says what to install."""
 
 
 def needing(run):
-    """The command, with a sentence in place of a trace where a package is not installed."""
+    """Wrap a command to print one sentence, not a traceback, where a package is missing."""
 
     @functools.wraps(run)
     def runs(options) -> None:
@@ -56,7 +57,7 @@ def needing(run):
 
 
 def group(command, name: str, about: str, epilog: str = ""):
-    """A command that has commands of its own; the function that adds one."""
+    """Add a command with subcommands, and return the function that adds a subcommand."""
     made = command(name, None, about, epilog, programs=False)
     made.set_defaults(run=lambda options: made.print_help())
     return functools.partial(
@@ -65,6 +66,7 @@ def group(command, name: str, about: str, epilog: str = ""):
 
 
 def file_options(made, what: str) -> None:
+    """Add the options of a command that writes a file: --chapter, --output and --site."""
     made.add_argument(
         "--chapter", metavar="C", help="of one chapter only, such as latency-and-cost"
     )
@@ -80,7 +82,11 @@ def file_options(made, what: str) -> None:
 
 
 def write(content: bytes, output: str | None, default: str | None, quiet: bool = False) -> None:
-    """Write a file and say so; to the terminal where no name is given or asked for."""
+    """Write a file and report its size, or write to the terminal where no file is named.
+
+    The terminal is used where neither `output` nor `default` names a file, and where `output` is
+    "-".
+    """
     from .export import ExportError
 
     name = output or default or "-"
@@ -178,7 +184,7 @@ def _site(options) -> str:
 
 
 def log_path(given: str | None) -> Path:
-    """The learner's log, where none is named."""
+    """Return the path of the learner's log: the given one, or the default."""
     if given:
         return Path(given)
     import platformdirs

@@ -1,4 +1,4 @@
-"""What is drawn from a seed: rows of a scenario, numbers of a range, one case of several.
+"""Drawing from a seed: rows of a scenario, numbers of a range, one of several cases.
 
 Problems and assignments use it.
 """
@@ -21,8 +21,9 @@ _RANGE = re.compile(r"\s*([-+.\deE]+)\s*\.\.\s*([-+.\deE]+)\s+(by|times)\s+([-+.
 
 
 def draw(choices: Mapping[str, Sequence], cases: Sequence[Mapping], seed: int) -> dict:
-    """What is drawn for a seed, by name; each name takes one number of `handful.random32`, and the
-    case comes last.
+    """Draw a value for each name, and a case, from a seed.
+
+    Each name takes one number of `handful.random32`; the case comes last.
 
     >>> draw({"batch": (16, 32, 64), "context": (1000, 2000)}, (), seed=1)
     {'batch': 32, 'context': 1000}
@@ -35,8 +36,9 @@ def draw(choices: Mapping[str, Sequence], cases: Sequence[Mapping], seed: int) -
 
 
 def values(drawn: Mapping[str, object]) -> dict:
-    """Values of all symbols where that was drawn: the scenario's, then what is drawn, then the
-    case's.
+    """Return the values of all symbols for what was drawn.
+
+    The scenario's values come first, then the drawn ones, then those of the case.
 
     >>> values({"hardware": "H100 SXM", "batch": 64})["memory_bandwidth"]
     3350000000000.0
@@ -49,7 +51,10 @@ def values(drawn: Mapping[str, object]) -> dict:
 
 
 def in_range(text: str, name: str, entry: Entry, where: str) -> tuple | None:
-    """The values of ``low..high by step`` or ``low..high times factor``; None for other text."""
+    """Return the values of ``low..high by step`` or ``low..high times factor``.
+
+    For any other text the result is None.
+    """
     found = _RANGE.fullmatch(text)
     if not found:
         return None
@@ -76,7 +81,7 @@ def in_range(text: str, name: str, entry: Entry, where: str) -> tuple | None:
 
 
 def drawn_values(name: str, given, entry: Entry, where: str = "draw") -> tuple:
-    """The values that a line of ``draw`` allows: a range, a list, one value."""
+    """Return the values that a line of ``draw`` allows: a range, a list or one value."""
     if isinstance(given, str) and (found := in_range(given, name, entry, where)):
         return found
     many = tuple(given) if isinstance(given, list) else (given,)
@@ -96,7 +101,7 @@ def drawn_values(name: str, given, entry: Entry, where: str = "draw") -> tuple:
 
 
 def number(value, name: str, entry: Entry, where: str) -> float:
-    """A number, a value with its unit ("80 GB"), or a request in brackets."""
+    """Read a number, a value with its unit ("80 GB"), or a request in brackets."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise entry.error(f"{name}: a number is expected; got {value!r}.", where)
     if isinstance(value, str):

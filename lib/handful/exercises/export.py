@@ -1,4 +1,4 @@
-"""Cards as files: an Anki package, CSV for spreadsheets, Markdown, JSON.
+"""Export of cards: an Anki package, CSV for spreadsheets, Markdown, JSON.
 
 Each card keeps its id in all of them.
 """
@@ -20,17 +20,19 @@ FORMATS = {"anki": ".apkg", "csv": ".csv", "markdown": ".md", "json": ".json"}
 
 
 class ExportError(ValueError):
-    """Something that cannot be exported, in one sentence."""
+    """Something that cannot be exported, explained in one sentence."""
 
 
 def chosen(chapter: str | None = None) -> list[Card]:
-    """The cards of a chapter, or all, in book order."""
+    """Return the cards of a chapter, or all, in book order."""
     return book.of_chapter(cards(), "cards", chapter)
 
 
 def as_object(card: Card, site: str = "") -> dict:
-    """A card as plain values; front and back are Markdown with ``$…$`` for maths, numbers those of
-    the book's first scenario.
+    """Return a card as plain values.
+
+    Front and back are Markdown with ``$…$`` for maths; numbers are those of the book's first
+    scenario.
     """
     from ..ask import lecture_address
 
@@ -50,6 +52,7 @@ def as_object(card: Card, site: str = "") -> dict:
 
 
 def as_json(some: Iterable[Card], site: str = "") -> str:
+    """Return the cards as a JSON document."""
     made = {
         "title": book.TITLE,
         "licence": book.LICENCE,
@@ -59,8 +62,10 @@ def as_json(some: Iterable[Card], site: str = "") -> str:
 
 
 def as_csv(some: Iterable[Card]) -> str:
-    """A table for spreadsheets: with their mark for UTF-8, and no cell that they would run as a
-    formula.
+    """Return the cards as a CSV table for spreadsheets.
+
+    It begins with the byte order mark by which spreadsheets recognise UTF-8, and no cell can be run
+    as a formula.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -76,7 +81,10 @@ def as_csv(some: Iterable[Card]) -> str:
 
 
 def as_markdown(some: Iterable[Card], site: str = "") -> str:
-    """All cards to read: a heading a chapter, a heading a card, front and back parted by a line."""
+    """Return the cards as one Markdown document, with a heading for each chapter and card.
+
+    A horizontal line separates front and back.
+    """
     lines, chapter = [f"# {book.TITLE}: cards\n"], None
     for card in some:
         if card.chapter != chapter:
@@ -90,12 +98,12 @@ def as_markdown(some: Iterable[Card], site: str = "") -> str:
 
 
 def foot(card: Card, site: str = "") -> str:
-    """What stands under a card, in Markdown."""
+    """Return the line below a card, as Markdown: its kind and where it belongs."""
     return f"{card.kind.capitalize()} · {book.place(card, site)}"
 
 
 def export(kind: str, some: Iterable[Card], site: str = "") -> bytes:
-    """The file of a format of `FORMATS`."""
+    """Return the bytes of a file in one of the formats of `FORMATS`."""
     if kind == "anki":
         from .anki import package
 
@@ -109,7 +117,7 @@ def export(kind: str, some: Iterable[Card], site: str = "") -> bytes:
 
 
 def site_files(folder: Path) -> list[Path]:
-    """Every format of all cards into a folder, for readers to take along."""
+    """Write all cards into a folder, in every format, for readers to download."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for kind, suffix in FORMATS.items():

@@ -1,4 +1,4 @@
-"""Expressions as authors and learners write them, as trees: "2 * N / F", "step_time(batch=1) / 2".
+"""Expressions of authors and learners, read into trees: "2 * N / F", "step_time(batch=1) / 2".
 
 The tree is that of ``handful.tree``, so that the page computes it too; ``page/expressions.js``
 reads the same text. Nothing that is written is ever run as code.
@@ -8,8 +8,8 @@ reads the same text. Nothing that is written is ever run as code.
 >>> parse("3! + 1")
 Traceback (most recent call last):
 ...
-handful.exercises.expressions.ExpressionError: '!' has no place in a formula; + - * / ^, parentheses, names and max min sqrt log log2 exp \
-floor ceil abs are allowed.
+handful.exercises.expressions.ExpressionError: '!' has no place in a formula; + - * / ^,
+parentheses, names and max min sqrt log log2 exp floor ceil abs are allowed.
 >>> evaluate(parse("-2^2 + 3"), {})
 -1.0
 """
@@ -31,11 +31,11 @@ _SAME = {"−": "-", "×": "*", "·": "*", "÷": "/", "**": "^"}
 
 
 class ExpressionError(ValueError):
-    """Text that is no expression, in one sentence."""
+    """Text that is not an expression; the message is one sentence."""
 
 
 def tokens(text: str) -> list[str | float | int]:
-    """Numbers, names and signs; a name comes as itself, a sign after a null byte.
+    """Split a text into numbers, names and signs; a sign follows a null byte.
 
     >>> tokens("2 N")
     [2, 'N']
@@ -64,7 +64,7 @@ def tokens(text: str) -> list[str | float | int]:
 
 
 def written_names(text: str) -> list[str]:
-    """The names in a text, functions left out, in the order in which they stand.
+    """Return the names in a text, without functions, in the order in which they appear.
 
     >>> written_names("max(N, 2 F)")
     ['N', 'F']
@@ -77,7 +77,7 @@ def written_names(text: str) -> list[str]:
 
 
 def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
-    """The tree of `text`.
+    """Parse `text` into a tree.
 
     Parameters
     ----------
@@ -85,13 +85,12 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
         Arithmetic; ``^`` or ``**`` is a power, and what stands side by side is multiplied.
     resolve : callable, optional
         ``resolve(name, settings)`` gives the tree that a name stands for; settings are those of
-        ``name(batch=1)``,
-        which only authors may write.  Without it every name stands for itself.
+        ``name(batch=1)``, which only authors may write.  Without it every name stands for itself.
 
     Raises
     ------
     ExpressionError
-        In one sentence, for text that is no expression.
+        In one sentence, for text that is not an expression.
     """
     left = tokens(text)[::-1]
     if not left:
@@ -229,7 +228,7 @@ _ONE = {
 
 
 def evaluate(tree, values: Mapping[str, float]) -> float:
-    """The value of a tree; NaN or an infinity where arithmetic has no number, as in a browser.
+    """Evaluate a tree; the result is NaN or infinite where a browser's would be.
 
     >>> (
     ...     evaluate(["/", "a", ["+", "b", 1]], {"a": 6, "b": 2}),
@@ -260,7 +259,7 @@ def evaluate(tree, values: Mapping[str, float]) -> float:
 
 
 def replace(tree, known: Mapping[str, object]):
-    """The tree with names replaced by trees.
+    """Return the tree with names replaced by trees.
 
     >>> replace(["*", 2, "a"], {"a": ["+", "b", 1]})
     ['*', 2, ['+', 'b', 1]]
@@ -273,7 +272,8 @@ def replace(tree, known: Mapping[str, object]):
 
 
 def names(tree) -> set[str]:
-    """
+    """Return the names in a tree.
+
     >>> sorted(names(["*", 2, ["max", "b", "a"]]))
     ['a', 'b']
     """
@@ -299,7 +299,7 @@ _SYMPY = {
 
 
 def to_sympy(tree, symbol: Callable[[str], sympy.Expr]) -> sympy.Expr:
-    """The same as a SymPy expression, for its dimension and for print."""
+    """Convert a tree to a SymPy expression, for its dimension and for print."""
     if isinstance(tree, str):
         return symbol(tree)
     if not isinstance(tree, list):

@@ -1,8 +1,8 @@
-"""The log of what a learner did: append-only events, of which every state is a replay.
+"""The log of a learner's reviews: append-only events, from which every state is replayed.
 
-``page/study/log.js`` says the same.
+``page/study/log.js`` follows the same rules.
 
-A file, of page, terminal or backup alike::
+A file has the same form whether the page, the terminal or a backup wrote it::
 
     {
         "format": "handful-study-log",
@@ -20,8 +20,8 @@ A file, of page, terminal or backup alike::
         ],
     }
 
-`at` is in ms since 1970 UTC, `zone` the minutes east of UTC then and there; `KINDS` says what each
-kind has besides. Nothing that a file says is trusted: every field is checked.
+`at` is in ms since 1970 UTC, `zone` the offset from UTC in minutes, positive east; `KINDS` lists
+the further fields of each kind. Nothing in a file is trusted: every field is checked.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ LATEST = 7_258_118_400_000  # the year 2200
 
 
 class LogError(ValueError):
-    """A log that cannot be read or written, in one sentence that says where and why."""
+    """A log that cannot be read or written; the sentence says where and why."""
 
 
 class StoreError(LogError):
-    """A log that cannot be written here: a full disk, a folder that is not ours."""
+    """A log that cannot be written here: a full disk, or a folder without write permission."""
 
 
 class Field(NamedTuple):
-    """What a field may hold: a test, and its words."""
+    """A rule for the value of a field: a test, and its description in words."""
 
     fits: Callable[[object], bool]
     words: str
@@ -79,7 +79,7 @@ def _one_of(*values: str) -> Field:
 
 
 def _length(text: str) -> int:
-    """Of text, as a browser counts: in units of UTF-16."""
+    """Return the length of a text as a browser counts it, in UTF-16 code units."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -117,7 +117,7 @@ KINDS: dict[str, dict[str, Field]] = {
 
 
 def fault(event: object) -> str | None:
-    """What is wrong with an event, in one sentence; None if nothing is.
+    """Return the fault of an event in one sentence; None if it has none.
 
     >>> fault({"id": "abcdefgh", "at": 1, "zone": 0, "kind": "grade", "card": "a", "grade": 5})
     'grade is a whole number from 1 to 4; got 5.'
@@ -151,7 +151,7 @@ def _shown(value: object) -> str:
 
 
 def make(kind: str, at: int, zone: int, **fields) -> dict:
-    """A new event; what cannot be noted is refused."""
+    """Make a new event, or raise a LogError where it is not a valid one."""
     event = {"id": secrets.token_urlsafe(16), "at": at, "zone": zone, "kind": kind, **fields}
     if wrong := fault(event):
         raise LogError(f"This cannot be noted: {wrong}")
@@ -159,8 +159,9 @@ def make(kind: str, at: int, zone: int, **fields) -> dict:
 
 
 def merge(*logs: Iterable[dict]) -> list[dict]:
-    """The union by id, in the order of replay: the same whatever is merged first, and however
-    often.
+    """Merge logs by event id, in the order of replay.
+
+    The result does not depend on the order or the number of merges.
     """
     found: dict[str, dict] = {}
     for event in (event for log in logs for event in log):
@@ -175,12 +176,12 @@ def merge(*logs: Iterable[dict]) -> list[dict]:
 
 
 def line(event: dict) -> str:
-    """An event as a file holds it."""
+    """Return an event as one line of a file."""
     return json.dumps(event, separators=(",", ":"), allow_nan=False)
 
 
 def write(lines: Iterable[str], now: int) -> str:
-    """The text of a file, from the lines of its events."""
+    """Return the text of a file, given the lines of its events."""
     return (
         f'{{"format":"{FORMAT}","version":{VERSION},"exported":{now},"events":[\n'
         + ",\n".join(lines)
@@ -189,13 +190,15 @@ def write(lines: Iterable[str], now: int) -> str:
 
 
 def read(text: str) -> list[dict]:
-    """The events of a file, each once and in order, or a LogError that says what is wrong with it
-    and where.
+    """Read the events of a file, each once and in order.
+
+    Where the file is not valid, the LogError says what is wrong and where.
 
     >>> read('{"format": "handful-study-log", "version": 2, "events": []}')
     Traceback (most recent call last):
     ...
-    handful.exercises.log.LogError: The file is of version 2, made by a newer edition of the book; this one reads up to version 1.
+    handful.exercises.log.LogError: The file is of version 2, made by a newer edition of the book;
+    this one reads up to version 1.
     """
     if _length(text) > MOST_BYTES:
         raise LogError(
@@ -244,7 +247,7 @@ def read(text: str) -> list[dict]:
 
 
 def _number(text: str) -> int | float:
-    """A number as JavaScript knows it, to which 3.0 and 3 are one."""
+    """Read a number as JavaScript does, where 3.0 and 3 are the same."""
     value = float(text)
     return int(value) if value.is_integer() else value
 
@@ -257,12 +260,11 @@ def _refuse(name: str):
 
 
 class LogFile:
-    """A log in a file that is whole at every moment, whatever happens to the program or to the
-    machine.
+    """A log in a file that is replaced atomically, so that no crash leaves it incomplete.
 
-    A new event is written beside the file and takes its place when it is on disk, so that a crash
-    loses at most the event that was not yet written.  What another program has added in between is
-    kept.
+    A new event is written to a temporary file beside it, which replaces the file once it is on
+    disk, so that a crash loses at most the event that was not yet written.  Events that another
+    program has added in between are kept.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -273,7 +275,7 @@ class LogFile:
         self._refresh()
 
     def add(self, events: Iterable[dict], now: int) -> list[dict]:
-        """Note events, and return all that are new here, those of another program too."""
+        """Record events, and return all that are new here, including another program's."""
         with _alone(self.path):
             known = set(self._lines)
             self._refresh()
@@ -293,7 +295,7 @@ class LogFile:
             self._lines.setdefault(event["id"], line(event))
 
     def _refresh(self) -> None:
-        """Read the file if it is not the one that was read or written last."""
+        """Read the file, unless it is the version that was read or written last."""
         try:
             state = self.path.stat()
             if (seen := (state.st_ino, state.st_mtime_ns, state.st_size)) != self._seen:
@@ -337,7 +339,7 @@ class LogFile:
 
 
 def read_file(path: Path | str) -> list[dict]:
-    """The events of a file; a LogError names it."""
+    """Read the events of a file; a LogError names the file."""
     try:
         if (
             os.path.getsize(path) > 4 * MOST_BYTES
@@ -358,7 +360,7 @@ def read_file(path: Path | str) -> list[dict]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Two terminals on one log take turns, where the system has locks."""
+    """Hold the log's lock, so that two terminals take turns, where the system has locks."""
     try:
         import fcntl
     except ImportError:

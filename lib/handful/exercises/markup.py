@@ -1,5 +1,4 @@
-r"""Markdown of cards and problems, away from the page: as HTML for Anki, Moodle and paper, as text
-for a terminal.
+r"""Markdown of cards and problems: as HTML for Anki, Moodle and paper, as text for a terminal.
 
 The dialect is the page's own: CommonMark with tables, typographic quotation marks, ``$…$`` and
 ``$$…$$``.
@@ -27,8 +26,9 @@ from . import maths
 
 @cache
 def parser():
-    """The reader of Markdown; markup that is not Markdown's is text, so that nothing written can
-    become a script.
+    """Return the Markdown parser.
+
+    HTML in a text is shown as text, so that no text can become a script.
     """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.amsmath import amsmath_plugin
@@ -41,7 +41,7 @@ def parser():
 
 
 def anki(tex: str, display: bool) -> str:
-    r"""Maths as Anki and Moodle read it: ``\(…\)`` in a line, ``\[…\]`` on its own.
+    r"""Return maths as Anki and Moodle read it: ``\(…\)`` inline, ``\[…\]`` on its own line.
 
     A browser decodes the entities.
     """
@@ -52,7 +52,7 @@ def anki(tex: str, display: bool) -> str:
 def html(
     markdown: str, maths: Callable[[str, bool], str] = anki, image: Callable[[str], str] = str
 ) -> str:
-    """HTML of a text; `maths` sets a formula, `image` says where a picture is found."""
+    """Convert Markdown to HTML; `maths` sets a formula, `image` maps a picture's source."""
     reader = parser()
     tokens = reader.parse(markdown)
     for token in tokens:
@@ -85,7 +85,7 @@ def html(
 
 
 def text(markdown: str, width: int = 80) -> str:
-    """What a terminal shows of a text, in lines of at most `width` where they can be broken."""
+    """Convert Markdown to text for a terminal, in lines of at most `width` where possible."""
     from markdown_it.tree import SyntaxTreeNode
 
     return "\n".join(
@@ -153,7 +153,7 @@ def _marked(mark: str, lines: list[str]) -> list[str]:
 
 
 def _words(node) -> str:
-    """The words within a paragraph or a cell."""
+    """Return the words within a paragraph or a cell."""
     match node.type:
         case "text" | "code_inline":
             return node.content

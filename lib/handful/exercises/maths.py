@@ -1,10 +1,10 @@
-r"""Formulas away from the page: as MathML for paper, as a line of text for a terminal.
+r"""Formulas away from the page: as MathML for paper, and as a line of text for a terminal.
 
-Both from one tree.
+Both come from one tree.
 
-The tree is that of the library ``latex2mathml``, held to what it can do: it lets commands that it
-does not know through as words, and forgets to escape text.  Where that happens the formula is shown
-as its TeX, and `tree` says so to tests.
+The tree is that of the library ``latex2mathml``, restricted to what it can do: it passes unknown
+commands through as words, and does not escape text.  Where that happens the formula is shown as its
+TeX, and `tree` raises a MathsError, which tests catch.
 
 >>> (
 ...     text(r"t \ge \frac{N_\text{total} w}{n\,\mathrm{BW}}"),
@@ -36,12 +36,13 @@ class MathsError(ValueError):
 
 @cache
 def tree(tex: str, display: bool = False) -> ElementTree.Element:
-    r"""The MathML of a formula.
+    r"""Return the MathML tree of a formula.
 
     >>> tree(r"\unheard{x}")
     Traceback (most recent call last):
     ...
-    handful.exercises.maths.MathsError: '\\unheard{x}' holds \unheard, which cannot be shown away from the page.
+    handful.exercises.maths.MathsError: '\\unheard{x}' holds \unheard, which cannot be shown away
+    from the page.
     """
     from latex2mathml.converter import convert
 
@@ -72,7 +73,7 @@ def tree(tex: str, display: bool = False) -> ElementTree.Element:
 
 
 def mathml(tex: str, display: bool = False) -> str:
-    """A formula for HTML without scripts; the TeX where that cannot be had."""
+    """Return a formula as MathML; as its TeX where that is not possible."""
     try:
         found = ElementTree.tostring(tree(tex, display), encoding="unicode")
     except MathsError:
@@ -81,7 +82,7 @@ def mathml(tex: str, display: bool = False) -> str:
 
 
 def text(tex: str) -> str:
-    """A formula as a line (or lines) of text; the TeX where that cannot be had."""
+    """Return a formula as one or more lines of text; as its TeX where that is not possible."""
     try:
         return re.sub(r"[ \xa0]+", " ", _shown(tree(tex))).strip()
     except MathsError:
@@ -124,7 +125,7 @@ def _shown(element: ElementTree.Element) -> str:
 
 
 def _row(parts: list[ElementTree.Element]) -> str:
-    """Parts side by side, with the spaces that a reader needs to tell them apart."""
+    """Join parts side by side, with the spaces that a reader needs to tell them apart."""
     line, before, letters = "", "start", False  # before: what the last part was
     for part in parts:
         if part.tag == "mspace":
@@ -176,7 +177,7 @@ def _kind(part: ElementTree.Element, shown: str, before: str) -> str:
 
 
 def _bound(shown: str) -> str:
-    """In parentheses, unless it is of one piece."""
+    """Return the text in parentheses, unless it is a single token."""
     whole = re.fullmatch(r"[\w.,′%$€₀-₉⁰-⁹ⁿ̂̄]+|\([^()]*\)|\w+\([^()]*\)", shown.strip())
     return shown.strip() if whole else f"({shown.strip()})"
 

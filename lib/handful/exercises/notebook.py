@@ -1,5 +1,4 @@
-"""A problem in a notebook: the same source, the same draws and the same check as in the page and
-the terminal.
+"""Problems in a notebook, with the sources, draws and checks of the page and the terminal.
 
 >>> box = practise("step-of-a-dense-model", seed=1)
 >>> box.answer.value = "3 GB"
@@ -23,7 +22,7 @@ KINDS = {"right": "✓", "wrong": "✗", "unread": "?"}
 
 
 class Practice(widgets.VBox):
-    """The widgets of one problem; `seed` is what its numbers are drawn from, and can be set."""
+    """The widgets of one problem; its numbers are drawn from `seed`, which can be set."""
 
     def __init__(self, found: Problem, seed: int) -> None:
         self.problem, self.hints_shown = found, 0
@@ -67,7 +66,7 @@ class Practice(widgets.VBox):
         self.draw(seed)
 
     def draw(self, seed: int) -> None:
-        """Draw the numbers of a seed, and begin again."""
+        """Draw the numbers of a seed, and start over."""
         self.seed, self.hints_shown = seed, 0
         letters = "".join(
             f"<li><code>{letter(name)}</code> {_meaning(name)}</li>"
@@ -120,7 +119,7 @@ def _meaning(name: str) -> str:
 
 
 def practise(name: str, seed: int | None = None) -> Practice:
-    """The problem of that id, to be answered in the notebook.
+    """Return the problem of that id as widgets, to be answered in the notebook.
 
     Parameters
     ----------
@@ -138,7 +137,8 @@ def practise(name: str, seed: int | None = None) -> Practice:
     >>> practise("step-of-a-dense-mode")
     Traceback (most recent call last):
     ...
-    handful.exercises.source.SourceError: There is no problem 'step-of-a-dense-mode'; the nearest are step-of-a-dense-model...
+    handful.exercises.source.SourceError: There is no problem 'step-of-a-dense-mode';
+    the nearest are step-of-a-dense-model...
     """
     found = problem(name)
     if seed is None:

@@ -1,6 +1,4 @@
-"""The order in which a reader meets cards and problems: chapters as the book has them, then as
-their files do.
-"""
+"""The order of cards and problems in the book: by chapter, then as in their files."""
 
 from __future__ import annotations
 
@@ -11,8 +9,9 @@ from ..claims import CHAPTERS
 
 
 def by_chapter(things: Iterable[Any]) -> dict[str, list]:
-    """Cards or problems by chapter, in the book's order; chapters that follow no part of the
-    lecture come last.
+    """Group cards or problems by chapter, in the book's order.
+
+    Chapters that belong to no part of the lecture come last.
 
     >>> from types import SimpleNamespace as Card
     >>> list(
@@ -34,12 +33,12 @@ def by_chapter(things: Iterable[Any]) -> dict[str, list]:
 
 
 def in_book_order(things: Iterable[Any]) -> list:
-    """Cards or problems one after the other, in the book's order."""
+    """Return cards or problems in the book's order."""
     return [thing for group in by_chapter(things).values() for thing in group]
 
 
 def title(chapter: str) -> str:
-    """A chapter's name for a heading.
+    """Return a chapter's name for a heading.
 
     >>> title("balance-batch"), title("theory-and-measurement")
     ('The balance batch', 'Theory and measurement')

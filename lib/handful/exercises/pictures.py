@@ -1,4 +1,4 @@
-"""Pictures that cards and problems show: files of the book, which go along with what is made of it."""
+"""Pictures in cards and problems: files of the book, copied into every export."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ KINDS = (".png", ".jpg", ".jpeg", ".svg", ".webp", ".gif")
 
 
 def picture(source: str, where: str) -> Path:
-    """The file of a picture, beside the sources of exercises or among the book's pages; `where` is
-    who shows it.
+    """Return the file of a picture, beside the exercises' sources or among the book's pages.
+
+    `where` names the card or problem that shows it, for the error message.
     """
     name, top = unquote(source), folder().parent
     if not re.match(r"[a-z]+:|/", name) and name.lower().endswith(KINDS):

@@ -1,6 +1,4 @@
-"""Cards and problems on paper: one HTML file that needs nothing else, and the PDF that Chromium
-makes of it.
-"""
+"""Cards and problems on paper: one self-contained HTML file, and a PDF printed by Chromium."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ pre { white-space: pre-wrap; } code { font-size: 9pt; } img { max-width: 100%; }
 
 
 def page(name: str, body: str) -> str:
-    """A whole document, which asks for nothing and runs nothing."""
+    """Return a whole HTML document, which loads nothing and runs nothing."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -53,6 +51,8 @@ def page(name: str, body: str) -> str:
 
 
 def html(markdown: str, where: str = "") -> str:
+    """Convert Markdown to HTML with MathML, and with pictures as ``data:`` addresses."""
+
     def inlined(source: str) -> str:
         path = picture(source, where)
         return f"data:{mimetypes.guess_type(path.name)[0]};base64,{base64.b64encode(path.read_bytes()).decode()}"
@@ -61,8 +61,9 @@ def html(markdown: str, where: str = "") -> str:
 
 
 def card_sheets(some: Iterable[Card], site: str = "") -> str:
-    """Cards to cut out: a row a card, the question on the left, the answer on the right, to be
-    folded in between.
+    """Return cards to cut out as an HTML document, one row for each card.
+
+    The question is on the left and the answer on the right, to be folded in between.
     """
     parts = [
         f"<h1>{book.TITLE}: cards</h1>",
@@ -86,8 +87,9 @@ def card_sheets(some: Iterable[Card], site: str = "") -> str:
 
 
 def problem_sheets(some: Sequence[Problem], seeds: Sequence[int], solutions: bool = False) -> str:
-    """A sheet for each seed, with room for answers; with `solutions`, each is followed by a page
-    that has them.
+    """Return a problem sheet for each seed, with room for answers.
+
+    With `solutions`, each sheet is followed by a page with its solutions.
     """
     parts = []
     for seed in seeds:
@@ -143,7 +145,7 @@ def _solution(number: int, drawn: Drawn) -> str:
 
 
 def pdf(html: str) -> bytes:
-    """The document as a PDF, by a Chromium of this machine."""
+    """Print a document to PDF, with a Chromium of this machine."""
     from ..page.bootstrap import find_browser
     from .command import MissingError
 

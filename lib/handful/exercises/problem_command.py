@@ -176,8 +176,9 @@ def _check(options) -> None:
 
 
 def _says(problem, verdict, seed: int) -> str:
-    """The sentence of a verdict as plain text; what an author wrote is Markdown, what the checker
-    says is not.
+    """Return the sentence of a verdict as plain text.
+
+    What an author wrote is Markdown and is converted; what the checker says is plain text already.
     """
     from . import markup
     from .check import right_choice

@@ -1,15 +1,11 @@
-r"""Problems as files: Markdown and JSON for a seed, Moodle XML and text2qti with several variants.
+"""Export of problems: Markdown and JSON for a seed, Moodle XML and text2qti with variants.
 
 Every answer is computed when the file is made, in the unit that the question then asks for.
 
->>> (
-...     asked(0.02314, "s"),
-...     asked(2.7e-7, "$/token"),
-...     asked(671e9, "parameter"),
-...     asked(3.29e24, "FLOP"),
-...     asked(0.25, "%"),
-... )
-((0.001, 'ms'), (1e-06, 'dollars per million tokens'), (1000000000.0, 'billion parameters'), (1.0, 'FLOP'), (0.01, '%'))
+>>> asked(0.02314, "s"), asked(2.7e-7, "$/token"), asked(671e9, "parameter")
+((0.001, 'ms'), (1e-06, 'dollars per million tokens'), (1000000000.0, 'billion parameters'))
+>>> asked(3.29e24, "FLOP"), asked(0.25, "%")
+((1.0, 'FLOP'), (0.01, '%'))
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ MOST = 100  # variants of a problem
 def chosen(
     chapter: str | None = None, level: str | None = None, names: Sequence[str] = ()
 ) -> list[Problem]:
-    """Problems of a chapter and a level, or all, in book order."""
+    """Return the problems of a chapter and a level, or all, in book order."""
     if level is not None and level not in LEVELS:
         raise SourceError(f"There is no level {level!r}; there are {', '.join(LEVELS)}.")
     found = [
@@ -46,7 +42,7 @@ def chosen(
 
 
 class Drawn:
-    """A problem for a seed: every text of it as Markdown, its answer in the unit that is asked for."""
+    """A problem for a seed: its texts as Markdown, its answer in the unit that is asked for."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem, self.seed, self.id, self.kind = problem, seed, problem.id, problem.kind
@@ -55,16 +51,18 @@ class Drawn:
         )
 
     def words(self, part: Part | str) -> str:
+        """Return a text of the problem as plain Markdown, with the numbers of the seed."""
         text = part.text if isinstance(part, Part) else part
         return words.markdown(text, lambda request: self.problem.drawn_text(request, self.seed))
 
     @property
     def text(self) -> str:
-        """The question with what to answer in."""
+        """Return the question, with a sentence on the form of the answer."""
         return f"{self.words(self.problem.text)}\n\n{self.how}".strip()
 
     @property
     def how(self) -> str:
+        """Return the sentence on the form of the answer; "" where none is needed."""
         if self.kind == "number":
             tolerance = f"{100 * self.problem.tolerance:g} %"
             return (
@@ -80,13 +78,12 @@ class Drawn:
 
     @property
     def number(self) -> float:
+        """Return the answer in the unit that is asked for."""
         return self.problem.right(self.seed) / self.scale
 
     @property
     def wrong(self) -> list[tuple[float, str]]:
-        """Each wrong turn of a problem that asks for a number: where it leads to, and what to say
-        of it.
-        """
+        """Return, for each wrong turn of a numerical problem, its result and its feedback."""
         values = self.problem.wrong_values(self.seed)
         return [
             (value / self.scale, self.words(wrong.says))
@@ -95,7 +92,7 @@ class Drawn:
 
     @property
     def choices(self) -> list[tuple[str, str, bool]]:
-        """Text, what to say, and whether it is right."""
+        """Return the choices, each as its text, its feedback and whether it is right."""
         if self.kind != "choice":
             return []
         right = right_choice(self.problem, self.seed)
@@ -106,6 +103,7 @@ class Drawn:
 
     @property
     def solution(self) -> str:
+        """Return the solution as Markdown, followed by the rubric, where there is one."""
         lines = [self.words(self.problem.solution)]
         if self.problem.rubric:
             lines.append(
@@ -116,11 +114,12 @@ class Drawn:
 
     @property
     def hints(self) -> list[str]:
+        """Return the hints as Markdown."""
         return [self.words(hint) for hint in self.problem.hints]
 
     @property
     def shown(self) -> str:
-        """The answer as the book writes it; "" where it is no number."""
+        """Return the answer as the book writes it; "" where it is not a number."""
         return (
             format_value(self.problem.right(self.seed), self.problem.unit)
             if self.kind == "number"
@@ -129,8 +128,10 @@ class Drawn:
 
 
 def asked(value: float, unit: str) -> tuple[float, str]:
-    """The unit, with its prefix, that `value` of a unit of `handful.units` is best asked for in:
-    its size in SI, its words.
+    """Return the unit, with its prefix, in which a value is best asked for.
+
+    `value` is in a unit of `handful.units`; the result is the size of the better unit in SI, and
+    its name in words.
     """
     text = format_value(value, unit).replace(NBSP, " ")
     match = re.fullmatch(r"[−-]?(\$?)[\d,.]+(?: × 10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)? ?(.*)", text)
@@ -147,8 +148,9 @@ def asked(value: float, unit: str) -> tuple[float, str]:
 
 
 def variants(problem: Problem, seed: int, many: int) -> list[Drawn]:
-    """A problem for some seeds, from `seed` on: as many as are asked for, or as many as differ in
-    what is drawn.
+    """Return a problem for several seeds, from `seed` on.
+
+    There are as many variants as are asked for, or as many as differ in what is drawn.
     """
     if not 1 <= many <= MOST:
         raise SourceError(f"From 1 to {MOST} variants can be made; got {many}.")
@@ -166,8 +168,9 @@ def variants(problem: Problem, seed: int, many: int) -> list[Drawn]:
 
 
 def as_object(problem: Problem, seed: int, site: str = "") -> dict:
-    """A problem for a seed as plain values; texts are Markdown, `answer` and the wrong turns in SI
-    units.
+    """Return a problem for a seed as plain values.
+
+    Texts are Markdown; `answer` and the wrong turns are in SI units.
     """
     drawn = Drawn(problem, seed)
     found = {
@@ -211,6 +214,7 @@ def as_object(problem: Problem, seed: int, site: str = "") -> dict:
 
 
 def as_json(some: Iterable[Problem], seed: int, site: str = "") -> str:
+    """Return the problems for a seed as a JSON document."""
     made = {
         "title": book.TITLE,
         "licence": book.LICENCE,
@@ -220,7 +224,7 @@ def as_json(some: Iterable[Problem], seed: int, site: str = "") -> str:
 
 
 def as_markdown(some: Iterable[Problem], seed: int, site: str = "") -> str:
-    """All problems to read, with hints and solutions."""
+    """Return the problems as one Markdown document, with hints and solutions."""
     lines, chapter = [f"# {book.TITLE}: problems\n\nNumbers drawn from the seed {seed}.\n"], None
     for problem in some:
         if problem.chapter != chapter:
@@ -240,6 +244,7 @@ def as_markdown(some: Iterable[Problem], seed: int, site: str = "") -> str:
 
 
 def right_letter(drawn: Drawn) -> str:
+    """Return the letter of the right choice; "" where there are no choices."""
     return next((mark for mark, (_, _, right) in zip("ABCDEFGH", drawn.choices) if right), "")
 
 
@@ -247,11 +252,13 @@ def right_letter(drawn: Drawn) -> str:
 
 
 def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
-    """Moodle XML: a category a chapter, numbers as numerical questions, judgements as multiple
-    choice, formulas as essays.
+    """Return the problems as Moodle XML, with a category for each chapter.
+
+    Problems that ask for a number become numerical questions, those of judgement become multiple
+    choice, and those that ask for a formula become essays.
 
     A wrong turn is an answer worth nothing with its sentence as feedback.  Moodle tries answers in
-    their order, and the right one stands first.
+    their order, and the right one comes first.
     """
     page = Document()
     quiz = page.appendChild(page.createElement("quiz"))
@@ -349,8 +356,9 @@ def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
 
 
 def as_text2qti(some: Iterable[Problem], seed: int, many: int) -> str:
-    """The plain text that the program text2qti turns into a quiz for Canvas; variants of a problem
-    are a group of which one is drawn.
+    """Return the plain text that the program text2qti turns into a quiz for Canvas.
+
+    The variants of a problem form a group, from which one is drawn.
     """
     lines = [
         f"Quiz title: {book.TITLE}: problems",
@@ -380,14 +388,14 @@ def as_text2qti(some: Iterable[Problem], seed: int, many: int) -> str:
 
 
 def _hung(mark: str, text: str) -> Iterator[str]:
-    """A mark and a text hanging from it, as text2qti wants it."""
+    """Yield the lines of a text, indented below a mark as text2qti requires."""
     first, *rest = text.split("\n")
     yield f"{mark:<4}{first}"
     yield from (f"    {line}" if line.strip() else "" for line in rest)
 
 
 def export(kind: str, some: Iterable[Problem], seed: int = 0, many: int = 1, site: str = "") -> str:
-    """The text of a format of `FORMATS`."""
+    """Return the text of a file in one of the formats of `FORMATS`."""
     if kind in ("moodle", "text2qti"):
         return (as_moodle if kind == "moodle" else as_text2qti)(some, seed, many)
     return (as_json if kind == "json" else as_markdown)(some, seed, site)

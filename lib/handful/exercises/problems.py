@@ -1,4 +1,4 @@
-"""Problems: numbers drawn from a seed, answers computed, wrong turns named.
+"""Problems: numbers drawn from a seed, computed answers, and known wrong turns.
 
 A problem of ``exercises/problems/CHAPTER.md``::
 
@@ -71,8 +71,9 @@ TOLERANCE = 0.02
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong turn: the tree of what it leads to (of a schedule, the name of its pattern), and what
-    to say of it.
+    """A wrong turn: what it leads to, and the feedback on it.
+
+    `tree` is the tree of its result; for a schedule it is the name of its pattern.
     """
 
     tree: object
@@ -81,7 +82,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer to a question of judgement: right where `when`, a tree, is positive."""
+    """A choice of a multiple-choice question; it is right where `when`, a tree, is positive."""
 
     text: str
     when: object
@@ -90,7 +91,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem; `kind` is number, expression, choice or schedule."""
+    """A problem; `kind` is number, expression, choice or schedule."""
 
     id: str
     kind: str
@@ -116,7 +117,7 @@ class Problem:
     schedule: Mapping[str, object] = field(default_factory=dict)
 
     def draw(self, seed: int) -> dict:
-        """What is drawn for a seed, by name: rows of the scenario, numbers, and ``case``.
+        """Draw the values of a seed, by name: rows of the scenario, numbers, and ``case``.
 
         Each name takes one number of `handful.random32`, in the order of the head; the cases come
         last.
@@ -124,17 +125,18 @@ class Problem:
         return drawing.draw(self.choices_drawn, self.cases, seed)
 
     def values(self, seed: int) -> dict[str, float]:
-        """Values of all symbols for a seed: the scenario's, then what is drawn."""
+        """Return the values of all symbols for a seed: the scenario's, then the drawn ones."""
         if seed not in self._values:
             self._values.clear()  # of one seed much is asked, then of another
             self._values[seed] = drawing.values(self.draw(seed))
         return self._values[seed]
 
     def right(self, seed: int) -> float:
-        """The answer to a problem whose answer is a number."""
+        """Return the answer to a problem that asks for a number."""
         return self._numbers_of(seed)[0]
 
     def wrong_values(self, seed: int) -> list[float]:
+        """Return the result of each wrong turn."""
         return self._numbers_of(seed)[1:]
 
     def _numbers_of(self, seed: int) -> list[float]:
@@ -148,7 +150,7 @@ class Problem:
         return self._numbers[seed]
 
     def drawn_text(self, request: str, seed: int) -> str:
-        """What ``{drawn}`` shows: a row's name, or an expression's value with its unit."""
+        """Return the text of a ``{drawn}`` role: a row's name, or a value with its unit."""
         if request not in self._shown:
             self._shown[request] = self.parse_drawn(request)
         shown = self._shown[request]
@@ -160,7 +162,7 @@ class Problem:
         )
 
     def words(self, markdown: str, seed: int) -> str:
-        """Text of this problem as plain Markdown, with what is drawn for a seed."""
+        """Return a text of this problem as plain Markdown, with the values drawn for a seed."""
         return plain(markdown, lambda request: self.drawn_text(request, seed))
 
     @cached_property
@@ -176,7 +178,7 @@ class Problem:
         return {}
 
     def parse_drawn(self, request: str) -> dict:
-        """What ``{drawn}`` asks: {"row": name} or {"tree", "unit", "digits"}.
+        """Parse a ``{drawn}`` request into {"row": name} or {"tree", "unit", "digits"}.
 
         ``batch``, ``2 * step_time digits=2``, ``weight_bytes unit=B``.
         """
@@ -208,8 +210,9 @@ class Problem:
 
     @property
     def named(self) -> set[str]:
-        """Names that stand for themselves and for no formula: those that the head gives values, and
-        an answer's letters.
+        """Return the names that stand for themselves and not for a formula.
+
+        These are the names to which the head gives values, and an answer's letters.
         """
         return {
             *self.letters,
@@ -228,7 +231,7 @@ def author_tree(
     units: Mapping[str, str] = {},
     named: set[str] = frozenset(),
 ):
-    """The tree of an author's expression: drawn names, then formulas, then quantities.
+    """Parse an author's expression: drawn names, then formulas, then quantities.
 
     A formula's name stands for its tree in inputs alone; ``name(batch=1)`` puts a value in place of
     an input.
@@ -268,7 +271,7 @@ def _tree_of(formula: str):
 
 
 def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozenset()) -> Dimension:
-    """The dimension of an author's expression; a formula counts as what it gives.
+    """Return the dimension of an author's expression; a formula has that of its result.
 
     >>> str(dimension("memory_bandwidth * step_time(batch=1) / devices"))
     'byte/device^2'
@@ -292,7 +295,10 @@ def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozen
 
 
 def unit_of(name: str, units: Mapping[str, str]) -> str | None:
-    """The unit in which a quantity or formula of that name is shown."""
+    """Return the unit in which a quantity or formula of that name is shown.
+
+    For an unknown name the result is None.
+    """
     if name in units:
         return units[name]
     formulas = ask.registry()
@@ -306,7 +312,7 @@ def unit_of(name: str, units: Mapping[str, str]) -> str | None:
 
 
 def unit_for(wanted: Dimension) -> str:
-    """A unit of `handful.units` for a dimension.
+    """Return a unit of `handful.units` for a dimension.
 
     >>> unit_for(Dimension(byte=1, time=-1)), unit_for(NONE)
     ('B/s', '1')
@@ -337,7 +343,7 @@ _OPTIONAL = (
 
 
 def make(entry: Entry) -> Problem:
-    """The problem that an entry describes, or a SourceError that names what is wrong."""
+    """Return the problem that an entry describes, or raise a SourceError that names the fault."""
     check_fields(entry, _REQUIRED, _OPTIONAL)
     head = entry.head
     level = entry.one_of("level", LEVELS)
@@ -514,12 +520,15 @@ def _made(name: str) -> Problem:
 
 @cache
 def problems() -> dict[str, Problem]:
-    """Every problem of the book, by id."""
+    """Return every problem of the book, by id."""
     return {name: _made(name) for name in _entries()}
 
 
 def problem(name: str) -> Problem:
-    """The problem of that id, and no other is made; an unknown one gets the nearest ids."""
+    """Return the problem of that id, or raise a SourceError that lists the nearest ids.
+
+    No other problem is made.
+    """
     if name not in _entries():
         raise SourceError(
             f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}."

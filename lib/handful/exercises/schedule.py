@@ -1,9 +1,9 @@
-"""When a card comes again: FSRS-6 over the log of reviews, day by day as the learner lives them.
+"""The date of a card's next review: FSRS-6 over the log of reviews, in the learner's days.
 
-The same rules as ``page/study/schedule.js`` on ts-fsrs, so that page and terminal give the same
-dates for the same log. The formulas are those of the package ``fsrs``; its ``Scheduler`` itself is
-not used, since it counts periods of 24 hours where a learner counts nights, and does not keep the
-intervals of Hard, Good and Easy in order.
+The rules are those of ``page/study/schedule.js`` on ts-fsrs, so that page and terminal give the
+same dates for the same log. The formulas are those of the package ``fsrs``; its ``Scheduler``
+itself is not used, since it counts periods of 24 hours where a learner counts nights, and does not
+keep the intervals of Hard, Good and Easy in order.
 
 >>> study = Study(
 ...     [
@@ -43,8 +43,9 @@ DEFAULTS = {"retention": 0.9, "new_per_day": 10, "chapters": []}  # no chapter c
 
 
 def day(at: int, zone: int) -> int:
-    """The learner's day, as a number, of an instant in ms since 1970 UTC, `zone` minutes east of
-    UTC.
+    """Return the number of the learner's day at an instant.
+
+    `at` is in ms since 1970 UTC, `zone` in minutes east of UTC.
 
     >>> day(4 * 3_600_000 - 1, 0), day(4 * 3_600_000, 0), day(0, 5 * 60)
     (-1, 0, 0)
@@ -53,7 +54,7 @@ def day(at: int, zone: int) -> int:
 
 
 def leech(lapses: int) -> bool:
-    """Whether the lapse that makes `lapses` makes a leech.
+    """Check whether the latest lapse, number `lapses`, makes the card a leech.
 
     >>> [n for n in range(20) if leech(n)]
     [8, 12, 16]
@@ -64,7 +65,7 @@ def leech(lapses: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the log says of a card.
+    """The state of a card, as the log gives it.
 
     `name` is new, learning, review or relearning; `due_at` (ms UTC) is set while (re)learning,
     `due_day` in review.  `last` is the instant of the last review, `last_day` its day, which never
@@ -83,14 +84,12 @@ class State:
 
 
 def _rounded(value: float) -> float:
-    """To 8 digits after the point with halves upwards, as ts-fsrs rounds whatever it keeps."""
+    """Round to 8 decimal places, halves up, as ts-fsrs rounds whatever it keeps."""
     return math.floor(value * 1e8 + 0.5) / 1e8
 
 
 class Memory(fsrs.Scheduler):
-    """The formulas of ``fsrs``, within the bounds of ts-fsrs and rounded as it rounds, for one
-    wished-for retention.
-    """
+    """The formulas of ``fsrs`` for one desired retention, bounded and rounded as in ts-fsrs."""
 
     def __init__(self, retention: float = DEFAULTS["retention"]) -> None:
         super().__init__(desired_retention=retention, enable_fuzzing=False)
@@ -99,15 +98,15 @@ class Memory(fsrs.Scheduler):
         self._easiest = self._first_difficulty(EASY)
 
     def retrievability(self, stability: float, days: float) -> float:
-        """The chance of recall after so many days."""
+        """Return the probability of recall after so many days."""
         return _rounded((1 + self._FACTOR * days / stability) ** self._DECAY)
 
     def interval(self, stability: float) -> int:
-        """Days until the chance of recall has fallen to the retention that is wished for."""
+        """Return the days until the probability of recall has fallen to the desired retention."""
         return min(max(1, math.floor(stability * self._modifier + 0.5)), MOST)
 
     def stability(self, state: State, grade: int, days: int) -> float:
-        """Days for which the memory lasts after a grade, so many days after the last."""
+        """Return the stability in days after a grade, given the days since the last review."""
         if state.name == "new":
             return self._initial_stability(rating=grade)
         before = state.stability
@@ -123,9 +122,9 @@ class Memory(fsrs.Scheduler):
         return _rounded(min(max(after, LEAST), MOST))
 
     def difficulty(self, state: State, grade: int) -> float:
-        """How hard the card is after a grade, from 1 to 10.
+        """Return the card's difficulty after a grade, from 1 to 10.
 
-        Rounded between the steps, for which ``fsrs`` has no place.
+        It is rounded between the steps, which ``fsrs`` does not allow for.
         """
         if state.name == "new":
             return min(max(self._first_difficulty(grade), 1.0), 10.0)
@@ -139,7 +138,7 @@ class Memory(fsrs.Scheduler):
         return _rounded(self._initial_difficulty(rating=grade, clamp=False))
 
     def graded(self, state: State, grade: int, at: int, zone: int) -> State:
-        """The state after a grade at an instant, `zone` minutes east of UTC."""
+        """Return the state after a grade at an instant, `zone` minutes east of UTC."""
         today, days = day(at, zone), 0
         if state.last_day is not None:
             today = max(today, state.last_day)  # who has flown west has not unlived the day between
@@ -167,8 +166,9 @@ class Memory(fsrs.Scheduler):
         )
 
     def _ordered(self, state: State, grade: int, days: int) -> int:
-        """Days until the next review: Hard no longer than Good, Good and Easy each longer than the
-        one before.
+        """Return the days until the next review, with the intervals of the grades in order.
+
+        Hard is no longer than Good was; Good and Easy are each longer than the one before.
         """
         hard, good = (self.interval(self.stability(state, one, days)) for one in (HARD, GOOD))
         hard = min(hard, good)
@@ -180,15 +180,19 @@ class Memory(fsrs.Scheduler):
 
 @cache
 def memory(retention: float = DEFAULTS["retention"]) -> Memory:
-    """The formulas for a retention; made once, since their constants take longer than a review."""
+    """Return the formulas for a retention.
+
+    They are made once, since computing their constants takes longer than a review.
+    """
     return Memory(retention)
 
 
 class Study:
-    """What a log comes to: settings, and of each card its state, the day of its first grade, and
-    when it was buried.
+    """The result of replaying a log: the settings and the state of each card.
 
-    Whatever the order in which the events are given, what was undone counts as if it had never
+    Of each card it also holds the day of its first grade, and the day on which it was buried.
+
+    The order in which events are given does not matter: what was undone counts as if it had never
     been, and the latest setting counts for the whole log.
     """
 
@@ -220,7 +224,7 @@ class Study:
             self._of[event["card"]].append(event)
 
     def counting(self, kind: str, events: Iterable[dict] | None = None) -> list[dict]:
-        """The events of a kind that nobody has undone, in order."""
+        """Return the events of a kind that were not undone, in order."""
         found = (
             e
             for e in (self.events.values() if events is None else events)
@@ -250,14 +254,15 @@ class Study:
             self.buried[card] = day(buries[-1]["at"], buries[-1]["zone"])
 
     def state(self, card: str) -> State:
+        """Return the state of a card; of a card without grades, that of a new one."""
         return self.states.get(card, State())
 
     def preview(self, card: str, at: int, zone: int) -> dict[int, State]:
-        """The state of a card after each of the grades that may be given now."""
+        """Return the state of a card after each of the grades that may be given now."""
         return {grade: self.memory.graded(self.state(card), grade, at, zone) for grade in GRADES}
 
     def new_left(self, now: int, zone: int) -> int:
-        """New cards that may still be shown today."""
+        """Return the number of new cards that may still be shown today."""
         today = day(now, zone)
         return max(
             0,
@@ -266,7 +271,7 @@ class Study:
         )
 
     def queue(self, cards: Mapping[str, str], now: int, zone: int) -> dict[str, list[str]]:
-        """What is to be shown now, from `cards` (id → chapter, in book order).
+        """Return the cards to be shown now, from `cards` (id → chapter, in book order).
 
         In this order: ``review``, due today, oldest first; ``new``; and ``learning``, missed ones,
         whether their minutes are over or not, since they come again at the end of the sitting.

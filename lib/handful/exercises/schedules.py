@@ -1,5 +1,6 @@
-"""A pipeline schedule that a learner writes: read, played, and held against what is asked;
-``page/study/schedules.js`` is the twin.
+"""Pipeline schedules written by a learner: parsed, simulated, and compared with the goal.
+
+``page/study/schedules.js`` is the twin of this module.
 
 The head of such a problem::
 
@@ -42,12 +43,15 @@ _PIECE = re.compile(r"([FBIW])([0-9]{1,3})", re.I)
 
 
 class OrdersError(ValueError):
-    """Text that is no schedule of the pipeline asked about, in one sentence."""
+    """Text that is not a schedule of the given pipeline; the message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a schedule, for one seed; `weights` is 0 where backward passes stay whole."""
+    """What a schedule has to reach, for one seed.
+
+    `weights` is 0 where backward passes are not split.
+    """
 
     stages: int
     micro_batches: int
@@ -58,7 +62,7 @@ class Goal:
 
 
 def read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[str, object]:
-    """The trees of a head's ``schedule``."""
+    """Return the trees of a head's ``schedule``."""
     given = entry.head["schedule"]
     if (
         not isinstance(given, dict)
@@ -76,7 +80,7 @@ def read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[s
 
 
 def read_wrong(entry: Entry, items: list[dict]) -> tuple[Wrong, ...]:
-    """Wrong turns of a schedule, by the names of `PATTERNS`."""
+    """Return the wrong turns of a schedule, by the names of `PATTERNS`."""
     for item in items:
         if item["value"] not in PATTERNS:
             raise entry.error(
@@ -88,6 +92,7 @@ def read_wrong(entry: Entry, items: list[dict]) -> tuple[Wrong, ...]:
 
 
 def goal(problem: Problem, seed: int) -> Goal:
+    """Return what a schedule has to reach, for one seed."""
     found = {name: evaluate(tree, problem.values(seed)) for name, tree in problem.schedule.items()}
     return Goal(
         int(found["stages"]),
@@ -100,7 +105,7 @@ def goal(problem: Problem, seed: int) -> Goal:
 
 
 def read_orders(text: str, goal: Goal) -> list[list[Piece]]:
-    """The order of each stage, from a line each.
+    """Read the order of each stage, from one line per stage.
 
     >>> two = Goal(1, 2, 2, 0, 0.5, 1)
     >>> [piece.kind for piece in read_orders("stage 1: F1 B1, f2 b2", two)[0]]
@@ -170,11 +175,12 @@ def _complete(stage: int, number: int, kinds: set[str]) -> None:
 
 
 def spelled(piece: Piece) -> str:
+    """Return a piece as a learner writes it, such as "F1"."""
     return f"{piece.kind}{piece.micro_batch + 1}"
 
 
 def as_text(orders: list[list[tuple[Piece, ...]]]) -> str:
-    """Orders as a learner writes them.
+    """Return orders as a learner writes them.
 
     >>> from handful.simulate.pipeline import gpipe
     >>> print(as_text(gpipe(2, 1).orders))
@@ -187,7 +193,10 @@ def as_text(orders: list[list[tuple[Piece, ...]]]) -> str:
 
 
 def play(orders: list[list[Piece]], goal: Goal) -> Run:
-    """Times of all pieces, or a `handful.simulate.pipeline.Deadlock`."""
+    """Simulate a schedule, or raise a `handful.simulate.pipeline.Deadlock`.
+
+    The result has the times of all pieces.
+    """
     plan = Schedule(
         "yours",
         goal.stages,
@@ -200,7 +209,7 @@ def play(orders: list[list[Piece]], goal: Goal) -> Run:
 
 
 def stop(orders: list[list[Piece]], stuck: Mapping[int, tuple[Piece, ...]]) -> str:
-    """Why a schedule comes to a stop: the first piece that waits for ever, and for what."""
+    """Explain a deadlock: the first piece that waits forever, and what it waits for."""
     stage = min(stuck)
     (piece,) = stuck[stage]
     order, own = orders[stage], piece._replace(kind="F")
@@ -251,7 +260,7 @@ PATTERNS = {"gpipe": _forward_first, "one_at_a_time": _one_at_a_time}
 
 
 def check_schedule(problem: Problem, text: str, seed: int) -> Verdict:
-    """Right where neither the bubble nor what a stage holds is above what is asked."""
+    """Check a schedule; it is right where bubble and pieces in flight are within the goal."""
     asked = goal(problem, seed)
     try:
         orders = read_orders(text, asked)
@@ -287,4 +296,5 @@ def check_schedule(problem: Problem, text: str, seed: int) -> Verdict:
 
 
 def percent(share: float) -> str:
+    """Return a share in percent, with its sign."""
     return format_value(share, "%")

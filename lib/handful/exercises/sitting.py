@@ -1,9 +1,8 @@
-"""A sitting: the cards that are due, one after the other, each answer noted at once.
+"""A sitting: the cards that are due, one after another, with each answer recorded at once.
 
 The page Review does the same.
 
-The log is everything; which card comes next, what undo takes back and what the summary says follow
-from it.
+The log is the only state: the next card, the effect of undo and the summary all follow from it.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ LONGEST = 600_000  # ms; whoever takes longer was elsewhere
 
 
 def clock() -> tuple[int, int]:
-    """Now, in ms since 1970 UTC, and the minutes that this machine's clock is east of UTC."""
+    """Return the time in ms since 1970 UTC, and this machine's offset east of UTC in minutes."""
     now = datetime.now().astimezone()
     return int(now.timestamp() * 1000), now.utcoffset() // timedelta(minutes=1)
 
 
 class Sitting:
-    """What is asked, and what is noted of it.
+    """A sitting: the card that is asked, and the answers that are recorded.
 
     Parameters
     ----------
     file : LogFile
-        Where answers are noted.
+        Where answers are recorded.
     cards : sequence of Card
         Those that may be asked, in the order of the book.
     clock : callable, optional
@@ -52,6 +51,7 @@ class Sitting:
         self.next()
 
     def queue(self) -> dict[str, list[str]]:
+        """Return the ids of the cards to be shown now, as `Study.queue` does."""
         return self.study.queue(
             {name: card.chapter for name, card in self.cards.items()}, *self.clock()
         )
@@ -76,7 +76,7 @@ class Sitting:
         return event
 
     def grade(self, grade: int) -> State:
-        """Note an answer to the card and go on; returns the card's state after it."""
+        """Record an answer to the card and go on; return the card's state after it."""
         took = min(max(self.clock()[0] - self._since, 0), LONGEST)
         event = self._note("grade", card=self.card.id, grade=grade, took=took)
         self._made.append(event["id"])
@@ -84,13 +84,15 @@ class Sitting:
         return self.study.state(event["card"])
 
     def bury(self) -> None:
-        """Not today."""
+        """Put the card off until tomorrow."""
         self._made.append(self._note("bury", card=self.card.id)["id"])
         self.next()
 
     def undo(self) -> dict | None:
-        """Take back the latest answer, first of this sitting, then of the log; its card comes
-        again.  None if there is none.
+        """Take back the latest answer, first of this sitting, then of the log.
+
+        Its card is asked again.  The result is the event that was undone, or None if there was
+        none.
         """
         counting = {
             event["id"]: event for kind in ("grade", "bury") for event in self.study.counting(kind)
@@ -111,7 +113,7 @@ class Sitting:
         return target
 
     def preview(self) -> dict[int, str]:
-        """When the card would come back after each grade."""
+        """Return, for each grade, the time until the card would come back, in words."""
         now, zone = self.clock()
         found = self.study.preview(self.card.id, now, zone)
         return {
@@ -122,18 +124,18 @@ class Sitting:
         }
 
     def slipping(self, state: State, grade: int) -> bool:
-        """Whether this answer made the card a leech."""
+        """Check whether this answer made the card a leech."""
         return grade == AGAIN and state.name == "relearning" and leech(state.lapses)
 
     def when(self, state: State) -> str:
-        """When a card comes back, in words."""
+        """Return, in words, when a card comes back."""
         now, zone = self.clock()
         if state.due_at is not None:
             return f"at the end, or in {span(minutes=rounded((state.due_at - now) / MINUTE))}"
         return when_day(state.due_day, day(now, zone))
 
     def summary(self) -> list[str]:
-        """What was done today, and what comes next."""
+        """Return what was done today, and what comes next, a sentence each."""
         now, zone = self.clock()
         today = day(now, zone)
         answers = [
@@ -168,12 +170,12 @@ class Sitting:
 
 
 def set_setting(file: LogFile, name: str, value, now: tuple[int, int]) -> None:
-    """Note a setting; it counts for the whole log, in the page too."""
+    """Record a setting; it counts for the whole log, in the page too."""
     file.add([make("setting", *now, name=name, value=value)], now[0])
 
 
 def read_setting(text: str) -> tuple[str, object]:
-    """Name and value from ``name=value``.
+    """Read name and value from ``name=value``.
 
     >>> read_setting("retention=0.85"), read_setting("chapters=pipelining, over-training")
     (('retention', 0.85), ('chapters', ['pipelining', 'over-training']))
@@ -201,12 +203,13 @@ def read_setting(text: str) -> tuple[str, object]:
 
 
 def rounded(value: float) -> int:
-    """To the nearest whole number, halves upwards as in a browser."""
+    """Round to the nearest whole number, halves up as in a browser."""
     return math.floor(value + 0.5)
 
 
 def plural(count: int, word: str) -> str:
-    """
+    """Return a count with its noun.
+
     >>> plural(1, "card"), plural(1200, "card")
     ('1 card', '1,200 cards')
     """
@@ -214,7 +217,8 @@ def plural(count: int, word: str) -> str:
 
 
 def span(minutes: int | None = None, days: int | None = None) -> str:
-    """
+    """Return a length of time in words, given in minutes or in days.
+
     >>> span(minutes=10), span(minutes=90), span(days=1), span(days=60), span(days=800)
     ('10 min', '2 hours', '1 day', '2 months', '2.2 years')
     """
@@ -229,7 +233,8 @@ def span(minutes: int | None = None, days: int | None = None) -> str:
 
 
 def when_day(due: int, today: int) -> str:
-    """
+    """Return in words when the day `due` is, as seen from the day `today`.
+
     >>> when_day(20521, 20520), when_day(20620, 20520)
     ('tomorrow, Monday 9 March', 'in 3 months, on 16 June 2026')
     """

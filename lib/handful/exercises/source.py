@@ -1,6 +1,6 @@
-"""The source files of cards and problems: Markdown, an entry a heading, each with a head in YAML.
+"""The source files of cards and problems: Markdown with an entry for each heading.
 
-::
+Each entry has a head in YAML::
 
     # Latency and cost
 
@@ -17,9 +17,9 @@
 
     Reading the weights once.
 
-The second-level heading is the entry's id, which never changes once published.  What stands before
-the first third-level heading is the entry's text; each third-level heading begins a further part.
-A mistake is one sentence that names file, line and field.
+The second-level heading is the entry's id, which never changes once published.  The text before the
+first third-level heading is the entry's text; each third-level heading begins a further part.  A
+mistake is reported in one sentence that names file, line and field.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ _FENCE = re.compile(r"^(`{3,}|~{3,})")
 
 
 class SourceError(ValueError):
-    """A source file that is not as it should be; the sentence names file, line and field."""
+    """A fault in a source file; the sentence names file, line and field."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an entry: its heading ("" for the text before the first), Markdown, and the line it
-    begins at.
+    """A part of an entry: its heading, its Markdown, and the line at which it begins.
+
+    The heading is "" for the text before the first heading.
     """
 
     title: str
@@ -51,7 +52,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry as it stands in a file, before anybody asks what it means."""
+    """An entry as a file has it, before its fields are interpreted."""
 
     id: str
     file: str
@@ -61,14 +62,14 @@ class Entry:
     parts: tuple[Part, ...]
 
     def error(self, text: str, field: str = "") -> SourceError:
-        """A mistake in this entry: `text` after file, line and field."""
+        """Return an error in this entry: `text` after file, line and field."""
         where = self.lines.get(field, self.line)
         return SourceError(
             f"{self.file}, line {where}: {self.id}: {f'{field}: ' if field else ''}{text}"
         )
 
     def one_of(self, field: str, allowed: tuple[str, ...]) -> str:
-        """A field that has to be there and to be one of `allowed`."""
+        """Return a field that is required and has to be one of `allowed`."""
         value = self.head.get(field)
         if value not in allowed:
             raise self.error(f"one of {', '.join(allowed)} is allowed; got {value!r}.", field)
@@ -76,24 +77,26 @@ class Entry:
 
 
 def folder() -> Path:
-    """Where the sources are: in a checkout at its top, in an installed package inside it."""
+    """Return the folder of the sources.
+
+    In a checkout it is at the top, in an installed package inside the package.
+    """
     inside = Path(__file__).resolve().parents[1] / "exercise_sources"
     return inside if inside.is_dir() else Path(__file__).resolve().parents[3] / "exercises"
 
 
 def read_text(text: str, file: str) -> list[Entry]:
-    """The entries of one file.
+    r"""Return the entries of one file.
 
-    >>> (entry,) = read_text(
-    ...     "# A\\n\\n## two-times\\n\\n```yaml\\nkind: recall\\n```\\n\\nFront\\n\\n### Back\\n\\nBack\\n",
-    ...     "a.md",
-    ... )
+    >>> text = "# A\n\n## two-times\n\n```yaml\nkind: recall\n```\n\nFront\n\n### Back\n\nBack\n"
+    >>> (entry,) = read_text(text, "a.md")
     >>> entry.id, dict(entry.head), [(part.title, part.text, part.line) for part in entry.parts]
     ('two-times', {'kind': 'recall'}, [('', 'Front', 9), ('Back', 'Back', 13)])
-    >>> read_text("# A\\n\\n## Two times\\n", "a.md")
+    >>> read_text("# A\n\n## Two times\n", "a.md")
     Traceback (most recent call last):
     ...
-    handful.exercises.source.SourceError: a.md, line 3: an id is lower-case words and figures joined by hyphens; got 'Two times'.
+    handful.exercises.source.SourceError: a.md, line 3: an id is lower-case words and figures joined
+    by hyphens; got 'Two times'.
     """
     found: list[Entry] = []
     fence, current = "", None  # current: (id, line, list of [title, first line, lines])
@@ -141,7 +144,7 @@ def _part(title: str, lines: list[str], first: int) -> Part:
 
 
 def _head(lines: list[str], first: int, file: str, name: str, line: int):
-    """Head, line of each field, and what follows the head."""
+    """Return the head, the line of each field, the lines after the head, and their first line."""
     at = next((i for i, text in enumerate(lines) if text.strip()), None)
     if at is None or lines[at].strip() != "```yaml":
         raise SourceError(
@@ -160,11 +163,16 @@ def _head(lines: list[str], first: int, file: str, name: str, line: int):
 
 
 def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str, int]]:
-    """YAML whose first line is line `first` of a file: what it says, and the line of each field;
-    ``wrong.id`` is a field within a field.
+    r"""Read YAML fields and the line of each, where the YAML begins at line `first` of a file.
 
-    >>> fields("kind: value\\nwrong:\\n  twice: {says: Half.}", 7, "a.md", "the head")
-    ({'kind': 'value', 'wrong': {'twice': {'says': 'Half.'}}}, {'kind': 7, 'wrong': 8, 'wrong.twice': 9, 'wrong.twice.says': 9})
+    In the lines, ``wrong.id`` is a field within a field.
+
+    >>> yaml = "kind: value\nwrong:\n  twice: {says: Half.}"
+    >>> head, lines = fields(yaml, 7, "a.md", "the head")
+    >>> head
+    {'kind': 'value', 'wrong': {'twice': {'says': 'Half.'}}}
+    >>> lines
+    {'kind': 7, 'wrong': 8, 'wrong.twice': 9, 'wrong.twice.says': 9}
     """
     import yaml
 
@@ -205,7 +213,7 @@ def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str
 def read_all(
     kind: str, make: Callable[[Entry], object], where: Path | None = None
 ) -> dict[str, object]:
-    """Everything of one kind ("cards" or "problems") by id, in reading order of the files' names."""
+    """Read all entries of one kind ("cards" or "problems") by id, in order of the file names."""
     found: dict[str, object] = {}
     places: dict[str, Entry] = {}
     base = (where or folder()) / kind
@@ -235,7 +243,10 @@ def check_fields(entry: Entry, required: tuple[str, ...], optional: tuple[str, .
 
 
 def check_place(entry: Entry) -> tuple[str, str, str | None]:
-    """(chapter, anchor of the section, time in the lecture or None) of an entry."""
+    """Return the chapter of an entry, the anchor of its section and its time in the lecture.
+
+    The time is None where the entry has none.
+    """
     from ..ask import AskError, lecture_seconds
 
     section = str(entry.head["section"])
@@ -265,7 +276,9 @@ def check_place(entry: Entry) -> tuple[str, str, str | None]:
 
 @cache
 def anchors(chapter: str) -> dict[str, str] | None:
-    """Anchor → heading of each section of a chapter; None where the book's text is not at hand.
+    """Return the anchor and heading of each section of a chapter.
+
+    The result is None where the book's text is not available.
 
     >>> anchors("latency-and-cost")["two-things-take-time"]
     'Two things take time'
@@ -281,7 +294,7 @@ def anchors(chapter: str) -> dict[str, str] | None:
 
 
 def anchor(title: str) -> str:
-    """The anchor that the book's pages give a heading.
+    """Return the anchor that the book's pages give a heading.
 
     >>> anchor("Where DualPipe's formula holds"), anchor("What is it for?")
     ('where-dualpipes-formula-holds', 'what-is-it-for')

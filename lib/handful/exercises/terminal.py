@@ -1,4 +1,4 @@
-"""``handful cards review``: a sitting in a terminal, a key an answer."""
+"""``handful cards review``: a sitting in a terminal, in which each answer is one key."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ QUIT = ("q", "\x03", "\x04", "")
 
 @contextmanager
 def keyboard() -> Iterator[Iterator[str]]:
-    """Keys as they are pressed, from before the first question on; from a pipe the first letter of
-    each line.
+    """Yield the keys as they are pressed, including those typed before the first question.
+
+    From a pipe, the keys are the first letter of each line.
     """
     if not sys.stdin.isatty():
         yield (line.strip()[:1] or "\n" for line in sys.stdin)
@@ -68,7 +69,7 @@ def _keys_of_windows() -> Iterator[str]:  # pragma: no cover
 
 
 class Screen:
-    """Lines of text, bold and dim where the terminal can."""
+    """The terminal as lines of text, bold and dim where it can show them."""
 
     def __init__(self, width: int) -> None:
         self.width = max(30, min(width, 80))
@@ -79,17 +80,19 @@ class Screen:
         )
 
     def say(self, text: str = "", mark: str = "") -> None:
+        """Print a text; `mark` is "bold", "dim" or ""."""
         text = text.replace("\u00a0", " ")
         code = {"bold": "1", "dim": "2"}.get(mark) if self.marks else None
         print(f"\x1b[{code}m{text}\x1b[0m" if code and text else text, flush=True)
 
     def wrapped(self, text: str, mark: str = "") -> None:
+        """Print a text, wrapped to the width of the screen."""
         for line in textwrap.wrap(text, self.width, break_long_words=False, break_on_hyphens=False):
             self.say(line, mark)
 
 
 def review(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: str = "") -> None:
-    """Ask until nothing is left or the learner has had enough."""
+    """Ask cards until nothing is left or the learner quits."""
     while True:
         while sitting.card:
             _question(sitting, screen)
@@ -126,7 +129,7 @@ def _question(sitting: Sitting, screen: Screen) -> None:
 
 
 def _answered(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: str) -> bool:
-    """One card, until it has been answered, put off or left; False where the learner quits."""
+    """Ask one card until it is answered or put off; return False where the learner quits."""
 
     def reveal() -> None:
         sitting.opened = True
@@ -200,7 +203,8 @@ def _place(card, site: str) -> str:
 
 
 def counts(queue: dict[str, list[str]]) -> str:
-    """
+    """Return the number of cards in each part of a queue, in words.
+
     >>> counts({"review": ["a"], "new": [], "learning": []})
     '1 card due, 0 new, 0 to be asked again'
     """

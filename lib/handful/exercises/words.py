@@ -1,10 +1,11 @@
-r"""The book's roles as plain Markdown: what leaves the page (a terminal, Anki, a notebook, paper)
-has no roles.
+"""The book's roles as plain Markdown, for outputs that have no roles.
 
->>> plain(
-...     'At {lecture}`9:40`: {spoken}`300`, computed {live}`balance_batch hardware="H100 SXM" digits=2`.'
-... )
-'At [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s): 300, computed ...
+These are the terminal, Anki, notebooks and paper.
+
+>>> plain("At {lecture}`9:40`: {spoken}`300`")
+'At [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s): 300'
+>>> plain('computed {live}`balance_batch hardware="H100 SXM" digits=2`')
+'computed ...'
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ ROLE = re.compile(r"\{([\w-]+)\}(`+)(.+?)\2", re.S)
 
 
 def plain(text: str, drawn: Callable[[str], str] | None = None) -> str:
-    """`text` with each role replaced by what a reader of the page's first scenario sees.
+    """Replace each role in `text` by what a reader of the page's first scenario sees.
 
     Parameters
     ----------
     text : str
         Markdown with the book's roles.
     drawn : callable, optional
-        What ``{drawn}`` shows; a problem gives its own for a seed.
+        Gives the text of ``{drawn}``; a problem gives its own for a seed.
 
     Raises
     ------
@@ -48,8 +49,9 @@ def plain(text: str, drawn: Callable[[str], str] | None = None) -> str:
 
 
 def markdown(text: str, drawn: Callable[[str], str] | None = None) -> str:
-    r"""The same for whoever reads the Markdown, its maths between dollar signs: a price in dollars
-    begins no formula.
+    r"""Replace the roles for a reader of Markdown with maths between dollar signs.
+
+    The dollar sign of a price is escaped, so that it does not begin a formula.
 
     >>> markdown("$x$ for {given}`$2.10`")
     '$x$ for \\$2.10'
