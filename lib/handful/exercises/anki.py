@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from ..claims import CHAPTERS
@@ -31,7 +32,8 @@ FRONT = '<div class="front">{{Front}}</div>'
 BACK = '{{FrontSide}}<hr id="answer"><div class="back">{{Back}}</div><footer>{{Place}}</footer>'
 # Anki marks its page .nightMode in the dark.
 STYLE = """
-.card { max-width: 38em; margin: 0 auto; padding: 1em; font: 18px/1.5 system-ui, sans-serif; text-align: left; color: #1d2329; background: #fdfcfa; }
+.card { max-width: 38em; margin: 0 auto; padding: 1em; text-align: left;
+  font: 18px/1.5 system-ui, sans-serif; color: #1d2329; background: #fdfcfa; }
 .front { font-weight: 600; }
 hr { border: 0; border-top: 1px solid #8a939c; margin: 1em 0; }
 footer { margin-top: 1.5em; font-size: 14px; color: #4d5761; }
@@ -91,15 +93,7 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
             decks[card.chapter] = genanki.Deck(
                 deck_id(card.chapter), name, f"{book.TITLE}, {book.LICENCE}"
             )
-
-        def image(source: str) -> str:
-            path = picture(source, f"{card.file}: {card.id}")
-            name = (
-                f"handful-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}{path.suffix.lower()}"
-            )
-            pictures[name] = path
-            return name
-
+        image = partial(_packed, pictures, f"{card.file}: {card.id}")
         front, back = (
             markup.html(words.markdown(part.text), image=image) for part in (card.front, card.back)
         )
@@ -115,6 +109,14 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
     return _zipped(
         genanki.Package(list(decks.values())), pictures, newest() if when is None else when
     )
+
+
+def _packed(pictures: dict[str, Path], where: str, source: str) -> str:
+    """Add a picture to those of the package, and return its name there."""
+    path = picture(source, where)
+    name = f"handful-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}{path.suffix.lower()}"
+    pictures[name] = path
+    return name
 
 
 def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:

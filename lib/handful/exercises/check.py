@@ -146,7 +146,8 @@ def _units() -> dict[Dimension, str]:
             dimension = read(f"1 {unit}")[1]
         except WrittenError:  # the pure number, and units that no answer has
             continue
-        found.setdefault(dimension, unit)
+        if dimension is not None:
+            found.setdefault(dimension, unit)
     return found
 
 

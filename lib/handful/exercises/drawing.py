@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .. import ask
 from ..quantities import table
@@ -35,7 +36,7 @@ def draw(choices: Mapping[str, Sequence], cases: Sequence[Mapping], seed: int) -
     return found
 
 
-def values(drawn: Mapping[str, object]) -> dict:
+def values(drawn: Mapping[str, Any]) -> dict:
     """Return the values of all symbols for what was drawn.
 
     The scenario's values come first, then the drawn ones, then those of the case.
@@ -71,7 +72,8 @@ def in_range(text: str, name: str, entry: Entry, where: str) -> tuple | None:
             "above 1.",
             where,
         )
-    made, value = [], low
+    made: list[float] = []
+    value = low
     while value <= high * (1 + 1e-9) and len(made) <= MOST:
         made.append(value)
         value = low * step ** len(made) if found[3] == "times" else low + step * len(made)

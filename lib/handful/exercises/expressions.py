@@ -44,7 +44,8 @@ def tokens(text: str) -> list[str | float | int]:
         raise ExpressionError(
             f"A formula of {len(text)} characters is too long; {LONGEST} are allowed."
         )
-    found, at, text = [], 0, text.rstrip()
+    found: list[str | float | int] = []
+    at, text = 0, text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not match:
@@ -97,7 +98,9 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
         raise ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.")
 
     def accept(*signs: str) -> str | None:
-        return left.pop()[1:] if left and left[-1] in ["\0" + sign for sign in signs] else None
+        if left and left[-1] in ["\0" + sign for sign in signs]:
+            return str(left.pop())[1:]
+        return None
 
     def expect(sign: str) -> None:
         if not accept(sign):
@@ -209,7 +212,7 @@ def _power(a: float, b: float) -> float:
         return math.copysign(math.inf, a if odd else 1) if a == 0 else math.nan
 
 
-_TWO = {
+_TWO: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
     "*": lambda a, b: a * b,
     "/": _divided,
@@ -217,7 +220,7 @@ _TWO = {
     "max": _folded(max),
     "min": _folded(min),
 }
-_ONE = {
+_ONE: dict[str, Callable[[float], float]] = {
     "log": math.log,
     "exp": math.exp,
     "floor": math.floor,

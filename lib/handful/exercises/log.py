@@ -35,7 +35,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FORMAT, VERSION = "handful-study-log", 1
 MOST_BYTES, MOST_EVENTS = 50_000_000, 1_000_000
@@ -53,7 +53,7 @@ class StoreError(LogError):
 class Field(NamedTuple):
     """A rule for the value of a field: a test, and its description in words."""
 
-    fits: Callable[[object], bool]
+    fits: Callable[[Any], bool]
     words: str
     required: bool = True
 
@@ -368,7 +368,8 @@ def _alone(path: Path) -> Iterator[None]:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(path.with_name(f".{path.name}.lock"), "w")
+        # Closed by the `with` below, whose own errors are not to be caught here.
+        lock = open(path.with_name(f".{path.name}.lock"), "w")  # noqa: SIM115
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written: {error.strerror}; the last answer is not noted."

@@ -96,7 +96,7 @@ def text(markdown: str, width: int = 80) -> str:
 def _blocks(nodes, width: int) -> list[str]:
     lines: list[str] = []
     for node in nodes:
-        if lines and not (node.type == "list_item"):
+        if lines and node.type != "list_item":
             lines.append("")
         lines += _block(node, width)
     return lines
@@ -135,9 +135,9 @@ def _block(node, width: int) -> list[str]:
                 for part in node.children
                 for row in part.children
             ]
-            widths = [max(map(len, column)) for column in zip(*rows)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
             return [
-                "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths)).rstrip()
+                "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip()
                 for row in rows
             ]
         case "hr":

@@ -19,20 +19,34 @@ from .problems import Problem
 STYLE = """
 @page { size: A4; margin: 14mm 13mm; }
 * { box-sizing: border-box; }
-body { max-width: 184mm; margin: 0 auto; padding: 1em; font: 10.5pt/1.4 system-ui, "Helvetica Neue", Arial, sans-serif; color: #111; background: #fff; }
-h1 { font-size: 16pt; margin: 0 0 .2em; } h2 { font-size: 13pt; margin: 1.2em 0 .5em; break-after: avoid; } h3 { font-size: 10.5pt; margin: 0 0 .3em; break-after: avoid; }
-p, ul, ol { margin: 0 0 .5em; } ul, ol { padding-left: 1.4em; } a { color: inherit; text-decoration: none; }
-table { border-collapse: collapse; margin: 0 0 .5em; } th, td { padding: .15em .5em; border-bottom: 1px solid #999; }
-pre { white-space: pre-wrap; } code { font-size: 9pt; } img { max-width: 100%; } math { font-size: 1.05em; }
+body { max-width: 184mm; margin: 0 auto; padding: 1em; color: #111; background: #fff;
+  font: 10.5pt/1.4 system-ui, "Helvetica Neue", Arial, sans-serif; }
+h1 { font-size: 16pt; margin: 0 0 .2em; }
+h2 { font-size: 13pt; margin: 1.2em 0 .5em; break-after: avoid; }
+h3 { font-size: 10.5pt; margin: 0 0 .3em; break-after: avoid; }
+p, ul, ol { margin: 0 0 .5em; }
+ul, ol { padding-left: 1.4em; }
+a { color: inherit; text-decoration: none; }
+table { border-collapse: collapse; margin: 0 0 .5em; }
+th, td { padding: .15em .5em; border-bottom: 1px solid #999; }
+pre { white-space: pre-wrap; }
+code { font-size: 9pt; }
+img { max-width: 100%; }
+math { font-size: 1.05em; }
 .note { color: #444; font-size: 9pt; }
-.pair { display: grid; grid-template-columns: 1fr 1fr; break-inside: avoid; min-height: 48mm; border: .3mm dashed #888; border-bottom-width: 0; }
+.pair { display: grid; grid-template-columns: 1fr 1fr; break-inside: avoid; min-height: 48mm;
+  border: .3mm dashed #888; border-bottom-width: 0; }
 .pair:last-child { border-bottom-width: .3mm; }
-.pair > div { display: flex; flex-direction: column; padding: 4mm 5mm; } .pair > div + div { border-left: .3mm dotted #bbb; }
+.pair > div { display: flex; flex-direction: column; padding: 4mm 5mm; }
+.pair > div + div { border-left: .3mm dotted #bbb; }
 .pair .note { margin: auto 0 0; padding-top: 2mm; }
 .sheet { break-before: page; } .sheet:first-of-type { break-before: auto; }
-.head { display: flex; gap: 2em; align-items: baseline; justify-content: space-between; border-bottom: .3mm solid #111; padding-bottom: .4em; margin-bottom: 1em; }
-.problem { break-inside: avoid; margin: 0 0 1.4em; } .problem .room { height: 32mm; border-bottom: .2mm solid #bbb; }
-.problem .room.line { height: 10mm; width: 70mm; } .choices { list-style: upper-alpha; }
+.head { display: flex; gap: 2em; align-items: baseline; justify-content: space-between;
+  border-bottom: .3mm solid #111; padding-bottom: .4em; margin-bottom: 1em; }
+.problem { break-inside: avoid; margin: 0 0 1.4em; }
+.problem .room { height: 32mm; border-bottom: .2mm solid #bbb; }
+.problem .room.line { height: 10mm; width: 70mm; }
+.choices { list-style: upper-alpha; }
 .solution { break-inside: avoid; margin: 0 0 1em; }
 @media screen { body { padding: 2em 1em; } }
 """.strip()
@@ -55,7 +69,8 @@ def html(markdown: str, where: str = "") -> str:
 
     def inlined(source: str) -> str:
         path = picture(source, where)
-        return f"data:{mimetypes.guess_type(path.name)[0]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+        kind, content = mimetypes.guess_type(path.name)[0], base64.b64encode(path.read_bytes())
+        return f"data:{kind};base64,{content.decode()}"
 
     return markup.html(markdown, mathml, inlined)
 

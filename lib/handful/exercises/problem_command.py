@@ -131,7 +131,7 @@ def _show(options) -> None:
     cli._print(
         markup.text(drawn.text if found.kind == "expression" else drawn.words(found.text), width)
     )
-    for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices):
+    for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices, strict=False):
         cli._print(f"\n{mark}. {markup.text(text, width - 3)}")
     for hint in drawn.hints if options.hints else []:
         cli._print(f"\nHint: {markup.text(hint, width - 6)}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 from xml.dom.minidom import Document
 
 from ..units import NBSP, format_value
@@ -46,6 +47,8 @@ class Drawn:
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem, self.seed, self.id, self.kind = problem, seed, problem.id, problem.kind
+        self.scale: float
+        self.unit: str
         self.scale, self.unit = (
             asked(problem.right(seed), problem.unit) if problem.kind == "number" else (1, "")
         )
@@ -87,7 +90,7 @@ class Drawn:
         values = self.problem.wrong_values(self.seed)
         return [
             (value / self.scale, self.words(wrong.says))
-            for value, wrong in zip(values, self.problem.wrong)
+            for value, wrong in zip(values, self.problem.wrong, strict=True)
         ]
 
     @property
@@ -135,6 +138,8 @@ def asked(value: float, unit: str) -> tuple[float, str]:
     """
     text = format_value(value, unit).replace(NBSP, " ")
     match = re.fullmatch(r"[−-]?(\$?)[\d,.]+(?: × 10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)? ?(.*)", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a number with its unit.")
     sign, rest = match.groups()
     if unit == "$" and abs(value) < 0.01:
         return 1e-6, "millionths of a dollar"
@@ -173,7 +178,7 @@ def as_object(problem: Problem, seed: int, site: str = "") -> dict:
     Texts are Markdown; `answer` and the wrong turns are in SI units.
     """
     drawn = Drawn(problem, seed)
-    found = {
+    found: dict[str, Any] = {
         "id": problem.id,
         "kind": problem.kind,
         "level": problem.level,
@@ -195,7 +200,7 @@ def as_object(problem: Problem, seed: int, site: str = "") -> dict:
             "tolerance": problem.tolerance,
             "wrong": [
                 {"value": value, "says": says}
-                for value, (_, says) in zip(problem.wrong_values(seed), drawn.wrong)
+                for value, (_, says) in zip(problem.wrong_values(seed), drawn.wrong, strict=True)
             ],
         }
     elif problem.kind == "expression":
@@ -235,7 +240,10 @@ def as_markdown(some: Iterable[Problem], seed: int, site: str = "") -> str:
             f"### {problem.id}\n\n*{problem.level.capitalize()} · {book.place(problem, site)}*\n\n"
             f"{drawn.text}\n"
         )
-        lines += [f"{mark}. {text}\n" for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices)]
+        lines += [
+            f"{mark}. {text}\n"
+            for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices, strict=False)
+        ]
         lines += [f"#### Hint\n\n{hint}\n" for hint in drawn.hints]
         lines.append(f"#### Solution\n\n{drawn.solution}\n")
         if right := right_letter(drawn):
@@ -245,7 +253,8 @@ def as_markdown(some: Iterable[Problem], seed: int, site: str = "") -> str:
 
 def right_letter(drawn: Drawn) -> str:
     """Return the letter of the right choice; "" where there are no choices."""
-    return next((mark for mark, (_, _, right) in zip("ABCDEFGH", drawn.choices) if right), "")
+    marked = zip("ABCDEFGH", drawn.choices, strict=False)
+    return next((mark for mark, (_, _, right) in marked if right), "")
 
 
 # Moodle
@@ -311,14 +320,14 @@ def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
             ):
                 add(question, name, value)
             if kind == "numerical":
-                for fraction, value, says in [
+                for fraction, result, says in [
                     (100, drawn.number, "Right."),
                     *((0, *wrong) for wrong in drawn.wrong),
                 ]:
                     add(
-                        answer(question, fraction, says, text=f"{value:.10g}"),
+                        answer(question, fraction, says, text=f"{result:.10g}"),
                         "tolerance",
-                        f"{abs(value) * problem.tolerance:.6g}",
+                        f"{abs(result) * problem.tolerance:.6g}",
                     )
                 for name, value in (
                     ("unitgradingtype", "0"),
@@ -378,7 +387,7 @@ def as_text2qti(some: Iterable[Problem], seed: int, many: int) -> str:
             if problem.kind == "number":
                 lines.append(f"=   {drawn.number:.10g} +- {100 * problem.tolerance:g}%")
             elif problem.kind == "choice":
-                for mark, (text, says, right) in zip("abcdefgh", drawn.choices):
+                for mark, (text, says, right) in zip("abcdefgh", drawn.choices, strict=False):
                     lines += [*_hung(f"{'*' if right else ''}{mark})", text), *_hung("...", says)]
             else:
                 lines.append("____")

@@ -48,7 +48,7 @@ and a solution; judgement has a ``rubric`` too.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
@@ -229,7 +229,7 @@ def author_tree(
     entry: Entry,
     where: str,
     units: Mapping[str, str] = {},
-    named: set[str] = frozenset(),
+    named: Set[str] = frozenset(),
 ):
     """Parse an author's expression: drawn names, then formulas, then quantities.
 
@@ -270,7 +270,7 @@ def _tree_of(formula: str):
     return ask.registry()[formula].tree()
 
 
-def dimension(text: str, units: Mapping[str, str] = {}, named: set[str] = frozenset()) -> Dimension:
+def dimension(text: str, units: Mapping[str, str] = {}, named: Set[str] = frozenset()) -> Dimension:
     """Return the dimension of an author's expression; a formula has that of its result.
 
     >>> str(dimension("memory_bandwidth * step_time(batch=1) / devices"))

@@ -28,6 +28,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import fsrs
 
@@ -39,7 +40,11 @@ ROLL_OVER = (
 STEPS = {AGAIN: 10 * MINUTE, HARD: 15 * MINUTE}  # while (re)learning; Hard is one step and a half
 LEECH = (8, 4)  # lapses at which a card is called a leech, and then every so many
 LEAST, MOST = 0.001, 36_500  # days of stability; days of an interval
-DEFAULTS = {"retention": 0.9, "new_per_day": 10, "chapters": []}  # no chapter chosen: all of them
+DEFAULTS: dict[str, Any] = {
+    "retention": 0.9,
+    "new_per_day": 10,
+    "chapters": [],
+}  # no chapter chosen: all of them
 
 
 def day(at: int, zone: int) -> int:
@@ -82,6 +87,13 @@ class State:
     due_at: int | None = None
     due_day: int | None = None
 
+    @property
+    def next_day(self) -> int:
+        """Return the day of the next review, which only a card in review has."""
+        if self.due_day is None:
+            raise ValueError(f"A card in the state {self.name!r} has no day of review.")
+        return self.due_day
+
 
 def _rounded(value: float) -> float:
     """Round to 8 decimal places, halves up, as ts-fsrs rounds whatever it keeps."""
@@ -108,15 +120,15 @@ class Memory(fsrs.Scheduler):
     def stability(self, state: State, grade: int, days: int) -> float:
         """Return the stability in days after a grade, given the days since the last review."""
         if state.name == "new":
-            return self._initial_stability(rating=grade)
+            return self._initial_stability(rating=fsrs.Rating(grade))
         before = state.stability
         if days == 0:
-            after = self._short_term_stability(stability=before, rating=grade)
+            after = self._short_term_stability(stability=before, rating=fsrs.Rating(grade))
         else:
             after = self._next_stability(
                 difficulty=state.difficulty,
                 stability=before,
-                rating=grade,
+                rating=fsrs.Rating(grade),
                 retrievability=self.retrievability(before, days),
             )
         return _rounded(min(max(after, LEAST), MOST))
@@ -135,7 +147,7 @@ class Memory(fsrs.Scheduler):
         return min(max(_rounded(weights[7] * self._easiest + (1 - weights[7]) * moved), 1.0), 10.0)
 
     def _first_difficulty(self, grade: int) -> float:
-        return _rounded(self._initial_difficulty(rating=grade, clamp=False))
+        return _rounded(self._initial_difficulty(rating=fsrs.Rating(grade), clamp=False))
 
     def graded(self, state: State, grade: int, at: int, zone: int) -> State:
         """Return the state after a grade at an instant, `zone` minutes east of UTC."""
@@ -210,7 +222,7 @@ class Study:
     def add(self, event: dict) -> None:
         """Take one more event, and replay the card that it is about."""
         self._take(event)
-        target = self.events.get(event.get("undoes"), event)
+        target = self.events.get(event.get("undoes", ""), event)
         if "card" in target:
             self._settle_card(target["card"])
         else:
@@ -287,8 +299,8 @@ class Study:
                     found["new"].append((0, name))
             elif state.name != "review":
                 found["learning"].append((state.due_at, name))
-            elif today >= state.due_day:
-                found["review"].append((state.due_day, name))
+            elif today >= state.next_day:
+                found["review"].append((state.next_day, name))
         # Sorted by time alone: what is equal stays in the order of the book.
         queue = {
             kind: [name for _, name in sorted(some, key=lambda one: one[0])]

@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..simulate.pipeline import Deadlock, Piece, Run, Schedule, run
 from ..units import format_value
@@ -253,7 +254,7 @@ def _one_at_a_time(orders: list[list[Piece]], played: Run) -> bool:
         span = spans.setdefault(bar.pieces[0].micro_batch, [bar.start, bar.end])
         span[:] = min(span[0], bar.start), max(span[1], bar.end)
     found = sorted(spans.values())
-    return len(found) > 1 and all(before[1] <= after[0] for before, after in zip(found, found[1:]))
+    return len(found) > 1 and all(before[1] <= after[0] for before, after in pairwise(found))
 
 
 PATTERNS = {"gpipe": _forward_first, "one_at_a_time": _one_at_a_time}
@@ -290,7 +291,7 @@ def check_schedule(problem: Problem, text: str, seed: int) -> Verdict:
             f"{format_value(held, '1')} micro-batches at most.",
         )
     for turn, wrong in enumerate(problem.wrong):
-        if PATTERNS[wrong.tree](orders, played):
+        if PATTERNS[str(wrong.tree)](orders, played):
             return Verdict("wrong", problem.words(wrong.says, seed), turn)
     return Verdict("wrong", f"Not yet: {'; '.join(faults)}.")
 

@@ -22,7 +22,8 @@ LONGEST = 600_000  # ms; whoever takes longer was elsewhere
 def clock() -> tuple[int, int]:
     """Return the time in ms since 1970 UTC, and this machine's offset east of UTC in minutes."""
     now = datetime.now().astimezone()
-    return int(now.timestamp() * 1000), now.utcoffset() // timedelta(minutes=1)
+    offset = now.utcoffset() or timedelta()
+    return int(now.timestamp() * 1000), offset // timedelta(minutes=1)
 
 
 class Sitting:
@@ -44,7 +45,8 @@ class Sitting:
         self.file, self.clock = file, clock
         self.cards = {card.id: card for card in cards}
         self.study = Study(file.events)
-        self.opened = False  # an answer that was undone has been seen: its card comes back with the answer shown
+        # An answer that was undone has been seen: its card comes back with the answer shown.
+        self.opened = False
         self._made: list[str] = []  # what this sitting noted, for undo
         self._latest = 0
         self.card: Card | None = None
@@ -62,8 +64,14 @@ class Sitting:
         self._show(asked[0] if asked else None, opened=False)
 
     def _show(self, name: str | None, opened: bool) -> None:
-        self.card, self.opened = self.cards.get(name), opened
+        self.card = None if name is None else self.cards[name]
+        self.opened = opened
         self._since = self.clock()[0]
+
+    def _asked(self) -> Card:
+        if self.card is None:
+            raise LookupError("No card is left to be asked.")
+        return self.card
 
     def _note(self, kind: str, **fields) -> dict:
         at, zone = self.clock()
@@ -78,14 +86,14 @@ class Sitting:
     def grade(self, grade: int) -> State:
         """Record an answer to the card and go on; return the card's state after it."""
         took = min(max(self.clock()[0] - self._since, 0), LONGEST)
-        event = self._note("grade", card=self.card.id, grade=grade, took=took)
+        event = self._note("grade", card=self._asked().id, grade=grade, took=took)
         self._made.append(event["id"])
         self.next()
         return self.study.state(event["card"])
 
     def bury(self) -> None:
         """Put the card off until tomorrow."""
-        self._made.append(self._note("bury", card=self.card.id)["id"])
+        self._made.append(self._note("bury", card=self._asked().id)["id"])
         self.next()
 
     def undo(self) -> dict | None:
@@ -115,11 +123,11 @@ class Sitting:
     def preview(self) -> dict[int, str]:
         """Return, for each grade, the time until the card would come back, in words."""
         now, zone = self.clock()
-        found = self.study.preview(self.card.id, now, zone)
+        found = self.study.preview(self._asked().id, now, zone)
         return {
             grade: span(minutes=rounded((state.due_at - now) / MINUTE))
             if state.due_at is not None
-            else span(days=max(1, state.due_day - day(now, zone)))
+            else span(days=max(1, state.next_day - day(now, zone)))
             for grade, state in found.items()
         }
 
@@ -132,7 +140,7 @@ class Sitting:
         now, zone = self.clock()
         if state.due_at is not None:
             return f"at the end, or in {span(minutes=rounded((state.due_at - now) / MINUTE))}"
-        return when_day(state.due_day, day(now, zone))
+        return when_day(state.next_day, day(now, zone))
 
     def summary(self) -> list[str]:
         """Return what was done today, and what comes next, a sentence each."""
@@ -151,9 +159,9 @@ class Sitting:
             else "Nothing was answered today."
         ]
         later = [
-            state.due_day
+            state.next_day
             for name in self.cards
-            if (state := self.study.state(name)).name == "review" and state.due_day > today
+            if (state := self.study.state(name)).name == "review" and state.next_day > today
         ]
         if later:
             lines.append(
@@ -180,14 +188,14 @@ def read_setting(text: str) -> tuple[str, object]:
     >>> read_setting("retention=0.85"), read_setting("chapters=pipelining, over-training")
     (('retention', 0.85), ('chapters', ['pipelining', 'over-training']))
     """
-    name, equals, value = (part.strip() for part in text.partition("="))
+    name, _, value = (part.strip() for part in text.partition("="))
+    readers: dict[str, Callable[[str], object]] = {
+        "retention": float,
+        "new_per_day": int,
+        "chapters": lambda text: [part.strip() for part in text.split(",") if part.strip()],
+    }
     try:
-        read = {
-            "retention": float,
-            "new_per_day": int,
-            "chapters": lambda text: [part.strip() for part in text.split(",") if part.strip()],
-        }[name]
-        return name, read(value)
+        return name, readers[name](value)
     except KeyError:
         raise LogError(
             f"There is no setting {name!r}; there are retention, new_per_day and chapters."
@@ -216,7 +224,7 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def span(minutes: int | None = None, days: int | None = None) -> str:
+def span(minutes: int | None = None, days: int = 0) -> str:
     """Return a length of time in words, given in minutes or in days.
 
     >>> span(minutes=10), span(minutes=90), span(days=1), span(days=60), span(days=800)

@@ -29,6 +29,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
+
+Made = TypeVar("Made")  # what is made of an entry: a card, a problem
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _FENCE = re.compile(r"^(`{3,}|~{3,})")
@@ -57,7 +60,7 @@ class Entry:
     id: str
     file: str
     line: int
-    head: Mapping[str, object]
+    head: Mapping[str, Any]
     lines: Mapping[str, int]
     parts: tuple[Part, ...]
 
@@ -99,7 +102,8 @@ def read_text(text: str, file: str) -> list[Entry]:
     by hyphens; got 'Two times'.
     """
     found: list[Entry] = []
-    fence, current = "", None  # current: (id, line, list of [title, first line, lines])
+    fence = ""
+    current: tuple[str, int, list] | None = None  # id, line, list of [title, first line, lines]
     blocks: list[tuple] = []
     for number, line in enumerate(text.splitlines(), 1):
         if match := _FENCE.match(line):
@@ -211,10 +215,10 @@ def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str
 
 
 def read_all(
-    kind: str, make: Callable[[Entry], object], where: Path | None = None
-) -> dict[str, object]:
+    kind: str, make: Callable[[Entry], Made], where: Path | None = None
+) -> dict[str, Made]:
     """Read all entries of one kind ("cards" or "problems") by id, in order of the file names."""
-    found: dict[str, object] = {}
+    found: dict[str, Made] = {}
     places: dict[str, Entry] = {}
     base = (where or folder()) / kind
     for path in sorted(base.glob("*.md")):

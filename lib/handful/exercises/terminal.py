@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import book, markup, words
+from .cards import Card
 from .order import title
 from .sitting import GRADES, Sitting, plural
 
-HELP = """Say the answer to yourself before you look.  Missed cards come again at the end of the sitting.
+HELP = """Say the answer to yourself before you look.  \
+Missed cards come again at the end of the sitting.
 The time at each grade is when the card would come back.
 
   Enter or space   show the answer
@@ -61,9 +63,10 @@ def _keys() -> Iterator[str]:
 def _keys_of_windows() -> Iterator[str]:  # pragma: no cover
     import msvcrt
 
+    read = msvcrt.getwch  # type: ignore[attr-defined]  # it exists on Windows only
     while True:
-        if (key := msvcrt.getwch()) in "\x00\xe0":
-            msvcrt.getwch()  # the second half of an arrow or function key
+        if (key := read()) in "\x00\xe0":
+            read()  # the second half of an arrow or function key
         else:
             yield key
 
@@ -94,9 +97,9 @@ class Screen:
 def review(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: str = "") -> None:
     """Ask cards until nothing is left or the learner quits."""
     while True:
-        while sitting.card:
-            _question(sitting, screen)
-            if not _answered(sitting, screen, pressed, site):
+        while card := sitting.card:
+            _question(sitting, card, screen)
+            if not _answered(sitting, card, screen, pressed, site):
                 return _summary(sitting, screen)
         _summary(sitting, screen)
         screen.say("u: undo the last answer · Enter: end", "dim")
@@ -111,8 +114,8 @@ def _summary(sitting: Sitting, screen: Screen) -> None:
         screen.wrapped(line)
 
 
-def _question(sitting: Sitting, screen: Screen) -> None:
-    card, queue = sitting.card, sitting.queue()
+def _question(sitting: Sitting, card: Card, screen: Screen) -> None:
+    queue = sitting.queue()
     screen.say("\n" + "─" * screen.width, "dim")
     counts = " · ".join(
         f"{len(queue[kind])} {word}"
@@ -128,12 +131,13 @@ def _question(sitting: Sitting, screen: Screen) -> None:
     screen.say()
 
 
-def _answered(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: str) -> bool:
+def _answered(
+    sitting: Sitting, card: Card, screen: Screen, pressed: Iterator[str], site: str
+) -> bool:
     """Ask one card until it is answered or put off; return False where the learner quits."""
 
     def reveal() -> None:
         sitting.opened = True
-        card = sitting.card
         screen.say(markup.text(words.markdown(card.back.text), screen.width))
         screen.say()
         screen.say(_place(card, site), "dim")
@@ -163,15 +167,14 @@ def _answered(sitting: Sitting, screen: Screen, pressed: Iterator[str], site: st
         elif key in "\r\n " and not sitting.opened:
             reveal()
         elif key in "1234" and sitting.opened:
-            _grade(sitting, screen, int(key), site)
+            _grade(sitting, card, screen, int(key), site)
             return True
         elif key in "1234":
             screen.say("Look at the answer first: Enter.", "dim")
     return False
 
 
-def _grade(sitting: Sitting, screen: Screen, grade: int, site: str) -> None:
-    card = sitting.card
+def _grade(sitting: Sitting, card: Card, screen: Screen, grade: int, site: str) -> None:
     state = sitting.grade(grade)
     screen.wrapped(f"{GRADES[grade]}: back {sitting.when(state)}.")
     if sitting.slipping(state, grade):
@@ -191,7 +194,7 @@ def _undo(sitting: Sitting, screen: Screen) -> None:
     screen.say(f"{name} undone{gone}.")
 
 
-def _place(card, site: str) -> str:
+def _place(card: Card, site: str) -> str:
     from ..ask import lecture_address
 
     lines = [f"{title(card.chapter)}: {book.section_title(card.chapter, card.section)}"]
