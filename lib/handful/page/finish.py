@@ -1,8 +1,8 @@
-"""From what Sphinx wrote to what a reader gets: maths set, nothing inline, nothing from elsewhere.
+"""The finish of the site: maths set, nothing inline, and nothing loaded from elsewhere.
 
 ``finish(raw, site, scripts)`` reads the folder that Sphinx made, writes the site beside it, and
-leaves the input as it was, so it can run again.  Every page then holds under POLICY, in which no
-``unsafe-`` word stands.
+leaves the input as it was, so it can run again.  Every page then complies with POLICY, which has no
+``unsafe-`` keyword.
 """
 
 from __future__ import annotations
@@ -81,24 +81,28 @@ STYLE = re.compile(r' style="([^"]*)"')
 
 
 class FinishError(RuntimeError):
-    """Something on a page that cannot be published: which page, and what."""
+    """A fault that keeps a page from being published; the message names the page."""
 
 
 class Styles:
-    """Style attributes of the whole site, each a class in one sheet."""
+    """The style attributes of the whole site, each turned into a class in one sheet."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
         self.blocks: dict[str, str] = {}
 
     def name(self, declarations: str) -> str:
+        """Return the class for these declarations."""
         rule = ";".join(part.strip() for part in declarations.split(";") if part.strip())
         # Not s1 and s2: those are strings in highlighted code, which would then stand on a lower
         # line.
         return self.names.setdefault(rule, f"st{len(self.names)}")
 
     def in_text(self, html: str) -> str:
-        """The same markup with classes; for KaTeX's output, whose tags put class before style."""
+        """Replace style attributes in markup by classes.
+
+        It is meant for KaTeX's output, whose tags have class before style.
+        """
         html = re.sub(
             r' class="([^"]*)" style="([^"]*)"',
             lambda m: f' class="{m[1]} {self.name(m[2])}"',
@@ -107,6 +111,7 @@ class Styles:
         return STYLE.sub(lambda m: f' class="{self.name(m[1])}"', html)
 
     def sheet(self) -> str:
+        """Return the style sheet with all classes."""
         # :not(#_) lifts the class above every rule with classes only, which is where an attribute
         # stood.
         rules = [f".{name}:not(#_){{{rule}}}" for rule, name in self.names.items() if rule]
@@ -114,7 +119,7 @@ class Styles:
 
 
 class Maths:
-    """Formulas of the whole site, typeset together; a page holds placeholders meanwhile."""
+    """The formulas of the whole site, typeset together; a page holds placeholders meanwhile."""
 
     def __init__(self) -> None:
         self.wanted: dict[tuple[str, bool], list[str]] = {}
@@ -124,10 +129,12 @@ class Maths:
         self.asked: dict[str, dict] = {}
 
     def want(self, tex: str, display: bool, page: str) -> str:
+        """Ask for a formula, and return the placeholder for it."""
         self.wanted.setdefault((tex, display), []).append(page)
         return f"\ue000{self.number.setdefault((tex, display), len(self.number))}\ue001"
 
     def typeset(self, node: list[str], root: Path, styles: Styles) -> list[str]:
+        """Typeset all formulas with KaTeX, and return their markup in order."""
         jobs = [{"tex": tex, "display": display} for tex, display in self.wanted]
         script = Path(__file__).with_name("typeset.mjs")
         done = subprocess.run(
@@ -147,7 +154,7 @@ class Maths:
 
 
 def strip(soup: BeautifulSoup, page: str) -> None:
-    """Take out what the theme and its fixed extensions add for services that the book does not use."""
+    """Remove what the theme adds for services that the book does not use."""
     for selector in UNWANTED_TAGS:
         for tag in soup.select(selector):
             tag.decompose()
@@ -187,7 +194,10 @@ def strip(soup: BeautifulSoup, page: str) -> None:
 
 
 def fold(soup: BeautifulSoup) -> None:
-    """An admonition of class "dropdown" as <details>: its title opens it, with scripts and without."""
+    """Turn an admonition of class "dropdown" into <details>.
+
+    Its title opens it, with scripts and without.
+    """
     for box in soup.select("div.admonition.dropdown"):
         box.name = "details"
         title = box.select_one(".admonition-title")
@@ -195,8 +205,9 @@ def fold(soup: BeautifulSoup) -> None:
 
 
 def hold_back(soup: BeautifulSoup) -> None:
-    """On the page of all cards, what a card holds waits in <noscript>: with scripts on it is text
-    until the card is asked.
+    """Move the contents of each card into <noscript>, on the page of all cards.
+
+    With scripts on, they are text until the card is asked.
 
     Two hundred cards are forty thousand elements, which a phone would style and lay out before the
     first question.
@@ -208,8 +219,9 @@ def hold_back(soup: BeautifulSoup) -> None:
 
 
 def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
-    """Replace each formula by a placeholder: elements with data-tex, and "latex" within JSON blocks
-    of ours.
+    """Replace each formula by a placeholder.
+
+    Formulas are elements with data-tex, and "latex" within our own JSON blocks.
     """
     # find_all rather than select: selectors pass over what stands within a <template>.
     for tag in soup.find_all(attrs={"data-tex": True}):
@@ -339,7 +351,7 @@ def dress(soup: BeautifulSoup, up: str) -> None:
 def offer_notebook(
     soup: BeautifulSoup, page: str, up: str, notebooks: set[str], wheels: list[Path]
 ) -> None:
-    """Put notebook and package into the page's download menu where a notebook was made of the page."""
+    """Add the page's notebook, where there is one, and its package to the download menu."""
     name = page.removesuffix(".html")
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
     source = menu.select_one("a.btn-download-source-button") if menu else None
@@ -365,8 +377,9 @@ def offer_notebook(
 
 
 def check_links(soup: BeautifulSoup, page: str) -> None:
-    """Refuse what would make a browser ask another host: the test in tests/pages is the second
-    lock.
+    """Refuse anything that would make a browser ask another host.
+
+    A test in tests/pages checks the same.
     """
     for tag in soup.select(
         "script[src], img[src], link[href], iframe[src], source[src], video[src], audio[src]"
@@ -392,7 +405,7 @@ def finish(
     base: str = "",
     earlier: Sequence[str] = (),
 ) -> list[str]:
-    """Write the site; returns its pages.
+    """Write the site and return its pages.
 
     Parameters
     ----------

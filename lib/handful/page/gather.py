@@ -1,4 +1,4 @@
-"""One style sheet and one script for the site: a page asks for three files instead of thirty.
+"""One style sheet and one script for the site, so that a page loads three files, not thirty.
 
 The theme and its extensions bring nine sheets, most of their rules for things that the book does
 not have.  A browser asks for them one after the other and matches every rule against every element.
@@ -34,7 +34,7 @@ LATER = re.compile(r"([\w-]+\.js)\?v=([0-9a-f]{8})")
 
 
 def address(tag, page: str) -> str:
-    """The file within the site that a link or script of `page` names.
+    """Return the file within the site that a link or script of `page` names.
 
     >>> tag = BeautifulSoup('<script src="../_static/a.js?v=1"></script>', "html.parser").script
     >>> address(tag, "part/one.html")
@@ -45,11 +45,12 @@ def address(tag, page: str) -> str:
 
 
 def sheets(soup: BeautifulSoup) -> list:
+    """Return the links to style sheets, except those within <noscript>."""
     return [tag for tag in soup.select('link[rel="stylesheet"]') if not tag.find_parent("noscript")]
 
 
 def shared(pages: dict[str, BeautifulSoup]) -> list[str]:
-    """Sheets that every page loads, in order; pages that load none are passed over."""
+    """Return the sheets that every page loads, in order; pages that load none are ignored."""
     lists = [[address(tag, page) for tag in sheets(soup)] for page, soup in pages.items()]
     lists = [names for names in lists if names]
     return [
@@ -88,7 +89,7 @@ def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
 
 
 def bundle(site: Path, sheet_names: list[str], node: list[str], root: Path) -> str:
-    """Write site.css from the files, which then go; returns what went wrong, or nothing."""
+    """Write site.css from the files and remove them; return what went wrong, or ""."""
     job = {
         "root": str(site),
         "sheets": sheet_names,
@@ -108,11 +109,12 @@ def bundle(site: Path, sheet_names: list[str], node: list[str], root: Path) -> s
 
 
 def stamp(site: Path, pages: Iterable[str]) -> None:
-    """Give each shared file a name that changes with what it holds, so that a host may let it be
-    kept for ever.
+    """Give each shared file a name that changes with its contents.
+
+    A host may then let it be kept indefinitely.
 
     A module that another asks for later (``new URL("./study.js?v=1b2c3d4e", import.meta.url)``) is
-    named first, since its name stands in the other's text.
+    renamed first, since its name is part of the other's text.
     """
     ours = site / "_static" / "handful"
     texts = {path: path.read_text("utf-8") for path in ours.glob("*.js")}
@@ -143,7 +145,8 @@ def stamp(site: Path, pages: Iterable[str]) -> None:
 
 
 def marked(name: str, mark: str) -> str:
-    """
+    """Return a file name with a mark before its suffix.
+
     >>> marked("handful/study.js", "1b2c3d4e")
     'handful/study.1b2c3d4e.js'
     """

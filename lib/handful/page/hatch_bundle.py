@@ -1,8 +1,7 @@
-"""Puts into the wheel what lies outside of the package: the built explorer script and its sheet,
-cards and problems.
+"""Build hook that adds to the wheel the explorer script and its sheet, cards and problems.
 
-Assignments stay out: students install the wheel, and a source holds solutions, hidden calls and
-model answers.
+These lie outside of the package.  Assignments are left out: students install the wheel, and their
+sources hold solutions, hidden calls and model answers.
 """
 
 from __future__ import annotations
@@ -22,11 +21,14 @@ BUNDLES = {
 
 
 class CustomBuildHook(BuildHookInterface):
-    """An editable install reads ``_build/js`` and ``exercises`` themselves; a wheel must carry them
-    along.
+    """The build hook of hatch for the wheel.
+
+    An editable install reads ``_build/js`` and ``exercises`` themselves; a wheel has to contain
+    them.
     """
 
     def initialize(self, version: str, build_data: dict) -> None:
+        """Add the files to the wheel, or raise FileNotFoundError where one is missing."""
         if version == "editable":
             return
         for built, inside in BUNDLES.items():

@@ -1,4 +1,4 @@
-"""What stands in a page's head for others than its reader: icons, and what it says of itself."""
+"""The head of a page: its icons, its description, and its card for other sites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAPER = {"light": "#fdfcf8", "dark": "#12181d"}
 
 
 def icons(soup, up: str) -> None:
-    """The icons (see icons.py), and the colour that a phone gives its own bars above the page."""
+    """Add the icons (see icons.py), and the colour of a phone's bars above the page."""
     new, static = soup.new_tag, f"{up}_static/handful/"
     for old in soup.head.select('link[rel~="icon"]'):
         old.decompose()
@@ -37,9 +37,7 @@ def icons(soup, up: str) -> None:
 
 
 def place(soup, page: str) -> None:
-    """Say where in the book a page stands: a class for the first page, a line above a chapter's
-    title; and its lede.
-    """
+    """Mark the first page with a class, chapters with their number, and the lede of a page."""
     if page == "index.html" and soup.select_one("figure.explorer"):
         soup.body["class"] = [*soup.body.get("class", []), "is-front"]
     first = soup.select_one("article.bd-article h1 + p")
@@ -56,13 +54,15 @@ def place(soup, page: str) -> None:
 
 
 def plain(tag) -> str:
-    """The words of an element, without badges, times of the lecture and maths that is still to be
-    set.
+    """Return the words of an element.
+
+    Badges, times of the lecture and maths that is still to be set are left out.
 
     >>> from bs4 import BeautifulSoup
     >>> plain(
     ...     BeautifulSoup(
-    ...         '<p>Six times the price (<a class="lecture-time">1:05</a>) <a class="claim">holds</a>.</p>',
+    ...         '<p>Six times the price (<a class="lecture-time">1:05</a>) '
+    ...         '<a class="claim">holds</a>.</p>',
     ...         "html.parser",
     ...     )
     ... )
@@ -76,8 +76,9 @@ def plain(tag) -> str:
 
 
 def shortened(text: str, most: int = 160) -> str:
-    """Whole sentences up to about `most` letters; one sentence at least, cut at a word if it must
-    be.
+    """Return whole sentences up to about `most` characters.
+
+    There is at least one sentence, which is cut at a word where it is much longer.
 
     >>> shortened("One sentence. Another one.", 20)
     'One sentence.'
@@ -91,7 +92,7 @@ def shortened(text: str, most: int = 160) -> str:
 
 
 def descriptions(pages: dict) -> dict[str, str]:
-    """A line for each page: what the first page says of it, else its own first sentences."""
+    """Return a line for each page: the first page's line on it, else its own first sentences."""
     front = pages.get("index.html")
     listed = {}
     for term in front.select("article dl > dt") if front else ():
@@ -114,10 +115,10 @@ def descriptions(pages: dict) -> dict[str, str]:
 
 
 def describe(pages: dict, site: Path, root: Path) -> None:
-    """Put description and card into every page's head; a card needs to know where the book will
-    stand.
+    """Put description and card into every page's head.
 
-    That address is the page's canonical link, which Sphinx writes where ``html_baseurl`` is set.
+    A card needs the address of the site: the page's canonical link, which Sphinx writes where
+    ``html_baseurl`` is set.
     """
     from . import social
 

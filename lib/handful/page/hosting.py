@@ -1,5 +1,4 @@
-"""What a web server is asked to say with the book's files, in one place, and as the words of four
-servers.
+"""HTTP headers for the book's files, defined once, and as configuration of four servers.
 
 Every page carries the policy itself; what a page cannot say (who may frame it, how long a copy may
 be kept) is said in headers.  A host that sends none still shows the whole book.
@@ -46,7 +45,7 @@ WARNING = "Made by `make publish` from lib/handful/page/hosting.py; change it th
 
 
 def said(path: str) -> dict[str, str]:
-    """The headers of the file at this path of the host.
+    """Return the headers of the file at this path of the host.
 
     >>> said("/index.html")["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
     True
@@ -58,7 +57,7 @@ def said(path: str) -> dict[str, str]:
 
 
 def lasting(path: str) -> bool:
-    """Whether a copy of this file may be kept for ever.
+    """Check whether a copy of this file may be kept indefinitely.
 
     >>> [
     ...     lasting(f"/book/_static/{name}")
@@ -84,7 +83,7 @@ def lasting(path: str) -> bool:
 
 
 def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
-    """Names and texts of what servers read.
+    """Return the names and texts of the servers' configuration files.
 
     Parameters
     ----------
@@ -105,10 +104,10 @@ def files(site: Path, path: str, moved: dict[str, str]) -> dict[str, str]:
 
 
 def headers_file(site: Path, path: str) -> str:
-    """Netlify, Cloudflare Pages and their like.
+    """Return the _headers file of Netlify, Cloudflare Pages and similar hosts.
 
-    Rules that meet add up, so no file may fall under two times of keeping, and what is said of all
-    files may forbid none of them anything: the pages' own policy stands in the pages.
+    Matching rules add up, so no file may match two rules on caching, and the rule for all files may
+    hold no restriction: the pages' own policy is in the pages.
     """
     named = sorted(
         f"/{p.relative_to(site).as_posix()}"
@@ -140,13 +139,14 @@ def headers_file(site: Path, path: str) -> str:
 
 
 def redirects_file(path: str, moved: dict[str, str]) -> str:
+    """Return the _redirects file of Netlify, Cloudflare Pages and similar hosts."""
     return f"# {WARNING}\n" + "".join(
         f"{path}{old} {path}{new} 301\n" for old, new in moved.items()
     )
 
 
 def htaccess(path: str, moved: dict[str, str]) -> str:
-    """Apache 2.4, in the book's own folder."""
+    """Return the configuration of Apache 2.4, in the book's own folder."""
     said = "\n".join(f'  Header always set {name} "{value}"' for name, value in HEADERS.items())
     other = "\n".join(
         f'  Header always set Content-Security-Policy "{policy}" "expr=%{{REQUEST_URI}} =~ '
@@ -174,7 +174,7 @@ AddType application/x-ipynb+json .ipynb
 
 
 def nginx(path: str, moved: dict[str, str]) -> str:
-    """A file for nginx's conf.d: the book alone on a server."""
+    """Return a file for nginx's conf.d: a server with the book alone."""
     said = "\n".join(
         f"    add_header {name} {value} always;"
         for name, value in (

@@ -1,8 +1,8 @@
-"""Icons as pixels, drawn from favicon.svg when the book is built: the knee of a roofline and the
-point on it.
+"""Icons as pixels, drawn from favicon.svg when the book is built.
 
-Home screens want PNG files of fixed sizes; a maskable one keeps its drawing within the circle that
-a phone may cut out, and fills the rest with its ground.
+The drawing is the knee of a roofline with a point on it.  Home screens want PNG files of fixed
+sizes; a maskable one keeps its drawing within the circle that a phone may cut out, and fills the
+rest with its background.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ICONS = {
 
 
 def draw(axes, share: float = 1.0, rounded: bool = True) -> None:
-    """Draw the icon into axes of a square, the drawing `share` of its side."""
+    """Draw the icon into square axes; the drawing takes `share` of the side."""
     from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
     ground, line, spot = ElementTree.parse(SOURCE).getroot()
@@ -64,7 +64,7 @@ def draw(axes, share: float = 1.0, rounded: bool = True) -> None:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write every icon into `folder`; returns the files."""
+    """Write every icon into `folder`, and return the files."""
     from matplotlib.figure import Figure
 
     made = []

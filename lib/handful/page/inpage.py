@@ -1,9 +1,8 @@
-"""Python in the page: a folder of the site with Pyodide, SymPy and this package, which a page asks
-for on a click only.
+"""Python in the page: a folder with Pyodide, SymPy and this package, loaded on a click only.
 
-``prepare`` makes the folder and ``offer`` tells a page of it.  The folder's name changes with what
-it holds, so that no browser mixes two of them.  Its files go with a policy of their own (POLICY):
-compiling WebAssembly needs a word that pages do not have, and a worker goes by the policy of its
+``prepare`` makes the folder and ``offer`` tells a page of it.  The folder's name changes with its
+contents, so that no browser mixes two of them.  Its files have a policy of their own (POLICY):
+compiling WebAssembly needs a keyword that pages do not have, and a worker follows the policy of its
 own script, not of its page.
 """
 
@@ -41,7 +40,7 @@ LEFT_OUT = (
 
 
 def prepare(npm: Path, target: Path, package: Path) -> str:
-    """Make the folder in `target`; returns a sentence that says why it could not be, or nothing.
+    """Make the folder in `target`; return why it could not be made, or "".
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ def _state(npm: Path, package: Path) -> str:
 
 
 def _fetch(folder: Path) -> str:
-    """Get the locked wheels, once; returns what went wrong, or nothing."""
+    """Download the locked wheels, once; return what went wrong, or ""."""
     stamp, want = folder / ".made-from", hashlib.sha256(LOCK.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == want:
         return ""
@@ -136,7 +135,7 @@ def _fetch(folder: Path) -> str:
 
 
 def pack(wheels: list[Path], target: Path) -> None:
-    """Several wheels in one archive, without LEFT_OUT; the same bytes each time."""
+    """Pack several wheels into one archive, without LEFT_OUT; the same bytes each time."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
         for wheel in wheels:
             with zipfile.ZipFile(wheel) as given:
@@ -151,8 +150,9 @@ def pack(wheels: list[Path], target: Path) -> None:
 
 
 def publish(target: Path, site: Path) -> tuple[str, int]:
-    """Copy the folder to its place on the site; returns its address there and its bytes, or ("", 0)
-    where there is none.
+    """Copy the folder to its place on the site, and return its address there and its bytes.
+
+    Where there is no folder, the result is ("", 0).
     """
     files = sorted((target / "files").glob("*")) if (target / ".made-from").exists() else []
     if not files:
@@ -166,8 +166,9 @@ def publish(target: Path, site: Path) -> tuple[str, int]:
 
 
 def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
-    """Put the button above the first code cell of a page: where Python is, and how much of it comes
-    on a click.
+    """Add the button above the first code cell of a page.
+
+    It says where Python is, and how much is loaded on a click.
     """
     first = soup.select_one(".cell .cell_input pre")
     if not place or first is None:

@@ -1,7 +1,7 @@
-"""The licences of what a published book holds of others, whole, in one file beside its scripts.
+"""The licences of the third-party parts of a published book, in one file beside its scripts.
 
 bundle.mjs writes the first part, of the npm packages in our scripts and of the fonts.  ``write``
-adds what the pages hold of Python packages, and of what those carry inside them.
+adds the Python packages whose parts the pages hold, and what those include.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FIRST = (
 
 
 def licence(name: str) -> str:
-    """The licence that an installed distribution carries.
+    """Return the licence that an installed distribution carries.
 
     Raises
     ------
@@ -74,8 +74,9 @@ def licence(name: str) -> str:
 
 
 def notices(npm: Path) -> dict[str, str]:
-    """What is on the site beside npm packages, each with its licence; `npm` is the folder
-    node_modules.
+    """Return the licences of what the site holds besides npm packages, by name.
+
+    `npm` is the folder node_modules.
     """
 
     def body(path: str, start: str) -> str:

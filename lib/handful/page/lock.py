@@ -1,8 +1,8 @@
 """Resolve the lock files again from pyproject.toml: ``make lock``.
 
-Resolved for the oldest Python that pyproject.toml promises and for every newer one, on every
-system, with one version of a package for all of them.  The locks hold names, versions and hashes,
-and no address: whoever installs says where from.
+They are resolved for the oldest Python that pyproject.toml promises and for every newer one, on
+every system, with one version of a package for all of them.  The locks hold names, versions and
+hashes, and no address: whoever installs chooses the index.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ENTRY = re.compile(r"^[\w.-]+==.*(?:\n +.*)*\n", re.M)
 
 
 def resolve(uv: Path, source: Path, target: Path, *extras: str) -> None:
-    """Resolve what a file asks for, and refuse a result that names an address."""
+    """Resolve the requirements of a file, and refuse a result that names an address."""
     index = subprocess.run(
         [sys.executable, "-m", "pip", "config", "get", "global.index-url"],
         capture_output=True,

@@ -1,7 +1,6 @@
-"""Faults of the theme that shut readers out, mended in the markup: names, landmarks, roles,
-headers.
+"""Accessibility repairs of the theme's markup: names, landmarks, roles, headers.
 
-What has to follow the page's state is mended in the browser, by reach.js.
+What has to follow the page's state is repaired in the browser, by reach.js.
 """
 
 from __future__ import annotations
@@ -22,15 +21,18 @@ WORDS = {".md": "Its source (.md)", ".pdf": "Print this page"}
 
 
 def mend(soup: BeautifulSoup) -> None:
-    """Make a page of the theme's sound for those who do not see it.
+    """Make a page of the theme accessible to screen readers.
 
     >>> soup = BeautifulSoup(
-    ...     '<table><thead><tr><th> </th><th>Cost</th></tr></thead></table><i class="fa-solid"></i>',
+    ...     "<table><thead><tr><th> </th><th>Cost</th></tr></thead></table>"
+    ...     '<i class="fa-solid"></i>',
     ...     "html.parser",
     ... )
     >>> mend(soup)
-    >>> print(soup)
-    <table><thead><tr><td> </td><th scope="col">Cost</th></tr></thead></table><i aria-hidden="true" class="fa-solid"></i>
+    >>> print(soup.table)
+    <table><thead><tr><td> </td><th scope="col">Cost</th></tr></thead></table>
+    >>> print(soup.i)
+    <i aria-hidden="true" class="fa-solid"></i>
     """
     for icon in soup.select("i[class*=fa-], span[class*=fa-], i.fas"):
         icon["aria-hidden"] = (

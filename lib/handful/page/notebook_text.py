@@ -1,9 +1,7 @@
-"""Chapter text as Markdown that any notebook application shows: no roles, no directives, links that
-lead somewhere.
+"""Chapter text as Markdown for any notebook application: no roles, no directives, working links.
 
-What the site knows and a notebook application does not is written out: numbers and verdicts as
-text, citations as author and year, admonitions as quotations, folded answers as <details>,
-definition lists as lists.
+What only the site can show is written out: numbers and verdicts as text, citations as author and
+year, admonitions as quotations, folded answers as <details>, definition lists as lists.
 """
 
 from __future__ import annotations
@@ -24,10 +22,11 @@ CONDITIONAL = re.compile(r"\{(where|always)\}(`{2,})(.+?)\2(?!`)", re.S)
 
 
 def holding(text: str) -> str:
-    """Text of {where} and {always}, where it holds for the book's own scenario.
+    """Return a text with {where} and {always} resolved for the book's own scenario.
 
     >>> holding(
-    ...     "It is sold. {where}``device_price > 0 | Rent is {live}`device_price`.``{where}``not device_price > 0 | Not rented.``"
+    ...     "It is sold. {where}``device_price > 0 | Rent is {live}`device_price`.``"
+    ...     "{where}``not device_price > 0 | Not rented.``"
     ... )
     'It is sold. Rent is {live}`device_price`.'
     """
@@ -41,14 +40,14 @@ def holding(text: str) -> str:
 
 
 def plain(text: str, site: str = "", references: Mapping[str, str] | None = None) -> str:
-    """Resolve the book's own roles to text and links.
+    r"""Resolve the book's own roles to text and links.
 
     >>> plain("see {lecture}`9:40` for {spoken}`2,400`")
     'see [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s) for 2,400'
     >>> plain("once {claim}`batch-is-2400`")
     'once (✗ wrong)'
-    >>> plain("at {live}`cost_floor`").replace("\\xa0", " ")  # a dollar sign would begin a formula
-    'at \\\\$0.033 per million tokens'
+    >>> plain("at {live}`cost_floor`").replace("\xa0", " ")  # a dollar sign would begin a formula
+    'at \\$0.033 per million tokens'
     >>> plain("by {cite}`a,b`", references={"a": "Ada, 1843", "b": "Babbage, 1864"})
     'by (Ada, 1843; Babbage, 1864)'
     """
@@ -78,8 +77,9 @@ def plain(text: str, site: str = "", references: Mapping[str, str] | None = None
 
 @cache
 def citations(bibliography: Path) -> dict[str, str]:
-    """Each source as author and year, linked where it has an address: ``{"pope2026math": "[Pope,
-    2026](…)"}``.
+    """Return each source as author and year, linked where it has an address.
+
+    For example, ``{"pope2026math": "[Pope, 2026](…)"}``.
     """
     from pybtex.database import parse_file
 
@@ -115,8 +115,10 @@ def citations(bibliography: Path) -> dict[str, str]:
 
 
 def relink(text: str, site: str, beside: Collection[str]) -> str:
-    """Links within the book: to the site where its address is known, else to a notebook beside this
-    one, else text.
+    """Adapt the links within the book.
+
+    They lead to the site where its address is known, else to a notebook beside this one; where
+    there is none, they become text.
 
     >>> relink("[one](balance-batch#which) and [two](claims.md)", "https://example.org/", ())
     '[one](https://example.org/balance-batch.html#which) and [two](https://example.org/claims.html)'
@@ -137,17 +139,15 @@ def relink(text: str, site: str, beside: Collection[str]) -> str:
 
 
 def written_out(text: str) -> str:
-    """Directives, definition lists and labels of MyST as plain Markdown.
+    r"""Convert directives, definition lists and labels of MyST to plain Markdown.
 
-    >>> print(written_out(":::{admonition} Why?\\n:class: dropdown\\nBecause.\\n:::"))
+    >>> print(written_out(":::{admonition} Why?\n:class: dropdown\nBecause.\n:::"))
     <details><summary>Why?</summary>
     <BLANKLINE>
     Because.
     <BLANKLINE>
     </details>
-    >>> print(
-    ...     written_out("```{admonition} Mind\\nOne.\\n\\nTwo.\\n```\\n\\nA term\\n: What it is.")
-    ... )
+    >>> print(written_out("```{admonition} Mind\nOne.\n\nTwo.\n```\n\nA term\n: What it is."))
     > **Mind**
     >
     > One.
@@ -155,7 +155,7 @@ def written_out(text: str) -> str:
     > Two.
     <BLANKLINE>
     - **A term**: What it is.
-    >>> print(written_out("```{code-block} console\\n$ handful facts\\n```"))
+    >>> print(written_out("```{code-block} console\n$ handful facts\n```"))
     ```console
     $ handful facts
     ```

@@ -1,4 +1,4 @@
-"""Chapters as ``.ipynb`` files: what nbmake runs and what a reader downloads.
+"""Chapters as ``.ipynb`` files, which nbmake runs and a reader downloads.
 
 The sources are MyST notebooks.  Their text is written out as plain Markdown (notebook_text.py), the
 first cell gets the package, and the last one holds the chapter's problems.
@@ -35,11 +35,11 @@ if find_spec("handful") is None:
 
 
 def has_code(text: str) -> bool:
-    """Whether a page holds a code cell.
+    r"""Check whether a page holds a code cell.
 
     >>> (
-    ...     has_code("# A\\n\\n```{code-cell} ipython3\\n1\\n```"),
-    ...     has_code("# A\\n\\n```python\\n1\\n```"),
+    ...     has_code("# A\n\n```{code-cell} ipython3\n1\n```"),
+    ...     has_code("# A\n\n```python\n1\n```"),
     ... )
     (True, False)
     """
@@ -47,8 +47,9 @@ def has_code(text: str) -> bool:
 
 
 def first_cell(package: Path, site: str = "") -> str:
-    """What installs the wheel `package`: from the site with its hash, or from a file where the
-    site's address is unknown.
+    """Return the code that installs the wheel `package`.
+
+    It comes from the site with its hash, or from a file where the site's address is unknown.
     """
     if site:
         return FROM_SITE.format(
@@ -58,7 +59,7 @@ def first_cell(package: Path, site: str = "") -> str:
 
 
 def problems(page: str) -> tuple[str, str] | None:
-    """Text and code of the cells with a chapter's problems, or None where it has none."""
+    """Return text and code of the cells with a chapter's problems, or None where it has none."""
     from ..exercises.problems import problems as known
 
     ids = [one.id for one in known().values() if one.chapter == page]
@@ -76,7 +77,7 @@ def problems(page: str) -> tuple[str, str] | None:
 def convert(
     book: Path, target: Path, pages: list[str], package: Path, site: str = ""
 ) -> list[Path]:
-    """Write a notebook for each page that holds code; returns them in order.
+    """Write a notebook for each page that holds code, and return them in order.
 
     A page with code and without a kernelspec would be published with its cells unrun, so it is
     refused.

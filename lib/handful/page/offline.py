@@ -1,8 +1,7 @@
-"""The book with no network: one edition's list of files, the worker that keeps them, and the
-manifest to install it.
+"""The book without a network: the list of its files, its service worker, and its manifest.
 
 ``dress`` gives a page its manifest; ``write`` is the very last step of a build, since an edition is
-what its files hold.
+identified by the contents of its files.
 """
 
 from __future__ import annotations
@@ -65,12 +64,12 @@ LEFT_OUT = (
 
 
 def dress(soup: BeautifulSoup, up: str) -> None:
-    """Name the manifest."""
+    """Add the link to the manifest."""
     soup.head.append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
 
 
 def manifest(site: Path) -> dict:
-    """The manifest of the site, with the icons that it has.
+    """Return the manifest of the site, with the icons that it has.
 
     >>> made = manifest(Path("no site"))
     >>> made["display"], made["start_url"], made["icons"]
@@ -104,7 +103,7 @@ def manifest(site: Path) -> dict:
 
 
 def of_edition(name: str) -> bool:
-    """Is a file of that name kept on a reader's device?
+    """Check whether a file of that name is kept on a reader's device.
 
     >>> [
     ...     of_edition(n)
@@ -116,7 +115,7 @@ def of_edition(name: str) -> bool:
 
 
 def title(html: str) -> str:
-    """A page's title without the book's.
+    """Return a page's title without the book's.
 
     >>> title("<head><title>Review — A Handful of Equations</title></head>")
     'Review'
@@ -126,8 +125,10 @@ def title(html: str) -> str:
 
 
 def edition(site: Path, policy: str) -> dict:
-    """What the worker knows of an edition: its name, the core that all pages share, pages with
-    titles, marks of files.
+    """Return what the service worker knows of an edition.
+
+    This is its name, the core that all pages share, the pages with their titles, and a mark for
+    each file.
     """
     files = {
         name: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
@@ -153,8 +154,9 @@ def edition(site: Path, policy: str) -> dict:
 
 
 def write(site: Path, policy: str) -> dict:
-    """Write the manifest and sw.js for the site as it stands; returns sizes in bytes: "core" and
-    "whole", compressed.
+    """Write the manifest and sw.js for the site as it stands.
+
+    Return the compressed sizes in bytes, "core" and "whole".
 
     Pages with data-offline get the size of the whole in words.  Nothing of the site may change
     afterwards.

@@ -1,8 +1,8 @@
-"""What the page's script knows of a problem: its draws, its trees and the values that they need;
-``study/check.js`` reads it.
+"""The specification of a problem for the page's script: its draws, its trees and their values.
 
-The values of the scenarios that a problem can draw are computed here, so that neither the reader's
-scenario nor the rows that a page happens to hold can change a question.
+``study/check.js`` reads it.  The values of the scenarios that a problem can draw are computed here,
+so that neither the reader's scenario nor the rows that a page happens to hold can change a
+question.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ WRITTEN = {
 
 
 def asked(problem: Problem) -> str:
-    """What the answer's field asks for, in words.
+    """Return, in words, what to enter in the answer's field.
 
     >>> from handful.exercises.problems import problem
     >>> asked(problem("step-of-a-dense-model"))
@@ -63,8 +63,9 @@ def asked(problem: Problem) -> str:
 
 
 def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
-    """The JSON of a problem; `requests` are the texts of its ``{drawn}`` roles, in the order of
-    ``data-drawn``.
+    """Return the JSON of a problem.
+
+    `requests` are the texts of its ``{drawn}`` roles, in the order of ``data-drawn``.
     """
     drawn = [problem.parse_drawn(request) for request in requests]
     drawn = [
@@ -116,11 +117,10 @@ def _powers(dimension: Dimension) -> dict[str, float]:
 
 
 def _values(problem: Problem, wanted: set[str]) -> dict:
-    """Values of the names that trees hold and no draw gives: those that always stand, and those
-    that a drawn row sets.
+    """Return the values of the names that trees hold and no draw gives.
 
-    ``by`` has for each name of the latter the rows that it depends on, and its values for their
-    combinations in order.
+    These are the constant ones, and those that a drawn row sets.  For each of the latter, ``by``
+    has the rows that it depends on, and its values for their combinations in order.
     """
     rows = {name: values for name, values in problem.choices_drawn.items() if name in ROWS}
     combinations = [dict(zip(rows, chosen)) for chosen in itertools.product(*rows.values())]
@@ -159,8 +159,9 @@ def _values(problem: Problem, wanted: set[str]) -> dict:
 
 
 def _scenario(problem: Problem, chosen: dict) -> dict[str, float]:
-    """Values of a scenario that may be drawn; the letters of a formula stand for any value, and so
-    have none.
+    """Return the values of a scenario that may be drawn.
+
+    The letters of a formula stand for any value, and so have none.
     """
     from .. import ask
     from ..scenario import ScenarioError

@@ -1,11 +1,11 @@
-"""The book as a folder to put on a web server: ``make publish BASE_URL=https://example.org/book/``.
+"""The book as a folder for a web server: ``make publish BASE_URL=https://example.org/book/``.
 
-``_build/public`` gets the site once axe-core has passed every page of it and every link has arrived
-(CHECK=no leaves that out), and beside it what a published copy wants: robots.txt, sitemap.xml, a
-page for addresses that lead nowhere, pages where others have moved from, headers for hosts that
-read them, and earlier editions. The book's address comes from BASE_URL, else from ``html: baseurl``
-of _config.yml; without one, whatever has to name the whole address (the sitemap, canonical links)
-is left out.
+``_build/public`` gets the site once axe-core has passed every page of it and every link works
+(CHECK=no skips this), and beside it what a published copy needs: robots.txt, sitemap.xml, a page
+for unknown addresses, pages where others have moved from, headers for hosts that read them, and
+earlier editions. The book's address comes from BASE_URL, else from ``html: baseurl`` of
+_config.yml; without one, whatever needs the whole address (the sitemap, canonical links) is left
+out.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ UNLISTED = {"404.html", "search.html", "genindex.html"}
 
 
 class PublishError(RuntimeError):
-    """What cannot be published so, in one sentence."""
+    """A reason why the book cannot be published, in one sentence."""
 
 
 def base_url() -> str:
-    """Where the book will stand, with a slash at its end; "" where that is not known.
+    """Return the book's address with a slash at its end; "" where it is not known.
 
     >>> before, os.environ["BASE_URL"] = os.environ.get("BASE_URL"), "https://example.org/book"
     >>> base_url()
@@ -62,7 +62,7 @@ def base_url() -> str:
 
 
 def moves(path: Path) -> dict[str, str]:
-    """Old page → new page and anchor, as ``book/redirects.toml`` has them.
+    """Return the moved pages: old page → new page and anchor, as in ``book/redirects.toml``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +89,7 @@ def moves(path: Path) -> dict[str, str]:
 
 
 def check(site: Path, moved: dict[str, str]) -> None:
-    """Refuse a move from a page that stands, and one to a page or place that does not."""
+    """Refuse a move from a page that exists, and one to a page or place that does not."""
     for old, new in moved.items():
         page, _, anchor = new.partition("#")
         if (site / old).exists():
@@ -105,7 +105,7 @@ def check(site: Path, moved: dict[str, str]) -> None:
 
 
 def moved_page(new: str, title: str, base: str) -> str:
-    """A page that leads on, with scripts and without; for hosts that know no redirects."""
+    """Return a page that redirects, with scripts and without, for hosts without redirects."""
     canonical = (
         f'<link rel="canonical" href="{escape(urljoin(base, new.partition("#")[0]))}"/>'
         if base
@@ -124,7 +124,7 @@ def moved_page(new: str, title: str, base: str) -> str:
 
 
 def not_found(about: str, path: str) -> str:
-    """The page for addresses that lead nowhere.
+    """Return the page for unknown addresses.
 
     A host shows it under any address, however deep, so what it asks for is named from the host's
     root on.
@@ -146,7 +146,8 @@ def not_found(about: str, path: str) -> str:
 
 
 def sitemap(pages: list[str], base: str, changed: date) -> str:
-    """
+    """Return the sitemap of the published pages.
+
     >>> print(
     ...     sitemap(
     ...         ["about.html", "index.html", "search.html"],
@@ -181,10 +182,9 @@ def complete(
     archive: Path | None = None,
     earlier: Sequence[str] = (),
 ) -> list[str]:
-    """Add to a finished site what a published copy wants; returns one line for each thing worth
-    knowing.
+    """Add to a finished site what a published copy needs, and return remarks, a line each.
 
-    Only adds files: what the site's own worker knows of it stays true.
+    It only adds files, so the site's own service worker remains correct.
     """
     pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     check(site, moved)
@@ -219,8 +219,9 @@ def complete(
 
 
 def passes(site: Path, jobs: str) -> bool:
-    """Whether every page of `site` is accessible and every link in it arrives; pytest says which is
-    not, as it goes.
+    """Check that every page of `site` is accessible and that every link in it works.
+
+    pytest reports the failures as it runs.
     """
     environment = {**os.environ, "HANDFUL_SITE": str(site), "EVERY_PAGE": "1"}
     command = [
@@ -241,6 +242,7 @@ def passes(site: Path, jobs: str) -> bool:
 
 
 def main() -> None:
+    """Publish the book, with the options of the command line."""
     from . import build
 
     parser = argparse.ArgumentParser(

@@ -1,10 +1,9 @@
-"""How tall a section will be, about: the room that a browser keeps for text that it has not laid
-out yet.
+"""The approximate height of a section, which a browser reserves before it lays out the text.
 
-House.css leaves out what is far from the screen (content-visibility), and a section that is guessed
-wrong moves the scroll bar under the reader's hand when its turn comes.  The weights below were
+House.css leaves out what is far from the screen (content-visibility), and a section with a wrong
+estimate moves the scroll bar under the reader's hand when its turn comes.  The weights below were
 fitted to the heights of the book's own sections on a phone, 390 px wide; a wide screen takes four
-fifths of that, which is the sheet's business.
+fifths of that, for which the sheet corrects.
 """
 
 from __future__ import annotations
@@ -37,15 +36,16 @@ def _outside(tags, *names: str):
 
 
 def height(section) -> float:
-    """Pixels, at a width of 390.
+    r"""Return the height in pixels, at a width of 390.
+
+    The example has 52 for the heading, 26 and 0.57 a letter for the paragraph, and 23 a line of
+    code.
 
     >>> soup = BeautifulSoup(
-    ...     "<section><h2>A</h2><p>" + "word " * 100 + "</p><pre>a\\nb</pre></section>",
+    ...     "<section><h2>A</h2><p>" + "word " * 100 + "</p><pre>a\nb</pre></section>",
     ...     "html.parser",
     ... )
-    >>> round(
-    ...     height(soup.section)
-    ... )  # 52 for the heading, 26 and 0.57 a letter for the paragraph, 23 a line of code
+    >>> round(height(soup.section))
     408
     """
     total = sum(each * len(section.select(selector)) for selector, each in THINGS.items())
@@ -71,8 +71,9 @@ def height(section) -> float:
 
 
 def keep(soup: BeautifulSoup) -> None:
-    """Write each section's room into its style, in steps of a tenth, so that the site needs few
-    classes for it.
+    """Write each section's height into its style.
+
+    It is in steps of a tenth, so that the site needs few classes for it.
     """
     for section in soup.select(".bd-article > section > section"):
         rem = float(f"{height(section) / 16:.2g}")

@@ -1,10 +1,9 @@
-"""What a reader can find: sections, plots, formulas, letters, terms, claims, cards, problems,
-assignments, sources.
+"""The search index: sections, plots, formulas, letters, terms, claims, exercises, sources.
 
 ``read`` takes the entries out of a page as Sphinx wrote it, ``gather`` puts those of all pages
 together with the registered formulas, and ``write`` has ``search/index.mjs`` make the index that
-``search/find.js`` asks. Every entry leads to an anchor; what a card answers or a problem's solution
-says is in no entry.
+``search/find.js`` asks. Exercises are cards, problems and assignments; the answer of a card and the
+solution of a problem are in no entry. Every entry leads to an anchor.
 """
 
 from __future__ import annotations
@@ -166,7 +165,7 @@ _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 
 
 def plain(tex: str) -> str:
-    r"""A formula as somebody would type it.
+    r"""Return a formula as a person would type it.
 
     >>> plain(r"B^{*} = \frac{w N_{\mathrm{total}}}{2 N_{\mathrm{active}}}")
     'B* = w N_total/(2 N_active)'
@@ -201,7 +200,7 @@ def plain(tex: str) -> str:
 
 
 def words(node) -> str:
-    """The text of a node without what has entries of its own; maths as `plain` writes it."""
+    """Return the text of a node without what has entries of its own; maths as `plain` writes it."""
     pieces: list[str] = []
 
     def walk(node) -> None:
@@ -261,7 +260,7 @@ def _sections(section, page: str, trail: list[str]):
 
 
 def _elements(node):
-    """Every element below a node, without what is drawn: nine tenths of a chapter are figures."""
+    """Yield every element below a node except drawings, nine tenths of a chapter's elements."""
     for child in node.find_all(True, recursive=False):
         if child.name not in SKIPPED:
             yield child
@@ -269,8 +268,9 @@ def _elements(node):
 
 
 def _own(node, page: str) -> dict | None:
-    """What an element with an id is, by the mark that the build gives it; nothing if it is no entry
-    of its own.
+    """Return the entry of an element with an id, by the classes that the build gives it.
+
+    The result is None where the element is not an entry of its own.
     """
     classes, anchor = set(node.get("class") or ()), node["id"]
 
@@ -323,8 +323,9 @@ def _own(node, page: str) -> dict | None:
 
 
 def read(soup: BeautifulSoup, page: str) -> dict:
-    """A page's entries, its rows of letters, and where formulas stand on it: {"entries", "rows",
-    "shown", "live", "title", "order"}.
+    """Return the entries of a page, its rows of letters, and its formulas.
+
+    The keys are "entries", "rows", "shown", "live", "title" and "order".
     """
     main = soup.find("article", class_="bd-article")
     found = {"entries": [], "rows": {}, "shown": {}, "live": {}, "title": page, "order": []}
@@ -361,7 +362,7 @@ def _bare(tex: str) -> str:
 
 
 def _formulas(pages: dict[str, dict], maths) -> list[dict]:
-    """An entry for every registered formula and every letter that has a place in these pages."""
+    """Return an entry for each registered formula and each letter that has a place."""
     from ..quantities import table
 
     if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
@@ -438,15 +439,16 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
 
 
 def _anchor(holder, name: str) -> str:
-    """The anchor of a formula that a cell shows, made where it has none."""
+    """Return the anchor of a formula that a cell shows; make one where it has none."""
     if not holder.get("id"):
         holder["id"] = f"formula-{name}"
     return holder["id"]
 
 
 def gather(pages: dict[str, dict], maths) -> dict:
-    """All entries in reading order: {"pages": [[address, title]], "entries": [...]}; asks `maths`
-    for what results show.
+    """Return all entries in reading order: {"pages": [[address, title]], "entries": [...]}.
+
+    The formulas of results are asked of `maths`.
     """
     order = next((found["order"] for page, found in pages.items() if page == "index.html"), [])
     names = sorted(
@@ -471,7 +473,7 @@ def gather(pages: dict[str, dict], maths) -> dict:
 
 
 def dress(soup: BeautifulSoup, page: str) -> None:
-    """Take the theme's search out of a page; the page of all results gets ours."""
+    """Remove the theme's search from a page; put ours into the page of all results."""
     if dialog := soup.find(id="pst-search-dialog"):
         dialog.decompose()
     if page == "search.html" and (box := soup.select_one(".bd-search-container")):
@@ -486,8 +488,9 @@ def write(
     node: list[str],
     root: Path,
 ) -> str:
-    """Write the index and the maths of results under hashed names and tell the pages; returns what
-    went wrong, or nothing.
+    """Write the index and the maths of results under hashed names, and name them in the pages.
+
+    Return what went wrong, or "".
     """
     folder = site / "_static" / "handful"
 

@@ -1,7 +1,8 @@
 """Serve the built book on this machine only: ``python -m handful.page.serve [FOLDER] [--port N]``.
 
-Files with their right types, compressed, checked for freshness on each visit unless their name
-changes with what they hold, no listing of folders, and the headers that hosting.py advises.
+Files have their right types and are compressed, browsers check them on each visit unless their name
+changes with their contents, folders are not listed, and headers are those that hosting.py
+recommends.
 """
 
 from __future__ import annotations
@@ -60,12 +61,15 @@ COMPRESSED = {
 
 @lru_cache(maxsize=512)
 def packed(path: Path, changed: float) -> bytes:
-    """A file compressed as a web server would; `changed` is its time of change and part of the key."""
+    """Return a file compressed as a web server would send it.
+
+    `changed` is the file's time of change; it is part of the cache's key.
+    """
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
 class Handler(BaseHTTPRequestHandler):
-    """GET and HEAD of files below `folder`."""
+    """The handler of GET and HEAD requests for files below `folder`."""
 
     folder: Path
     quiet = False
@@ -78,14 +82,17 @@ class Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "handful", ""
 
     def do_GET(self) -> None:
+        """Answer a GET request."""
         self.answer(with_body=True)
 
     def do_HEAD(self) -> None:
+        """Answer a HEAD request, without the body."""
         self.answer(with_body=False)
 
     def find(self) -> Path | None:
-        """The file that the address names; none for folders without index.html and for what lies
-        outside.
+        """Return the file that the address names.
+
+        The result is None for folders without index.html and for paths outside `folder`.
         """
         path = (self.folder / unquote(urlsplit(self.path).path).lstrip("/")).resolve()
         if path.is_dir():
@@ -93,6 +100,7 @@ class Handler(BaseHTTPRequestHandler):
         return path if path.is_relative_to(self.folder) and path.is_file() else None
 
     def answer(self, with_body: bool) -> None:
+        """Send the file that the address names, or the page for unknown addresses."""
         try:
             path = self.find()
         except (ValueError, OSError):
@@ -128,6 +136,7 @@ class Handler(BaseHTTPRequestHandler):
         tag: str = "",
         coding: str = "",
     ) -> None:
+        """Send a status, the headers and, where asked for, the body."""
         self.send_response(status)
         keep = (
             "no-store"
@@ -155,28 +164,32 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, form: str, *values) -> None:
-        """Errors only: a line for each file would hide them."""
+        """Log errors only, which a line for each file would hide."""
         if not self.quiet and str(values[1] if len(values) > 1 else "").startswith(("4", "5")):
             super().log_message(form, *values)
 
 
 class Server(ThreadingHTTPServer):
+    """A server that answers each connection in a thread of its own."""
+
     daemon_threads = True
     # A port in use must be an error, not shared with another server.
     allow_reuse_port = False
 
     def handle_error(self, request, address) -> None:
+        """Ignore connections that the browser closed; report other errors."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
             super().handle_error(request, address)
 
 
 def open_server(folder: Path, port: int, quiet: bool = False) -> Server:
-    """A server of `folder` on 127.0.0.1; port 0 takes a free one."""
+    """Return a server of `folder` on 127.0.0.1; port 0 takes a free one."""
     handler = type("BoundHandler", (Handler,), {"folder": folder.resolve(), "quiet": quiet})
     return Server(("127.0.0.1", port), handler)
 
 
 def main() -> None:
+    """Serve the folder and port that the command line names."""
     from .build import SITE
 
     parser = argparse.ArgumentParser(description="Serve the built book on this machine only.")

@@ -23,7 +23,7 @@ FONTS = {"900": "fa-solid-900.ttf", "400": "fa-regular-400.ttf"}
 
 
 def without_unused_icons(css: str, used: set[str]) -> str:
-    r"""Drop the rules of icons whose class is not in `used`.
+    r"""Remove the rules of icons whose class is not in `used`.
 
     >>> print(
     ...     without_unused_icons(
@@ -41,7 +41,7 @@ def without_unused_icons(css: str, used: set[str]) -> str:
 
 
 def glyphs(css: str) -> set[int]:
-    """Code points in the private area that icon fonts use, wherever a sheet names one."""
+    """Return the code points in the private area that a sheet names, as icon fonts use them."""
     return {int(code, 16) if code else ord(letter) for code, letter in CONTENT.findall(css)}
 
 
@@ -68,7 +68,7 @@ def cut_font(source: Path, target: Path, points: set[int]) -> set[int]:
 
 
 def icon_faces(static: Path, raw: Path, points: set[int], depth: int) -> str:
-    """Make the cut fonts in ``_static/icons`` and return their @font-face rules."""
+    """Make the subset fonts in ``_static/icons`` and return their @font-face rules."""
     (static / "icons").mkdir(parents=True, exist_ok=True)
     faces = []
     for weight, name in FONTS.items():
@@ -86,8 +86,9 @@ def icon_faces(static: Path, raw: Path, points: set[int], depth: int) -> str:
 
 
 def without_data_urls(css: str, static: Path, depth: int) -> str:
-    """Write pictures that a sheet carries to ``_static/pictures``; `depth` is the sheet's folder
-    below _static.
+    """Write pictures that a sheet embeds to ``_static/pictures``.
+
+    `depth` is the number of folders between _static and the sheet.
     """
 
     def write(found: re.Match) -> str:

@@ -1,9 +1,8 @@
-"""Cards that other sites show for a link: 1200 by 630, with the page's title, its line, and its
-first plot.
+"""Cards that other sites show for a link: 1200 × 630, with the page's title, line and first plot.
 
-Drawn in the book's own type and colours when the book is built for an address (``html_baseurl``),
-since such sites take absolute addresses only.  A card is kept under a hash of what it shows:
-twenty-six of them take ten seconds.
+They are drawn in the book's own type and colours when the book is built for an address
+(``html_baseurl``), since such sites take absolute addresses only.  A card is kept under a hash of
+what it shows: twenty-six of them take ten seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ SERIF, SANS = ["Source Serif 4", "DejaVu Serif"], ["Source Sans 3", "DejaVu Sans
 
 @cache
 def fonts(root: Path, folder: Path) -> None:
-    """Give matplotlib the book's fonts, which come as woff and which it reads as TrueType only."""
+    """Make the book's fonts, which are woff files, available to matplotlib as TrueType."""
     from fontTools.ttLib import TTFont
     from matplotlib import font_manager
 
@@ -54,7 +53,7 @@ def fonts(root: Path, folder: Path) -> None:
 
 @cache
 def explorers() -> dict:
-    """Every declared explorer by its name."""
+    """Return every declared explorer by its name."""
     import handful.explorers as package
 
     from .explorer import Explorer
@@ -72,7 +71,7 @@ def explorers() -> dict:
 
 
 def draw(title: str, line: str, above: str, explorer):
-    """The card as a matplotlib Figure; `explorer` may be None."""
+    """Return the card as a matplotlib Figure; `explorer` may be None."""
     import numpy as np
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -150,8 +149,10 @@ def write(
     name: str = "",
     drawing: str = "",
 ) -> None:
-    """Write a card's PNG; `name` is the explorer on it and `drawing` the markup of its still
-    figure, by which it is kept.
+    """Write a card's PNG.
+
+    `name` is the explorer on it, and `drawing` the markup of its still figure, which is part of the
+    key under which it is kept.
     """
     parts = (
         title,

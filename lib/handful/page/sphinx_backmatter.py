@@ -1,7 +1,7 @@
-"""Back matter that the build writes by itself: links to the glossary, and the index of numbers.
+"""Back matter that the build generates: links to the glossary, and the index of numbers.
 
 The first use of each glossary term on a page becomes a link to its definition, and ``{numbers}`` on
-a page lists every live number and every fact of the whole book with the place where it stands.
+a page lists every live number and every fact of the whole book with its place.
 """
 
 from __future__ import annotations
@@ -50,11 +50,14 @@ CLOSED = (
 
 
 class numbers_index(nodes.General, nodes.Element):
-    """Where the index of numbers goes."""
+    """The placeholder for the index of numbers."""
 
 
 class NumbersDirective(Directive):
+    """The directive ``{numbers}``: the index of numbers."""
+
     def run(self):
+        """Return the placeholder for the index of numbers."""
         return [numbers_index("")]
 
 
@@ -62,7 +65,7 @@ class NumbersDirective(Directive):
 
 
 def pattern(terms) -> re.Pattern | None:
-    """Any of these terms as a word, or its plain plural, longest first.
+    """Return a pattern for any of these terms as a word or its plain plural, longest first.
 
     >>> pattern(["batch", "balance batch"]).search("two Balance batches")[0]
     'Balance batches'
@@ -82,7 +85,7 @@ def pattern(terms) -> re.Pattern | None:
 
 
 def term_of(found: str, terms) -> str:
-    """The glossary's spelling of a match."""
+    """Return the glossary's spelling of a match."""
     for plural in ("", "s", "es"):
         word = found.removesuffix(plural) if plural else found
         for term in terms:
@@ -92,7 +95,7 @@ def term_of(found: str, terms) -> str:
 
 
 def glossary(env) -> dict[str, tuple[str, str]]:
-    """Term → (page, anchor)."""
+    """Return the place of each term: term → (page, anchor)."""
     return {
         name: (page, anchor)
         for name, _, kind, page, anchor, _ in env.get_domain("std").get_objects()
@@ -131,7 +134,7 @@ def link_terms(app, doctree, docname: str) -> None:
 
 
 def mark(app, doctree) -> None:
-    """An anchor for each number of the page's own, in the order in which they stand."""
+    """Add an anchor to each number of the page's own, in the order of the page."""
     page = app.env.docname
     numbers = (
         node
@@ -143,7 +146,7 @@ def mark(app, doctree) -> None:
 
 
 def repeated(node: nodes.Node, page: str) -> bool:
-    """Whether it stands in a card or problem that another page shows as its own."""
+    """Check whether a node is in a card or problem that another page shows as its own."""
     while node is not None:
         if isinstance(node, exercise_part) and "chapter" in node:
             return node["chapter"] != page
@@ -152,7 +155,7 @@ def repeated(node: nodes.Node, page: str) -> bool:
 
 
 def setting(entry: dict) -> str:
-    """What an author has set, in words.
+    """Return, in words, what an author has set.
 
     >>> setting({"set": {"batch": 256.0, "hardware": "H100 SXM"}})
     'batch 256, H100 SXM'
@@ -164,9 +167,9 @@ def setting(entry: dict) -> str:
 
 
 def gather(env) -> tuple[dict, dict]:
-    """Formula → places of its live numbers; (label, source) → places of that fact.
+    """Return the places of live numbers by formula, and those of facts by (label, source).
 
-    A place: text, setting, page, anchor.
+    A place is its text, setting, page and anchor.
     """
     live, facts = defaultdict(list), defaultdict(list)
     for page in sorted(env.found_docs, key=lambda name: (name not in env.titles, name)):
@@ -183,11 +186,12 @@ def gather(env) -> tuple[dict, dict]:
 
 
 def cell(*children) -> nodes.entry:
+    """Return a table cell with one paragraph."""
     return nodes.entry("", nodes.paragraph("", "", *children))
 
 
 def listing(app, docname: str, head: list[str], groups) -> nodes.table:
-    """A table of (name cells, places)."""
+    """Return a table whose rows are (name cells, places)."""
     table, group, body = (
         nodes.table(classes=["numbers-index"]),
         nodes.tgroup(cols=len(head)),
@@ -213,6 +217,7 @@ def listing(app, docname: str, head: list[str], groups) -> nodes.table:
 
 
 def fill(app, doctree, docname: str) -> None:
+    """Replace the placeholder by the index of numbers."""
     for node in list(doctree.findall(numbers_index)):
         live, facts = gather(app.env)
         known = registry()
@@ -233,6 +238,7 @@ def fill(app, doctree, docname: str) -> None:
 
 
 def setup(app):
+    """Register the directive, its node and the handlers."""
     app.add_node(numbers_index)
     app.add_directive("numbers", NumbersDirective)
     app.connect("doctree-read", mark)

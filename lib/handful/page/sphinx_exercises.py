@@ -1,9 +1,8 @@
-"""Cards and problems on the pages: each in its chapter, and all of them on the pages that
-``{study}`` makes.
+"""Cards and problems in Sphinx: in their chapters, and on the pages that ``{study}`` makes.
 
 Cards go to the end of the section that they name, problems to the end of "Check yourself".  Their
-Markdown is parsed by the page's own parser, as a document of its own that begins at the line where
-it stands in its file, so that a mistake is reported with that file and line.
+Markdown is parsed by the page's own parser, as a document of its own that begins at its line in its
+file, so that an error is reported with that file and line.
 """
 
 from __future__ import annotations
@@ -37,16 +36,18 @@ logger = logging.getLogger(__name__)
 
 
 class exercise_part(nodes.General, nodes.Element):
-    """An HTML element of a card or problem: its `tag` and `data`; other formats show what is in it,
-    one after the other.
+    """An HTML element of a card or problem: its `tag` and `data`.
+
+    Other formats show its children, one after the other.
     """
 
 
 class exercise_line(nodes.General, nodes.TextElement):
-    """A line of words that is an HTML element of its own: `tag` and `data`; a paragraph elsewhere."""
+    """An HTML element with a line of words: its `tag` and `data`; elsewhere a paragraph."""
 
 
 def visit_html(self, node) -> None:
+    """Write the start tag of an element."""
     self.body.append(
         self.starttag(
             node,
@@ -58,20 +59,23 @@ def visit_html(self, node) -> None:
 
 
 def depart_html(self, node) -> None:
+    """Write the end tag of an element."""
     self.body.append(f"</{node['tag']}>\n")
 
 
 def visit_plain(self, node) -> None:
-    """Elsewhere what waits for a script is left out."""
+    """Skip, in other formats, what waits for a script."""
     if "hidden" in node.get("data", {}):
         raise nodes.SkipNode
 
 
 def visit_line(self, node) -> None:
+    """Begin a paragraph, in other formats."""
     self.visit_paragraph(node)
 
 
 def depart_line(self, node) -> None:
+    """End a paragraph, in other formats."""
     self.depart_paragraph(node)
 
 
@@ -82,12 +86,14 @@ def made(
     data: dict | None = None,
     ids: Iterable[str] = (),
 ) -> exercise_part:
+    """Return an element; `classes` are separated by spaces."""
     return exercise_part(
         "", *children, tag=tag, classes=classes.split(), data=data or {}, ids=list(ids)
     )
 
 
 def said(tag: str, classes: str = "", *children: nodes.Node, text: str = "") -> exercise_line:
+    """Return an element with a line of words; `classes` are separated by spaces."""
     return exercise_line(
         "", "", *(children or [nodes.Text(text)]), tag=tag, classes=classes.split()
     )
@@ -97,7 +103,7 @@ def said(tag: str, classes: str = "", *children: nodes.Node, text: str = "") -> 
 
 
 class Texts:
-    """Parses what exercises say, for one page."""
+    """The parser of exercises' texts, for one page."""
 
     def __init__(self, document: nodes.document) -> None:
         self.env = document.settings.env
@@ -109,7 +115,7 @@ class Texts:
         self.renderer.setup_render(parser.options, {})  # once: it is what takes time
 
     def blocks(self, text: str, file: str, first: int) -> list[nodes.Node]:
-        """Paragraphs and the like, from Markdown that stands in `file` from line `first` on."""
+        """Parse Markdown that begins at line `first` of `file`, and return its blocks."""
         self.own["source"] = self.own.reporter.source = str(ROOT / file)
         found = nodes.Element()
         with self.renderer.current_node_context(found):
@@ -117,10 +123,11 @@ class Texts:
         return found.children
 
     def part(self, source: Part, file: str) -> list[nodes.Node]:
+        """Parse a part of an entry, and return its blocks."""
         return self.blocks(source.text, file, source.line)
 
     def words(self, text: str, file: str, first: int) -> list[nodes.Node]:
-        """What stands within one line."""
+        """Parse Markdown of one line, and return the nodes within it."""
         found = self.blocks(text, file, first)
         return (
             found[0].children
@@ -130,11 +137,13 @@ class Texts:
 
 
 class DrawnRole(BookRole):
-    """A number, or a row's name, that a problem draws: as the seed 0 has it, until a script draws
-    again.
+    """The role ``{drawn}``: a number, or a row's name, that a problem draws.
+
+    It shows what the seed 0 draws, until a script draws again.
     """
 
     def resolve(self, text: str) -> nodes.Node:
+        """Return the node for what the problem draws."""
         problem, requests = self.env.temp_data.get("handful_drawn", (None, []))
         if problem is None:
             raise AskError("{drawn} shows what a problem draws, and so stands in problems only.")
@@ -150,7 +159,7 @@ class DrawnRole(BookRole):
 
 
 def foot(texts: Texts, thing: Card | Problem, name: str, kind: str, before: str) -> exercise_line:
-    """What it is, where the book speaks of it, and where the lecture does."""
+    """Return the line with the kind of a card or problem, its section and its lecture time."""
     link = nodes.reference(
         "",
         "",
@@ -183,6 +192,7 @@ def foot(texts: Texts, thing: Card | Problem, name: str, kind: str, before: str)
 
 
 def card_node(texts: Texts, card: Card) -> exercise_part:
+    """Return the element of a card."""
     data = {
         "data-card": card.id,
         "data-kind": card.kind,
@@ -208,6 +218,7 @@ def card_node(texts: Texts, card: Card) -> exercise_part:
 
 
 def cards_node(texts: Texts, group: list[Card]) -> exercise_part:
+    """Return the element of several cards."""
     # A group, not an <aside>: a chapter has dozens, too many for the list of landmarks that a
     # screen reader offers.
     return made(
@@ -222,6 +233,7 @@ def cards_node(texts: Texts, group: list[Card]) -> exercise_part:
 
 
 def problem_node(texts: Texts, problem: Problem) -> exercise_part:
+    """Return the element of a problem, with its specification for the page's script."""
     requests: list[str] = []
     entry = problem.entry
     texts.env.temp_data["handful_drawn"] = problem, requests
@@ -303,7 +315,7 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
 
 
 def letters(problem: Problem) -> list[nodes.Node]:
-    """The letters of a formula that is asked for, as they are typed, with their meaning."""
+    """Return the letters of a formula that is asked for, as they are typed, with their meaning."""
     rows = []
     for name in problem.letters:
         typed = (
@@ -328,6 +340,7 @@ def letters(problem: Problem) -> list[nodes.Node]:
 
 
 def block(name: str, data: dict) -> nodes.raw:
+    """Return a JSON block for the page's script."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace(
         "<", "\\u003c"
     )
@@ -340,11 +353,12 @@ def block(name: str, data: dict) -> nodes.raw:
 
 
 class PlaceExercises(SphinxTransform):
-    """Puts a chapter's cards and problems into it."""
+    """The transform that puts a chapter's cards and problems into it."""
 
     default_priority = 200  # before what looks after typography and references
 
     def apply(self, **kwargs) -> None:
+        """Put the cards and problems of this page into their sections."""
         page = self.env.docname
         mine = (
             [card for card in cards().values() if card.chapter == page],
@@ -409,7 +423,7 @@ class PlaceExercises(SphinxTransform):
 
 
 def put(section: nodes.section, node: nodes.Node) -> None:
-    """To the section's own end, before the sections within it."""
+    """Insert a node at the end of a section's own text, before the sections within it."""
     at = next(
         (i for i, child in enumerate(section.children) if isinstance(child, nodes.section)),
         len(section.children),
@@ -418,13 +432,15 @@ def put(section: nodes.section, node: nodes.Node) -> None:
 
 
 class StudyDirective(SphinxDirective):
-    """``{study} review``, ``{study} practice`` or ``{study} progress``: the pages of the whole
-    book.
+    """The directives ``{study} review``, ``{study} practice`` and ``{study} progress``.
+
+    They make the pages of the whole book.
     """
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
+        """Return the cards or problems of the whole book, by chapter."""
         name = self.arguments[0]
         if name not in STUDY:
             raise self.error(
@@ -457,7 +473,7 @@ class StudyDirective(SphinxDirective):
 
 
 def contents() -> dict:
-    """Chapters with their cards and problems, in the book's order."""
+    """Return the chapters with their cards and problems, in the book's order."""
     found = by_chapter([*cards().values(), *problems().values()])
     return {
         "chapters": [
@@ -473,6 +489,7 @@ def contents() -> dict:
 
 
 def link_sections(app, doctree, docname: str) -> None:
+    """Resolve the links to sections of other pages."""
     for node in [node for node in doctree.findall(nodes.reference) if "exercise" in node]:
         page, anchor = node["exercise"]
         try:
@@ -488,8 +505,9 @@ def link_sections(app, doctree, docname: str) -> None:
 
 
 def reading(env) -> dict[str, tuple[str, str]]:
-    """Page → what it shows ("chapter", or the name of a page to study from), and the digest of
-    that.
+    """Return, for each page, what it shows and the digest of that.
+
+    What it shows is "chapter", or the name of a page to study from.
     """
     if not hasattr(env, "handful_exercises"):
         env.handful_exercises = {}
@@ -497,6 +515,7 @@ def reading(env) -> dict[str, tuple[str, str]]:
 
 
 def digest(shows: str, page: str = "") -> str:
+    """Return the hash of the exercises that a page shows."""
     every = [*in_book_order(cards().values()), *in_book_order(problems().values())]
     wanted = {
         "chapter": lambda one: one.chapter == page,
@@ -508,21 +527,24 @@ def digest(shows: str, page: str = "") -> str:
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:
+    """Return the pages whose exercises have changed."""
     known, nothing = reading(env), ("chapter", digest("chapter"))
     found = {page: known.get(page, nothing) for page in env.found_docs}
     return [page for page, (shows, was) in found.items() if digest(shows, page) != was]
 
 
 def purge(app, env, docname: str) -> None:
+    """Forget what a page showed."""
     reading(env).pop(docname, None)
 
 
 def merge(app, env, docnames, other) -> None:
+    """Take over what the pages of another process showed."""
     reading(env).update({name: entry for name, entry in reading(other).items() if name in docnames})
 
 
 def check(app) -> None:
-    """A file that cannot be read stops the build with its one sentence."""
+    """Stop the build with one sentence where a source file cannot be read."""
     try:
         cards(), problems()
     except SourceError as error:
@@ -530,6 +552,7 @@ def check(app) -> None:
 
 
 def setup(app):
+    """Register nodes, the role, the directive, the transform and the handlers."""
     text_only = (visit_plain, as_text)
     paragraph = (visit_line, depart_line)
     app.add_node(

@@ -1,5 +1,4 @@
-"""The book's roles in Sphinx: {live}, {lecture}, {spoken}, {given}, {fact}, {claim}, {where} and
-{always}.
+"""The book's roles in Sphinx: live, lecture, spoken, given, fact, claim, where and always.
 
 What depends on the scenario says when it is true: ``{where}`` shows its text only then,
 ``{always}`` asserts it for every scenario, and the tests look for one where it is false.
@@ -22,28 +21,32 @@ from . import ledger, roles
 
 
 class figure_in_text(nodes.Inline, nodes.TextElement):
-    """A number that the page's script knows: `kind` is "live" or "fact", `data` its data-
-    attributes.
+    """A number that the page's script knows: `kind` is "live" or "fact".
+
+    `data` holds its data-attributes.
     """
 
 
 def visit_html(self, node: figure_in_text) -> None:
+    """Write the start tag of a number."""
     data = {f"data-{name}": value for name, value in node["data"].items()}
     self.body.append(self.starttag(node, "span", "", CLASS=node["kind"], **data))
 
 
 def depart_html(self, node: figure_in_text) -> None:
+    """Write the end tag of a number."""
     self.body.append("</span>")
 
 
 def as_text(self, node: figure_in_text) -> None:
-    """Other formats show the text only."""
+    """Write nothing: other formats show the text only."""
 
 
 class BookRole(SphinxRole):
-    """A role whose mistakes are errors of the build, with page and line."""
+    """A role whose errors are errors of the build, with page and line."""
 
     def run(self):
+        """Return the role's node, or an error with the line."""
         try:
             return [self.resolve(" ".join(self.text.split()))], []
         except roles.RoleError as error:
@@ -51,11 +54,15 @@ class BookRole(SphinxRole):
             return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
 
     def resolve(self, text: str) -> nodes.Node:
+        """Return the node for the role's text."""
         raise NotImplementedError
 
 
 class LiveRole(BookRole):
+    """The role ``{live}``: a number that is computed for the reader's scenario."""
+
     def resolve(self, text: str) -> nodes.Node:
+        """Return the number, and note it for the page's data."""
         entry = roles.live(text)
         shown = entry.pop("text")
         # Equal numbers on a page share a key.
@@ -68,14 +75,20 @@ class LiveRole(BookRole):
 
 
 class FactRole(BookRole):
+    """The role ``{fact}``: a number from a source."""
+
     def resolve(self, text: str) -> nodes.Node:
+        """Return the fact with its label and source."""
         found = roles.fact(text)
         data = {"label": found["label"], "source": found["source"]}
         return figure_in_text("", "", nodes.Text(found["text"]), kind="fact", data=data)
 
 
 class LectureRole(BookRole):
+    """The role ``{lecture}``: a time of the lecture, linked to it."""
+
     def resolve(self, text: str) -> nodes.Node:
+        """Return the link to that time of the lecture."""
         address, title = roles.lecture_address(text), roles.lecture_title(text)
         return nodes.reference(
             "",
@@ -89,21 +102,26 @@ class LectureRole(BookRole):
 
 
 class SpokenRole(BookRole):
+    """The role ``{spoken}``: a number that the lecture says."""
+
     def resolve(self, text: str) -> nodes.Node:
+        """Return the number as it was said."""
         return nodes.inline("", "", nodes.Text(text), classes=["spoken"])
 
 
 class GivenRole(BookRole):
-    """A number that the book sets itself: an input or a count, never a result."""
+    """The role ``{given}``: a number that the book sets, as an input or a count, never a result."""
 
     def resolve(self, text: str) -> nodes.Node:
+        """Return the number as it is given."""
         return nodes.inline("", "", nodes.Text(text), classes=["given"])
 
 
 class ClaimRole(BookRole):
-    """The verdict on a claim of the lecture, leading to its row in the ledger."""
+    """The role ``{claim}``: the verdict on a claim, linked to its row in the ledger."""
 
     def resolve(self, text: str) -> nodes.Node:
+        """Return the verdict with its link."""
         found = roles.claim(text)
         return nodes.reference(
             "",
@@ -117,14 +135,15 @@ class ClaimRole(BookRole):
 
 
 class where_text(nodes.Inline, nodes.TextElement):
-    """Text within a paragraph that holds under a condition."""
+    """A text within a paragraph that holds under a condition."""
 
 
 class where_block(nodes.General, nodes.Element):
-    """Paragraphs that hold under a condition."""
+    """One or more paragraphs that hold under a condition."""
 
 
 def visit_where(self, node: nodes.Element) -> None:
+    """Write the start tag, hidden where the condition is false for the book's scenario."""
     name = "span" if isinstance(node, where_text) else "div"
     hidden = {} if node["holds"] else {"hidden": "hidden"}
     self.body.append(
@@ -140,21 +159,24 @@ def visit_where(self, node: nodes.Element) -> None:
 
 
 def depart_where(self, node: nodes.Element) -> None:
+    """Write the end tag."""
     self.body.append("</span>" if isinstance(node, where_text) else "</div>\n")
 
 
 def skip_unless_it_holds(self, node: nodes.Element) -> None:
-    """Other formats show what holds for the book's own scenario."""
+    """Show, in other formats, only what holds for the book's own scenario."""
     if not node["holds"]:
         raise nodes.SkipNode
 
 
 class WhereRole(BookRole):
-    """Text that holds under a condition: {where}``CONDITION | text``; its text may hold other
-    roles.
+    """The roles {where} and {always}: text that holds under a condition.
+
+    They are written {where}``CONDITION | text``; the text may hold other roles.
     """
 
     def resolve(self, text: str) -> nodes.Node:
+        """Return the text with its condition."""
         condition, words = roles.condition_and_text(text)
         inside, _ = self.inliner.parse(words, self.lineno, None, nodes.Element())
         if self.name == "always":
@@ -163,8 +185,9 @@ class WhereRole(BookRole):
 
 
 class WhereDirective(SphinxDirective):
-    """Paragraphs that hold under a condition, which is the argument; `with-next` hides what follows
-    too.
+    """The directives {where} and {always}: paragraphs that hold under a condition.
+
+    The condition is the argument; the option `with-next` hides what follows too.
     """
 
     required_arguments = 1
@@ -173,6 +196,7 @@ class WhereDirective(SphinxDirective):
     option_spec = {"with-next": directives.flag}
 
     def run(self) -> list[nodes.Node]:
+        """Return the paragraphs with their condition."""
         try:
             condition = roles.condition(self.arguments[0])
         except roles.RoleError as error:
@@ -187,28 +211,32 @@ class WhereDirective(SphinxDirective):
 
 
 def publish_claims(app, exception) -> None:
-    """The ledger's data lie beside its page."""
+    """Write the ledger's data beside its page."""
     if exception is None and app.builder.format == "html" and "claims" in app.env.found_docs:
         ledger.publish(Path(app.outdir))
 
 
 def on_pages(env) -> dict:
+    """Return the live numbers of each page, by key."""
     if not hasattr(env, "handful_on_pages"):
         env.handful_on_pages = {}
     return env.handful_on_pages
 
 
 def purge(app, env, docname: str) -> None:
+    """Forget the live numbers of a page."""
     on_pages(env).pop(docname, None)
 
 
 def merge(app, env, docnames, other) -> None:
+    """Take over the live numbers of another process's pages."""
     on_pages(env).update({name: page for name, page in on_pages(other).items() if name in docnames})
 
 
 def block(page: dict) -> str:
-    """The JSON blocks of one page: what computes, and what is read when a box opens for the first
-    time.
+    """Return the JSON blocks of one page.
+
+    One holds what is computed, the other what is read when a box opens for the first time.
     """
     names = sorted({entry["formula"] for entry in page.values()})
     data = {"formulas": {name: roles.formula_entry(name) for name in names}, "numbers": page}
@@ -223,13 +251,14 @@ def _json(name: str, data: dict) -> str:
 
 
 def add_block(app, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Add the JSON blocks to a page's body."""
     page = on_pages(app.env).get(pagename)
     if page and "body" in context:
         context["body"] += block(page)
 
 
 def setup(app):
-    """Register roles, node and page data."""
+    """Register roles, nodes and page data."""
     text_only = (as_text, as_text)
     app.add_node(
         figure_in_text,

@@ -1,5 +1,6 @@
-"""Sphinx's side of the maths: mark each formula for ``typeset.mjs``, which KaTeX sets when the site
-is finished.
+"""The maths renderer in Sphinx: it marks each formula, which ``typeset.mjs`` sets later.
+
+KaTeX sets the formulas when the site is finished.
 
 A formula comes out as ``<span class="math" data-tex="…">`` in a line and ``<div class="math"
 data-tex="…">`` on its own; output of code cells may use the same two.  Until it is typeset, the
@@ -18,7 +19,7 @@ NUMBERED = re.compile(r"\\(begin|end)\{(align|alignat|equation|gather|multline|C
 
 
 def plain_tex(tex: str, nowrap: bool = False) -> str:
-    r"""One display formula from the text of a maths block.
+    r"""Return one display formula from the text of a maths block.
 
     Blank lines part several formulas and ``\\`` breaks lines, as Sphinx documents for its maths
     directive.
@@ -52,7 +53,7 @@ def plain_tex(tex: str, nowrap: bool = False) -> str:
 
 
 def visit_math(self, node: nodes.math) -> None:
-    """A formula within a line."""
+    """Write a formula within a line."""
     self.body.append(
         self.starttag(
             node,
@@ -67,7 +68,7 @@ def visit_math(self, node: nodes.math) -> None:
 
 
 def visit_displaymath(self, node: nodes.math_block) -> None:
-    """A formula on its own, with its number and a link to itself where it has a label."""
+    """Write a formula on its own, with its number and a link to itself where it has a label."""
     tex = plain_tex(node.astext(), bool(node.get("nowrap") or node.get("no-wrap")))
     self.body.append(self.starttag(node, "div", CLASS="math-block notranslate nohighlight"))
     self.body.append(f'<div class="math" data-tex="{self.attval(tex)}">{self.encode(tex)}</div>')

@@ -1,8 +1,10 @@
-"""The teacher's pages in Sphinx: ``{course} NAME`` and ``{assignments}`` are tables, ``{count}`` is
-a number of things, ``{checked}`` is what a student's check says.
+"""The teacher's pages in Sphinx: course and assignment tables, counts, and example checks.
 
-They depend on what stands in other files, so a page that uses them is out of date when what they
-say is.
+``{course} NAME`` and ``{assignments}`` are tables, ``{count}`` is a number of things, and
+``{checked}`` is what a student's check says.
+
+They depend on other files, so a page that uses them is out of date when its tables or numbers
+change.
 """
 
 from __future__ import annotations
@@ -20,19 +22,21 @@ from .sphinx_exercises import exercise_part, made, said
 
 
 def link(page: str, text: str, anchor: str = "") -> nodes.reference:
-    """To another page; `sphinx_exercises.link_sections` knows its address."""
+    """Return a link to another page, whose address `sphinx_exercises.link_sections` resolves."""
     return nodes.reference("", "", nodes.Text(text), internal=True, exercise=(page, anchor))
 
 
 def line(*pieces) -> exercise_part:
+    """Return a paragraph of texts and nodes."""
     return said(
         "p", "", *(nodes.Text(piece) if isinstance(piece, str) else piece for piece in pieces)
     )
 
 
 def table(head: list[str], rows: list[list[list[nodes.Node]]]) -> exercise_part:
-    """Rows of cells, each a list of nodes; on a narrow screen each cell goes under its column's
-    name.
+    """Return a table of rows of cells, each a list of nodes.
+
+    On a narrow screen each cell goes under its column's name.
     """
 
     def row(cells) -> exercise_part:
@@ -59,7 +63,10 @@ def table(head: list[str], rows: list[list[list[nodes.Node]]]) -> exercise_part:
 
 
 class CountRole(SphinxRole):
+    """The role ``{count}``: the number of things of a kind."""
+
     def run(self):
+        """Return the number, or an error with the line."""
         try:
             watched(self.env).setdefault(self.env.docname, "")
             return [nodes.Text(teaching.count(self.text.strip()))], []
@@ -69,9 +76,12 @@ class CountRole(SphinxRole):
 
 
 class CourseDirective(SphinxDirective):
+    """The directive ``{course} NAME``: the table of a course."""
+
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
+        """Return the table of the course, and the sums below it."""
         watched(self.env).setdefault(self.env.docname, "")
         try:
             course = teaching.course(self.arguments[0])
@@ -83,6 +93,7 @@ class CourseDirective(SphinxDirective):
         ]
 
     def day(self, course: teaching.Course):
+        """Return the column heads and rows of a course of one day."""
         rows = []
         for one in course.sessions:
             pages = (
@@ -112,6 +123,7 @@ class CourseDirective(SphinxDirective):
         return ["Hour", "Show", "Do", "Time"], rows
 
     def weeks(self, course: teaching.Course):
+        """Return the column heads and rows of a course of several weeks."""
         rows = []
         for number, one in enumerate(course.sessions, 1):
             read = [line(link(page, teaching.pages()[page])) for page in one.pages]
@@ -143,6 +155,7 @@ class CourseDirective(SphinxDirective):
         return ["Week", "Read before", "Show in class", "Practise", "Assignment"], rows
 
     def sum(self, course: teaching.Course) -> nodes.Node:
+        """Return the sentence with the hours and points of a course."""
         inside = sum(one.minutes for one in course.sessions)
         home = [a for one in course.sessions for a in one.assignments]
         text = f"Together: {teaching.hours(inside)} in class"
@@ -159,11 +172,12 @@ class CourseDirective(SphinxDirective):
 
 
 def every(assignment) -> float:
-    """Its points, the grader's and the teacher's."""
+    """Return all points of an assignment, the grader's and the teacher's."""
     return assignment.points + assignment.waiting
 
 
 def joined(pieces) -> list[nodes.Node]:
+    """Return nodes with commas between them."""
     found: list[nodes.Node] = []
     for piece in pieces:
         found += [nodes.Text(", ")] if found else []
@@ -172,21 +186,28 @@ def joined(pieces) -> list[nodes.Node]:
 
 
 def shown(one: teaching.Shown) -> nodes.Node:
+    """Return a line with a link to an explorer."""
     return line(link(one.page, one.title, one.anchor))
 
 
 def problem(one) -> nodes.reference:
+    """Return a link to a problem."""
     return link("practice", one.id.replace("-", " "), f"problem-{one.id}")
 
 
 def given(one) -> nodes.reference:
+    """Return a link to an assignment."""
     return link("assignments", one.title, f"assignment-{one.name}")
 
 
 class AssignmentsDirective(SphinxDirective):
-    """Every assignment: its page, its minutes and points, and what each question asks."""
+    """The directive ``{assignments}``: the table of all assignments.
+
+    A row has its page, its minutes and points, and what each question asks.
+    """
 
     def run(self) -> list[nodes.Node]:
+        """Return the table of all assignments."""
         watched(self.env).setdefault(self.env.docname, "")
         rows = []
         for one in teaching.assignments().values():
@@ -216,13 +237,15 @@ class AssignmentsDirective(SphinxDirective):
 
 
 class CheckedDirective(SphinxDirective):
-    """``{checked} ASSIGNMENT QUESTION TURN STUDENT``: what that student's notebook says to that
-    wrong turn.
+    """The directive ``{checked} ASSIGNMENT QUESTION TURN STUDENT``.
+
+    It shows what that student's notebook says to that wrong turn.
     """
 
     required_arguments = 4
 
     def run(self) -> list[nodes.Node]:
+        """Return the output of the check as a literal block."""
         watched(self.env).setdefault(self.env.docname, "")
         try:
             said = teaching.checked(*self.arguments)
@@ -237,13 +260,14 @@ class CheckedDirective(SphinxDirective):
 
 
 def watched(env) -> dict[str, str]:
-    """Page → the digest of all that these tables and numbers come from."""
+    """Return, for each page, the digest of the sources of its tables and numbers."""
     if not hasattr(env, "handful_teaching"):
         env.handful_teaching = {}
     return env.handful_teaching
 
 
 def digest() -> str:
+    """Return the hash of the sources of all tables and numbers."""
     texts = [
         str(len(teaching.explorers())),
         repr(list(teaching.pages().items())),
@@ -258,26 +282,30 @@ def digest() -> str:
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:
+    """Return the pages whose tables or numbers have changed."""
     now = digest()
     return [page for page, was in watched(env).items() if was != now and page in env.found_docs]
 
 
 def remember(app, env) -> None:
+    """Note the present digest for the pages that were read."""
     now = digest()
     for page in watched(env):
         watched(env)[page] = now
 
 
 def purge(app, env, docname: str) -> None:
+    """Forget the digest of a page."""
     watched(env).pop(docname, None)
 
 
 def merge(app, env, docnames, other) -> None:
+    """Take over the digests of another process's pages."""
     watched(env).update({name: entry for name, entry in watched(other).items() if name in docnames})
 
 
 def check(app) -> None:
-    """A file that cannot be read stops the build with its one sentence."""
+    """Stop the build with one sentence where a source file cannot be read."""
     try:
         teaching.assignments()
     except (SourceError, ValueError) as error:
@@ -285,6 +313,7 @@ def check(app) -> None:
 
 
 def setup(app):
+    """Register the role, the directives and the handlers."""
     app.add_role("count", CountRole())
     app.add_directive("course", CourseDirective)
     app.add_directive("assignments", AssignmentsDirective)

@@ -1,7 +1,7 @@
-"""What the teacher's pages count and list: courses, explorers, cards, problems, assignments; none
-of it typed in a page.
+"""The contents of the teacher's pages: courses, explorers, cards, problems and assignments.
 
-``courses.toml`` says what a course does in which session, by names; here they are looked up.
+None of it is typed in a page: ``courses.toml`` says, by names, what a course does in which session,
+and here the names are looked up.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FIELDS = {"title", "minutes", "pages", "show", "problems", "assign", "says"}
 
 
 class TeachingError(ValueError):
-    """A course, or a page, that names what is not there."""
+    """A course or a page that names something that does not exist."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An explorer on the page where it first stands; `anchor` is its place there."""
+    """An explorer on the page where it first appears; `anchor` is its place there."""
 
     name: str
     page: str
@@ -42,8 +42,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class Session:
-    """One row of a course; `minutes` in class, `starts` in minutes after midnight where the course
-    has an hour.
+    """A row of a course.
+
+    `minutes` are in class; `starts` is in minutes after midnight, where the course has an hour.
     """
 
     title: str
@@ -77,7 +78,8 @@ class Course:
 
 
 def hours(minutes: float) -> str:
-    """
+    """Return a length of time in words.
+
     >>> hours(45), hours(60), hours(150), hours(690)
     ('45 minutes', '1 hour', '2½ hours', '11½ hours')
     >>> hours(675)
@@ -90,7 +92,8 @@ def hours(minutes: float) -> str:
 
 
 def clock(minutes: int) -> str:
-    """
+    """Return a time of day, given in minutes after midnight.
+
     >>> clock(9 * 60 + 5)
     '9:05'
     """
@@ -102,7 +105,7 @@ def clock(minutes: int) -> str:
 
 @cache
 def pages() -> dict[str, str]:
-    """Page → its title, in reading order, without the first page."""
+    """Return the title of each page, in reading order, without the first page."""
     import yaml
 
     from .build import chapters
@@ -116,7 +119,7 @@ def pages() -> dict[str, str]:
 
 @cache
 def explorers() -> dict[str, Shown]:
-    """Name of an explorer on a page, as ``page/name`` → where it stands."""
+    """Return each explorer on a page by its name, ``page/name``."""
     found = {}
     for page in pages():
         for module, names in _SHOWN.findall((BOOK / f"{page}.md").read_text("utf-8")):
@@ -128,7 +131,7 @@ def explorers() -> dict[str, Shown]:
 
 @cache
 def assignments() -> dict[str, object]:
-    """Name → assignment, in the order of the book."""
+    """Return each assignment by its name, in the order of the book."""
     from ..classroom.assignment import assignments as read
 
     order = {page: place for place, page in enumerate(pages())}
@@ -149,13 +152,14 @@ COUNTED = {
 
 
 def count(what: str) -> str:
-    """How many there are, as a figure.
+    """Return the number of things of a kind, as a figure.
 
     >>> count("chapters")
     '9'
     >>> count("chapter")
     Traceback (most recent call last):
-    handful.page.teaching.TeachingError: There is no count of 'chapter'; there are assignments, cards, chapters, ...
+    handful.page.teaching.TeachingError: There is no count of 'chapter';
+    there are assignments, cards, chapters, ...
     """
     if what not in COUNTED:
         raise TeachingError(
@@ -165,7 +169,7 @@ def count(what: str) -> str:
 
 
 def checked(name: str, question: str, turn: str, student: str) -> str:
-    """What a student's check cell says to a wrong turn.
+    """Return what a student's check cell says to a wrong turn.
 
     >>> checked("roofline", "step_time", "memory-only", "ada").splitlines()[0]
     'step_time (4 points): not right yet: 2 of 3 calls; 8 more are tried after you hand in.'
@@ -188,7 +192,7 @@ def checked(name: str, question: str, turn: str, student: str) -> str:
 
 
 def course(name: str) -> Course:
-    """A course with everything looked up.
+    """Return a course with everything looked up.
 
     >>> workshop = course("workshop")
     >>> clock(workshop.sessions[0].starts), workshop.sessions[0].show[0].title

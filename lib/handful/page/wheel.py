@@ -1,6 +1,4 @@
-"""The package as a wheel, built with the book and published beside it: what notebooks and in-page
-Python install.
-"""
+"""The package as a wheel, published beside the book for notebooks and for Python in the page."""
 
 from __future__ import annotations
 
@@ -14,12 +12,14 @@ FOLDER = "_static/wheels"  # on the site
 
 
 def build(root: Path, target: Path, state: str) -> Path:
-    """The wheel in `target`, made anew where `state`, a hash of what it is made from, has changed.
+    """Build the wheel in `target`, and return it.
+
+    It is built again only where `state`, a hash of its sources, has changed.
 
     Raises
     ------
     RuntimeError
-        With pip's last lines, where no wheel came of it.
+        With pip's last lines, where the build failed.
     """
     stamp = target / ".made-from"
     made = sorted(target.glob("*.whl"))
@@ -51,12 +51,12 @@ def build(root: Path, target: Path, state: str) -> Path:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, as pip writes it after ``#sha256=``."""
+    """Return the SHA-256 of a file, as pip writes it after ``#sha256=``."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def publish(source: Path, site: Path) -> list[Path]:
-    """Copy the wheels of `source` to their place on the site; returns them there."""
+    """Copy the wheels of `source` to their place on the site, and return them there."""
     made = [site / FOLDER / path.name for path in sorted(source.glob("*.whl"))]
     for path in made:
         path.parent.mkdir(parents=True, exist_ok=True)

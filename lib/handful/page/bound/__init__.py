@@ -1,1 +1,1 @@
-"""The book as files to take along: a PDF and an EPUB."""
+"""The book as downloadable files: a PDF and an EPUB."""

@@ -1,7 +1,7 @@
-"""Write the book as files: ``python -m handful.page.bound [pdf] [epub] [--paper letter]``, both
-where none is named.
+"""Write the book as files: ``python -m handful.page.bound [pdf] [epub] [--paper letter]``.
 
-The pages are built first; then the site is finished again, so that it offers the files.
+Both files are written where none is named.  The pages are built first; then the site is finished
+again, so that it offers the files.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from . import book, epub, offer, pdf
 
 
 def main() -> None:
+    """Write the files that the command line names."""
     parser = argparse.ArgumentParser(
         description="Write the book as a PDF and an EPUB into _build/bound."
     )

@@ -1,9 +1,9 @@
 """The book as one document, for paper and for e-readers: ``make pdf``, ``make epub``.
 
-`gather` takes the pages as Sphinx wrote them, in the order of ``_toc.yml``, and leaves what a book
-holds: furniture of the site goes, questions and problems point to an appendix with their answers,
-and every link leads to a place in the book itself or out of it.  `pdf` and `epub` write what it
-returns.
+`gather` takes the pages as Sphinx wrote them, in the order of ``_toc.yml``, and keeps what belongs
+in a book: elements that only serve the site are removed, questions and problems point to an
+appendix with their answers, and every link leads to a place in the book itself or out of it.  `pdf`
+and `epub` write what it returns.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ KEPT = {
 
 
 class BookError(RuntimeError):
-    """Something that would be missing from an edition: which page, and what."""
+    """Something that would be missing from an edition; the message names the page."""
 
 
 @dataclass
@@ -104,7 +104,9 @@ class Page:
 
 
 def edition() -> dict:
-    """What CITATION.cff says of this edition; `date` is ISO's, `name` is what readers call it.
+    """Return the metadata of this edition, from CITATION.cff.
+
+    `date` is in ISO format, `name` is what readers call the edition.
 
     >>> sorted(edition())
     ['author', 'date', 'name', 'summary', 'title', 'version']
@@ -121,7 +123,7 @@ def edition() -> dict:
 
 
 def colophon(told: dict) -> list[str]:
-    """What a reader of a file has to know of it, a paragraph each."""
+    """Return the paragraphs that tell a reader what this file is."""
     first = scenario.DEFAULT
     return [
         f"{told['name']}, version {told['version']}. Text under CC BY 4.0, code under the MIT "
@@ -139,7 +141,7 @@ def colophon(told: dict) -> list[str]:
 
 
 def listed(toc: dict) -> list[tuple[str, str]]:
-    """Pages of a table of contents with their kind, without those that no edition holds.
+    """Return the pages of a table of contents with their kind, except those left out.
 
     >>> listed(
     ...     {
@@ -165,7 +167,7 @@ def listed(toc: dict) -> list[tuple[str, str]]:
 
 
 def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> list[Page]:
-    """The pages of an edition, in order.
+    """Return the pages of an edition, in order.
 
     Parameters
     ----------
@@ -221,7 +223,7 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
 
 
 def new(tag: str, *children: Tag | str, **attributes) -> Tag:
-    """An element; ``class_`` is its class."""
+    """Return a new element; ``class_`` is its class."""
     made = BeautifulSoup("", "html.parser").new_tag(
         tag, attrs={key.rstrip("_"): value for key, value in attributes.items()}
     )
@@ -230,11 +232,12 @@ def new(tag: str, *children: Tag | str, **attributes) -> Tag:
 
 
 def heading(tag: str, text: str) -> Tag:
+    """Return a heading with a text."""
     return new(tag, NavigableString(text))
 
 
 def strip(body: Tag) -> None:
-    """Take out what serves the site, and attributes that serve its scripts."""
+    """Remove elements that only serve the site, and attributes that only serve its scripts."""
     for choice in body.select(".choice-says"):
         del choice["hidden"]
     for tag in body.select(", ".join(FURNITURE)):
@@ -255,7 +258,7 @@ def strip(body: Tag) -> None:
 
 
 def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
-    """Questions whose answer was folded away: numbers them, and returns their answers."""
+    """Give numbers to the questions whose answer is folded, and return their answers."""
     found = []
     for box in body.select("div.admonition.dropdown"):
         place["questions"] += 1
@@ -280,6 +283,7 @@ def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
 
 
 def head(name: str, back: str, more: str = "") -> Tag:
+    """Return the first line of an answer: its name, linked back to its question."""
     return new(
         "p",
         new("a", new("strong", name), href=f"#{back}", class_="see"),
@@ -289,12 +293,14 @@ def head(name: str, back: str, more: str = "") -> Tag:
 
 
 def see(text: str, target: str) -> Tag:
+    """Return a paragraph with a link to an answer."""
     return new("p", new("a", text, href=f"#{target}", class_="see"), class_="to-answer")
 
 
 def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
-    """Problems, with the numbers that the first seed draws: numbers them, and returns hints and
-    solutions.
+    """Give numbers to the problems, and return their hints and solutions.
+
+    The numbers within a problem are those that the first seed draws.
     """
     found = []
     for box in body.select("section.problem"):
@@ -363,7 +369,7 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
 
 
 def cards(body: Tag) -> None:
-    """Cards as questions, each with its answer below it."""
+    """Turn cards into questions, each with its answer below it."""
     for group in body.select(".cards"):
         entries = []
         for card in group.select(".card"):
@@ -382,8 +388,9 @@ def cards(body: Tag) -> None:
 
 
 def own(body: Tag, page: str, top: str) -> None:
-    """Give ids the name of their page, and links the ids; a link becomes ``#page--id`` wherever it
-    leads in the book.
+    """Prefix ids with the name of their page, and adapt the links.
+
+    A link becomes ``#page--id``, wherever in the book it leads.
     """
     for tag in body.find_all(True, id=True) + [body]:
         if not str(tag["id"]).startswith("answers--") and "--" not in tag["id"]:
@@ -420,7 +427,7 @@ def own(body: Tag, page: str, top: str) -> None:
 
 
 def ids(pages: Sequence[Page]) -> dict[str, str]:
-    """Each id of the book and the page that holds it."""
+    """Return each id of the book with the page that holds it."""
     found: dict[str, str] = {}
     for page in pages:
         for tag in [page.body, *page.body.find_all(True, id=True)]:
@@ -431,8 +438,9 @@ def ids(pages: Sequence[Page]) -> dict[str, str]:
 
 
 def close_links(pages: Sequence[Page], tops: dict[str, str], whole: bool) -> None:
-    """Links to pages and files that the edition leaves out become text; any other that leads
-    nowhere is refused.
+    """Turn links to pages and files that the edition leaves out into text.
+
+    Any other link that leads nowhere is an error.
     """
     known, outside = ids(pages), LEFT_OUT | {"genindex", "search"}
     for page in pages:
@@ -450,7 +458,7 @@ def close_links(pages: Sequence[Page], tops: dict[str, str], whole: bool) -> Non
 
 
 def index_of_terms(pages: Sequence[Page]) -> Tag | None:
-    """Terms of the glossary, each with links to the sections that use it."""
+    """Return the index: terms of the glossary, each with links to the sections that use it."""
     glossary = next((page for page in pages if page.name == "glossary"), None)
     if glossary is None:
         return None
@@ -485,17 +493,16 @@ def index_of_terms(pages: Sequence[Page]) -> Tag | None:
 
 
 class AsTypeset:
-    """Stands where `finish.Maths` expects the site's styles: what KaTeX wrote stays as it is."""
+    """A stand-in for the site's styles in `finish.Maths`: KaTeX's output stays as it is."""
 
     @staticmethod
     def in_text(text: str) -> str:
+        """Return the text unchanged."""
         return text
 
 
 def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
-    """Set all formulas; bodies keep placeholders, which `printed` fills from the list that this
-    returns.
-    """
+    """Typeset all formulas and return them; bodies keep placeholders that `printed` fills."""
     maths = finish.Maths()
     for page in pages:
         finish.mark_maths(page.body, page.name, maths)
@@ -503,23 +510,25 @@ def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
 
 
 def printed(body: Tag, formulas: Sequence[str], write: Callable[[str], str]) -> str:
-    """The markup of a page; `write` makes of KaTeX's markup what the format wants."""
+    """Return the markup of a page; `write` converts KaTeX's markup for the format."""
     return re.sub(
         "\ue000(\\d+)\ue001", lambda m: write(formulas[int(m[1])]), body.decode(formatter="minimal")
     )
 
 
 def copies(pages: Sequence[Page]) -> list[Page]:
-    """The same pages, to be changed for one format."""
+    """Return copies of the pages, to be changed for one format."""
     return [replace(page, body=copy.copy(page.body)) for page in pages]
 
 
 def mathml(katex: str) -> str:
-    """The MathML in KaTeX's markup, with TeX as its alternative text.
+    """Return the MathML in KaTeX's markup, with the TeX as its alternative text.
 
+    >>> tex = '<annotation encoding="application/x-tex">B</annotation>'
     >>> mathml(
-    ...     '<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>B</mi>'
-    ...     '</mrow><annotation encoding="application/x-tex">B</annotation></semantics></math></span></span>'
+    ...     '<span class="katex"><span class="katex-mathml">'
+    ...     '<math xmlns="http://www.w3.org/1998/Math/MathML">'
+    ...     f"<semantics><mrow><mi>B</mi></mrow>{tex}</semantics></math></span></span>"
     ... )
     '<math xmlns="http://www.w3.org/1998/Math/MathML" alttext="B"><mrow><mi>B</mi></mrow></math>'
     """
@@ -533,10 +542,11 @@ def mathml(katex: str) -> str:
 
 
 def visible(katex: str) -> str:
-    """KaTeX's markup without the MathML that stands beside it for the ear.
+    """Return KaTeX's markup without the MathML for screen readers.
 
     >>> visible(
-    ...     '<span class="katex"><span class="katex-mathml"><math></math></span><span class="katex-html">B</span></span>'
+    ...     '<span class="katex"><span class="katex-mathml"><math></math></span>'
+    ...     '<span class="katex-html">B</span></span>'
     ... )
     '<span class="katex"><span class="katex-html">B</span></span>'
     """

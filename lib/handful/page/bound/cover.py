@@ -1,6 +1,4 @@
-"""The cover, drawn from the book's own first curve: what one token costs, against the batch that
-shares a machine.
-"""
+"""The cover, drawn from the first curve of the book: the cost of a token against the batch."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ SHARES = (1, 2, 4, 8, 16, 32)  # the first curve, and above it those of dearer m
 
 @cache
 def curve(points: int = 120) -> tuple[list[float], list[float]]:
-    """Batch, and dollars per token in the book's first scenario."""
+    """Return batch sizes, and dollars per token in the book's first scenario."""
     import numpy as np
 
     from ... import latency, scenario
@@ -26,7 +24,7 @@ def curve(points: int = 120) -> tuple[list[float], list[float]]:
 
 @cache
 def cover(title: str, author: str, name: str) -> bytes:
-    """A PNG of 1600 × 2560 pixels."""
+    """Return the cover as a PNG of 1600 × 2560 pixels."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -64,7 +62,7 @@ def cover(title: str, author: str, name: str) -> bytes:
 
 
 def drawing(width: float = 162, height: float = 90) -> str:
-    """The same curves as SVG, for the title page on paper; lengths in millimetres."""
+    """Return the same curves as SVG, for the title page on paper; lengths in millimetres."""
     from math import log
 
     batch, cost = curve()

@@ -1,9 +1,9 @@
 """The book for e-readers: EPUB 3 with its maths as MathML.
 
-``make epub`` writes it and lets EPUBCheck judge it.
+``make epub`` writes it and checks it with EPUBCheck.
 
-One XHTML file a chapter.  No script, no font, nothing from elsewhere; the same sources give the
-same bytes.
+There is one XHTML file per chapter, with no scripts, no fonts, and nothing loaded from elsewhere;
+the same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -64,11 +64,12 @@ XHTML = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def xhtml(title: str, body: str) -> str:
+    """Return a whole XHTML document."""
     return XHTML.format(title=escape(title), body=body)
 
 
 def as_xml(text: str) -> str:
-    """Markup as XML wants it: SVG's names, and its namespace.
+    """Return markup as XML requires it: SVG's names in their case, with its namespace.
 
     >>> as_xml('<svg viewbox="0 0 1 1"><clippath id="a"></clippath></svg>')
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><clipPath id="a"></clipPath></svg>'
@@ -80,7 +81,7 @@ def as_xml(text: str) -> str:
 
 
 def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
-    """File name → XHTML of each page; links lead from file to file."""
+    """Return the XHTML of each page by file name; links lead from file to file."""
     where, found = book.ids(pages), {}
     for page in pages:
         for link in page.body.select('a[href^="#"]'):
@@ -103,7 +104,7 @@ def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
 
 
 def once_a_chapter(line: Tag) -> None:
-    """Of a term's links into one chapter, keep the first."""
+    """Keep only the first of a term's links into each chapter."""
     first: dict[str, Tag] = {}
     for link in line.select("a.use"):
         first.setdefault(link.get_text(), link)
@@ -115,7 +116,7 @@ def once_a_chapter(line: Tag) -> None:
 
 
 def contents(pages: Sequence[Page]) -> str:
-    """The table of contents that reading systems show, with landmarks."""
+    """Return the table of contents that reading systems show, with landmarks."""
 
     def entry(page: Page) -> str:
         sections = "".join(
@@ -143,6 +144,7 @@ def contents(pages: Sequence[Page]) -> str:
 
 
 def title_page(told: dict) -> str:
+    """Return the title page, with the colophon."""
     return xhtml(
         told["title"],
         f'<section class="title-page" epub:type="titlepage"><h1>{escape(told["title"])}</h1>'
@@ -154,7 +156,7 @@ def title_page(told: dict) -> str:
 
 
 def package(told: dict, files: dict[str, bytes], pages: Sequence[Page]) -> str:
-    """The package document: what the book is, what belongs to it, in which order it is read."""
+    """Return the package document: metadata, the list of files, and the reading order."""
 
     def item(name: str) -> str:
         text = files[name].decode("utf-8") if name.endswith(".xhtml") else ""
@@ -216,7 +218,7 @@ def package(told: dict, files: dict[str, bytes], pages: Sequence[Page]) -> str:
 
 
 def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str]) -> None:
-    """Write the EPUB; every file in it is read back as XML and every link followed first."""
+    """Write the EPUB, after parsing every file in it as XML and following every link."""
     told, here, pages = book.edition(), Path(__file__).parent, book.copies(pages)
     texts = chapters(pages, formulas)
     front = xhtml(
@@ -268,7 +270,7 @@ def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str
 
 
 def check(files: dict[str, bytes]) -> None:
-    """Refuse what is no XML, and links within the book that lead nowhere."""
+    """Refuse files that are not XML, and links within the book that lead nowhere."""
     known, links = set(files), []
     for name, body in files.items():
         if not name.endswith(".xhtml"):
@@ -293,8 +295,9 @@ def check(files: dict[str, bytes]) -> None:
 
 
 def checker() -> list[str] | None:
-    """The command that runs EPUBCheck: the machine's, else the one of the Python package, where
-    there is Java.
+    """Return the command that runs EPUBCheck; None where there is none.
+
+    It is the one of the Python package, which needs Java; else the machine's.
     """
     if shutil.which("java") is None:
         return None
@@ -326,7 +329,7 @@ def checker() -> list[str] | None:
 
 
 def judge(path: Path) -> str:
-    """EPUBCheck's verdict in one line; raises BookError where it finds an error or a warning."""
+    """Return EPUBCheck's verdict in one line; raise BookError for an error or a warning."""
     command = checker()
     if command is None:
         return (

@@ -1,4 +1,4 @@
-"""The files of the book on its site: offered while they fit the sources, and not a day longer."""
+"""The PDF and the EPUB on the site, offered only while they match the sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUFFIXES = {".py", ".csv", ".toml", ".json", ".md", ".bib", ".css", ".mjs", ".sv
 
 
 def source_digest() -> str:
-    """SHA-256 of all that the files are made from, 16 digits."""
+    """Return the SHA-256 of all sources of the files, 16 digits."""
     total = hashlib.sha256()
     files = [
         ROOT / name
@@ -42,15 +42,16 @@ def _known(folder: Path) -> dict[str, str]:
 
 
 def stamp(kind: str, digest: str, folder: Path = FOLDER) -> None:
-    """Note what the file of `kind` was made from: `source_digest` as it was before."""
+    """Record what the file of `kind` was made from: the `source_digest` before its making."""
     (folder / "made-from.json").write_text(
         json.dumps({**_known(folder), kind: digest}, sort_keys=True), "utf-8"
     )
 
 
 def made(folder: Path = FOLDER) -> list[Path]:
-    """The files that were made from the sources as they are now; a text that has changed since
-    makes them of no use.
+    """Return the files that were made from the sources as they are now.
+
+    A file made from older sources is left out.
     """
     known = _known(folder)
     now = source_digest() if known else ""
@@ -66,9 +67,7 @@ def lay(site: Path, files: list[Path]) -> None:
 
 
 def place(soup, up: str, files: list[Path]) -> None:
-    """Offer the files in a page's download menu, and where the page has a box for them (class
-    "bound-files").
-    """
+    """Offer the files in a page's download menu, and in its boxes of class "bound-files"."""
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
     pattern = menu.select_one("a.btn-download-source-button") if menu else None
     for path in files if pattern else ():

@@ -1,10 +1,10 @@
 """The book on paper: one document, printed by Chromium, with bookmarks, links and page numbers.
 
-``make pdf``.
+``make pdf`` writes it.
 
-Chromium numbers pages but cannot say in the text on which page a place stands (CSS's
-target-counter).  So the book is printed twice: where each place came to stand is read from the
-first print and written into the second.
+Chromium numbers pages but does not support cross-references to page numbers (CSS's target-counter).
+So the book is printed twice: the page of each place is read from the first print and written into
+the second.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ MOST_PRINTS = 4
 
 
 def page_rules(pages: Sequence[Page], title: str, paper: str) -> str:
-    """CSS for each page's running head: the book's title on the left page, the chapter's on the
-    right, numbers outside.
+    """Return the CSS of the running heads.
+
+    The book's title is on the left page, the chapter's on the right, and the page number outside.
     """
     font = (
         'font: 8.6pt "Source Sans 3", sans-serif; color: #4d555e; padding-bottom: 5mm; '
@@ -67,19 +68,23 @@ def page_rules(pages: Sequence[Page], title: str, paper: str) -> str:
 
 
 def ident(name: str) -> str:
+    """Return the name of a page's @page rule."""
     return "p-" + name
 
 
 def css(text: str) -> str:
+    """Return a text escaped for a CSS string."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def number(target: str) -> str:
-    """Where the page number of a place will stand."""
+    """Return the placeholder for the page number of a place."""
     return f'<span class="pn" data-pn="{target}">000</span>'
 
 
 def contents(pages: Sequence[Page]) -> str:
+    """Return the table of contents, with placeholders for page numbers."""
+
     def entry(page: Page) -> str:
         sections = "".join(
             "<li><a "
@@ -101,7 +106,7 @@ def contents(pages: Sequence[Page]) -> str:
 
 
 def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: str) -> str:
-    """The whole book as one HTML document, whose page numbers are still to be filled in."""
+    """Return the whole book as one HTML document, with placeholders for page numbers."""
     told, here, packages, pages = (
         book.edition(),
         Path(__file__).parent,
@@ -175,7 +180,7 @@ def _pages_once(line: re.Match) -> str:
 
 
 def places(path: Path) -> dict[str, int]:
-    """Page number of each place that something in the document links to."""
+    """Return the page number of each link target in the document."""
     import pikepdf
 
     with pikepdf.open(path) as found:
@@ -194,12 +199,12 @@ def write(
     paper: str = "a4",
     say=print,
 ) -> int:
-    """Write the PDF; returns how many pages it has."""
+    """Write the PDF and return its number of pages."""
     return print_book(document(raw, pages, formulas, paper), target, say)
 
 
 def print_book(text: str, target: Path, say=print) -> int:
-    """Print a document until its page numbers are true; returns how many pages it has."""
+    """Print a document until its page numbers are correct, and return how many pages it has."""
     from playwright.sync_api import sync_playwright
 
     browser = bootstrap.find_browser()
@@ -253,8 +258,9 @@ def print_book(text: str, target: Path, say=print) -> int:
 
 
 def finish(source: Path, target: Path) -> int:
-    """Write what the book is into the PDF, with the edition's date for that of its making; packed,
-    a third of the size.
+    """Write the metadata into the PDF, compress it, and return its number of pages.
+
+    The edition's date stands for the time of creation; compression leaves a third of the size.
     """
     import pikepdf
 

@@ -1,4 +1,4 @@
-"""What runs a page's cells in the browser: called by worker.js, inside Pyodide.
+"""The Python that runs a page's cells in the browser: called by worker.js, inside Pyodide.
 
 ``run`` takes code and gives outputs.
 """
@@ -32,7 +32,7 @@ outputs: list = []
 
 
 def names(tree, kind):
-    """Names that code reads (ast.Load) or binds (ast.Store)."""
+    """Return the names that code reads (ast.Load) or binds (ast.Store)."""
     found = {
         node.id
         for node in ast.walk(tree)
@@ -48,10 +48,10 @@ def names(tree, kind):
 
 
 def supply(tree, earlier):
-    """Bind what code reads and does not have: by running the cell above that binds it, else as a
-    module of the book.
+    """Bind the names that code reads and that are not defined.
 
-    So a reader may begin with any cell of a page.
+    A name is bound by running the cell above that binds it, else as a module of the book.  So a
+    reader may begin with any cell of a page.
     """
     for name in sorted(
         names(tree, ast.Load) - names(tree, ast.Store) - set(space) - set(dir(builtins))
@@ -72,13 +72,14 @@ def supply(tree, earlier):
 
 
 def mathml(tex, display=True):
+    """Return a formula as MathML."""
     from handful.exercises.maths import mathml
 
     return mathml(tex, display)
 
 
 def show(value):
-    """Put a value among the outputs, in the best form that it has."""
+    """Add a value to the outputs, in the best form that it has."""
     if value is None:
         return
     if hasattr(value, "_repr_html_") and (text := value._repr_html_()) is not None:
@@ -100,7 +101,7 @@ def show(value):
 
 
 def latex(value):
-    """The formula of a value, without dollar signs; None where it has none."""
+    """Return the formula of a value, without dollar signs; None where it has none."""
     made = getattr(value, "_repr_latex_", lambda: None)()
     if made is None and isinstance(value, (list, tuple, dict, set)) and "sympy" in sys.modules:
         import sympy
@@ -112,9 +113,10 @@ def latex(value):
 
 
 class Printed(io.StringIO):
-    """What is printed goes among the outputs, in order."""
+    """A stream that adds what is printed to the outputs, in order."""
 
     def write(self, text):
+        """Add a text to the outputs, and return its length."""
         if outputs and outputs[-1]["kind"] == "text" and outputs[-1].get("printed"):
             outputs[-1]["text"] += text
         else:
@@ -123,7 +125,7 @@ class Printed(io.StringIO):
 
 
 def explain(error):
-    """An exception in a few lines: where in the reader's cell, and what is wrong."""
+    """Return an exception in a few lines: where in the reader's cell, and what is wrong."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in ABSENT:
         return (
             f"This cell needs {ABSENT[error.name.split('.')[0]]}, which is not part of the Python "
@@ -144,9 +146,9 @@ def explain(error):
 
 
 def run(code, earlier):
-    """Run a cell; `earlier` is JSON, the code of the cells above it.
+    """Run a cell and return its outputs as JSON.
 
-    Returns the outputs as JSON.
+    `earlier` is JSON, the code of the cells above it.
     """
     outputs.clear()
     space["display"] = lambda *values: [show(value) for value in values] and None
