@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import yaml
 
@@ -54,6 +55,7 @@ NO_MATHS = (
     "offline.py",
     "editions.py",
     "mend.py",
+    "elements.py",
     "search.py",
     "hosting.py",
     "notebook_text.py",
@@ -80,7 +82,7 @@ def say(text: str) -> None:
     print(f"[{time.monotonic() - START:6.1f} s] {text}", flush=True)
 
 
-def stop(text: str) -> None:
+def stop(text: str) -> NoReturn:
     """Print the reason and exit with an error."""
     print(f"\n{text}", file=sys.stderr)
     raise SystemExit(1)
@@ -116,7 +118,10 @@ def package_files(scripts: bool) -> list[Path]:
 
 def node() -> list[str]:
     """Return the command for Node, or exit where there is none."""
-    return bootstrap.node_command() or stop("Node is missing; run `make tools`.")
+    command = bootstrap.node_command()
+    if command is None:
+        stop("Node is missing; run `make tools`.")
+    return command
 
 
 def bundle() -> None:
@@ -214,7 +219,7 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
         stderr=subprocess.STDOUT,
     )
     log, done = [], 0
-    for line in process.stdout:
+    for line in process.stdout or ():
         line = re.sub(r"\x1b\[[\d;]*m", "", line)
         log.append(line)
         if found := re.search(

@@ -20,6 +20,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from .bootstrap import ROOT
+from .elements import classes, having, one, set_classes, value
 
 FOLDER = "editions"
 # What a page has to itself.
@@ -101,7 +102,7 @@ def sign(soup: BeautifulSoup, page: str, base: str = "", earlier: Sequence[str] 
     if base and page not in ("search.html", "genindex.html"):
         for tag in soup.select('link[rel="canonical"]'):
             tag.decompose()
-        soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, page)))
+        one(soup, "head").append(soup.new_tag("link", rel="canonical", href=address(base, page)))
     if earlier and page == "errata.html":
         rows = "".join(
             "<li><a "
@@ -109,7 +110,7 @@ def sign(soup: BeautifulSoup, page: str, base: str = "", earlier: Sequence[str] 
             "</li>"
             for name in earlier
         )
-        soup.select_one("article h1").insert_after(
+        one(soup, "article h1").insert_after(
             BeautifulSoup(
                 f"<p>Earlier ones, as they were published:</p><ul>{rows}</ul>", "html.parser"
             )
@@ -188,7 +189,8 @@ def add(site: Path, old: Path, base: str = "") -> None:
         for tag in soup.select('link[rel="canonical"]'):
             tag.decompose()
         if base:
-            soup.head.append(soup.new_tag("link", rel="canonical", href=address(base, newest)))
+            canonical = soup.new_tag("link", rel="canonical", href=address(base, newest))
+            one(soup, "head").append(canonical)
         for article in soup.select("article.bd-article"):
             what = (
                 "this page as it is now"
@@ -219,15 +221,15 @@ def like(about: str, title: str, body: str, place: str) -> BeautifulSoup:
         for tag in soup.select(rule):
             tag.decompose()
     for tag in soup.select(".current, [aria-current]"):
-        tag["class"] = [name for name in tag.get("class", []) if name not in ("current", "active")]
+        set_classes(tag, [name for name in classes(tag) if name not in ("current", "active")])
         del tag["aria-current"]
     for name in ("href", "src", "action", "data-boxes"):
-        for tag in soup.find_all(attrs={name: True}):
-            if not re.match(r"#|/|[a-z]+:", tag[name]):
-                tag[name] = place + tag[name]
-    soup.html["data-content_root"] = place
-    soup.title.string = f"{title} — A Handful of Equations"
-    article = soup.select_one("article.bd-article")
+        for tag in having(soup, name):
+            if not re.match(r"#|/|[a-z]+:", value(tag, name)):
+                tag[name] = place + value(tag, name)
+    one(soup, "html")["data-content_root"] = place
+    one(soup, "title").string = f"{title} — A Handful of Equations"
+    article = one(soup, "article.bd-article")
     article.clear()
     article.append(BeautifulSoup(f"<section><h1>{title}</h1>{body}</section>", "html.parser"))
     return soup

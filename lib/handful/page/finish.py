@@ -15,9 +15,10 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from bs4 import BeautifulSoup, Comment
+from bs4 import BeautifulSoup, Comment, Tag
 
 from . import (
     editions,
@@ -34,6 +35,7 @@ from . import (
     wheel,
 )
 from .bound import offer
+from .elements import classes, having, one, set_classes, value
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
@@ -118,6 +120,13 @@ class Styles:
         return "\n".join([*rules, *(f".{name}{{{body}}}" for body, name in self.blocks.items())])
 
 
+class InText(Protocol):
+    """Anything that rewrites markup, as `Styles` does."""
+
+    def in_text(self, html: str, /) -> str:
+        """Return the markup in its new form."""
+
+
 class Maths:
     """The formulas of the whole site, typeset together; a page holds placeholders meanwhile."""
 
@@ -133,7 +142,7 @@ class Maths:
         self.wanted.setdefault((tex, display), []).append(page)
         return f"\ue000{self.number.setdefault((tex, display), len(self.number))}\ue001"
 
-    def typeset(self, node: list[str], root: Path, styles: Styles) -> list[str]:
+    def typeset(self, node: list[str], root: Path, styles: InText) -> list[str]:
         """Typeset all formulas with KaTeX, and return their markup in order."""
         jobs = [{"tex": tex, "display": display} for tex, display in self.wanted]
         script = Path(__file__).with_name("typeset.mjs")
@@ -145,7 +154,7 @@ class Maths:
         results = json.loads(done.stdout)
         wrong = [
             f"{', '.join(dict.fromkeys(pages))}: {result['error']}\n    in {tex}"
-            for ((tex, _), pages), result in zip(self.wanted.items(), results)
+            for ((tex, _), pages), result in zip(self.wanted.items(), results, strict=True)
             if "error" in result
         ]
         if wrong:
@@ -167,7 +176,7 @@ def strip(soup: BeautifulSoup, page: str) -> None:
         if (
             tag.get("type", "module") not in RUNS
             or tag.has_attr(gather.EARLY)
-            or urlsplit(tag.get("src", "")).netloc
+            or urlsplit(str(tag.get("src", ""))).netloc
         ):
             continue  # data; what early.js replaces; and what check_links refuses
         if tag.find_parent("section"):
@@ -184,7 +193,7 @@ def strip(soup: BeautifulSoup, page: str) -> None:
         if (tag.name == "meta" and tag.get("name") == "viewport") or (
             tag.name == "script" and not tag.get("type")
         ):
-            key = tag.get("name") or key
+            key = str(tag.get("name") or key)
             if key in seen:
                 tag.decompose()
                 continue
@@ -200,8 +209,7 @@ def fold(soup: BeautifulSoup) -> None:
     """
     for box in soup.select("div.admonition.dropdown"):
         box.name = "details"
-        title = box.select_one(".admonition-title")
-        title.name = "summary"
+        one(box, ".admonition-title").name = "summary"
 
 
 def hold_back(soup: BeautifulSoup) -> None:
@@ -218,17 +226,16 @@ def hold_back(soup: BeautifulSoup) -> None:
         card.append(inside)
 
 
-def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
+def mark_maths(soup: Tag, page: str, maths: Maths) -> None:
     """Replace each formula by a placeholder.
 
     Formulas are elements with data-tex, and "latex" within our own JSON blocks.
     """
-    # find_all rather than select: selectors pass over what stands within a <template>.
-    for tag in soup.find_all(attrs={"data-tex": True}):
-        display = tag.name == "div" or tag.has_attr("data-display")
-        if not display and len(tag["data-tex"]) > 60:
-            tag["class"] = [*_classes(tag), "is-long"]  # may scroll on a phone: see house.css
-        placeholder = maths.want(tag["data-tex"], display, page)
+    for tag in having(soup, "data-tex"):
+        tex, display = value(tag, "data-tex"), tag.name == "div" or tag.has_attr("data-display")
+        if not display and len(tex) > 60:
+            set_classes(tag, [*classes(tag), "is-long"])  # may scroll on a phone: see house.css
+        placeholder = maths.want(tex, display, page)
         del tag["data-tex"]
         tag.string = placeholder
     for block in soup.select('script[type="application/json"].explorer-spec'):
@@ -236,10 +243,10 @@ def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
         if _latex_in(data, page, maths):
             block.string = _json(data)
     for block in soup.select("script#live-maths"):
-        for kind, entries in json.loads(block.string).items():
+        for kind, entries in json.loads(block.string or "{}").items():
             maths.asked.setdefault(kind, {}).update(entries)
             _latex_in(entries, page, maths)
-        soup.select_one("script#live-numbers")["data-boxes"] = (
+        one(soup, "script#live-numbers")["data-boxes"] = (
             "../" * page.count("/") + "_static/handful/boxes.json"
         )
         block.decompose()
@@ -247,10 +254,10 @@ def mark_maths(soup: BeautifulSoup, page: str, maths: Maths) -> None:
 
 def _latex_in(data, page: str, maths: Maths) -> bool:
     found = False
-    for value in list(
+    for part in list(
         data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
     ):
-        found |= _latex_in(value, page, maths)
+        found |= _latex_in(part, page, maths)
     if isinstance(data, dict) and isinstance(data.get("latex"), str):
         data["latex_html"], found = "\ue002" + maths.want(data["latex"], False, page), True
     return found
@@ -282,37 +289,30 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
         figure = tag.find_parent("svg")
         if figure is not None:
             # A figure's own rules ("* {stroke-linejoin: round}") must not reach the page round it.
-            figure["class"] = [
-                *_classes(figure),
-                styles.blocks.setdefault(tag.string or "", f"b{len(styles.blocks)}"),
-            ]
+            name = styles.blocks.setdefault(tag.string or "", f"b{len(styles.blocks)}")
+            set_classes(figure, [*classes(figure), name])
             tag.decompose()
         else:
             tag.replace_with(
                 soup.new_tag("link", rel="stylesheet", href=store(tag.string or "", "css"))
             )
     for tag in soup.find_all(style=True):
-        tag["class"] = [*_classes(tag), styles.name(tag["style"])]
+        set_classes(tag, [*classes(tag), styles.name(value(tag, "style"))])
         del tag["style"]
     for tag in soup.find_all(lambda t: any(name.startswith("on") for name in t.attrs)):
         for name in [name for name in tag.attrs if name.startswith("on")]:
-            if tag[name].strip() not in HANDLERS:
+            if value(tag, name).strip() not in HANDLERS:
                 raise FinishError(
                     f"{page}: {name}={tag[name]!r} is a script within a tag; put it into a module."
                 )
-            tag["data-do"] = HANDLERS[tag[name].strip()]
+            tag["data-do"] = HANDLERS[value(tag, name).strip()]
             del tag[name]
-
-
-def _classes(tag) -> list[str]:
-    found = tag.get("class", [])
-    return found.split() if isinstance(found, str) else list(found)
 
 
 def dress(soup: BeautifulSoup, up: str) -> None:
     """Add the policy, our style sheets and our one script."""
-    head = soup.head
-    soup.html["data-theme"] = (
+    head = one(soup, "head")
+    one(soup, "html")["data-theme"] = (
         "light"  # until early.js knows better, which with scripts off is never
     )
     policy = soup.new_tag("meta", content=POLICY)
@@ -355,25 +355,27 @@ def offer_notebook(
     name = page.removesuffix(".html")
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
     source = menu.select_one("a.btn-download-source-button") if menu else None
-    if source is None or name not in notebooks:
+    row = source.find_parent("li") if source else None
+    if row is None or name not in notebooks:
         return
-    item = copy.copy(source.find_parent("li"))
-    link = item.a
+    item = copy.copy(row)
+    link = one(item, "a")
     link["href"], link["title"], link["download"] = (
         f"{up}_sources/{name}.ipynb",
         "Download as a notebook",
         "",
     )
-    link.select_one(".btn__text-container").string = "Notebook (.ipynb)"
-    source.find_parent("li").insert_before(item)
+    one(link, ".btn__text-container").string = "Notebook (.ipynb)"
+    row.insert_before(item)
     for package in wheels:
         item = copy.copy(item)
-        item.a["href"], item.a["title"] = (
+        link = one(item, "a")
+        link["href"], link["title"] = (
             f"{up}{wheel.FOLDER}/{package.name}",
             "Download the package that the notebook needs",
         )
-        item.a.select_one(".btn__text-container").string = "Its package (.whl)"
-        source.find_parent("li").insert_before(item)
+        one(link, ".btn__text-container").string = "Its package (.whl)"
+        row.insert_before(item)
 
 
 def check_links(soup: BeautifulSoup, page: str) -> None:
@@ -384,8 +386,8 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
     for tag in soup.select(
         "script[src], img[src], link[href], iframe[src], source[src], video[src], audio[src]"
     ):
-        address = tag.get("src") or tag.get("href")
-        relation = tag.get("rel") or []
+        address = str(tag.get("src") or tag.get("href") or "")
+        relation: str | list[str] = tag.get("rel") or []
         if (
             urlsplit(address).netloc or address.startswith("data:")
         ) and "canonical" not in relation:
@@ -444,7 +446,7 @@ def finish(
         shutil.copy(path, fresh / "_sources" / path.name)
     bound = offer.made()
     offer.lay(fresh, bound)
-    wheels = wheel.publish(notebooks.with_name("wheels"), fresh) if made else []
+    wheels = wheel.publish(notebooks.with_name("wheels"), fresh) if notebooks and made else []
     python = inpage.publish(notebooks.with_name("pyodide"), fresh) if notebooks else ("", 0)
 
     styles, maths, pages, glyphs, found = Styles(), Maths(), {}, set(), {}
@@ -481,7 +483,7 @@ def finish(
         glyphs |= {
             name
             for tag in soup.select("[class*=fa-]")
-            for name in _classes(tag)
+            for name in classes(tag)
             if name.startswith("fa-")
         }
         pages[page] = soup

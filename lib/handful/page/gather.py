@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
 
+from .elements import one
+
 SHARED = ("site.css", "handful/handful.js", "handful/boxes.json")
 OURS = "_static/handful/"
 # Every page is set in these two, so they are asked for beside the sheet that names them: text that
@@ -69,7 +71,7 @@ def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
     # Browsers stop looking ahead at a policy, so what the page waits for is named first.
     first = [
         soup.new_tag("link", rel="stylesheet", href=up + "site.css"),
-        soup.select_one('script[type="module"]').extract(),
+        one(soup, 'script[type="module"]').extract(),
         *(
             soup.new_tag(
                 "link",
@@ -85,7 +87,7 @@ def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
         ),
         *(tag.extract() for tag in soup.select(f"script[{EARLY}]")),
     ]
-    soup.select_one('meta[http-equiv="Content-Security-Policy"]').insert_after(*first)
+    one(soup, 'meta[http-equiv="Content-Security-Policy"]').insert_after(*first)
 
 
 def bundle(site: Path, sheet_names: list[str], node: list[str], root: Path) -> str:
@@ -137,7 +139,8 @@ def stamp(site: Path, pages: Iterable[str]) -> None:
             path.rename(site / "_static" / names[name])
     for name in FONTS:
         plain = site / "_static" / name
-        names |= {name: f"files/{path.name}" for path in plain.parent.glob(f"{plain.stem}-*.woff2")}
+        for path in plain.parent.glob(f"{plain.stem}-*.woff2"):
+            names[name] = f"files/{path.name}"
     wanted = re.compile(rf'(?<=_static/)({"|".join(map(re.escape, names))})(?=")')
     for page in pages:
         text = (site / page).read_text("utf-8")

@@ -19,6 +19,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from .elements import one
+
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "pyodide.lock"
 FOLDER = "_static/pyodide"  # on the site
@@ -171,12 +173,14 @@ def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
     It says where Python is, and how much is loaded on a click.
     """
     first = soup.select_one(".cell .cell_input pre")
-    if not place or first is None:
+    cell = first.find_parent("div", class_="cell") if first else None
+    if not place or cell is None:
         return
-    soup.html["data-python"], soup.html["data-python-size"] = f"{up}{place}/", f"{size / 1e6:.0f}"
+    root = one(soup, "html")
+    root["data-python"], root["data-python-size"] = f"{up}{place}/", f"{size / 1e6:.0f}"
     bar = BeautifulSoup(
         '<div class="python-bar"><button type="button">Run these cells here</button>'
         f'<span role="status">Python in this page: {size / 1e6:.0f} MB, once.</span></div>',
         "html.parser",
     )
-    first.find_parent("div", class_="cell").insert_before(bar.div)
+    cell.insert_before(one(bar, "div"))

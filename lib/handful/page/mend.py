@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from bs4 import BeautifulSoup
 
+from .elements import one, set_classes
+
 # What the theme leaves without a name, and the name.
 NAMES = {
     "#pst-search-dialog": "Search",
@@ -49,9 +51,10 @@ def mend(soup: BeautifulSoup) -> None:
             del tag[name]
     # A menu that opens with scripts and without.
     for menu in soup.select(".dropdown-download-buttons"):
-        button = menu.find("button", recursive=False)
+        button = one(menu, ":scope > button")
         menu.name, button.name = "details", "summary"
-        button["class"], button["title"] = ["btn"], button.get("aria-label", "")
+        set_classes(button, ["btn"])
+        button["title"] = str(button.get("aria-label", ""))
         del button["type"], button["aria-expanded"]
         for text in menu.select(".btn__text-container"):
             text.string = WORDS.get(text.get_text(strip=True), text.get_text(strip=True))
@@ -62,11 +65,10 @@ def mend(soup: BeautifulSoup) -> None:
     for form in soup.select("form.bd-search"):
         form["role"] = "search"
     # The book's name and its search stood outside of every landmark.
-    for item, tag in zip(
-        soup.select(".sidebar-primary-items__start > .sidebar-primary-item"), ("header", "search")
-    ):
+    top = soup.select(".sidebar-primary-items__start > .sidebar-primary-item")
+    for item, landmark in zip(top, ("header", "search"), strict=False):
         if not item.find("nav"):
-            item.name = tag
+            item.name = landmark
     for area in soup.select("footer.prev-next-footer > .prev-next-area"):
         area.name, area["aria-label"] = "nav", "Previous and next page"
         for link in area.select("a[title]"):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from .elements import one
 from .heads import PAPER
 
 SOURCES = Path(__file__).with_name("kept")
@@ -65,7 +66,7 @@ LEFT_OUT = (
 
 def dress(soup: BeautifulSoup, up: str) -> None:
     """Add the link to the manifest."""
-    soup.head.append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
+    one(soup, "head").append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
 
 
 def manifest(site: Path) -> dict:

@@ -28,6 +28,7 @@ from bs4 import BeautifulSoup
 
 from . import editions, hosting
 from .bootstrap import ROOT
+from .elements import one
 from .finish import POLICY
 
 PUBLIC = ROOT / "_build" / "public"
@@ -141,7 +142,7 @@ def not_found(about: str, path: str) -> str:
         ),
         path,
     )
-    page.head.append(page.new_tag("meta", attrs={"name": "robots", "content": "noindex"}))
+    one(page, "head").append(page.new_tag("meta", attrs={"name": "robots", "content": "noindex"}))
     return str(page)
 
 
@@ -190,9 +191,8 @@ def complete(
     check(site, moved)
     path, said = urlsplit(base).path or "/", []
     for old, new in moved.items():
-        title = BeautifulSoup(
-            (site / new.partition("#")[0]).read_text("utf-8"), "html.parser"
-        ).title.get_text()
+        target = (site / new.partition("#")[0]).read_text("utf-8")
+        title = one(BeautifulSoup(target, "html.parser"), "title").get_text()
         (site / old).parent.mkdir(parents=True, exist_ok=True)
         (site / old).write_text(
             moved_page("../" * old.count("/") + new, title.partition(" — ")[0], base), "utf-8"
@@ -212,9 +212,10 @@ def complete(
     for name, text in hosting.files(site, path, moved).items():
         (site / name).write_text(text, "utf-8")
     shutil.copy(ROOT / "CITATION.cff", site)
-    for name in earlier:
-        editions.add(site, archive / name, base)
-        said.append(f"an earlier edition, {name}, under {editions.FOLDER}/")
+    if archive is not None:
+        for name in earlier:
+            editions.add(site, archive / name, base)
+            said.append(f"an earlier edition, {name}, under {editions.FOLDER}/")
     return said
 
 

@@ -17,13 +17,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
-from bs4 import BeautifulSoup, NavigableString, Tag
+from bs4 import BeautifulSoup, NavigableString, PageElement, Tag
 
 from ... import scenario
 from ...exercises.check import right_choice
 from ...exercises.problems import problem
 from .. import editions, finish
 from ..bootstrap import ROOT
+from ..elements import one, set_classes, value
 
 # Pages that are nothing without scripts, and those for teachers, which are about commands and
 # files.
@@ -183,7 +184,9 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
     BookError
         Where a page is missing, or a link leads nowhere.
     """
-    found, tops, answers, number = [], {}, new("section", id="answers"), 0
+    found: list[Page] = []
+    tops: dict[str, str] = {}
+    answers, number = new("section", id="answers"), 0
     answers.append(heading("h1", "Answers"))
     for name, kind in pages:
         if not (raw / f"{name}.html").exists():
@@ -195,12 +198,13 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
             raise BookError(
                 f"{name}: the page holds no text; the theme has changed, see bound/book.py."
             )
-        top = tops[name] = body["id"]
+        top = tops[name] = value(body, "id")
         strip(body)
-        title = body.h1.get_text().strip()
+        first = one(body, "h1")
+        title = first.get_text().strip()
         chapter = number if kind == "chapter" else 0
         if kind == "preface":
-            title = body.h1.string = "Before you read"
+            title = first.string = "Before you read"
         place = {"questions": 0, "problems": 0}
         found_answers = [*questions(body, chapter, place), *problems(body, chapter, place)]
         cards(body)
@@ -222,7 +226,7 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
     return found
 
 
-def new(tag: str, *children: Tag | str, **attributes) -> Tag:
+def new(tag: str, *children: PageElement | str, **attributes: str) -> Tag:
     """Return a new element; ``class_`` is its class."""
     made = BeautifulSoup("", "html.parser").new_tag(
         tag, attrs={key.rstrip("_"): value for key, value in attributes.items()}
@@ -264,7 +268,7 @@ def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
         place["questions"] += 1
         n = place["questions"]
         name = f"Question {chapter}.{n}" if chapter else f"Question {n}"
-        title = box.select_one(".admonition-title").extract()
+        title = one(box, ".admonition-title").extract()
         answer = new(
             "div",
             head(name, f"question-{n}"),
@@ -273,10 +277,12 @@ def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
             id=f"answer-{n}",
         )
         title.name = "p"
-        title["class"] = ["question-text"]
+        set_classes(title, ["question-text"])
         title.insert(0, new("strong", f"{name} "))
         box.clear()
-        box.attrs = {"class": ["question"], "id": f"question-{n}"}
+        box.attrs = {}
+        set_classes(box, ["question"])
+        box["id"] = f"question-{n}"
         box.extend([title, see("Answer", f"answer-{n}")])
         found.append(answer)
     return found
@@ -308,13 +314,13 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
         name = (
             f"Problem {chapter}.{place['problems']}" if chapter else f"Problem {place['problems']}"
         )
-        given = box["id"].removeprefix("problem-")
-        title = box.select_one(".problem-name").get_text().strip()
+        given = value(box, "id").removeprefix("problem-")
+        title = one(box, ".problem-name").get_text().strip()
         answer = new(
             "div", head(name, f"problem-{given}", title), class_="answer", id=f"solution-{given}"
         )
         for i, hint in enumerate(box.select("details.hint"), 1):
-            hint.summary.decompose()
+            one(hint, "summary").decompose()
             answer.append(
                 new(
                     "div",
@@ -341,8 +347,8 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
                     class_="choices",
                 )
             )
-        solution = box.select_one("details.solution")
-        solution.summary.decompose()
+        solution = one(box, "details.solution")
+        one(solution, "summary").decompose()
         answer.append(
             new(
                 "div",
@@ -352,8 +358,8 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
             )
         )
         solution.decompose()
-        level = box.select_one(".problem-level").get_text().strip()
-        box.select_one(".problem-head").replace_with(
+        level = one(box, ".problem-level").get_text().strip()
+        one(box, ".problem-head").replace_with(
             new(
                 "p",
                 new("strong", f"{name} "),
@@ -362,7 +368,9 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
                 class_="problem-head",
             )
         )
-        box.name, box.attrs = "div", {"class": ["problem"], "id": box["id"]}
+        box.name, box.attrs = "div", {}
+        set_classes(box, ["problem"])
+        box["id"] = f"problem-{given}"
         box.append(see("Hints and solution", f"solution-{given}"))
         found.append(answer)
     return found
@@ -373,17 +381,19 @@ def cards(body: Tag) -> None:
     for group in body.select(".cards"):
         entries = []
         for card in group.select(".card"):
-            card.select_one(".card-back summary").decompose()
+            one(card, ".card-back summary").decompose()
             entries.append(
                 new(
                     "div",
-                    new("dt", *list(card.select_one(".card-front").children)),
-                    new("dd", *list(card.select_one(".card-back").children)),
-                    id=card["id"],
+                    new("dt", *list(one(card, ".card-front").children)),
+                    new("dd", *list(one(card, ".card-back").children)),
+                    id=value(card, "id"),
                 )
             )
         group.clear()
-        group.attrs = {"class": ["cards"], "aria-label": "Cards"}
+        group.attrs = {}
+        set_classes(group, ["cards"])
+        group["aria-label"] = "Cards"
         group.extend([new("p", "To remember", class_="cards-title"), new("dl", *entries)])
 
 
@@ -392,7 +402,7 @@ def own(body: Tag, page: str, top: str) -> None:
 
     A link becomes ``#page--id``, wherever in the book it leads.
     """
-    for tag in body.find_all(True, id=True) + [body]:
+    for tag in [*body.find_all(True, id=True), body]:
         if not str(tag["id"]).startswith("answers--") and "--" not in tag["id"]:
             tag["id"] = page if tag["id"] == top else f"{page}--{tag['id']}"
     for tag in body.find_all(True):
@@ -406,15 +416,15 @@ def own(body: Tag, page: str, top: str) -> None:
             "marker-start",
         ):
             if key in tag.attrs:
-                value = (
-                    re.sub(r"^#|(?<=url\()#", f"#{page}--", tag[key])
+                leads = (
+                    re.sub(r"^#|(?<=url\()#", f"#{page}--", value(tag, key))
                     if key != "aria-labelledby"
                     else f"{page}--{tag[key]}"
                 )
-                if not (key == "fill" and not value.startswith("url(")):
-                    tag[key] = value
+                if not (key == "fill" and not leads.startswith("url(")):
+                    tag[key] = leads
     for link in body.find_all("a", href=True):
-        address = urlsplit(link["href"])
+        address = urlsplit(value(link, "href"))
         if address.scheme or ("--" in address.fragment and not address.path):
             continue
         target = address.path.removesuffix(".html") or page
@@ -431,9 +441,10 @@ def ids(pages: Sequence[Page]) -> dict[str, str]:
     found: dict[str, str] = {}
     for page in pages:
         for tag in [page.body, *page.body.find_all(True, id=True)]:
-            if tag["id"] in found:
-                raise BookError(f"{page.name}: the id {tag['id']!r} stands twice.")
-            found[tag["id"]] = page.name
+            name = value(tag, "id")
+            if name in found:
+                raise BookError(f"{page.name}: the id {name!r} stands twice.")
+            found[name] = page.name
     return found
 
 
@@ -445,7 +456,7 @@ def close_links(pages: Sequence[Page], tops: dict[str, str], whole: bool) -> Non
     known, outside = ids(pages), LEFT_OUT | {"genindex", "search"}
     for page in pages:
         for link in page.body.find_all("a", href=re.compile("^#")):
-            target = link["href"][1:]
+            target = value(link, "href")[1:]
             to, _, where = target.partition("--")
             if target in known:
                 continue
@@ -471,7 +482,7 @@ def index_of_terms(pages: Sequence[Page]) -> Tag | None:
             if page.kind == "chapter" and key not in seen:
                 seen.add(key)
                 link["id"] = f"{page.name}--use-{n}"
-                uses.setdefault(link["href"], []).append(
+                uses.setdefault(value(link, "href"), []).append(
                     new(
                         "a", str(page.number), class_="use", href=f"#{link['id']}", title=page.title
                     )
@@ -496,9 +507,9 @@ class AsTypeset:
     """A stand-in for the site's styles in `finish.Maths`: KaTeX's output stays as it is."""
 
     @staticmethod
-    def in_text(text: str) -> str:
-        """Return the text unchanged."""
-        return text
+    def in_text(html: str) -> str:
+        """Return the markup unchanged."""
+        return html
 
 
 def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
@@ -537,6 +548,8 @@ def mathml(katex: str) -> str:
         katex,
         re.S,
     )
+    if found is None:
+        raise BookError(f"KaTeX's markup holds no MathML: {katex[:200]}")
     tex = re.sub(r"\s+", " ", html.escape(html.unescape(found[3])))
     return f'<math{found[1]} alttext="{tex}">{found[2]}</math>'
 

@@ -16,6 +16,7 @@ import sys
 import uuid
 import zipfile
 from collections.abc import Sequence
+from datetime import date
 from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -23,6 +24,7 @@ from xml.etree import ElementTree
 from bs4 import Tag
 
 from ..bootstrap import ROOT
+from ..elements import one, value
 from . import book, cover
 from .book import BookError, Page
 
@@ -56,7 +58,8 @@ FEATURES = (
 )
 XHTML = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE html>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" lang="en" xml:lang="en">
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" \
+lang="en" xml:lang="en">
 <head><meta charset="utf-8"/><title>{title}</title><link rel="stylesheet" href="style.css"/></head>
 <body>{body}</body>
 </html>
@@ -85,16 +88,16 @@ def chapters(pages: Sequence[Page], formulas: Sequence[str]) -> dict[str, str]:
     where, found = book.ids(pages), {}
     for page in pages:
         for link in page.body.select('a[href^="#"]'):
-            target = link["href"][1:]
+            target = value(link, "href")[1:]
             file = where[target]
             if file != page.name:
                 link["href"] = f"{file}.xhtml" if target == file else f"{file}.xhtml#{target}"
         for picture in page.body.select("img[src]"):
-            picture["src"] = "images/" + Path(picture["src"]).name
+            picture["src"] = "images/" + Path(value(picture, "src")).name
         for line in page.body.select(".term"):
             once_a_chapter(line)
         if page.number:
-            page.body.h1.insert(0, f"{page.number} ")
+            one(page.body, "h1").insert(0, f"{page.number} ")
         if role := ROLES.get(page.name) or ROLES.get(page.kind):
             page.body["role"] = role
         found[f"{page.name}.xhtml"] = xhtml(
@@ -108,7 +111,8 @@ def once_a_chapter(line: Tag) -> None:
     first: dict[str, Tag] = {}
     for link in line.select("a.use"):
         first.setdefault(link.get_text(), link)
-        link.previous_sibling.extract()
+        if link.previous_sibling:
+            link.previous_sibling.extract()
         link.extract()
     line.append("\u2002chapter " if first else "")
     for i, link in enumerate(first.values()):
@@ -127,10 +131,8 @@ def contents(pages: Sequence[Page]) -> str:
             if section.h2 and page.kind != "answers"
         )
         title = f"{page.number} {page.title}" if page.number else page.title
-        return (
-            "<li><a "
-            f'href="{page.name}.xhtml">{escape(title)}</a>{f"<ol>{sections}</ol>" if sections else ""}</li>'
-        )
+        inner = f"<ol>{sections}</ol>" if sections else ""
+        return f'<li><a href="{page.name}.xhtml">{escape(title)}</a>{inner}</li>'
 
     first = next((page for page in pages if page.kind == "chapter"), pages[0]).name
     return xhtml(
@@ -241,7 +243,7 @@ def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str
     files["images/cover.png"] = cover.cover(told["title"], told["author"], told["name"])
     for page in pages:
         for picture in page.body.select("img[src]"):
-            name = Path(picture["src"]).name
+            name = Path(value(picture, "src")).name
             files[f"images/{name}"] = (raw / "_images" / name).read_bytes()
     check(files)
     opf = package(told, files, pages)
@@ -252,7 +254,8 @@ def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str
         "</rootfiles></container>\n"
     )
     target.parent.mkdir(parents=True, exist_ok=True)
-    when = tuple(map(int, told["date"].split("-"))) + (0, 0, 0)
+    released = date.fromisoformat(told["date"])
+    when = (released.year, released.month, released.day, 0, 0, 0)
     with zipfile.ZipFile(target, "w") as archive:
 
         def put(name: str, body: bytes | str, how: int = zipfile.ZIP_DEFLATED) -> None:
@@ -271,7 +274,8 @@ def write(target: Path, raw: Path, pages: Sequence[Page], formulas: Sequence[str
 
 def check(files: dict[str, bytes]) -> None:
     """Refuse files that are not XML, and links within the book that lead nowhere."""
-    known, links = set(files), []
+    known = set(files)
+    links: list[tuple[str, str]] = []
     for name, body in files.items():
         if not name.endswith(".xhtml"):
             continue
@@ -281,7 +285,7 @@ def check(files: dict[str, bytes]) -> None:
             raise BookError(f"{name} is not well-formed: {error}.") from None
         known |= {f"{name}#{tag.get('id')}" for tag in tree.iter() if tag.get("id")}
         links += [
-            (name, tag.get(key)) for tag in tree.iter() for key in ("href", "src") if tag.get(key)
+            (name, link) for tag in tree.iter() for key in ("href", "src") if (link := tag.get(key))
         ]
     for name, link in links:
         if re.match(r"[a-z]+:", link):

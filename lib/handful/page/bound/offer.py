@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from ..bootstrap import ROOT
+from ..elements import one
 
 FOLDER, STEM = ROOT / "_build" / "bound", "a-handful-of-equations"
 WHAT = {"pdf": "PDF, for paper and for screens", "epub": "EPUB 3, for e-readers"}
@@ -70,15 +71,18 @@ def place(soup, up: str, files: list[Path]) -> None:
     """Offer the files in a page's download menu, and in its boxes of class "bound-files"."""
     menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
     pattern = menu.select_one("a.btn-download-source-button") if menu else None
-    for path in files if pattern else ():
-        item = copy.copy(pattern.find_parent("li"))
-        link = item.a
+    row = pattern.find_parent("li") if pattern else None
+    for path in files:
+        if row is None:
+            break  # a page without a download menu
+        item = copy.copy(row)
+        link = one(item, "a")
         link["href"], link["title"], link["download"] = (
             f"{up}{PLACE}/{path.name}",
             f"Download the whole book: {WHAT[path.suffix[1:]]}",
             "",
         )
-        link.select_one(".btn__text-container").string = f"The whole book ({path.suffix})"
+        one(link, ".btn__text-container").string = f"The whole book ({path.suffix})"
         menu.append(item)
     for box in soup.select(".bound-files"):
         if not files:
@@ -87,10 +91,8 @@ def place(soup, up: str, files: list[Path]) -> None:
         box.name = "ul"
         box.clear()
         for path in files:
-            item, link = (
-                soup.new_tag("li"),
-                soup.new_tag("a", href=f"{up}{PLACE}/{path.name}", download=""),
-            )
+            item = soup.new_tag("li")
+            link = soup.new_tag("a", href=f"{up}{PLACE}/{path.name}", download="")
             link.string = f"{WHAT[path.suffix[1:]]} ({path.stat().st_size / 1e6:.1f} MB)"
             item.append(link)
             box.append(item)

@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from datetime import date
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from .. import bootstrap
 from ..bootstrap import ROOT
+from ..elements import one, value
 from . import book, cover
 from .book import BookError, Page
 
@@ -87,16 +89,16 @@ def contents(pages: Sequence[Page]) -> str:
 
     def entry(page: Page) -> str:
         sections = "".join(
-            "<li><a "
-            f'href="#{section["id"]}">{escape(section.h2.get_text().strip())}{number(section["id"])}</a></li>'
+            f'<li><a href="#{value(section, "id")}">{escape(section.h2.get_text().strip())}'
+            f"{number(value(section, 'id'))}</a></li>"
             for section in page.body.find_all("section", recursive=False)
             if section.h2 and page.kind in ("chapter", "preface")
         )
         count = f'<span class="count">{page.number}</span>' if page.number else ""
+        inner = f"<ol>{sections}</ol>" if sections else ""
         return (
-            "<li><a "
-            f'href="#{page.name}">'
-            f"<span>{count}{escape(page.title)}</span>{number(page.name)}</a>{f'<ol>{sections}</ol>' if sections else ''}</li>"
+            f'<li><a href="#{page.name}"><span>{count}{escape(page.title)}</span>'
+            f"{number(page.name)}</a>{inner}</li>"
         )
 
     return (
@@ -116,14 +118,16 @@ def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: s
     for page in pages:
         for link in page.body.select("a.see"):
             link.append(", page ")
-            link.append(book.new("span", "000", class_="pn", data_pn=link["href"][1:]))
+            link.append(book.new("span", "000", class_="pn", data_pn=value(link, "href")[1:]))
         for link in page.body.select("a.use"):
             link.string = ""
-            link.append(book.new("span", "000", class_="pn", data_pn=link["href"][1:]))
+            link.append(book.new("span", "000", class_="pn", data_pn=value(link, "href")[1:]))
         for picture in page.body.select("img[src]"):
-            picture["src"] = (raw / "_images" / Path(picture["src"]).name).as_uri()
+            picture["src"] = (raw / "_images" / Path(value(picture, "src")).name).as_uri()
         if page.number:
-            page.body.h1.insert(0, book.new("span", f"Chapter {page.number}", class_="number"))
+            one(page.body, "h1").insert(
+                0, book.new("span", f"Chapter {page.number}", class_="number")
+            )
     texts = [
         book.printed(page.body, formulas, book.visible).replace("data_pn", "data-pn")
         for page in pages
@@ -146,8 +150,8 @@ def document(raw: Path, pages: Sequence[Page], formulas: Sequence[str], paper: s
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(told['title'])}</title>"
-        '<meta name="author" '
-        f'content="{escape(told["author"])}">{links}<style>{page_rules(pages, told["title"], paper)}</style></head>'
+        f'<meta name="author" content="{escape(told["author"])}">{links}'
+        f"<style>{page_rules(pages, told['title'], paper)}</style></head>"
         f"<body>{front}{contents(pages)}{''.join(texts)}</body></html>"
     )
 
@@ -169,7 +173,7 @@ def fill(text: str, where: dict[str, int]) -> str:
 def _pages_once(line: re.Match) -> str:
     head, *_ = line[0].removesuffix("</li>").split('<a class="use"')
     first = {
-        re.search(r">(\d*)</span>", use)[1]: use
+        use.rpartition("</span>")[0].rpartition(">")[2]: use
         for use in reversed(re.findall(r'<a class="use".*?</a>', line[0], re.S))
     }
     return (
@@ -184,7 +188,7 @@ def places(path: Path) -> dict[str, int]:
     import pikepdf
 
     with pikepdf.open(path) as found:
-        numbers = {page.objgen: i for i, page in enumerate(found.pages, 1)}
+        numbers: dict[Any, int] = {page.objgen: i for i, page in enumerate(found.pages, 1)}
         return {
             str(name).lstrip("/"): numbers[where[0].objgen]
             for name, where in found.Root.Dests.items()
