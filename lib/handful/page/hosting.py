@@ -24,7 +24,10 @@ HEADERS = {
 # Folders whose files go by another policy: a worker that compiles WebAssembly, which no page may.
 POLICIES = {f"{inpage.FOLDER}/": inpage.POLICY}
 # A name with a mark made of what the file holds: the same name is always the same file.
-LASTING = r"/_static/(inline/[0-9a-f]{12}|pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
+LASTING = (
+    r"/_static/(inline/[0-9a-f]{12}|pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|"
+    r"([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
+)
 KEPT = "public, max-age=31536000, immutable"
 # Asked after on each visit, and answered "as before" in a few bytes.
 ASKED = "no-cache"
@@ -153,6 +156,9 @@ def htaccess(path: str, moved: dict[str, str]) -> str:
         f'm#/{folder}#"'
         for folder, policy in POLICIES.items()
     )
+    redirects = "".join(
+        f"  Redirect permanent {path}{old} {path}{new}\n" for old, new in moved.items()
+    )
     return f"""# {WARNING}
 Options -Indexes
 ErrorDocument 404 {path}404.html
@@ -169,7 +175,7 @@ AddType text/javascript .mjs
 AddType application/wasm .wasm
 AddType application/x-ipynb+json .ipynb
 <IfModule mod_alias.c>
-{"".join(f"  Redirect permanent {path}{old} {path}{new}" + chr(10) for old, new in moved.items())}</IfModule>
+{redirects}</IfModule>
 """
 
 

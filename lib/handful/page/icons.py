@@ -27,14 +27,17 @@ def draw(axes, share: float = 1.0, rounded: bool = True) -> None:
     from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
     ground, line, spot = ElementTree.parse(SOURCE).getroot()
-    side = float(ground.get("width"))
+    side = float(ground.attrib["width"])
     points = axes.get_position().width * axes.figure.get_figwidth() * 72 / side * share
     axes.set(xlim=(0, side), ylim=(side, 0))
     axes.set_axis_off()
-    place = lambda value: side / 2 + (float(value) - side / 2) * share
-    colour = ground.get("fill")
+
+    def place(number: str) -> float:
+        return side / 2 + (float(number) - side / 2) * share
+
+    colour = ground.attrib["fill"]
     if rounded:
-        r = float(ground.get("rx"))
+        r = float(ground.attrib["rx"])
         axes.add_patch(
             FancyBboxPatch(
                 (r, r), side - 2 * r, side - 2 * r, f"round,pad={r}", fc=colour, ec="none"
@@ -42,23 +45,23 @@ def draw(axes, share: float = 1.0, rounded: bool = True) -> None:
         )
     else:
         axes.add_patch(Rectangle((0, 0), side, side, fc=colour, ec="none"))
-    xy = [place(number) for number in re.findall(r"[\d.]+", line.get("points"))]
+    xy = [place(number) for number in re.findall(r"[\d.]+", line.attrib["points"])]
     axes.plot(
         xy[::2],
         xy[1::2],
-        color=line.get("stroke"),
-        linewidth=float(line.get("stroke-width")) * points,
+        color=line.attrib["stroke"],
+        linewidth=float(line.attrib["stroke-width"]) * points,
         solid_capstyle="round",
         solid_joinstyle="round",
     )
     axes.add_patch(
         Circle(
-            (place(spot.get("cx")), place(spot.get("cy"))),
-            float(spot.get("r")) * share,
+            (place(spot.attrib["cx"]), place(spot.attrib["cy"])),
+            float(spot.attrib["r"]) * share,
             zorder=3,
-            fc=spot.get("fill"),
-            ec=spot.get("stroke"),
-            lw=float(spot.get("stroke-width")) * points,
+            fc=spot.attrib["fill"],
+            ec=spot.attrib["stroke"],
+            lw=float(spot.attrib["stroke-width"]) * points,
         )
     )
 

@@ -39,8 +39,10 @@ OFL = {
     "(https://fontawesome.com)\n"
     'with Reserved Font Name: "Font Awesome".',
 }
-PYODIDE = """Its source is at https://github.com/pyodide/pyodide.  Compiled into it, under terms that their sources carry:
-Emscripten and musl (MIT), CPython (below), zlib, bzip2, liblzma, Zstandard, SQLite, libffi, Expat, mpdecimal, HACL*."""
+PYODIDE = """Its source is at https://github.com/pyodide/pyodide.  Compiled into it, \
+under terms that their sources carry:
+Emscripten and musl (MIT), CPython (below), zlib, bzip2, liblzma, Zstandard, SQLite, libffi, \
+Expat, mpdecimal, HACL*."""
 
 RULE = "=" * 78
 FIRST = (

@@ -94,7 +94,7 @@ def main() -> None:
             ),
             "utf-8",
         )
-        wanted.write_text(re.match(r"\S+", NODE_LOCK.read_text("utf-8"))[0] + "\n")
+        wanted.write_text(NODE_LOCK.read_text("utf-8").split()[0] + "\n")
         resolve(uv, wanted, NODE_LOCK)
 
 

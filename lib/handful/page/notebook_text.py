@@ -65,7 +65,8 @@ def plain(text: str, site: str = "", references: Mapping[str, str] | None = None
                 f"([{claim['text']}]({site}{claim['address']}))" if site else f"({claim['text']})"
             )
         if role == "cite":
-            return f"({'; '.join((references or {}).get(key.strip(), key.strip()) for key in body.split(','))})"
+            keys = [key.strip() for key in body.split(",")]
+            return f"({'; '.join((references or {}).get(key, key) for key in keys)})"
         if role == "count":
             from . import teaching
 

@@ -23,14 +23,17 @@ from importlib.util import find_spec
 if find_spec("handful") is None:
     %pip install --quiet "handful[study] @ {address}#sha256={digest}\""""
 FROM_FILE = """\
-# The book's package is on no public index: its wheel comes from the download menu of the page that this notebook
-# comes from, and is installed from beside this file.  Nothing happens where the package is installed already.
+# The book's package is on no public index: its wheel comes from the download \
+menu of the page that this notebook
+# comes from, and is installed from beside this file.  Nothing happens \
+where the package is installed already.
 from importlib.util import find_spec
 from pathlib import Path
 
 if find_spec("handful") is None:
     if not Path("{name}").exists():
-        raise ModuleNotFoundError("Put {name}, from the same download menu, beside this notebook, and run this cell again.")
+        raise ModuleNotFoundError("Put {name}, from the same download menu, beside this \
+notebook, and run this cell again.")
     %pip install --quiet "./{name}[study]\""""
 
 

@@ -123,7 +123,9 @@ def _values(problem: Problem, wanted: set[str]) -> dict:
     has the rows that it depends on, and its values for their combinations in order.
     """
     rows = {name: values for name, values in problem.choices_drawn.items() if name in ROWS}
-    combinations = [dict(zip(rows, chosen)) for chosen in itertools.product(*rows.values())]
+    combinations = [
+        dict(zip(rows, chosen, strict=True)) for chosen in itertools.product(*rows.values())
+    ]
     known = [
         {
             **{q.name: q.default for q in table.values() if q.default is not None},
@@ -138,18 +140,19 @@ def _values(problem: Problem, wanted: set[str]) -> dict:
             if numbers[0] is not None:
                 values[name] = numbers[0]
             continue
+        cases = list(zip(combinations, numbers, strict=True))
         rows_that_matter = [
             row
             for row in rows
             if any(
                 a != b
-                for (one, a), (other, b) in itertools.combinations(zip(combinations, numbers), 2)
+                for (one, a), (other, b) in itertools.combinations(cases, 2)
                 if all(one[other_row] == other[other_row] for other_row in rows if other_row != row)
             )
         ]
         first = {
             tuple(chosen[row] for row in rows_that_matter): number
-            for chosen, number in reversed(list(zip(combinations, numbers)))
+            for chosen, number in reversed(cases)
         }
         by[name] = [
             rows_that_matter,

@@ -48,7 +48,7 @@ def height(section) -> float:
     >>> round(height(soup.section))
     408
     """
-    total = sum(each * len(section.select(selector)) for selector, each in THINGS.items())
+    total: float = sum(each * len(section.select(selector)) for selector, each in THINGS.items())
     for tag in _outside(section.find_all(["p", "li", "dd", "dt"]), *ASIDE):
         if (
             tag.find(["p", "li", "dd"]) is None

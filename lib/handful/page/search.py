@@ -14,6 +14,7 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bs4 import BeautifulSoup, NavigableString
 
@@ -62,9 +63,11 @@ BLOCKS = {
 }
 PAGE = """<article class="bd-article find-page"><h1>Search</h1>
 <noscript><p>The search needs a script, and scripts are off.
-The <a href="glossary.html">glossary</a> lists the terms, the <a href="notation.html">notation</a> the letters,
+The <a href="glossary.html">glossary</a> lists the terms, the \
+<a href="notation.html">notation</a> the letters,
 the <a href="numbers.html">index of numbers</a> every number with its place, and
-<a href="claims.html">the lecture, claim by claim</a> what was said and what we make of it.</p></noscript>
+<a href="claims.html">the lecture, claim by claim</a> what was said and what we make of \
+it.</p></noscript>
 <div data-search-page></div></article>"""
 
 
@@ -328,7 +331,14 @@ def read(soup: BeautifulSoup, page: str) -> dict:
     The keys are "entries", "rows", "shown", "live", "title" and "order".
     """
     main = soup.find("article", class_="bd-article")
-    found = {"entries": [], "rows": {}, "shown": {}, "live": {}, "title": page, "order": []}
+    found: dict[str, Any] = {
+        "entries": [],
+        "rows": {},
+        "shown": {},
+        "live": {},
+        "title": page,
+        "order": [],
+    }
     if main is None or page in UNREAD:
         return found
     for node in _elements(main):
@@ -450,7 +460,9 @@ def gather(pages: dict[str, dict], maths) -> dict:
 
     The formulas of results are asked of `maths`.
     """
-    order = next((found["order"] for page, found in pages.items() if page == "index.html"), [])
+    order: list[str] = next(
+        (found["order"] for page, found in pages.items() if page == "index.html"), []
+    )
     names = sorted(
         (page for page, found in pages.items() if found["entries"]),
         key=lambda page: (
@@ -459,16 +471,13 @@ def gather(pages: dict[str, dict], maths) -> dict:
         ),
     )
     pages = {name: pages[name] for name in names}
-    entries = [entry for found in pages.values() for entry in found["entries"] if entry["title"]]
-    seen: set[tuple] = set()
-    entries = [
-        e
-        for e in entries
-        if (key := (e["kind"], e["title"], e["text"])) not in seen and not seen.add(key)
-    ]
+    first: dict[tuple, dict] = {}  # an entry that is on several pages counts on the first
+    for entry in (entry for found in pages.values() for entry in found["entries"]):
+        if entry["title"]:
+            first.setdefault((entry["kind"], entry["title"], entry["text"]), entry)
     return {
         "pages": [[name, found["title"]] for name, found in pages.items()],
-        "entries": entries + _formulas(pages, maths),
+        "entries": [*first.values(), *_formulas(pages, maths)],
     }
 
 

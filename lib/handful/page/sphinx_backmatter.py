@@ -200,7 +200,7 @@ def listing(app, docname: str, head: list[str], groups) -> nodes.table:
     group += [nodes.colspec(colwidth=1) for _ in head]
     group += nodes.thead("", nodes.row("", *(cell(nodes.Text(text)) for text in head)))
     for names, places in groups:
-        links = []
+        links: list[nodes.Node] = []
         for text, page, anchor, how in places:
             address = app.builder.get_relative_uri(docname, page) + "#" + anchor
             title = f"{app.env.titles[page].astext()}{': ' + how if how else ''}"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from docutils import nodes
 from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
@@ -111,8 +112,9 @@ class Texts:
         self.own.reporter = LoggingReporter.from_reporter(document.reporter)
         parser = create_md_parser(self.env.myst_config, SphinxRenderer)
         parser.options["document"] = self.own
-        self.renderer = parser.renderer
-        self.renderer.setup_render(parser.options, {})  # once: it is what takes time
+        self.renderer = cast(SphinxRenderer, parser.renderer)
+        options: Any = parser.options  # a mapping, but not a dict as annotated there
+        self.renderer.setup_render(options, {})  # once: it is what takes time
 
     def blocks(self, text: str, file: str, first: int) -> list[nodes.Node]:
         """Parse Markdown that begins at line `first` of `file`, and return its blocks."""
@@ -282,7 +284,7 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
                 data={"hidden": ""},
             )
         )
-    for hint, name in zip(problem.hints, ("A hint", "Another hint")):
+    for hint, name in zip(problem.hints, ("A hint", "Another hint"), strict=True):
         children.append(
             made("details", "hint", said("summary", text=name), *texts.part(hint, entry.file))
         )
@@ -447,10 +449,9 @@ class StudyDirective(SphinxDirective):
                 f"There is no page {name!r} to study from; there are {', '.join(STUDY)}."
             )
         reading(self.env)[self.env.docname] = (name, digest(name))
-        texts, every = (
-            Texts(self.state.document),
-            {"review": cards(), "practice": problems()}.get(name, {}),
-        )
+        texts = Texts(self.state.document)
+        exercises: dict[str, Mapping[str, Any]] = {"review": cards(), "practice": problems()}
+        every = exercises.get(name, {})
         children: list[nodes.Node] = []
         for chapter, group in by_chapter(every.values()).items():
             inside = (

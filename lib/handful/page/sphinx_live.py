@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -69,7 +70,8 @@ class LiveRole(BookRole):
         page = on_pages(self.env).setdefault(self.env.docname, {})
         key = next((key for key, known in page.items() if known == entry), None)
         if key is None:
-            key = f"{entry['formula']}-{sum(known['formula'] == entry['formula'] for known in page.values()) + 1}"
+            alike = sum(known["formula"] == entry["formula"] for known in page.values())
+            key = f"{entry['formula']}-{alike + 1}"
             page[key] = entry
         return figure_in_text("", "", nodes.Text(shown), kind="live", data={"live": key})
 
@@ -193,7 +195,7 @@ class WhereDirective(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec = {"with-next": directives.flag}
+    option_spec: ClassVar = {"with-next": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """Return the paragraphs with their condition."""

@@ -15,7 +15,9 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from ..exercises.cards import Card
 from ..exercises.order import title
+from ..exercises.problems import Problem
 from ..exercises.source import SourceError
 from . import teaching
 from .sphinx_exercises import exercise_part, made, said
@@ -112,9 +114,10 @@ class CourseDirective(SphinxDirective):
                 if one.assignments
                 else []
             )
+            starts = "" if one.starts is None else f"{teaching.clock(one.starts)} "
             rows.append(
                 [
-                    [line(f"{teaching.clock(one.starts)} {one.title}")],
+                    [line(f"{starts}{one.title}")],
                     [*pages, *map(shown, one.show)],
                     todo,
                     [line(f"{one.minutes}\N{NO-BREAK SPACE}min")],
@@ -268,14 +271,12 @@ def watched(env) -> dict[str, str]:
 
 def digest() -> str:
     """Return the hash of the sources of all tables and numbers."""
+    exercises: list[Card | Problem] = [*teaching.cards().values(), *teaching.problems().values()]
     texts = [
         str(len(teaching.explorers())),
         repr(list(teaching.pages().items())),
         teaching.COURSES.read_text("utf-8"),
-        *(
-            f"{one.id} {title(one.chapter)}"
-            for one in [*teaching.cards().values(), *teaching.problems().values()]
-        ),
+        *(f"{one.id} {title(one.chapter)}" for one in exercises),
         *(f"{one.name} {one.edition}" for one in teaching.assignments().values()),
     ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()

@@ -11,14 +11,19 @@ import importlib
 import io
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..claims import CHAPTERS, load
 from ..exercises.cards import cards
 from ..exercises.problems import Problem, problems
 from .bootstrap import ROOT
+
+if TYPE_CHECKING:
+    from ..classroom.assignment import Assignment
 
 BOOK = ROOT / "book"
 COURSES = Path(__file__).with_name("courses.toml")
@@ -55,7 +60,7 @@ class Session:
     problems: tuple[Problem, ...]
     cards: int
     chosen: bool  # the problems are chosen one by one, rather than all of the pages'
-    assignments: tuple
+    assignments: tuple[Assignment, ...]
     says: str
 
 
@@ -130,7 +135,7 @@ def explorers() -> dict[str, Shown]:
 
 
 @cache
-def assignments() -> dict[str, object]:
+def assignments() -> dict[str, Assignment]:
     """Return each assignment by its name, in the order of the book."""
     from ..classroom.assignment import assignments as read
 
@@ -138,7 +143,7 @@ def assignments() -> dict[str, object]:
     return dict(sorted(read().items(), key=lambda item: (order[item[1].chapter], item[0])))
 
 
-COUNTED = {
+COUNTED: dict[str, Callable[[], int]] = {
     "chapters": lambda: len(CHAPTERS),
     "pages": lambda: len(pages()) + 1,
     "explorers": lambda: len(explorers()),

@@ -72,7 +72,7 @@ def drawing(width: float = 162, height: float = 90) -> str:
         places = (
             f"{width * log(x / batch[0]) / log(batch[-1] / batch[0]):.2f} "
             f"{height * (1 - (log(y * share) - low) / (high - low)):.2f}"
-            for x, y in zip(batch, cost)
+            for x, y in zip(batch, cost, strict=True)
         )
         return (
             f'<path d="M {" L ".join(places)}" fill="none" '

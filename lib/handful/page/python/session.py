@@ -126,9 +126,10 @@ class Printed(io.StringIO):
 
 def explain(error):
     """Return an exception in a few lines: where in the reader's cell, and what is wrong."""
-    if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in ABSENT:
+    package = (error.name or "").split(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if package in ABSENT:
         return (
-            f"This cell needs {ABSENT[error.name.split('.')[0]]}, which is not part of the Python "
+            f"This cell needs {ABSENT[package]}, which is not part of the Python "
             "in this page. "
             "The chapter's notebook, in the download menu, runs it."
         )
