@@ -49,7 +49,7 @@ class OrdersError(ValueError):
 
 @dataclass(frozen=True)
 class Goal:
-    """What a schedule has to reach, for one seed.
+    """The goal of a schedule, for one seed.
 
     `weights` is 0 where backward passes are not split.
     """
