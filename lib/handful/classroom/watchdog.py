@@ -6,6 +6,7 @@ submission take hours, the submission is given up and the others are graded.  Pr
 counted, so that a busy machine or a slow disk makes nobody late; the sandbox runs in another
 process, whose time does not count here.
 
+>>> from contextlib import suppress
 >>> with suppress(OverlongError), within(0.05):
 ...     while True:
 ...         pass
