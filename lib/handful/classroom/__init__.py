@@ -1,5 +1,6 @@
-"""Assignments that can be trusted: the student's code inside a sandbox, every check, answer and
-score outside.
+"""Release, run, grade and report programming assignments without trusting a student's code.
+
+The student's code runs inside a sandbox; every check, answer and score stays outside.
 
 ``assignment`` reads a source, ``release`` makes what students and teachers get, ``sandbox`` runs
 what came back, ``grade`` judges it, and ``report`` tells students and teachers.

@@ -1,5 +1,7 @@
-"""Assignments: one source holds prose, solutions and checks; a mistake in it is one sentence that
-names file, line and field.
+"""Read assignments from their sources.
+
+One source holds prose, solutions and checks; a mistake in it is reported in one sentence that names
+file, line and field.
 
 The format stands in ``exercises/README.md``.  What a student is given, and what is right, is in
 `handful.classroom.given`; the notebooks are made in `handful.classroom.release`.
@@ -30,8 +32,9 @@ KINDS = ("value", "function", "expression", "judged", "written")
 
 @dataclass(frozen=True)
 class WrongTurn:
-    """A known mistake: what to say of it, the points it gets, and code (an expression's text) that
-    makes it.
+    """A known mistake: its message, its points, and code that makes it.
+
+    For an expression, the code is the text of the wrong expression.
     """
 
     id: str
@@ -117,27 +120,29 @@ class Assignment:
         return own.variant(self.name, student)
 
     def given(self, variant: int) -> dict:
-        """What the student sees of the inputs of a variant: JSON values by name, in base units."""
+        """Return a variant's inputs as a student sees them: JSON values by name, in base units."""
         from .given import given
 
         return given(self, variant)
 
     @property
     def file(self) -> str:
+        """Return the name of the source file."""
         return self.entry.file
 
     @property
     def points(self) -> float:
-        """Points that the grader gives; a written answer's are the teacher's (`waiting`)."""
+        """Return the points that the grader gives, without those of written answers (`waiting`)."""
         return sum(one.points for one in self.questions.values() if one.kind != "written")
 
     @property
     def waiting(self) -> float:
+        """Return the points that the teacher gives for written answers."""
         return sum(one.points for one in self.questions.values() if one.kind == "written")
 
     @cached_property
     def cuts(self) -> dict[int, Cut]:
-        """Each code cell's forms, by its place among `pieces`."""
+        """Return both forms of each code cell, by the cell's index in `pieces`."""
         return {
             i: cut(piece.text, piece.line, self.file)
             for i, piece in enumerate(self.pieces)
@@ -146,15 +151,17 @@ class Assignment:
 
     @cached_property
     def explored(self) -> frozenset[str]:
-        """The explore cells' code, stripped: a submission's cell that is one of these need not be
-        run.
+        """Return the stripped code of the explore cells.
+
+        A cell of a submission that equals one of these need not be run.
         """
         return frozenset(piece.text.strip() for piece in self.pieces if piece.tag == "explore")
 
 
 def read(path: str | Path) -> Assignment:
-    """The assignment of a source file; raises SourceError, one sentence that names file, line and
-    field.
+    """Read an assignment from its source file.
+
+    Raises SourceError, one sentence that names file, line and field.
     """
     path = Path(path)
     try:
@@ -168,8 +175,9 @@ def read(path: str | Path) -> Assignment:
 
 
 def read_text(text: str, file: str) -> Assignment:
-    """The assignment that a text describes; `file` is what mistakes call it, and its stem is the
-    assignment's name.
+    """Read an assignment from the text of its source.
+
+    Messages call the source `file`, and the stem of `file` is the assignment's name.
     """
     from .checks import read_given, read_question
 
@@ -249,8 +257,10 @@ def _chapters() -> list[str]:
 def _check_cells(
     entry: Entry, pieces: tuple[Piece, ...], questions: Mapping[str, Question]
 ) -> None:
-    """Cells are Python, answers belong to questions, questions have answers above them, and nothing
-    imports what grading has not.
+    """Check the cells of an assignment against each other and against its questions.
+
+    Cells have to be Python, answers have to belong to questions, questions need answers above them,
+    and no cell may import what is missing during grading.
     """
     file, known = entry.file, set()
     for piece in pieces:
@@ -302,7 +312,7 @@ def _check_cells(
 
 
 def source_folder() -> Path:
-    """Where the assignments' sources are."""
+    """Return the folder that holds the sources of the assignments."""
     return folder() / "assignments"
 
 
@@ -312,7 +322,7 @@ def _own(name: str) -> Assignment:
 
 
 def assignments() -> dict[str, Assignment]:
-    """Every assignment of the book, by name."""
+    """Return every assignment of the book, by name."""
     return {name: _own(name) for name in _names()}
 
 
@@ -321,7 +331,10 @@ def _names() -> list[str]:
 
 
 def assignment(name: str) -> Assignment:
-    """The assignment of that name, or of that file; an unknown one gets the nearest names."""
+    """Return the assignment with that name, or from that file.
+
+    The message for an unknown name suggests the nearest names.
+    """
     if name.endswith(".md"):
         return read(name)
     if not _names():

@@ -1,4 +1,4 @@
-"""The commands of `handful assign` that build."""
+"""Commands of `handful assign` that build."""
 
 from __future__ import annotations
 
@@ -100,13 +100,15 @@ def _list(options) -> None:
 
 
 def say(text: str) -> None:
-    """Progress, a line each, on standard error."""
+    """Print one line of progress on standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def count(done: int, total: int, what: str) -> None:
-    """Progress of many: a line that is written over on a terminal, else a line at a quarter, a
-    half, three quarters and the end.
+    """Report how many of `total` are done, on standard error.
+
+    On a terminal one line is overwritten; elsewhere a line is printed at a quarter, a half, three
+    quarters and the end.
     """
     if sys.stderr.isatty():
         print(
@@ -131,7 +133,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def folders(students) -> dict[str, str]:
-    """A folder's name for each student: the id, with what no file system minds.
+    """Return a folder name for each student: the id, restricted to portable characters.
 
     >>> folders(["ada", "../grace", "a/b", "a:b"])
     {'ada': 'ada', '../grace': '_grace', 'a/b': 'a_b', 'a:b': 'a_b-2'}

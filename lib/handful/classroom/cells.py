@@ -1,5 +1,6 @@
-"""The parts of an assignment's source: Markdown, code, model answers, questions; and code with its
-solution taken out.
+"""Split an assignment's source into its parts, and take solutions out of code.
+
+The parts are Markdown, code, model answers and questions.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Piece:
 
 
 def split(lines: list[str], first: int, file: str) -> list[Piece]:
-    """The parts of a source after its head, whose first line is line `first` of the file.
+    """Return the parts of a source after its head.
+
+    The first of `lines` is line `first` of the file.
 
     >>> [
     ...     (piece.kind, piece.text, piece.line)
@@ -115,7 +118,7 @@ def split(lines: list[str], first: int, file: str) -> list[Piece]:
 
 
 def _block(opening: str, lines: list[str], line: int, file: str) -> Piece | None:
-    """A code cell or a question; None for a block that is Markdown's own."""
+    """Return a code cell or a question, or None for a block of plain Markdown."""
     if not opening.startswith("{"):
         return None
     name, _, rest = opening[1:].partition("}")
@@ -158,9 +161,9 @@ class Cut:
 
 
 def cut(code: str, line: int, file: str) -> Cut:
-    """Code with its solution, and with holes where it stood.
+    r"""Split code into a form with its solution and a form with holes in its place.
 
-    >>> made = cut("def double(x):\\n    # solution\\n    return 2 * x\\n    # end", 1, "a.md")
+    >>> made = cut("def double(x):\n    # solution\n    return 2 * x\n    # end", 1, "a.md")
     >>> print(made.empty)
     def double(x):
         raise NotImplementedError("your code here")
@@ -221,7 +224,10 @@ def cut(code: str, line: int, file: str) -> Cut:
 
 
 def parse(code: str, line: int, file: str) -> ast.Module:
-    """The syntax tree of a cell, or a sentence with the line at which it is no Python."""
+    """Return the syntax tree of a cell.
+
+    Raises SourceError, which names the line of a syntax error.
+    """
     try:
         return ast.parse(code)
     except (SyntaxError, ValueError) as error:
@@ -232,9 +238,9 @@ def parse(code: str, line: int, file: str) -> ast.Module:
 
 
 def bound(code: str, line: int = 1, file: str = "") -> list[str]:
-    """The names that a cell defines at its top level, imports left out, in order.
+    r"""Return the names that a cell defines at its top level, in order, without imports.
 
-    >>> bound("import math\\ndef f(x): y = 1\\na = b = 2\\n(c, d) = 3, 4")
+    >>> bound("import math\ndef f(x): y = 1\na = b = 2\n(c, d) = 3, 4")
     ['f', 'a', 'b', 'c', 'd']
     """
     found: list[str] = []
@@ -253,9 +259,9 @@ def bound(code: str, line: int = 1, file: str = "") -> list[str]:
 
 
 def imported(code: str) -> set[str]:
-    """The packages that code imports, wherever it does.
+    r"""Return the packages that the code imports, at any depth.
 
-    >>> sorted(imported("import numpy.linalg as la\\ndef f():\\n    from handful import ask"))
+    >>> sorted(imported("import numpy.linalg as la\ndef f():\n    from handful import ask"))
     ['handful', 'numpy']
     """
     found: set[str] = set()

@@ -1,5 +1,6 @@
-"""Control groups: bounds on memory, processes and processor (one core) that hold across forks,
-where this machine lets us have them.
+"""Bound memory, processes and processor time (one core) with Linux control groups.
+
+The bounds hold across forks, on machines that let us make control groups.
 
 `make` gives a fresh group for one sandbox; a process joins it by writing 0 to each file of
 `Group.doors`.
@@ -34,10 +35,11 @@ class Group:
 
     @property
     def doors(self) -> tuple[str, ...]:
+        """Return the files through which a process joins the group."""
         return tuple(str(folder / "cgroup.procs") for folder in self.folders)
 
     def overflowed(self) -> bool:
-        """Whether the kernel ended a process of the group because the memory was used up."""
+        """Return whether the kernel killed a process of the group for using too much memory."""
         name, word = (
             ("memory.oom_control", "oom_kill")
             if self.version == 1
@@ -68,7 +70,7 @@ class Group:
 
 
 def _own(controller: str) -> str | None:
-    """This process's group of a controller of version 1 ("" for version 2)."""
+    """Return the group of this process for a controller of version 1 ("" for version 2)."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, names, path = line.split(":", 2)
         if controller in names.split(",") if controller else not names:
@@ -77,8 +79,9 @@ def _own(controller: str) -> str | None:
 
 
 def _home_1(controller: str) -> Path | None:
-    """Where groups of version 1 may be made: within our own group where that has a bound of memory,
-    else at the top.
+    """Return the folder in which groups of version 1 can be made, or None.
+
+    It is our own group where that has a memory limit, else the top.
     """
     path = _own(controller)
     if path is None or not (TOP / controller).is_dir():
@@ -91,8 +94,9 @@ def _home_1(controller: str) -> Path | None:
 
 
 def _home_2() -> Path | None:
-    """Where groups of version 2 may be made: the nearest group above us that hands on memory and
-    processes, if we may write to it.
+    """Return the folder in which groups of version 2 can be made, or None.
+
+    It is the nearest ancestor that delegates memory and processes, if it is writable.
     """
     path = _own("")
     if path is None or not (TOP / "cgroup.controllers").exists():
@@ -116,9 +120,7 @@ def _home_2() -> Path | None:
 
 @cache
 def homes() -> tuple[int, tuple[Path, ...]]:
-    """The version of control groups that can be had here (0: none) and the folders to make groups
-    in.
-    """
+    """Return the usable version of control groups (0: none) and the folders to make groups in."""
     if sys.platform != "linux":
         return 0, ()
     try:
@@ -138,7 +140,7 @@ def homes() -> tuple[int, tuple[Path, ...]]:
 
 
 def _serves(version: int, places: tuple[Path, ...]) -> bool:
-    """Whether a group can be made there and joined."""
+    """Return whether a group can be made in these folders and joined."""
     group = _make(version, places, 1 << 28, 16)
     if group is None:
         return False
@@ -167,7 +169,7 @@ def _sweep(home: Path) -> None:
 
 
 def make(memory_bytes: int, processes: int) -> Group | None:
-    """A fresh group with these bounds, or None where none can be had."""
+    """Make a group with these bounds; return None where control groups are unavailable."""
     version, places = homes()
     return _make(version, places, memory_bytes, processes) if version else None
 
@@ -208,7 +210,10 @@ def _make(
 
 @cache
 def scope() -> Callable[[int, int], list[str]] | None:
-    """A front for commands that has the user's service manager bound them, where there is one."""
+    """Return a function that prefixes a command with systemd-run, or None without systemd.
+
+    With that prefix, the user's service manager bounds the command.
+    """
     program = shutil.which("systemd-run")
     if (
         program is None

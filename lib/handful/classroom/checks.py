@@ -1,5 +1,6 @@
-"""Reading the heads of an assignment and of its questions: each field is what it may be, or a
-sentence says what is allowed.
+"""Read and validate the heads of an assignment and of its questions.
+
+The message for an invalid field says what is allowed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ NEEDED = {
 
 
 def read_given(entry: Entry) -> tuple[dict, tuple, tuple]:
-    """What is drawn, the cases, and the names shown, of the head's `given`."""
+    """Return the drawn values, the cases and the shown names of the head's `given`."""
     head = entry.head.get("given")
     if head is None:
         return {}, (), ()
@@ -83,7 +84,7 @@ def read_given(entry: Entry) -> tuple[dict, tuple, tuple]:
 
 
 def _drawn(name: str, value, entry: Entry) -> tuple:
-    """The values of one name; of a name that is no quantity, text may be drawn too."""
+    """Return the values that a name is drawn from; a name that is no quantity may have texts."""
     where = f"given.{name}"
     if not name.isidentifier() or name == "case":
         raise entry.error(
@@ -101,7 +102,7 @@ def _drawn(name: str, value, entry: Entry) -> tuple:
 
 
 def read_question(piece: Piece, head: Entry, pieces: Sequence[Piece]) -> Question:
-    """The question of a block."""
+    """Read the question of a block."""
     file, name = head.file, piece.name
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise SourceError(
@@ -166,7 +167,7 @@ def read_question(piece: Piece, head: Entry, pieces: Sequence[Piece]) -> Questio
 
 
 def _number(entry: Entry, field: str, value, low: float | None, high: float, allowed: str) -> float:
-    """A number above `low` (from 0 where that is None) and up to `high`."""
+    """Return a number above `low` (at least 0 where that is None) and at most `high`."""
     if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?e-?\d+", value):
         value = float(value)  # YAML takes 1e-6 for text
     if (
@@ -234,7 +235,7 @@ def _calls(entry: Entry, kind: str) -> tuple[tuple, dict, int]:
 
 
 def _code(entry: Entry, field: str, text, name: str, expression: bool) -> str:
-    """Python that defines `name`, or an expression's text."""
+    """Return Python code that defines `name`, or the text of an expression."""
     if text in (None, ""):
         return ""
     if not isinstance(text, str):
@@ -271,7 +272,10 @@ def _letters(entry: Entry) -> dict[str, str]:
 
 
 def _tree(entry: Entry, field: str, text: str, letters: Mapping[str, str]):
-    """An expression's tree in quantities: letters, then formulas of `handful`, then quantities."""
+    """Return an expression as a tree of quantities.
+
+    Names are looked up as letters, then as formulas of `handful`, then as quantities.
+    """
     tree = expressions.replace(
         author_tree(text, entry, field, named={*letters, *letters.values()}), letters
     )
@@ -367,5 +371,8 @@ def _rubric(entry: Entry, points: float) -> tuple[Criterion, ...]:
 
 
 def as_problem(question: Question) -> SimpleNamespace:
-    """The part of an expression's question that `handful.exercises.check.same` and `points` take."""
+    """Return the part of an expression's question that `same` and `points` read.
+
+    Both are functions of `handful.exercises.check`.
+    """
     return SimpleNamespace(letters=tuple(question.letters.values()))

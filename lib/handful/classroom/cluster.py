@@ -1,4 +1,4 @@
-"""The same function over many tasks: in this process, in processes beside it, or on a Dask cluster.
+"""Apply one function to many tasks: in this process, in worker processes, or on a Dask cluster.
 
 Few tasks are under way at a time, so that memory does not grow with the class.  A process that dies
 is replaced and its task tried once more; if that kills its process too, the task comes back as a
@@ -46,12 +46,12 @@ STOPPING = ("SandboxError", "StartError", "SourceError", "JudgeError", "GradingE
 
 
 class ClusterError(RuntimeError):
-    """Grading that cannot go on, in one sentence; what is done is kept."""
+    """A reason why grading cannot go on, in one sentence; finished results are kept."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """`began`: whether a sandbox has started in the process that did it."""
+    """A finished task: `result`, and in `began` whether its process has started a sandbox."""
 
     result: object
     began: bool = field(default=False, repr=False, compare=False)
@@ -59,7 +59,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Fault:
-    """A task that this program, and not the student's, failed at; `late` where it took too long."""
+    """A task at which this program failed, not the student's; `late` where it took too long."""
 
     says: str
     began: bool = field(default=False, repr=False, compare=False)
@@ -68,8 +68,9 @@ class Fault:
 
 @dataclass(frozen=True)
 class Stop:
-    """Hold what makes it pointless to go on: no sandbox, a mistake in the assignment; with the
-    error's name.
+    """A reason to stop the whole class: no sandbox, or a mistake in the assignment.
+
+    `error` is the name of the error's class.
     """
 
     says: str
@@ -78,7 +79,7 @@ class Stop:
 
 
 def attempt(run: Callable, task) -> Done | Fault | Stop:
-    """One task, whatever comes of it."""
+    """Run one task and return its outcome, whatever it is."""
     try:
         return Done(run(task), _began())
     except watchdog.OverlongError as error:
@@ -99,7 +100,7 @@ def _began() -> bool:
 
 
 def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
-    """Return what came of a task, unless it stops the class.
+    """Return the outcome of a task; raise ClusterError for one that stops the class.
 
     A sandbox that fails stops the class only while none has started: `began` says whether one has,
     and `errors` names what this holds for.  Once one has, the machine can make them, and the
@@ -113,8 +114,9 @@ def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
 
 
 def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Iterator[tuple]:
-    """Each task and what came of it, one after the other in this process; each has `seconds` of
-    processor time.
+    """Yield each task with its outcome, one after the other in this process.
+
+    Each task has `seconds` of processor time.
     """
 
     def watched(task):
@@ -130,13 +132,14 @@ def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Iterator[
 
 
 def cores() -> int:
-    """The processors that this program may use."""
+    """Return how many processors this program may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _serve(connection, run: Callable, seconds: float = math.inf) -> None:
-    """A worker: takes tasks until its pipe is closed, which the end of the grader does too, however
-    it comes.
+    """Run tasks from a pipe until it is closed.
+
+    The pipe closes when the grader ends, even if it is killed.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -151,7 +154,10 @@ def _serve(connection, run: Callable, seconds: float = math.inf) -> None:
 
 
 def _lost(code: int | None, late: bool, tries: int, seconds: float, longest: float) -> Fault | None:
-    """Return the fault of a task whose process ended with this code; None where it is tried again."""
+    """Return the fault of a task whose process ended, or None where it is tried again.
+
+    `code` is the exit code of the process.
+    """
     if code == -signal.SIGPROF:
         return Fault(watchdog.says(seconds), late=True)
     if late:
@@ -195,7 +201,7 @@ def _dismissed(worker: _Worker) -> int | None:
 def pool(
     run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf, seconds: float = math.inf
 ) -> Iterator[tuple]:
-    """Each task and what came of it, as they end, from `jobs` processes of this machine.
+    """Yield each task with its outcome, as they finish, from `jobs` processes of this machine.
 
     A task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
     given up.
@@ -206,7 +212,7 @@ def pool(
     began = False  # whether a sandbox has started in any process, all being on this machine
 
     def upcoming() -> tuple | None:
-        """The next task, with how often it was tried."""
+        """Return the next task and how often it was tried."""
         return again.popleft() if again else next(((task, 0) for task in tasks), None)
 
     def give(worker: _Worker, task, tries: int) -> None:
@@ -249,7 +255,7 @@ def pool(
 
 
 def _heard(worker: _Worker):
-    """What a worker sends; None where it died."""
+    """Return what a worker sends, or None where it died."""
     try:
         return worker.connection.recv()
     except (EOFError, OSError):
@@ -279,8 +285,9 @@ _own = threading.local()  # its `worker` is the process of this thread
 
 
 class _Apart:
-    """A process that takes tasks from one thread of this program, until that thread or this program
-    ends.
+    """A process that takes tasks from one thread of this program.
+
+    It ends with that thread or with this program.
     """
 
     def __init__(self, run: Callable, seconds: float) -> None:
@@ -297,8 +304,9 @@ class _Apart:
         self.connection.send(self.made)
 
     def asked(self, task, longest: float) -> tuple[Done | Fault | Stop | None, bool]:
-        """Return what came of a task, None where the process died, and whether it was ended for
-        being late.
+        """Return a task's outcome and whether it was late.
+
+        The outcome is None where the process died or was ended for being late.
         """
         late = False
         try:
@@ -320,8 +328,9 @@ class _Apart:
 def apart(
     run: Callable, task, longest: float = math.inf, seconds: float = math.inf
 ) -> Done | Fault | Stop:
-    """One task, whatever comes of it, in a process of this thread's own, which is kept for the
-    next.
+    """Run one task in this thread's own process, and return its outcome.
+
+    The process is kept for the next task.
     """
     for tries in range(1, TRIES + 1):
         worker = getattr(_own, "worker", None)
@@ -345,8 +354,9 @@ def dask(
     longest: float = math.inf,
     seconds: float = math.inf,
 ) -> Iterator[tuple]:
-    """Each task and what came of it, as they end, from the workers of the Dask scheduler at
-    `address`.
+    """Yield each task with its outcome, as they finish, from the workers of a Dask scheduler.
+
+    `address` is the scheduler's.
 
     The scheduler gives the tasks of a worker that is lost to others; workers may come and go.  A
     task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
@@ -378,7 +388,7 @@ def dask(
 
 
 def _check_workers(client, address: str) -> None:
-    """That there are workers, and that they have this library."""
+    """Check that there are workers, and that they have the same version of this library."""
     try:
         client.wait_for_workers(1, timeout=15)
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""The commands ``handful assign …``; `handful.cli` puts them beside the others."""
+"""Commands ``handful assign …``, which `handful.cli` adds to the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assignments for other graders: a source notebook for nbgrader, an archive for Gradescope.
+"""Export assignments to other graders: a notebook for nbgrader, an archive for Gradescope.
 
 nbgrader: answers are regions that it clears, tests that students do not see stand between its
 marks, written answers are cells for its manual grading.  ``make nbgrader`` runs nbgrader itself on
@@ -63,7 +63,7 @@ def _same(answer, true, tolerance):
 
 
 def literal(value) -> str:
-    """A JSON value as Python writes it, nan and infinities too.
+    """Return a JSON value as a Python literal, nan and infinities included.
 
     >>> literal([1.5, None, {"a": float("inf")}, True])
     "[1.5, None, {'a': float('inf')}, True]"
@@ -80,7 +80,7 @@ def literal(value) -> str:
 
 
 def nbgrader(assignment: Assignment) -> dict:
-    """The notebook for nbgrader's folder ``source``, solutions and hidden tests in it.
+    """Return the notebook for nbgrader's folder ``source``, with solutions and hidden tests.
 
     >>> from handful.classroom.assignment import assignments
     >>> made = nbgrader(assignments()["roofline"])
@@ -113,7 +113,7 @@ def nbgrader(assignment: Assignment) -> dict:
 
 
 def _cell(kind: str, name: str, source: str, **flags) -> dict:
-    """A cell; with flags, one that nbgrader knows."""
+    """Return a notebook cell, with nbgrader's metadata where flags are given."""
     metadata = {}
     if flags:
         metadata["nbgrader"] = {
@@ -167,7 +167,7 @@ def _cells(assignment: Assignment, i: int, piece: Piece) -> list[dict]:
 
 
 def regions(code: str) -> str:
-    """Code with nbgrader's marks around its solution in place of ours.
+    """Replace our marks around a solution by nbgrader's.
 
     >>> print(regions("x = 3  # solution"))
     ### BEGIN SOLUTION

@@ -1,5 +1,6 @@
-"""Feedback: a page for each student that says, question by question, what is right, what came back
-wrong, and what waits for the teacher.
+"""Write a feedback page for each student, question by question.
+
+A page says what is right, what came back wrong, and what waits for the teacher.
 
 It holds what a result holds and nothing more: no hidden input and no expected value is in either.
 """
@@ -39,8 +40,9 @@ WORDS = {
 
 
 def turn_says(assignment, question: str, turn: str) -> str:
-    """The sentence of a named wrong turn; the name in words where the assignment does not know it
-    (any more).
+    """Return the message of a named wrong turn.
+
+    Where the assignment does not know it (any more), the message is its name in words.
     """
     known = assignment.questions.get(question)
     wrong = known and known.wrong.get(turn)
@@ -54,8 +56,9 @@ def write(
     site: str = "",
     progress: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """Write feedback/STUDENT.html for each student, and feedback.zip of them all, the same to the
-    byte each time.
+    """Write feedback/STUDENT.html for each student, and feedback.zip with all of them.
+
+    The same grades give the same bytes.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ def write(
 
 
 def _page_in_time(assignment, grade: Grade, site: str) -> str:
-    """The page of one student, or one with nothing but the score where it takes too long to write."""
+    """Return the page of one student, or only the score where the page takes too long to write."""
     try:
         with within(READING_SECONDS):
             return student_page(assignment, grade, site)
@@ -100,7 +103,7 @@ def _page_in_time(assignment, grade: Grade, site: str) -> str:
 
 
 def student_page(assignment, grade: Grade, site: str = "") -> str:
-    """The page of one student."""
+    """Return the page of one student."""
     result = grade.result
     status = result["status"]
     says = [OUTCOMES.get(status, ""), grade.says]
@@ -192,7 +195,8 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
 
 
 def count_points(value: float) -> str:
-    """
+    """Return a number of points with its unit.
+
     >>> count_points(1), count_points(2.5)
     ('1 point', '2.5 points')
     """
@@ -204,7 +208,10 @@ def _capital(text: str) -> str:
 
 
 def _calls(part: Mapping) -> str:
-    """How many calls were right, where the sentence does not say so; it gives no input away."""
+    """Return how many calls were right, where the sentence does not say so.
+
+    It gives no input away.
+    """
     right = part.get("right") or []
     if len(right) < 2 or part["status"] != "wrong" or " of " in str(part["says"]):
         return ""

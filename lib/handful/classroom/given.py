@@ -1,5 +1,4 @@
-"""What a student is given, what is right, and which calls are made: all from an assignment and a
-variant.
+"""Compute inputs, right answers and calls from an assignment and a variant.
 
 Truths, solutions and wrong turns are our own code and run here, in this process; nothing of a
 student's does.
@@ -54,8 +53,10 @@ def _drawn(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
 @lru_cache(KEPT)
 def scenario(assignment: Assignment, variant: int) -> Mapping[str, object]:
-    """Everything that a variant fixes, by name: rows of the scenario, their quantities, what is
-    drawn.  Truths have it as `given`.
+    """Return everything that a variant fixes, by name.
+
+    That is the rows of the scenario, their quantities, and what is drawn.  Truths have it as
+    `given`.
     """
     drawn = _drawn(assignment, variant)
     found = values(drawn) | {name: drawn[name] for name in drawn if name != "case"}
@@ -65,14 +66,15 @@ def scenario(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
 
 def given(assignment: Assignment, variant: int) -> dict:
-    """What the student sees of it, in base units."""
+    """Return the inputs that a student sees, in base units."""
     found = scenario(assignment, variant)
     return {name: copy.deepcopy(found[name]) for name in assignment.shows}
 
 
 def calls(question: Question, variant: int) -> list[dict]:
-    """The calls of a function: the visible ones, then those drawn for the variant; none for a
-    value.
+    """Return the calls of a function: the visible ones, then those drawn for the variant.
+
+    A value has none.
 
     The hidden calls differ from the visible ones and from each other as far as their ranges allow.
     """
@@ -95,7 +97,10 @@ def _key(call: Mapping) -> str:
 
 
 def answers(question: Question, thing: object, made: Sequence[Mapping]) -> list:
-    """What a function (of ours) gives for each call, or a value's one answer, as JSON values."""
+    """Return a function's results for the calls, or a value's one answer, as JSON values.
+
+    The function or value is ours.
+    """
     if callable(thing) and (question.visible or question.count):
         return [plain(thing(**copy.deepcopy(dict(call)))) for call in made]
     return [plain(thing)]
@@ -103,8 +108,9 @@ def answers(question: Question, thing: object, made: Sequence[Mapping]) -> list:
 
 @lru_cache(KEPT)
 def _solved(assignment: Assignment, variant: int) -> Mapping[str, object]:
-    """All names after the cells, solutions in their places, have run on the student's `given`;
-    explore cells are not run.
+    """Run the cells with their solutions on the student's `given`, and return all names.
+
+    Explore cells are not run.
     """
     space: dict[str, object] = {"__name__": "handful_solution", "given": given(assignment, variant)}
     for i, piece in enumerate(assignment.pieces):
@@ -135,7 +141,7 @@ def _run(code: str, space: dict, file: str, line: int, what: str) -> None:
 
 
 def solutions(assignment: Assignment, variant: int) -> Mapping[str, object]:
-    """What the solution's cells define for each question, written ones left out."""
+    """Return what the solution's cells define for each question, except written ones."""
     space = _solved(assignment, variant)
     return MappingProxyType(
         {
@@ -148,7 +154,9 @@ def solutions(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
 @lru_cache(KEPT)
 def truths(assignment: Assignment, variant: int) -> Mapping[str, object]:
-    """What is right for each question, by name; the solution where the source has no truth.
+    """Return the right answer to each question, by name.
+
+    Where the source has no truth, it is the solution's.
 
     A function for a function, a value for a value, an expression's text for an expression
     (`question.tree` is its tree in quantities); written questions are left out.
@@ -174,7 +182,9 @@ def truths(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
 @lru_cache(KEPT)
 def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, object]]:
-    """What each wrong turn defines, by question and id: functions, values, expressions' texts.
+    """Return what each wrong turn defines, by question and id.
+
+    These are functions, values, and texts of expressions.
 
     Its code sees what a student's would: `given`, and all that the cells define.
     """
@@ -210,8 +220,9 @@ def _defined(question: Question, code: str, field: str, space: dict, variant: in
 
 
 def spread(make: Callable[[int], object]) -> dict:
-    """A value for each variant, each different one once: {"values": [...], "index": [...]}; no
-    index where all are the same.
+    """Return the value for each variant, with each distinct value stored once.
+
+    The form is {"values": [...], "index": [...]}, without an index where all are the same.
 
     >>> spread(lambda variant: variant % 2)["values"], spread(lambda variant: 7)
     ([0, 1], {'values': [7]})

@@ -1,4 +1,4 @@
-"""Grading: a submission's bytes in, a result out; and a whole class of them.
+"""Grade one submission, from its bytes to a result, or a whole class of them.
 
 `grade_one` is a function of its arguments alone, so that a result is the same on every machine and
 need not be made twice.  The student's code runs in the sandbox only; everything that decides is out
@@ -51,12 +51,12 @@ PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
 
 
 class GradingError(RuntimeError):
-    """Grading that cannot begin or go on, in one sentence."""
+    """A reason why grading cannot begin or go on, in one sentence."""
 
 
 @lru_cache(1)
 def library() -> str:
-    """The version of `handful` that grades."""
+    """Return the version of `handful` that grades."""
     try:
         return metadata.version("handful")
     except metadata.PackageNotFoundError:
@@ -68,8 +68,9 @@ def library() -> str:
 
 @dataclass(frozen=True)
 class Released:
-    """What a submission is compared with: marks of code that need not run, and written answers that
-    nobody filled in.
+    """The released contents that submissions are compared with.
+
+    These are marks of code that need not run, and written answers that nobody filled in.
     """
 
     code: frozenset[str]
@@ -78,7 +79,7 @@ class Released:
 
 @lru_cache(16)
 def released(assignment: Assignment) -> Released:
-    """The notebook as it was handed out."""
+    """Return the contents of the notebook as it was handed out."""
     from .release import notebook
 
     cells = notebook(assignment)["cells"]
@@ -121,8 +122,9 @@ def _handed_out(assignment: Assignment, earlier: Mapping[str, str]) -> Released:
 
 @lru_cache(16)
 def _with_inputs(assignment: Assignment, other: Assignment) -> Assignment | None:
-    """The assignment with the inputs of another edition; None where its questions ask for inputs
-    that the other does not show.
+    """Return the assignment with the inputs of another edition.
+
+    It is None where the assignment's questions ask for inputs that the other does not show.
     """
     if not set(assignment.shows) <= set(other.shows):
         return None
@@ -144,7 +146,7 @@ def _with_inputs(assignment: Assignment, other: Assignment) -> Assignment | None
 def _inputs(
     assignment: Assignment, origin: Origin, variant: int, earlier: Mapping[str, str]
 ) -> tuple[Assignment, str, list[str]]:
-    """By what inputs a notebook is graded.
+    """Choose the inputs by which a notebook is graded.
 
     What it shows is the student's word, and decides nothing but what is said; its edition picks one
     of the teacher's sources.
@@ -153,8 +155,7 @@ def _inputs(
     -------
     tuple
         The assignment with the inputs; how they are to those of the notebook ("same", "own" of its
-        edition, "other",
-        "unknown"); and notices.
+        edition, "other", "unknown"); and notices.
     """
     if origin.released:
         return assignment, "same", []
@@ -211,7 +212,7 @@ def _inputs(
 
 
 def _differing(theirs: Mapping[str, object], ours: Mapping[str, object]) -> str:
-    """The inputs that are not the same, in words; those that only a student has do not count.
+    """Describe the inputs that are not the same; those that only a student has do not count.
 
     >>> _differing({"batch": 64, "mine": 3}, {"batch": 32, "speed": 60.0})
     'batch 64 and not 32, speed missing'
@@ -229,7 +230,7 @@ def _differing(theirs: Mapping[str, object], ours: Mapping[str, object]) -> str:
 
 
 def cells(data: bytes, known: Released) -> Handed:
-    """What a notebook has to be graded by; a `NotebookError` says why it has nothing."""
+    """Return what is graded in a notebook; raise NotebookError where there is nothing."""
     return read_notebook(data, known.code, dict(known.empty))
 
 
@@ -269,9 +270,8 @@ def grade_one(
         What the student's code may use.
     ask : callable, optional
         What runs the student's code, with the arguments and the result of
-        `handful.classroom.sandbox.ask`, which it is by default.
-        Tests of what stands around the sandbox hand in another; it has to be a module's own
-        function where processes are used.
+        `handful.classroom.sandbox.ask`, which it is by default.  Tests of what stands around the
+        sandbox hand in another; it has to be a module's own function where processes are used.
     handed_out : Released, optional
         What `released` gives, where it is at hand: it takes a second, which every process would
         pay.
@@ -360,8 +360,9 @@ def grade_one(
 
 
 def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[str]:
-    """Return what the teacher should know of the id that a notebook's inputs were drawn for;
-    nothing where it is the student's own.
+    """Return notices about the id that a notebook's inputs were drawn for.
+
+    There is none where the id is the student's own.
 
     Inputs follow from what was typed, since that is what the student worked with; so whoever has
     several names could choose among several sets of inputs.
@@ -369,7 +370,8 @@ def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[
     >>> _whose("\uff21DA ", "ada", "ada", ["Ada Lovelace"])
     []
     >>> _whose("ada lovelace", "ada", "ada", ["Ada Lovelace"])
-    ["The notebook's inputs were drawn for 'ada lovelace', another name of the student, and not for the id 'ada'."]
+    ["The notebook's inputs were drawn for 'ada lovelace', another name of the student,
+      and not for the id 'ada'."]
     """
     if canonical(owner) == canonical(own_id):
         return []
@@ -385,7 +387,8 @@ def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[
 
 
 def _summary(assignment: Assignment, parts: Sequence[dict], points: float) -> str:
-    """
+    """Return the sentence of a result: points so far, and what waits for the teacher.
+
     >>> from types import SimpleNamespace
     >>> _summary(
     ...     SimpleNamespace(points=12, waiting=6),
@@ -399,7 +402,10 @@ def _summary(assignment: Assignment, parts: Sequence[dict], points: float) -> st
 
 
 def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
-    """Cells that did not end well, by their first line; `before` cells of ours come first."""
+    """Report the cells that did not end well, by their first line.
+
+    The first `before` cells are ours.
+    """
     found = []
     for stop in outcome.cells[:MOST_NOTICES]:
         source = code[stop.cell] if 0 <= stop.cell < len(code) else ""
@@ -419,7 +425,7 @@ def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
 
 @dataclass(frozen=True)
 class Job:
-    """How to grade: all that a worker needs beside a submission.
+    """The settings of a grading: all that a worker needs beside a submission.
 
     Results are signed where they come together; no worker has the key.
     """
@@ -432,6 +438,7 @@ class Job:
     earlier: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, task: tuple[str, Submission]) -> dict:
+        """Grade one submission of the class; a task is its key and itself."""
         one = task[1]
         return grade_one(
             _loaded(self.source, self.file),
@@ -460,7 +467,7 @@ def key(
     secret: bytes | None,
     earlier: Mapping[str, str] = {},
 ) -> str:
-    """Under which a submission's result is kept: the digest of all that it follows from."""
+    """Return the key under which a result is kept: the digest of all that it follows from."""
     data = hashlib.sha256(one.data).hexdigest() if one.data is not None else None
     return store.key(
         SCHEMA,
@@ -481,8 +488,10 @@ def key(
 
 @dataclass
 class Graded:
-    """What came of a class: how many of each status, how many were graded before, and what the
-    grader failed at, by student.
+    """The outcome of a class.
+
+    It has how many results have each status, how many were graded before, the faults of the grader
+    by student, and the ids that several notebooks claim.
     """
 
     statuses: Counter
@@ -492,21 +501,23 @@ class Graded:
 
 
 class People:
-    """Gather which names mean one student, and whose each notebook says that it is."""
+    """The names that mean each student, and the student that each notebook names."""
 
     def __init__(self) -> None:
         self.claims: list[tuple[str, str]] = []  # the id in a notebook, and who handed it in
         self._names: dict[str, str | None] = {}  # canonical name → whose; None: two students'
 
     def add(self, one: Submission) -> None:
+        """Register the names of a submission's student."""
         for name in map(canonical, {one.student, *one.known}):
             self._names[name] = (
                 one.student if self._names.get(name, one.student) == one.student else None
             )
 
     def claimed_twice(self) -> dict[str, list[str]]:
-        """Return, for each student that several notebooks claim to be, by whatever name, who handed
-        them in.
+        """Return who handed in the notebooks that claim to be the same student, by that student.
+
+        Claims by any of a student's names count together.
 
         >>> people = People()
         >>> people.add(Submission("ada", "", b"", known=("Ada Lovelace",)))
@@ -537,8 +548,9 @@ def run(
     progress: Callable[[int, int | None, Counter], None] | None = None,
     seconds: float = READING_SECONDS,
 ) -> Graded:
-    """Grade a class into a results folder; what was graded there before from the same sources is
-    left as it is.
+    """Grade a class into a results folder.
+
+    What was graded there before from the same sources is left as it is.
 
     Parameters
     ----------
@@ -560,8 +572,7 @@ def run(
         Sources of earlier editions; a notebook of one of them is graded by its inputs.
     seconds : float
         Processor time, above 0, that this program may itself spend on one submission; a submission
-        that takes more
-        is given up and becomes a fault.
+        that takes more is given up and becomes a fault.
 
     Raises
     ------
@@ -635,8 +646,9 @@ def run(
 
 
 def _failed(assignment: Assignment, one: Submission, late: bool) -> dict:
-    """The result of a submission that the grader, and not the student, failed at; `late` where it
-    took too long to read.
+    """Return the result of a submission at which the grader failed, not the student.
+
+    `late` says that the submission took too long to read.
     """
     why = (
         "reading it took too long; your teacher looks into it."
@@ -658,8 +670,9 @@ def _failed(assignment: Assignment, one: Submission, late: bool) -> dict:
 
 
 def source_of(assignment: Assignment) -> str:
-    """Return the text that an assignment was read from; a `GradingError` says that it is not there,
-    or has changed since.
+    """Return the text that an assignment was read from.
+
+    Raises GradingError where the file is missing or has changed since.
     """
     from ..exercises.source import folder
 

@@ -1,4 +1,4 @@
-"""The commands of `handful assign` that grade: grade, verify, key, sandbox."""
+"""Commands of `handful assign` that grade: grade, verify, key, sandbox."""
 
 from __future__ import annotations
 
@@ -175,9 +175,7 @@ def _grade(options) -> None:
 
 
 def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
-    """The sources of earlier editions, and a sentence on each that `build` kept and that cannot be
-    read any more.
-    """
+    """Return the sources of earlier editions, and notes on those that cannot be read any more."""
     from ..exercises.source import SourceError
     from . import grade
     from .build_command import EDITIONS
@@ -204,7 +202,7 @@ def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _notes(done, signed: bool) -> list[str]:
-    """What the teacher should know, in sentences."""
+    """Return what the teacher should know, in sentences."""
     before = (
         "1 was graded before and left as it is."
         if done.before == 1
@@ -221,7 +219,7 @@ def _notes(done, signed: bool) -> list[str]:
 
 
 def _reports(folder: Path, asked, roster: str | None) -> list[str]:
-    """Write grades, feedback and the class report; what is to be said of them."""
+    """Write grades, feedback and the class report; return notes on them."""
     from ..exercises import book
     from . import feedback, grades, report
     from .tables import TableError
@@ -243,14 +241,14 @@ def _reports(folder: Path, asked, roster: str | None) -> list[str]:
 
 
 def read_limits(texts: list[str]):
-    """Limits from NAME=VALUE.
+    """Parse limits of the form NAME=VALUE.
 
     >>> read_limits(["call_seconds=5", "memory_bytes=2e9"]).memory_bytes
     2000000000
     >>> read_limits(["seconds=5"])
     Traceback (most recent call last):
     ...
-    handful.cli.UsageError: There is no limit 'seconds'; there are cell_seconds, call_seconds, total_seconds, ...
+    handful.cli.UsageError: There is no limit 'seconds'; there are cell_seconds, call_seconds, ...
     """
     from dataclasses import fields
 
@@ -273,8 +271,9 @@ def read_limits(texts: list[str]):
 
 
 class Progress:
-    """A line on how far grading is and how long it will take: in place on a terminal, else a new
-    one every ten seconds.
+    """A line that shows how far grading is and how long it will take.
+
+    On a terminal the line is overwritten; elsewhere a new one is printed every ten seconds.
     """
 
     def __init__(self, stream, clock=time.monotonic) -> None:
@@ -286,6 +285,7 @@ class Progress:
         self.width = 0
 
     def __call__(self, done: int, total: int | None, statuses: Counter) -> None:
+        """Print the line, unless the last one is too recent."""
         now = self.clock()
         self.first = done - 1 if self.first is None else self.first
         if now - self.told < (0.2 if self.stream.isatty() else EVERY) and done != total:
@@ -294,7 +294,8 @@ class Progress:
         self._say(self.line(done, total, statuses, now))
 
     def line(self, done: int, total: int | None, statuses: Counter, now: float) -> str:
-        """
+        """Return the line for the results so far.
+
         >>> import io
         >>> shown = Progress(io.StringIO(), clock=lambda: 0.0)
         >>> shown.first = 0
@@ -317,13 +318,15 @@ class Progress:
         self.stream.flush()
 
     def end(self) -> None:
+        """End the line on a terminal."""
         if self.width:
             self.stream.write("\n")
         self.width = 0
 
 
 def span(seconds: float) -> str:
-    """
+    """Describe a duration in seconds.
+
     >>> span(20), span(200), span(20_000)
     ('less than a minute', 'about 3 min', 'about 5.6 h')
     """

@@ -1,16 +1,13 @@
-"""Grades of a class as files: for a spreadsheet, for Canvas, Moodle and Gradescope, and for
-programs.
+"""Write the grades of a class: for a spreadsheet, Canvas, Moodle, Gradescope, and programs.
 
 Every file is the same to the byte when nothing has changed.  What each system reads:
 
 * Canvas takes the columns of its own gradebook export, a second row ``Points Possible``, and finds
-  a student by ``ID``, else by the SIS
-  columns, else by name; an empty cell changes nothing.  (``lib/gradebook_importer.rb`` in
-  instructure/canvas-lms.)
+  a student by ``ID``, else by the SIS columns, else by name; an empty cell changes nothing.
+  (``lib/gradebook_importer.rb`` in instructure/canvas-lms.)
 * Moodle asks which column names the user; one unknown user stops its whole import; ``-`` is no
-  grade.  Where feedback is imported, the grade
-  has to be imported with it.  (docs.moodle.org, Grade import; ``grade/import/csv`` in
-  moodle/moodle.)
+  grade.  Where feedback is imported, the grade has to be imported with it.  (docs.moodle.org, Grade
+  import; ``grade/import/csv`` in moodle/moodle.)
 * Gradescope reads ``results.json`` of one submission.  (gradescope-autograders.readthedocs.io,
   specs.)
 """
@@ -50,11 +47,14 @@ TRACED = ("assignment", "edition", "library", "submission", "signature", "status
 
 
 def summary(total: float, possible: float, waiting: float = 0.0, answers: int = 1) -> str:
-    """Return the sentence of a grade: points so far, of those that are given out, and what
-    `answers` of the student's wait for.
+    """Return the sentence of a grade: points so far, and what waits for the teacher.
+
+    The points are out of those given already, and `answers` is how many of the student's answers
+    wait.
 
     >>> summary(7.5, 16, 4), summary(11.5, 16)
-    ('7.5 of 12 points; your teacher reads the written answer, for up to 4 more.', '11.5 of 16 points.')
+    ('7.5 of 12 points; your teacher reads the written answer, for up to 4 more.',
+     '11.5 of 16 points.')
     """
     says = f"{number(total)} of {number(possible - waiting)} points"
     if not waiting:
@@ -67,55 +67,59 @@ def summary(total: float, possible: float, waiting: float = 0.0, answers: int = 
 
 @dataclass(frozen=True)
 class Grade:
-    """A student's result with what the teacher gave by the rubric."""
+    """A student's result, with the points that the teacher gave by the rubric."""
 
     result: Mapping
     lines: tuple[Line, ...] = ()
 
     @property
     def student(self) -> str:
+        """Return the student's id."""
         return self.result["student"]
 
     @property
     def points(self) -> float:
-        """What the checks gave."""
+        """Return the points from the checks."""
         return float(self.result["points"])
 
     @property
     def rubric(self) -> float:
-        """What the teacher gave."""
+        """Return the points from the teacher."""
         return round(sum(line.points or 0 for line in self.lines), 2)
 
     @property
     def waiting(self) -> float:
-        """Points of rubric lines that the teacher has not filled."""
+        """Return the possible points of rubric lines that the teacher has not filled."""
         return round(sum(line.possible for line in self.lines if line.points is None), 2)
 
     @property
     def total(self) -> float:
+        """Return the points from checks and teacher."""
         return round(self.points + self.rubric, 2)
 
     @property
     def possible(self) -> float:
-        """All points of the assignment, those of the rubric with them."""
+        """Return all points of the assignment, those of the rubric included."""
         return round(float(self.result["possible"]) + float(self.result["waiting"]), 2)
 
     @property
     def handed_in(self) -> bool:
+        """Return whether anything was handed in."""
         return bool(self.result["submission"])
 
     @property
     def graded(self) -> bool:
-        """Whether there is a grade at all: something came, and it could be read."""
+        """Return whether there is a grade at all: something came, and it could be read."""
         return self.handed_in and self.result["status"] != "ungradable"
 
     @property
     def final(self) -> bool:
+        """Return whether the grade is complete: graded, and no rubric line is empty."""
         return self.graded and not any(line.points is None for line in self.lines)
 
     @property
     def says(self) -> str:
-        """The sentence of this grade as it is now; of what could not be graded, why."""
+        """Return the sentence of this grade, or the reason why there is none."""
         if not self.graded:
             return str(self.result["says"])
         return summary(
@@ -127,7 +131,7 @@ class Grade:
 
 
 def gather(results: Iterable[Mapping], lines: Iterable[Line]) -> list[Grade]:
-    """Results and rubric lines put together, in the order of the results."""
+    """Combine results with rubric lines, in the order of the results."""
     own: dict[str, list[Line]] = {}
     for line in lines:
         own.setdefault(line.student, []).append(line)
@@ -135,8 +139,9 @@ def gather(results: Iterable[Mapping], lines: Iterable[Line]) -> list[Grade]:
 
 
 def question_points(grade: Grade, name: str) -> float | None:
-    """Points of one question; None where the teacher's are not all there, or the question was not
-    graded.
+    """Return the points of one question.
+
+    They are None where some of the teacher's are missing, or the question was not graded.
     """
     part = next((part for part in grade.result["questions"] if part["name"] == name), None)
     if part is None:
@@ -148,8 +153,9 @@ def question_points(grade: Grade, name: str) -> float | None:
 
 
 def question_says(grade: Grade, part: Mapping) -> str:
-    """Return what is said of one question: where the teacher has read the answer, the points of
-    each line of the rubric.
+    """Return what is said of one question.
+
+    Where the teacher has read the answer, that is the points of each line of the rubric.
     """
     if part["status"] != "waiting" or question_points(grade, part["name"]) is None:
         return str(part["says"] or "")
@@ -162,7 +168,7 @@ def question_says(grade: Grade, part: Mapping) -> str:
 
 
 def class_list(path: Path) -> dict[str, dict[str, str]]:
-    """A list of the class as an LMS exports it: each name that a row gives a student → the row.
+    """Read a class list from an LMS, and return each name of a student with its row.
 
     Raises
     ------
@@ -193,8 +199,9 @@ def class_list(path: Path) -> dict[str, dict[str, str]]:
 
 
 def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:
-    """Return a student's row: by any name in it, or by what a download of Canvas calls the student,
-    the name and the ID.
+    """Return a student's row, found by any name in it or by Canvas' name for a download.
+
+    Canvas calls a student's download by the name and the ID.
 
     Where these lead to two rows, which a student can bring about who takes such a name on the
     platform, there is none.
@@ -230,8 +237,9 @@ def write(
     roster: Path | None = None,
     partial: bool = False,
 ) -> tuple[list[Grade], list[str]]:
-    """Write rubric.csv with its sheets, grades.csv, and the folder lms; returns the grades, and
-    sentences about what to know.
+    """Write rubric.csv with its sheets, grades.csv, and the folder lms.
+
+    Returns the grades, and sentences about what to know.
 
     Parameters
     ----------
@@ -292,8 +300,9 @@ def write(
 
 
 def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
-    """Return sentences about notebooks of other editions, and about those that show other inputs
-    than they were graded by.
+    """Return sentences about notebooks of other editions, and about those with other inputs.
+
+    Other inputs are those that a notebook shows and was not graded by.
     """
     another = [
         result
@@ -334,7 +343,7 @@ def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
 
 
 def as_table(assignment, grades: Iterable[Grade]) -> bytes:
-    """grades.csv: for a spreadsheet."""
+    """Return grades.csv, for a spreadsheet."""
     names = list(assignment.questions)
     head = [
         "student",
@@ -377,7 +386,7 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
 
 
 def _mark(grade: Grade, partial: bool, none: str) -> str:
-    """A grade for an LMS: none rather than 0 where nothing came or nothing could be read."""
+    """Return a grade for an LMS, or `none` (not 0) where nothing came or could be read."""
     return number(grade.total) if grade.final or (partial and grade.graded) else none
 
 
@@ -387,7 +396,7 @@ def canvas(
     listed: Mapping[str, Mapping[str, str]] = {},
     partial: bool = False,
 ) -> bytes:
-    """Canvas gradebook CSV.
+    """Return the gradebook CSV for Canvas.
 
     Its importer looks for line ends before it parses, so that no cell may hold one.
     """
@@ -408,7 +417,7 @@ def moodle(
     listed: Mapping[str, Mapping[str, str]] = {},
     partial: bool = False,
 ) -> bytes:
-    """A file for Moodle's grade import: who, the grade, and a line of feedback."""
+    """Return the CSV for Moodle's grade import: who, the grade, and a line of feedback."""
     keys = [key for key in MOODLE if any(row.get(key.casefold()) for row in listed.values())]
     rows = []
     for grade in grades:
@@ -425,7 +434,7 @@ def _possible(assignment) -> float:
 
 
 def gradescope(grade: Grade) -> bytes:
-    """results.json of one student; a question that waits for the teacher is no test yet."""
+    """Return results.json of one student; a question that waits for the teacher is no test yet."""
     result = grade.result
     tests, waiting = [], []
     for part in result["questions"]:
@@ -465,7 +474,7 @@ def gradescope(grade: Grade) -> bytes:
 
 
 def as_json(assignment, grades: Iterable[Grade]) -> bytes:
-    """Everything in the table, for programs; nothing is neutralised here."""
+    """Return everything in the table as JSON, for programs; no cell is neutralised."""
     made = [
         {
             "student": grade.student,

@@ -1,5 +1,6 @@
-"""An autograder for Gradescope: an archive of ``setup.sh``, ``run_autograder`` and the assignment's
-source.
+"""Build an autograder for Gradescope, and run it there.
+
+The autograder is an archive of ``setup.sh``, ``run_autograder`` and the assignment's source.
 
 It runs our own grader in Gradescope's container, where that lets bubblewrap make namespaces; where
 it does not, nothing is run and ``results.json`` has no score, only a sentence, so that the
@@ -38,7 +39,7 @@ exec /autograder/venv/bin/python -P -m handful.classroom.gradescope /autograder
 
 
 def archive(assignment: Assignment, install: str) -> bytes:
-    """The zip to upload; the same bytes each time."""
+    """Return the zip to upload; the same bytes each time."""
     requirement = "'" + install.replace("'", "'\\''") + "'"
     files = {
         "setup.sh": SETUP.format(install=requirement),
@@ -65,7 +66,7 @@ def _source(assignment: Assignment) -> bytes:
 
 
 def results(result: Mapping) -> dict:
-    """A result of ours as Gradescope's results.json.
+    """Convert one of our results to Gradescope's results.json.
 
     >>> made = results(
     ...     {
@@ -155,7 +156,7 @@ def _graded(root: Path) -> dict:
 
 
 def _student(root: Path) -> str:
-    """Who handed in: the e-mail address that Gradescope knows."""
+    """Return the e-mail address of who handed in, as Gradescope knows it."""
     try:
         users = json.loads((root / "submission_metadata.json").read_text("utf-8"))["users"]
         return (

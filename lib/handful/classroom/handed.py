@@ -1,5 +1,7 @@
-"""A student's notebook, read strictly: which cells run, what was written, whose inputs it says it
-has, and of which edition.
+r"""Read a student's notebook strictly.
+
+That gives which cells run, what was written, whose inputs the notebook says it has, and its
+edition.
 
 Everything in the file may be changed by the student, so nothing in it decides what is graded:
 answers are found by name.  Which cells need not run is found by comparing them with those that were
@@ -9,12 +11,13 @@ by their form.  A cell's tags decide nothing.
 >>> notebook = {
 ...     "nbformat": 4,
 ...     "cells": [
-...         {"cell_type": "code", "source": ["x = 1\\n", "y = 2"]},
-...         {"cell_type": "markdown", "source": "**Your answer: why**\\n\\nBecause."},
+...         {"cell_type": "code", "source": ["x = 1\n", "y = 2"]},
+...         {"cell_type": "markdown", "source": "**Your answer: why**\n\nBecause."},
 ...     ],
 ... }
 >>> read(json.dumps(notebook).encode())
-Handed(cells=('x = 1\\ny = 2', ''), texts={'why': 'Because.'}, drawn_for=None, origin=Origin(assignment=None, edition=None, inputs={}, released=False))
+Handed(cells=('x = 1\ny = 2', ''), texts={'why': 'Because.'}, drawn_for=None,
+    origin=Origin(assignment=None, edition=None, inputs={}, released=False))
 """
 
 from __future__ import annotations
@@ -51,13 +54,12 @@ _LITERAL = "assignment = Assignment(r'''", "''', student)"
 
 
 class NotebookError(ValueError):
-    """A file that is no notebook that can be graded, in one sentence for its author."""
+    """A reason why a file is no gradable notebook, in one sentence for its author."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Hold what a notebook says that it was made from: the assignment, its edition, and the inputs
-    that it shows, of every variant.
+    """The origin that a notebook claims: assignment, edition, and inputs of every variant.
 
     ``released`` says that its inputs are those that are released now; then they are not read.
     ``by_spelling`` says that its setup is of a version in which an id drew other inputs in other
@@ -71,8 +73,9 @@ class Origin:
     by_spelling: bool = field(default=False, repr=False)
 
     def shown(self, variant: int) -> dict[str, object]:
-        """Return the inputs that the notebook shows to a variant, by name; what is not of the
-        released form is left out.
+        """Return the inputs that the notebook shows to a variant, by name.
+
+        Inputs that do not have the released form are left out.
 
         >>> Origin(
         ...     inputs={
@@ -95,8 +98,10 @@ class Origin:
 
 @dataclass(frozen=True)
 class Handed:
-    """A notebook: its cells' code in order ("" where a cell is not run), written answers by
-    question, the id that it claims, its origin.
+    """A notebook as it was handed in.
+
+    It has the cells' code in order ("" where a cell is not run), the written answers by question,
+    the id that it claims, and its origin.
     """
 
     cells: tuple[str, ...]
@@ -144,12 +149,13 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
 
 
 def furniture(source: str) -> bool:
-    """Return whether a cell is a released check or setup cell, of whatever edition: one that brings
-    nothing of the student's.
+    r"""Return whether a cell is a released check or setup cell, of whatever edition.
+
+    Such a cell brings nothing of the student's.
 
     >>> (
     ...     furniture('check("step_time")  # 4 points: the time'),
-    ...     furniture("step_time = 3\\ncheck()"),
+    ...     furniture("step_time = 3\ncheck()"),
     ...     furniture("check(step_time := 3)"),
     ... )
     (True, False, False)
@@ -158,20 +164,21 @@ def furniture(source: str) -> bool:
 
 
 def _statements(source: str) -> list[str]:
-    """Lines of code without their comments; what stands between quotation marks may be cut, too."""
+    """Return lines of code without comments; a # within quotation marks may cut a line too."""
     return [code for line in source.split("\n") if (code := line.partition("#")[0].strip())]
 
 
 def _checks(source: str) -> bool:
-    """Return whether all that a cell does is to ask for checks."""
+    """Return whether a cell does nothing but ask for checks."""
     return "check" in source and all(
         _CHECK.fullmatch(code.rstrip("; ")) for code in _statements(source) or ("",)
     )
 
 
 def _begins(source: str) -> bool:
-    """Return whether a cell is the first of the setup: it installs packages and says whose notebook
-    this is.
+    """Return whether a cell is the first of the setup.
+
+    It installs packages and says whose notebook this is.
     """
     return "student" in source and all(
         code.startswith(("%pip ", "!pip ")) or _STUDENT.fullmatch(code)
@@ -180,8 +187,9 @@ def _begins(source: str) -> bool:
 
 
 def _brings_inputs(source: str) -> bool:
-    """Return whether a cell is the second of the setup, which brings inputs and checks; with code
-    of the student's below, it is not.
+    """Return whether a cell is the second of the setup, which brings inputs and checks.
+
+    With code of the student's below, it is not.
     """
     if not source.rstrip().endswith(_ENDS):
         return False
@@ -191,7 +199,7 @@ def _brings_inputs(source: str) -> bool:
 
 
 def _origin(document: dict, setup: str, current: bool) -> Origin:
-    """Return what a notebook was made from: as its setup cell says, else as its build noted it."""
+    """Return a notebook's origin: as its setup cell says, else as its build noted it."""
     metadata = document.get("metadata")
     noted, shown = metadata.get("handful") if isinstance(metadata, dict) else None, None
     try:
@@ -217,8 +225,9 @@ def _origin(document: dict, setup: str, current: bool) -> Origin:
 
 
 def _depth(document) -> int:
-    """Return how deep lists and objects lie within each other, counted level by level up to one
-    more than is allowed.
+    """Return how deep lists and objects are nested, up to one more than is allowed.
+
+    The depth is counted level by level.
     """
     level, depth = [document], 0
     while level and depth <= DEEPEST:
@@ -314,10 +323,11 @@ def _written(texts: dict[str, str], name: str, text: str, empty: Mapping[str, st
 
 
 def mark(source: str) -> str:
-    """The digest by which a cell is recognised: blanks at ends of lines do not count, nor whose
-    notebook it is.
+    r"""Return the digest by which a cell is recognised.
 
-    >>> mark('student = "ada"  \\nx = 1\\n') == mark("student = ''\\nx = 1") != mark("x = 1")
+    Blanks at ends of lines do not count, nor does the student's id.
+
+    >>> mark('student = "ada"  \nx = 1\n') == mark("student = ''\nx = 1") != mark("x = 1")
     True
     """
     lines = source.replace("\r\n", "\n").strip().split("\n")
@@ -327,8 +337,9 @@ def mark(source: str) -> str:
 
 
 def _drawn_for(document: dict) -> str | None:
-    """The id that the notebook says its inputs were drawn for: as its build noted it, else as the
-    setup cell says.
+    """Return the id that the notebook says its inputs were drawn for.
+
+    It is the id that the build noted, else the one in the setup cell.
     """
     metadata = document.get("metadata")
     own = metadata.get("handful") if isinstance(metadata, dict) else None
@@ -344,9 +355,7 @@ def _drawn_for(document: dict) -> str | None:
 
 
 def _id(claimed: str) -> str | None:
-    """Return an id as it can be shown, its letters composed; None where it is long or has invisible
-    characters.
-    """
+    """Return an id in its composed form, or None where it is long or has invisible characters."""
     claimed = claimed.strip()
     if not claimed or len(claimed) > LONGEST_ID:  # before it is composed
         return None

@@ -1,4 +1,4 @@
-"""What a student's answers are worth: compared, out here, with what `handful` gives.
+"""Judge a student's answers by comparing them, outside the sandbox, with what `handful` gives.
 
 The sandbox is asked for what `requests` lists and gives an answer each; `judge` makes of them a
 result a question.  What it says is for the student: expected values and a student's own words are
@@ -48,8 +48,9 @@ _SYMPY = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
 
 @dataclass(frozen=True)
 class Expected:
-    """What a variant's right and wrong answers are: the calls of each question, what is right, what
-    each wrong turn gives.
+    """The right and wrong answers of a variant.
+
+    It has the calls of each question, the right answers, and the answers of each wrong turn.
     """
 
     calls: Mapping[str, list[dict]]
@@ -59,8 +60,9 @@ class Expected:
 
 @lru_cache(2 * VARIANTS)
 def expected(assignment: Assignment, variant: int) -> Expected:
-    """Right and wrong answers of a variant, as JSON values; remembered, for a class shares 200 of
-    them.
+    """Return right and wrong answers of a variant, as JSON values.
+
+    They are cached, since a class shares 200 of them.
     """
     true, wrong = truths(assignment, variant), turns(assignment, variant)
     calls, right, turned = {}, {}, {}
@@ -75,7 +77,10 @@ def expected(assignment: Assignment, variant: int) -> Expected:
 
 
 def _tried(question: Question, thing: object, calls: Sequence[Mapping]) -> list:
-    """What a wrong turn gives; where it fails on a call, nothing that an answer could agree with."""
+    """Return the answers of a wrong turn.
+
+    Where it fails on a call, they are such that no answer agrees with them.
+    """
     try:
         return ours(question, thing, calls)
     except Exception:  # a wrong turn may well divide by zero
@@ -83,8 +88,9 @@ def _tried(question: Question, thing: object, calls: Sequence[Mapping]) -> list:
 
 
 def requests(assignment: Assignment, variant: int) -> list[dict]:
-    """What the sandbox is asked: names and visible calls first, so that what a notebook says of
-    these was said before any hidden call.
+    """Return what the sandbox is asked: names and visible calls first.
+
+    So what a notebook says of these was said before any hidden call.
     """
     first, last = [], []
     for name, question in assignment.questions.items():
@@ -108,7 +114,7 @@ def judge(
     answers: Sequence[Answer],
     texts: Mapping[str, str] | None = None,
 ) -> list[dict]:
-    """The result of each question.
+    """Return the result of each question.
 
     Parameters
     ----------
@@ -287,8 +293,9 @@ def _call_says(
 
 
 def _unseen(answer: Answer) -> str:
-    """What went wrong with a hidden call: in our words alone, for a student's could hold the call's
-    arguments.
+    """Describe what went wrong with a hidden call, in our words alone.
+
+    A student's words could hold the call's arguments.
     """
     if answer.status == "value":
         return "others give another value."
@@ -308,7 +315,7 @@ def _unseen(answer: Answer) -> str:
 
 
 def short(value: object) -> str:
-    """A value in a sentence.
+    """Return a value as text for a sentence.
 
     >>> short(0.1 + 0.2), short([1, 2]), short(True), len(short("x" * 1000))
     ('0.3', '[1, 2]', 'True', 60)

@@ -1,4 +1,4 @@
-"""Judges: for questions to which many answers are right, what an answer is worth.
+"""Judge answers to questions that many different answers satisfy.
 
 A question names one by ``judge: schedule``.  A judge is a function ``judge(question, given, calls,
 answers)`` that gives a share from 0 to 1, a sentence for the student, and the id of a wrong turn or
@@ -37,7 +37,7 @@ LARGEST = 64  # stages, and micro-batches
 
 
 class JudgeError(ValueError):
-    """A judge that is not there, or that cannot judge a question as it is written."""
+    """A judge that does not exist, or that cannot judge a question as it is written."""
 
 
 def judge(made: Callable[..., Verdict]) -> Callable[..., Verdict]:
@@ -51,11 +51,13 @@ for _made in (ratio_conditions, serving_plan):
 
 
 def found(name: str) -> Callable[..., Verdict]:
-    """
+    """Return the judge of that name; raise JudgeError for an unknown one.
+
     >>> found("schedul")
     Traceback (most recent call last):
     ...
-    handful.classroom.judges.JudgeError: There is no judge 'schedul'; there are ratio_conditions, schedule, serving_plan.
+    handful.classroom.judges.JudgeError: There is no judge 'schedul';
+        there are ratio_conditions, schedule, serving_plan.
     """
     if name not in JUDGES:
         raise JudgeError(f"There is no judge {name!r}; there are {', '.join(sorted(JUDGES))}.")
@@ -63,8 +65,9 @@ def found(name: str) -> Callable[..., Verdict]:
 
 
 def goal(settings: Mapping[str, object]) -> Goal:
-    """What is asked of a schedule: as given, else what 1F1B reaches (ZB-H1 where backward passes
-    come in halves).
+    """Return what is asked of a schedule: as given, else what 1F1B reaches.
+
+    Where backward passes come in halves, ZB-H1 takes the place of 1F1B.
 
     >>> asked = goal({"stages": 4, "micro_batches": 8})
     >>> round(asked.bubble_at_most, 4), asked.in_flight_at_most  # (p - 1) of (m + p - 1), and p
@@ -101,10 +104,12 @@ def goal(settings: Mapping[str, object]) -> Goal:
 
 
 def as_text(answer: object) -> str:
-    """An order of work as text: a text as it is, a list of stages, each a text or a list of pieces.
+    r"""Return an order of work as text.
+
+    The answer is a text, or a list of stages, each a text or a list of pieces.
 
     >>> as_text([["F1", "B1"], "F1 B1"])
-    'F1 B1\\nF1 B1'
+    'F1 B1\nF1 B1'
     """
     stages = answer if isinstance(answer, list) else [answer]
     lines = [
@@ -121,8 +126,9 @@ def schedule(
     calls: Sequence[Mapping[str, object]],
     answers: Sequence[object],
 ) -> Verdict:
-    """Orders of pipeline work (`handful.exercises.schedules`): complete, without a deadlock, no
-    longer and no larger than asked.
+    """Judge orders of pipeline work (`handful.exercises.schedules`).
+
+    They have to be complete, without a deadlock, and no longer and no larger than asked.
 
     ``stages``, ``micro_batches``, and where wanted ``backward``, ``weights``, ``bubble_at_most``
     and ``in_flight_at_most`` come from a call's arguments, else from what the student was given.

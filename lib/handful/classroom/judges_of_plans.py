@@ -1,6 +1,4 @@
-"""Judges of answers that may come out in many ways: conditions for a ratio of prices, and a plan of
-racks.
-"""
+"""Judges of conditions for a ratio of prices, and of a plan of racks."""
 
 from __future__ import annotations
 
@@ -14,8 +12,9 @@ LARGEST = 1e9  # sequences, tokens, domains: beyond any service
 
 
 def _number(value, least: float) -> bool:
-    """Whether an answer, which may be any JSON value, is a number from `least` up to one that
-    formulas can take.
+    """Return whether an answer (any JSON value) is a number from `least` to `LARGEST`.
+
+    Formulas can take such a number.
     """
     return (
         isinstance(value, (int, float))
@@ -31,8 +30,9 @@ def _whole(value, least: float) -> bool:
 def ratio_conditions(
     question, given: Mapping[str, object], calls: Sequence[Mapping], answers: Sequence
 ) -> Verdict:
-    """Two pairs of batch and context at which decode reads `output_over_input` times as long as it
-    computes.
+    """Judge two pairs of batch and context that should give a ratio of read time to compute time.
+
+    At each pair, decode reads `output_over_input` times as long as it computes.
 
     Half of the points for each pair that gives the ratio within one per cent (and a little for
     rounding), and no more than half where the two batches are within a factor of three of each
@@ -130,7 +130,10 @@ def _values(hardware: str, told: Told) -> Mapping[str, float | None]:
 
 
 def _room(hardware: str, stages: int, told: Told) -> int:
-    """Sequences of one batch for which `stages` domains have room, as many batches being under way."""
+    """Return how many sequences of one batch fit into `stages` domains.
+
+    As many batches as there are stages are under way.
+    """
     from ..latency import batch_that_fits
 
     at = _values(hardware, told)
@@ -138,22 +141,23 @@ def _room(hardware: str, stages: int, told: Told) -> int:
 
 
 def _step(hardware: str, batch: int, told: Told) -> float:
-    """Seconds from one token of a sequence to the next."""
+    """Return the seconds from one token of a sequence to the next."""
     from ..latency import step_time_with_attention
 
     return float(step_time_with_attention(_values(hardware, told), batch=batch)) / told[5]
 
 
 def _rent(hardware: str, domains: int, told: Told) -> float:
-    """Dollars an hour."""
+    """Return the rent in dollars an hour."""
     at = _values(hardware, told)
     return domains * at["devices"] * at["device_price"] * 3600
 
 
 @lru_cache(1024)
 def _cheapest(candidates: tuple[str, ...], told: Told) -> float:
-    """Dollars an hour of the cheapest plan: for each machine and cut, the largest batch that fits
-    and is fast enough.
+    """Return the dollars an hour of the cheapest plan.
+
+    For each machine and number of stages, it takes the largest batch that fits and is fast enough.
     """
     rents = []
     for hardware in candidates:
@@ -175,8 +179,9 @@ def _cheapest(candidates: tuple[str, ...], told: Told) -> float:
 def serving_plan(
     question, given: Mapping[str, object], calls: Sequence[Mapping], answers: Sequence
 ) -> Verdict:
-    """A plan {"hardware", "stages", "batch", "domains"} that has to fit, keep the speed and carry
-    the busiest hour.
+    """Judge a plan {"hardware", "stages", "batch", "domains"} for serving a model.
+
+    It has to fit, keep the speed and carry the busiest hour.
 
     A plan that does is worth all where it costs at most 2 % more than the cheapest, then 0.8 up to
     10 %, 0.6 up to one half, 0.4 above.

@@ -1,7 +1,8 @@
-"""Combining marks in a row, bounded: no language stacks many on a letter, and a text may hold
-thousands.
+r"""Bound the number of combining marks in a row.
 
->>> few("o" + "\\u0302" * 60_000) == "o" + "\\u0302" * MOST, few("Ti\\u1ebfng Vi\\u1ec7t")
+No language puts many on one letter, and a text may hold thousands.
+
+>>> few("o" + "\u0302" * 60_000) == "o" + "\u0302" * MOST, few("Ti\u1ebfng Vi\u1ec7t")
 (True, 'Tiếng Việt')
 """
 
@@ -13,8 +14,9 @@ MOST = 8  # on one letter; pointed and accented Hebrew takes four
 
 
 def few(text: str, most: int = MOST) -> str:
-    """Return the text with at most `most` combining marks in a row; joiners and other format
-    characters end none.
+    """Return the text with at most `most` combining marks in a row.
+
+    Joiners and other format characters do not end a row.
     """
     if text.isascii():
         return text

@@ -1,5 +1,6 @@
-"""How much memory the processes of a sandbox hold together, from /proc: the bound where there are
-no control groups.
+"""Measure from /proc how much memory the processes of a sandbox hold together.
+
+This is the bound where there are no control groups.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _SHARE = re.compile(rb"^Pss_(?:Anon|Shmem):\s+([0-9]{1,12}) kB$", re.M)
 
 
 def family(first: int) -> list[int]:
-    """Return the numbers of a process and of all that descend from it.
+    """Return the process ids of a process and of all its descendants.
 
     An orphan of a pid namespace becomes a child of the namespace's first process, so that nobody in
     it gets away.
@@ -36,7 +37,7 @@ def family(first: int) -> list[int]:
 
 
 def held(first: int, bound: int) -> int:
-    """Return how many bytes a process and all that descend from it hold, mapped files not counted.
+    """Return how many bytes a process and its descendants hold, without mapped files.
 
     What several of them share is counted for each of them, which is quick; where that exceeds
     `bound` bytes, once.

@@ -1,4 +1,4 @@
-"""An assignment on paper, and its rubric: what a teacher prints and reads."""
+"""Print an assignment and its rubric for the teacher."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ ROOM = '<div class="problem"><div class="room"></div></div>'
 
 
 def sheet(assignment: Assignment, solutions: bool = False) -> str:
-    """The assignment as one HTML document, to be printed; with `solutions`, answers stand in their
-    places.
+    """Return the assignment as one HTML document for printing.
+
+    With `solutions`, answers stand in their places.
 
     >>> from handful.classroom.assignment import assignments
     >>> made = sheet(assignments()["roofline"])
@@ -54,7 +55,7 @@ def sheet(assignment: Assignment, solutions: bool = False) -> str:
 
 
 def rubric(assignment: Assignment) -> str:
-    """What the teacher grades by, and what the program gives points for, in Markdown.
+    """Return the rubric in Markdown: what the teacher grades by, and what the program checks.
 
     >>> from handful.classroom.assignment import assignments
     >>> "added-not-max" in rubric(assignments()["roofline"])

@@ -1,5 +1,4 @@
-"""Whether an assignment keeps its promises: the solution is right for every variant, and every
-known mistake is wrong in its own way.
+"""Check an assignment: solutions are right for every variant, known mistakes distinctly wrong.
 
 Only our own code runs here, in this process.
 
@@ -28,7 +27,10 @@ from .student import same
 def faults(
     assignment: Assignment, variants: Iterable[int], tell: Callable[[int], None] = lambda done: None
 ) -> list[str]:
-    """What is wrong with an assignment, a sentence each; `tell` hears how many variants are done."""
+    """Return the faults of an assignment, one sentence each.
+
+    `tell` is called with how many variants are done.
+    """
     found: dict[str, list[int]] = {}
     for done, variant in enumerate(variants, 1):
         for name, question in assignment.questions.items():
@@ -124,8 +126,9 @@ def _judged(
 
 
 def carried(assignment: Assignment, variant: int) -> list[str]:
-    """Where a known mistake in one answer makes another answer wrong too, so that a student would
-    pay twice, a sentence each.
+    """Return the known mistakes in one answer that make another answer wrong too.
+
+    There a student would lose points twice; each is one sentence.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for name, question in assignment.questions.items():

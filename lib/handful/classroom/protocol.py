@@ -1,11 +1,11 @@
-"""What crosses the boundary between the grader and a student's code: lines of strict, bounded JSON.
+"""Define what grader and sandbox exchange: lines of strict, bounded JSON.
 
 Towards the sandbox goes a line with cells and limits, then one for each request, when the one
 before is answered: until a notebook's cells have run, nothing of what it will be asked is inside.
 Back come lines, each of one of these forms::
 
-    {"cell":3}                                     the worker has begun this cell (or, past the last
-    one, is done with them)
+    {"cell":3}                                     the worker has begun this cell (or, past the
+                                                   last one, is done with them)
     {"cell":3,"status":"error","says":…,"line":2}  and it did not end well
     {"request":0,"status":"value","value":[1.5]}   an answer
 
@@ -30,12 +30,12 @@ _MARKS = re.compile(r'\\.|["\[\]{}]', re.S)
 
 
 class ProtocolError(ValueError):
-    """What came out of a sandbox is no reply, in one sentence."""
+    """Output of a sandbox that is no reply, described in one sentence."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a notebook may use: seconds, bytes, processes, and sandboxes after the first.
+    """The resources of a notebook: seconds, bytes, processes, and sandboxes after the first.
 
     Cells and calls are timed by the processor; on the wall they may take `patience` times as long,
     so that a busy machine does not make an honest notebook late.  `total_seconds` are of the wall,
@@ -64,9 +64,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one request; `value` holds plain data, and `says` one sentence for the
-    student.
-    """
+    """The reply to one request: `value` holds plain data, `says` a sentence for the student."""
 
     status: str
     value: object = None
@@ -75,8 +73,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class CellError:
-    """A cell that did not end well: its place (from 0), "error", "timeout" or "killed", a sentence,
-    and the line within the cell.
+    """A cell that did not end well.
+
+    `cell` is its place (from 0), `status` is "error", "timeout" or "killed", `says` is a sentence,
+    and `line` is the line within the cell.
     """
 
     cell: int
@@ -87,7 +87,7 @@ class CellError:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that a notebook gave: an answer for each request, in their order.
+    """All replies of a notebook: an answer for each request, in their order.
 
     `end` is "whole" where every request was put to the notebook, "killed" or "timeout" where it had
     to be stopped.
@@ -100,10 +100,11 @@ class Outcome:
 
 
 def plain(text: str, longest: int = LONGEST_SAYS) -> str:
-    """A student's words as one line of printable text, cut at `longest` characters, without
-    addresses in memory.
+    r"""Return a student's words as one line of printable text without memory addresses.
 
-    >>> plain("a\\x00b\\u202etxt.exe\\n c"), plain("<object at 0x7f3a80b0c1d0>")
+    The text is cut at `longest` characters.
+
+    >>> plain("a\x00b\u202etxt.exe\n c"), plain("<object at 0x7f3a80b0c1d0>")
     ('a b txt.exe c', '<object at 0x…>')
     """
     kept = "".join(
@@ -115,13 +116,14 @@ def plain(text: str, longest: int = LONGEST_SAYS) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """Text in which addresses in memory, which differ from run to run, are left out."""
+    """Return the text without addresses in memory, which differ from run to run."""
     return _ADDRESS.sub("0x…", text)
 
 
 def _depth(text: str) -> int:
-    """Return how deep lists and objects lie within each other, 0 where there are too few to lie too
-    deep, in one pass.
+    """Return how deep lists and objects are nested, 0 where there are too few to be too deep.
+
+    One pass over the text suffices.
     """
     if text.count("[") + text.count("{") <= DEEPEST:
         return 0
@@ -155,7 +157,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def parse(line: bytes) -> dict[str, object]:
-    """One line as a dict.
+    """Parse one line as a dict.
 
     Raises
     ------
@@ -191,7 +193,9 @@ def parse(line: bytes) -> dict[str, object]:
 
 
 def read(line: bytes) -> tuple[str, int, Answer | CellError | None]:
-    """One line: "cell" or "request", its number, and what is said of it (None for: begun).
+    """Parse one line into "cell" or "request", its number, and what is said of it.
+
+    Where a cell has just begun, nothing is said of it (None).
 
     >>> read(b'{"request":2,"status":"missing","says":"There is no x."}')
     ('request', 2, Answer(status='missing', value=None, says='There is no x.'))

@@ -1,5 +1,6 @@
-"""What students and teachers get of an assignment: notebooks with the solution taken out, filled
-in, or made wrong.
+"""Make the notebooks of an assignment: without the solution, with it, or with a mistake.
+
+Students and teachers get these.
 
 >>> from handful.classroom.assignment import assignments
 >>> roofline = assignments()["roofline"]
@@ -67,14 +68,16 @@ def _public(assignment: Assignment) -> str:
 
 
 def public(assignment: Assignment) -> dict:
-    """What a released notebook knows: inputs of all variants, visible calls with what they give,
-    digests of values and formulas.
+    """Return what a released notebook holds of the assignment.
+
+    That is the inputs of all variants, visible calls with their results, and digests of values and
+    formulas.
     """
     return json.loads(_public(assignment))
 
 
 def _released(assignment: Assignment, question: Question) -> dict:
-    """The part of one question, by its kind."""
+    """Return the released part of one question, by its kind."""
     salt = f"{assignment.name}.{question.name}"
     if question.kind == "written":
         return {}
@@ -126,7 +129,7 @@ def notebook(
     fill: str | tuple[str, str, str] = "empty",
     install: str | None = None,
 ) -> dict:
-    """A notebook of format 4.5, the same each time.
+    """Return a notebook of format 4.5, the same each time.
 
     Parameters
     ----------
@@ -138,10 +141,9 @@ def notebook(
         with that mistake after it.
     install : str, optional
         Where pip gets `handful` from: a requirement for the first cell.  By default it is not
-        installed, for whoever owns
-        that name on a public index would decide what students run: the setup brings its own copy of
-        the checks, which
-        leave formulas and judged answers to the grader.
+        installed, for whoever owns that name on a public index would decide what students run: the
+        setup brings its own copy of the checks, which leave formulas and judged answers to the
+        grader.
 
     Raises
     ------
@@ -174,7 +176,7 @@ def notebook(
 
 
 def _wrong(assignment: Assignment, fill) -> tuple[str, str] | None:
-    """(question, code) of the wrong turn that is asked for."""
+    """Return (question, code) of the requested wrong turn, or None where none is requested."""
     if fill in ("empty", "solution"):
         return None
     kind, name, key = fill if isinstance(fill, tuple) and len(fill) == 3 else (None, None, None)
@@ -203,7 +205,7 @@ def cell(
     locked: bool = False,
     hidden: bool = False,
 ) -> dict:
-    """A cell; `name` becomes its id."""
+    """Return a notebook cell; `name` becomes its id."""
     metadata: dict[str, object] = {"tags": tags} if tags else {}
     if locked:
         metadata |= {"deletable": False, "editable": False}
@@ -221,7 +223,7 @@ def cell(
 
 @lru_cache(1)
 def _checks() -> str:
-    """The text of `handful.classroom.student`, which needs the standard library only."""
+    """Return the source of `handful.classroom.student`, which needs the standard library only."""
     return Path(student_module.__file__).read_text("utf-8")
 
 
@@ -255,7 +257,7 @@ def _setup(assignment: Assignment, student: str, install: str | None) -> list[di
 def _cells(
     assignment: Assignment, i: int, piece: Piece, filled: bool, wrong: tuple[str, str] | None
 ) -> list[dict]:
-    """The cells that one part of the source becomes."""
+    """Return the cells that one part of the source becomes."""
     if piece.kind == "markdown":
         return [cell("markdown", f"text-{i:02d}", piece.text)]
     if piece.kind == "model":
@@ -297,7 +299,8 @@ def _cells(
 
 
 def worth(question: Question) -> str:
-    """
+    """Return a question's points and what it asks for.
+
     >>> from handful.classroom.assignment import assignments
     >>> worth(assignments()["roofline"].questions["step_time"])
     '4 points: the time of a decode step'
@@ -306,5 +309,5 @@ def worth(question: Question) -> str:
 
 
 def text(made: Mapping) -> str:
-    """A notebook as it stands in a file."""
+    """Return a notebook as the text of its file."""
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"

@@ -1,5 +1,6 @@
-"""The report of a class: one page with pictures, each with its table and its text, that needs
-nothing else.
+"""Write the report of a class: one self-contained page with pictures.
+
+Each picture has its table and its text.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def write(folder: Path, assignment, grades: Sequence[Grade], notes: Sequence[str
 
 
 def class_page(assignment, grades: Sequence[Grade], notes: Sequence[str] = ()) -> str:
-    """The report as HTML."""
+    """Return the report as HTML."""
     found = items(assignment, grades)
     head = (
         f'<header><p class="note">Class report</p><h1>{shown(assignment.title, 300)}</h1></header>'
@@ -88,7 +89,8 @@ def class_page(assignment, grades: Sequence[Grade], notes: Sequence[str] = ()) -
 
 
 def percent(share: float) -> str:
-    """
+    """Return a share as a percentage.
+
     >>> percent(0.256), percent(1)
     ('26 %', '100 %')
     """
@@ -126,7 +128,7 @@ def _section(name: str, text: str, *parts: str) -> str:
 
 
 def _figure(draw, name: str, tall: float, says: str, caption: str = "") -> str:
-    """A picture with its text alternative; `draw` gets matplotlib's axes."""
+    """Return a picture with its text alternative; `draw` gets matplotlib's axes."""
     from matplotlib.figure import Figure
 
     from ..page.figure import as_svg, quiet_axes
@@ -145,7 +147,7 @@ def _figure(draw, name: str, tall: float, says: str, caption: str = "") -> str:
 def _place(
     axes, left: float, bottom: float, tall: float, top: float = 0.1, right: float = 0.12
 ) -> None:
-    """Room around the axes, in inches."""
+    """Set the margins around the axes, in inches."""
     axes.set_position(
         (left / WIDE, bottom / tall, 1 - (left + right) / WIDE, 1 - (bottom + top) / tall)
     )

@@ -1,4 +1,4 @@
-"""The commands of `handful assign` that report."""
+"""Commands of `handful assign` that report."""
 
 from __future__ import annotations
 
@@ -88,8 +88,9 @@ def _share(text: str) -> float:
 
 
 def progress(what: str, total: int | None = None, out=None, clock=time.monotonic):
-    """A function that is told how many are done and says so on stderr, from the third second on:
-    with the time left where the total is known.
+    """Return a function that reports on stderr how many are done, from the third second on.
+
+    Where the total is known, it tells the time left.
 
     >>> import io
     >>> seconds, out = iter([0, 1, 4, 5, 8]), io.StringIO()
@@ -180,7 +181,7 @@ def _report(options) -> None:
 
 
 def counted(things, tell):
-    """The things one after the other, telling how many there were."""
+    """Yield the things one after the other, and tell how many there were."""
     for done, thing in enumerate(things, 1):
         yield thing
         tell(done)

@@ -1,4 +1,4 @@
-"""One running sandbox: its start, the talk with what runs in it, and its end."""
+"""Start one sandbox, exchange lines with the worker in it, and end it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ began = False  # whether a sandbox has started in this process
 
 
 class Room:
-    """A sandbox in which the worker waits for its document; a context that ends with nothing left.
+    """A running sandbox in which the worker waits for its document.
+
+    It is a context manager that leaves nothing running.
 
     Raises
     ------
@@ -118,7 +120,7 @@ class Room:
         began = True
 
     def send(self, message: object) -> None:
-        """Hand the worker a line; until the first has come, nothing of the student's runs."""
+        """Send the worker a line; before the first one, nothing of the student's runs."""
         left = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
         until, pipe = time.monotonic() + START_SECONDS, self.process.stdin.fileno()
         with suppress(BrokenPipeError):  # it has ended: the next line says so
@@ -127,13 +129,14 @@ class Room:
                     left = left[os.write(pipe, left) :]
 
     def quiet(self) -> bool:
-        """Whether nothing has come that has not been read: nobody has been asked, and nobody may
-        have answered.
+        """Return whether there is no unread output.
+
+        Without any, nobody may have answered before being asked.
         """
         return not self.left and not _wait((self.out,), 0)
 
     def line(self, deadline: float) -> bytes | None:
-        """The next line; None where nobody is left to write one.
+        """Return the next line, or None where no process is left to write one.
 
         Raises
         ------
@@ -172,8 +175,9 @@ class Room:
         return line
 
     def _looks(self) -> bool:
-        """Return whether the memory has to be looked at from here; look where it is time, and end
-        the sandbox if it is too much.
+        """Return whether the memory has to be measured from here.
+
+        Measures it where it is time, and ends the sandbox that holds too much.
         """
         if self.group is not None or self.first is None or cgroup.scope():
             return False
@@ -186,7 +190,7 @@ class Room:
         return True
 
     def overflowed(self) -> bool:
-        """Whether the memory was used up."""
+        """Return whether the memory was used up."""
         return self.over or (self.group is not None and self.group.overflowed())
 
     def _end(self) -> None:
@@ -206,8 +210,9 @@ class Room:
 
 
 def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> bool:
-    """Whether one of the descriptors becomes ready (or is closed at its other end) within so many
-    seconds.
+    """Return whether one of the descriptors becomes ready within so many seconds.
+
+    A descriptor that is closed at its other end is ready as well.
     """
     poll = select.poll()
     for fd in fds:
@@ -216,7 +221,7 @@ def _wait(fds: tuple[int, ...], seconds: float, event: int = select.POLLIN) -> b
 
 
 def _for_scope() -> dict[str, str]:
-    """What systemd-run needs to find the user's service manager."""
+    """Return the variables that systemd-run needs to find the user's service manager."""
     return {
         name: os.environ[name]
         for name in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")

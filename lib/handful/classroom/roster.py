@@ -1,4 +1,6 @@
-"""Who is in the class: a CSV file, a line a student, as a teacher or a learning platform writes it.
+"""Read who is in the class from a CSV file, written by a teacher or a learning platform.
+
+It has one line for each student.
 
 A column ``student`` (or ``id``, ``username``, ``SIS Login ID``, …) names the student in results;
 any other column that names a student (Canvas' ``ID``, Moodle's ``Identifier``, the e-mail address,
@@ -43,8 +45,9 @@ ALSO = ("participant", "canvas", "canvas id")
 
 @dataclass(frozen=True)
 class Roster:
-    """The students in the roster's order, and which of them an id or a name means (None: more than
-    one).
+    """The students in the roster's order, and the student that each id or name means.
+
+    A name that means more than one student has None.
 
     `ids` and `called` have canonical forms, `spelled` the ids as they stand in the roster.
     """
@@ -77,8 +80,9 @@ class Roster:
 
     @classmethod
     def of(cls, text: str, name: str = "the roster") -> Roster:
-        """
-        >>> Roster.of("student,name\\nada,Ada Lovelace\\n").find("lovelaceada")
+        r"""Read a roster from the text of a CSV file; `name` is what messages call it.
+
+        >>> Roster.of("student,name\nada,Ada Lovelace\n").find("lovelaceada")
         'ada'
         """
         try:
@@ -134,17 +138,17 @@ class Roster:
         return cls(tuple(students.values()), known, called, frozenset(spelled))
 
     def find(self, name: str) -> str | None:
-        """Return the student whom an id means, or else a name."""
+        """Return the student with that id, else with that name."""
         key = _key(name)
         return self.ids[key] if key in self.ids else self.called.get(key)
 
     def find_called(self, name: str) -> str | None:
-        """Return the student who goes by a name on the platform, or else has it as an id."""
+        """Return the student with that name on the platform, else with that id."""
         key = _key(name)
         return self.called[key] if key in self.called else self.ids.get(key)
 
     def known(self) -> dict[str, tuple[str, ...]]:
-        """Return each student's ids and names; none that is another's id."""
+        """Return each student's ids and names, without those that are another's id."""
         found: dict[str, list[str]] = {student: [] for student in self.students}
         for name, student in (self.called | self.ids).items():
             if student:
@@ -152,8 +156,9 @@ class Roster:
         return {student: tuple(sorted(names)) for student, names in found.items()}
 
     def leads(self, one: Entry) -> tuple[list[tuple[str, str]], bool]:
-        """Return what in a file's name leads to whom, and whether more than a name does that
-        students may choose.
+        """Return what in a file's name leads to which student, and whether that is reliable.
+
+        It is reliable where more than a name does, since students may choose their names.
         """
         where = one.place
         if not where.number:
@@ -178,8 +183,9 @@ class Roster:
         return found, sure
 
     def matched(self, found: list[Entry]) -> list:
-        """Return functions that read one submission each: the roster's students in order, then all
-        that is not theirs.
+        """Return functions that read one submission each.
+
+        The roster's students come first, in order, then all that is not theirs.
         """
         own: dict[str, list[tuple[Entry, bool]]] = {}
         others: list[Entry] = []
@@ -262,8 +268,9 @@ def _key(name: str) -> str:
 
 
 def _spellings(cells: dict[str, str]) -> set[str]:
-    """The ways in which a student may be called: the full name, and Canvas' last name first without
-    a space.
+    """Return the names that a student may go by.
+
+    These are the full name, and Canvas' last name first without a space.
 
     >>> sorted(_spellings({"id": "7", "student": "Lovelace, Ada"}))
     ['ada lovelace', 'lovelace, ada', 'lovelaceada']

@@ -1,5 +1,6 @@
-"""What the teacher grades: a table with a row for each line of a rubric and each student, beside
-sheets that show the answers.
+"""Keep the table that the teacher grades in, and the sheets that show the answers.
+
+The table has a row for each line of a rubric and each student.
 
 A row is known by its id, a digest of student, question, line and answer.  Points that a teacher
 filled in are never thrown away: where a student handed in another answer, or the rubric changed,
@@ -35,7 +36,10 @@ class Line:
 
     @property
     def id(self) -> str:
-        """A letter first, so that no spreadsheet takes it for a number."""
+        """Return the id of the row.
+
+        It begins with a letter, so that no spreadsheet takes it for a number.
+        """
         parts = "\0".join((self.student, self.question, self.text, self.answer)).encode(
             "utf-8", "surrogatepass"
         )
@@ -43,15 +47,16 @@ class Line:
 
 
 def rubric(question) -> list[tuple[float, str]]:
-    """Points and text of each line of a written question's rubric; a question without one has a
-    single line.
+    """Return points and text of each line of a written question's rubric.
+
+    A question without a rubric has a single line.
     """
     lines = [(float(one.points), one.text) for one in question.rubric]
     return lines or [(float(question.points), question.asks)]
 
 
 def asked(assignment, results: Iterable[dict]) -> list[Line]:
-    """The lines that the teacher has to fill: question by question, student by student."""
+    """Return the lines that the teacher has to fill: by question, then by student."""
     results, found = list(results), []
     for question in assignment.questions.values():
         if question.kind != "written":
@@ -74,7 +79,10 @@ def asked(assignment, results: Iterable[dict]) -> list[Line]:
 
 
 def filled(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
-    """The rows of the table by id, its columns and delimiter; nothing where there is no table yet."""
+    """Return the rows of the table by id, its columns and its delimiter.
+
+    Where there is no table yet, there are no rows.
+    """
     if not path.exists():
         return {}, list(HEAD), ","
     rows, columns, delimiter = tables.read(path, HEAD)
@@ -91,7 +99,7 @@ def filled(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
 
 
 def given(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list[Line]:
-    """The lines with what the teacher filled in."""
+    """Return the lines with what the teacher filled in."""
     done = []
     for line in lines:
         if row := found.get(line.id):
@@ -110,8 +118,9 @@ def given(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list[Line]
 
 
 def write(folder: Path, assignment, results: Sequence[dict]) -> tuple[list[Line], list[str]]:
-    """Bring the table and the sheets of answers up to date; returns the lines, and sentences about
-    what no longer counts.
+    """Bring the table and the sheets of answers up to date.
+
+    Returns the lines, and sentences about what no longer counts.
 
     Raises
     ------
@@ -165,7 +174,7 @@ def write(folder: Path, assignment, results: Sequence[dict]) -> tuple[list[Line]
 
 
 def _places(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
-    """Question and student → the sheet that shows the answer."""
+    """Return the sheet that shows each answer, by question and student."""
     places, seen = {}, {}
     for line in lines:
         if (line.question, line.student) not in places:
@@ -178,7 +187,10 @@ def _places(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
 def _sheets(
     assignment, lines: Sequence[Line], places: dict[tuple[str, str], str]
 ) -> Iterator[tuple[str, str]]:
-    """The names of the sheets of answers and their HTML, a question's students one under the other."""
+    """Yield the names of the sheets of answers and their HTML.
+
+    The students of a question stand one below the other.
+    """
     asks = {name: question.asks for name, question in assignment.questions.items()}
     answers = groupby(enumerate(lines, 2), lambda pair: (pair[1].question, pair[1].student))
     parts = ((key, [(row, line) for row, line in group]) for key, group in answers)

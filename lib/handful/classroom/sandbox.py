@@ -1,12 +1,14 @@
-"""Asking a student's notebook: its cells run alone in a sandbox and answer over a pipe.
+r"""Run a student's notebook alone in a sandbox, and put requests to it over a pipe.
 
 The sandbox is bubblewrap: namespaces of its own, no network, nothing of this machine but Python,
 read-only; bounds on time, memory, processes and disk; a filter of system calls.  There is no way
 round it: without a sandbox nothing runs.
 
-    outcome = ask(["def double(x):\\n    return 2 * x"], [{"call": "double", "arguments": {"x":
-    21}}, {"get": "half"}])
-    outcome.answers[0].value, outcome.answers[1].status      # 42, "missing"
+    outcome = ask(
+        ["def double(x):\n    return 2 * x"],
+        [{"call": "double", "arguments": {"x": 21}}, {"get": "half"}],
+    )
+    outcome.answers[0].value, outcome.answers[1].status  # 42, "missing"
 """
 
 from __future__ import annotations
@@ -75,8 +77,7 @@ def ask(
         The code cells, in order.
     requests
         ``{"get": name}``, ``{"call": name, "arguments": {…}}`` or ``{"text": name}`` (text, or
-        ``str()`` of what is there),
-        each with ``"question": name`` where several belong together.
+        ``str()`` of what is there), each with ``"question": name`` where several belong together.
     given
         The inputs that `handful.classroom.student` hands to the notebook; inside, it finds them as
         ``handful_room.given``.
@@ -89,8 +90,7 @@ def ask(
     ------
     SandboxError
         Where there is no sandbox; nothing has run then.  A `StartError` where this machine has
-        sandboxes, and this one
-        did not start.
+        sandboxes, and this one did not start.
     """
     if sum(map(len, cells)) > LONGEST_CODE:
         says = (
@@ -111,8 +111,9 @@ def ask(
 
 @contextmanager
 def _begun(limits: Limits, library: bool) -> Iterator[Room]:
-    """A sandbox; where others have started before and this one fails at once, it is tried a second
-    time.
+    """Yield a running sandbox.
+
+    Where others have started before and this one fails at once, a second one is tried.
     """
     begin, room = time.monotonic(), Room(limits, library)
     try:
@@ -130,7 +131,7 @@ def _begun(limits: Limits, library: bool) -> Iterator[Room]:
 
 
 class _Talk:
-    """What is known of one notebook, over all the sandboxes that it is asked in."""
+    """The state of one notebook, over all the sandboxes that it is run in."""
 
     def __init__(
         self,
@@ -177,7 +178,7 @@ class _Talk:
         }
 
     def hold(self, room: Room) -> str | None:
-        """Talk in one sandbox until all is answered (None) or it has to be stopped (why)."""
+        """Use one sandbox until all is answered (None) or it has to be stopped (the reason)."""
         self.at, why = None, ""
         try:
             if not self.run(room):
@@ -192,7 +193,7 @@ class _Talk:
         return stop
 
     def run(self, room: Room) -> bool:
-        """Have the cells run and the requests answered; False where the process ended before."""
+        """Run the cells and put the requests; return False where the process ended early."""
         room.send(self.document())
         last = -1
         while last < len(self.cells):
@@ -225,12 +226,12 @@ class _Talk:
     def listen(
         self, room: Room, seconds: float
     ) -> tuple[str, int, Answer | CellError | None] | None:
-        """The next line, within `seconds` of work; None where the process has ended."""
+        """Return the next line, read within `seconds` of work; None where the process has ended."""
         line = room.line(min(time.monotonic() + seconds * self.limits.patience + GRACE, self.until))
         return None if line is None else read(line)
 
     def stopped(self, stop: str, why: str) -> None:
-        """Write down what the process was at, so that the next sandbox leaves it out."""
+        """Record what the process was at, so that the next sandbox leaves it out."""
         at, waiting = self.at, self.answers.index(None) if None in self.answers else None
         status = "timeout" if stop in ("timeout", "total") else "killed"
         self.end, self.says = status, SAYS[stop] + why
@@ -254,7 +255,7 @@ class _Talk:
 
 @cache
 def describe() -> str:
-    """What this machine's sandbox is, and what it lacks, in lines for a teacher.
+    """Describe this machine's sandbox and what it lacks, in lines for a teacher.
 
     Raises
     ------

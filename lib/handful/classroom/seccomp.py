@@ -1,4 +1,4 @@
-"""The system calls that student code is refused, as a filter for ``bwrap --seccomp``.
+"""Filter the system calls of student code, with a program for ``bwrap --seccomp``.
 
 The kernel runs the filter, a small program of the Berkeley packet filter, at each system call.
 Refused is what no notebook needs and what breaks out of sandboxes have used: tracing, mounting,
@@ -130,7 +130,7 @@ def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 
 
 def program(machine: str | None = None) -> bytes | None:
-    """The filter for a machine (this one unless named), or None where none is written for it.
+    """Return the filter for a machine (by default this one), or None for an unknown machine.
 
     >>> len(program("x86_64")) % 8
     0

@@ -1,5 +1,6 @@
-"""HTML of one file for teachers and students: no script, nothing fetched, light and dark, phone and
-paper.
+"""Build self-contained HTML pages for teachers and students.
+
+They have no script, fetch nothing, and suit light and dark, phone and paper.
 
 Whatever a student wrote goes through `shown`; the policy of a page allows its one style sheet, by
 its digest, and nothing else.
@@ -66,15 +67,14 @@ MOST = 20_000  # characters of one student's text on a page
 
 
 def shown(text: object, most: int = MOST) -> str:
-    """Return a text that anybody may have written as HTML: escaped, bounded, with what is invisible
-    made visible.
+    r"""Return untrusted text as HTML: escaped, bounded, with invisible characters spelled out.
 
     Characters that turn the line about count as invisible.  Of combining marks in a row few are
     shown (`handful.classroom.marks`), since many would cover the lines above and below.
 
     >>> shown("<script>alert(1)</script>")
     '&lt;script&gt;alert(1)&lt;/script&gt;'
-    >>> shown("ad\\u202egnp.exe\\x00"), shown("x" * 9, most=4)
+    >>> shown("ad\u202egnp.exe\x00"), shown("x" * 9, most=4)
     ('ad⟨U+202E⟩gnp.exe⟨U+0000⟩', 'xxxx… (5 more characters)')
     """
     text = str(text)
@@ -99,7 +99,7 @@ def _visible(letter: str) -> str:
 
 
 def page(title: str, body: str, style: str = "") -> str:
-    """A whole document; `body` is HTML already."""
+    """Return a whole document; `body` is HTML already."""
     sheet = f"\n{STYLE}\n{style}\n" if style else f"\n{STYLE}\n"
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -119,8 +119,10 @@ def table(
     numbers: Sequence[int] = (),
     caption: str = "",
 ) -> str:
-    """A table that scrolls on a phone; cells are HTML already, the columns in `numbers` are set to
-    the right, the first is each row's name.
+    """Return a table that scrolls on a phone.
+
+    Cells are HTML already, the columns in `numbers` are aligned to the right, and the first column
+    is each row's name.
     """
     kind = [' class="num"' if i in numbers else "" for i in range(len(heads))]
 
@@ -137,7 +139,7 @@ def table(
 
 
 def number(value: float) -> str:
-    """Points as people write them.
+    """Return points as people write them.
 
     >>> number(7.5), number(4.0), number(1 / 3), number(0.0)
     ('7.5', '4', '0.33', '0')
@@ -146,7 +148,8 @@ def number(value: float) -> str:
 
 
 def count(of: int, what: str, several: str | None = None) -> str:
-    """
+    """Return a number with what it counts, in the singular or plural.
+
     >>> count(1, "student"), count(1200, "student"), count(2, "entry", "entries")
     ('1 student', '1,200 students', '2 entries')
     """
@@ -154,7 +157,7 @@ def count(of: int, what: str, several: str | None = None) -> str:
 
 
 def file_name(student: str) -> str:
-    """A name for the files of a student that any file system takes; no two students share one.
+    """Return a portable name for the files of a student; no two students share one.
 
     >>> file_name("ada"), file_name("Ada_12.b-c")
     ('ada', 'Ada_12.b-c-497d7603')

@@ -1,5 +1,6 @@
-"""Which submissions resemble each other more than the task explains: MinHash over runs of tokens,
-then exact shares of the pairs found.
+"""Find submissions that resemble each other more than the task explains.
+
+MinHash over runs of tokens finds candidate pairs, whose shares are then computed exactly.
 
 What was released is removed, names and comments do not count, cells may be in any order, and what
 many of the class wrote is left out, since the task asks for it.  A high share is a reason to read
@@ -35,8 +36,10 @@ _PERMUTATIONS, _BANDS, _ROWS = 96, 48, 2
 
 @dataclass(frozen=True)
 class Released:
-    """What students were given: cells as they are compared, the runs of their tokens, names that
-    cannot be changed, unfilled answers.
+    """The code and texts that students were given.
+
+    It has cells as they are compared, the runs of their tokens, names that cannot be changed, and
+    unfilled answers.
     """
 
     cells: frozenset[str] = frozenset()
@@ -47,8 +50,9 @@ class Released:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions, the runs that both have and few others do, and which share of each one's own
-    those are.
+    """Two submissions and the number of runs that both have and few others do.
+
+    `left_share` and `right_share` are what part of each one's own runs those are.
     """
 
     left: str
@@ -59,13 +63,15 @@ class Pair:
 
     @property
     def share(self) -> float:
-        """Of the shorter one."""
+        """Return the share of the shorter one."""
         return max(self.left_share, self.right_share)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search gave; `groups` wrote the same throughout, `short` have too little of their own
+    """The outcome of a search.
+
+    The members of each of `groups` wrote the same throughout; `short` have too little of their own
     to be compared.
     """
 
@@ -82,7 +88,7 @@ class Found:
 def released(
     sources: Iterable[str], names: Iterable[str] = (), texts: Mapping[str, str] = {}
 ) -> Released:
-    """What is left out of every submission: these cells, and runs of tokens that come out of them."""
+    """Return what is left out of every submission: these cells, and the runs of their tokens."""
     sources = list(sources)
     keep = fixed(sources, names)
     runs = {digest for source in sources for digest, _, _ in shingles(tokens(source, keep))}
@@ -90,7 +96,7 @@ def released(
 
 
 def of_assignment(assignment) -> Released:
-    """What an assignment's release holds."""
+    """Return what an assignment's release holds."""
     from .release import notebook
 
     cells = [
@@ -110,8 +116,9 @@ def of_assignment(assignment) -> Released:
 
 
 def own(data: bytes, given: Released) -> list[tuple[str, list[Token]]]:
-    """The cells that a student wrote or changed, each with its tokens; raises NotebookError where
-    it is no notebook.
+    """Return the cells that a student wrote or changed, each with its tokens.
+
+    Raises NotebookError where the data is no notebook.
     """
     handed = read_notebook(data, given.cells, given.texts)
     room, found = MOST_CHARACTERS, []
@@ -126,8 +133,9 @@ def own(data: bytes, given: Released) -> list[tuple[str, list[Token]]]:
 
 
 def runs(cells: Iterable[tuple[str, list[Token]]], given: Released) -> np.ndarray:
-    """The distinct runs of a submission that were not released, in order; at most MOST_SHINGLES,
-    chosen by their digests.
+    """Return the distinct runs of a submission that were not released, in order.
+
+    There are at most MOST_SHINGLES, chosen by their digests.
     """
     import numpy as np
 
@@ -209,8 +217,9 @@ def find(
 
 
 def _groups(students: Sequence[str], sets: Sequence[np.ndarray]) -> tuple[tuple[str, ...], ...]:
-    """Students whose own code is the same throughout, whatever the class wrote; the largest groups
-    first.
+    """Return groups of students whose own code is the same throughout, the largest first.
+
+    What many of the class wrote counts here, too.
     """
     found: dict[bytes, list[str]] = {}
     for student, one in zip(students, sets):
@@ -225,7 +234,7 @@ def _groups(students: Sequence[str], sets: Sequence[np.ndarray]) -> tuple[tuple[
 
 
 def _candidates(sets: Sequence[np.ndarray], long: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Pairs that may resemble each other, by datasketch's index."""
+    """Yield pairs that may resemble each other, from datasketch's index."""
     from datasketch import MinHash, MinHashLSH
 
     empty = MinHash(num_perm=_PERMUTATIONS, seed=1, hashfunc=int)
@@ -243,8 +252,9 @@ def _candidates(sets: Sequence[np.ndarray], long: Sequence[int]) -> Iterator[tup
 
 @dataclass(frozen=True)
 class Side:
-    """A student's own cells as lines, and for each line the number of the passage that the other
-    has too (0: none).
+    """A student's own cells as lines, and the number of the shared passage on each line.
+
+    The number is 0 where a line belongs to no passage that the other has too.
     """
 
     lines: tuple[str, ...]
@@ -257,7 +267,7 @@ def sides(
     given: Released,
     common: Set[int] = frozenset(),
 ) -> tuple[Side, Side]:
-    """Two submissions with the passages that they share, numbered as they come on the left."""
+    """Return two submissions with the passages that they share, numbered from the left one."""
     first, second = _covered(left, given, common), _covered(right, given, common)
     passages: dict[int, int] = {}
     lines, marks, number, before = [], [], 0, False
@@ -290,8 +300,9 @@ def sides(
 
 
 def _covered(cells: list[tuple[str, list[Token]]], given: Released, common: Set[int]) -> dict:
-    """Line → the runs that stand on it, counted over all cells with a blank line after each; under
-    "runs", all of them.
+    """Return the runs that stand on each line, by line, and all of them under "runs".
+
+    Lines are counted over all cells, with a blank line after each.
     """
     found: dict = {"runs": set()}
     start = 0

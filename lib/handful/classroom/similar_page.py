@@ -1,6 +1,4 @@
-"""The report of similar submissions: pairs with their shares, and the passages that they share side
-by side.
-"""
+"""Write the report of similar submissions: pairs with shares and passages side by side."""
 
 from __future__ import annotations
 
@@ -31,8 +29,9 @@ section { margin-top: 2.2rem; } section h3 { margin-bottom: .2rem; }
 
 
 def texts(submissions: Iterable[Submission], found: Found, given: Released) -> dict[str, list]:
-    """What the students of the first pairs wrote: a second reading, which keeps theirs and nobody
-    else's.
+    """Return what the students of the first pairs wrote.
+
+    This is a second reading, which keeps theirs and nobody else's.
     """
     wanted = {student for pair in found.pairs[:SIDE_BY_SIDE] for student in (pair.left, pair.right)}
     return (
@@ -54,7 +53,7 @@ def page_of(
     share: float,
     progress: Callable[[int], None] = lambda done: None,
 ) -> str:
-    """The page; `kept` is what `texts` gave."""
+    """Return the page; `kept` is what `texts` gave."""
     head = (
         f'<header><p class="note">Similar submissions</p><h1>{shown(title, 300)}</h1>\n'
         "<p><strong>Similarity is no proof.</strong>  Two who never spoke may write the same, "

@@ -1,5 +1,6 @@
-"""Numbers of a class: how scores spread, how hard each question was, which wrong turns were taken,
-which questions tell students apart.
+"""Statistics of a class: spread of scores, difficulty and discrimination of questions.
+
+They also count the wrong turns that were taken.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ OUTCOMES = ("full points", "part of them", "none", "no answer", "stopped")
 
 @dataclass(frozen=True)
 class Item:
-    """A question over a class: how many had each outcome, the mean share of its points, and its
-    discrimination with a 95 % interval.
+    """A question over a class.
+
+    It has how many students had each outcome, the mean share of its points, and its discrimination
+    with a 95 % interval.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Item:
 
     @property
     def verdict(self) -> str:
+        """Return in words whether the question tells students apart."""
         if not self.n:
             return "waits for points by rubric"
         if self.n < FEWEST:
@@ -51,11 +55,12 @@ class Item:
 
     @property
     def near_zero(self) -> bool:
+        """Return whether a class that is large enough has a discrimination below `LOW` or none."""
         return self.n >= FEWEST and (self.discrimination is None or self.discrimination < LOW)
 
 
 def scores(grades: Sequence[Grade]) -> tuple[list[float], float, bool]:
-    """Points of those who have a grade, the points there are, and whether the rubric's are within.
+    """Return graded students' points, the possible points, and whether the rubric's are included.
 
     The rubric's points count once every one of them has been given; until then what the checks gave
     is what can be compared.
@@ -74,7 +79,7 @@ def scores(grades: Sequence[Grade]) -> tuple[list[float], float, bool]:
 
 
 def step(possible: float) -> float:
-    """How wide the classes of a distribution are: round, and at most fifteen of them.
+    """Return the class width of a distribution: a round number, with at most fifteen classes.
 
     >>> step(13), step(40), step(100), step(4)
     (1, 5, 10, 0.5)
@@ -88,8 +93,9 @@ def step(possible: float) -> float:
 
 
 def bins(points: Sequence[float], possible: float, width: float) -> list[int]:
-    """How many lie in each class of that width, from its lower end to below its upper; full points
-    belong to the last.
+    """Count the points in each class of that width, from its lower end to below its upper.
+
+    Full points belong to the last class.
 
     >>> bins([0, 1.9, 2, 5, 9, 10], 10, 2)
     [2, 1, 1, 0, 2]
@@ -104,7 +110,7 @@ def bins(points: Sequence[float], possible: float, width: float) -> list[int]:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Linear between the nearest two, as NumPy's.
+    """Return a quantile, interpolated linearly between the nearest two values, as NumPy does.
 
     >>> quantile([1, 2, 3, 10], 0.5)
     2.5
@@ -117,7 +123,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
-    """Pearson's; None where one of the two does not vary.
+    """Return Pearson's correlation, or None where one of the two does not vary.
 
     >>> correlation([1, 2, 3], [2, 4, 6]), correlation([1, 1, 1], [1, 2, 3])
     (1.0, None)
@@ -134,7 +140,7 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
 
 def interval(r: float, n: int) -> tuple[float, float]:
-    """95 % interval of a correlation over n pairs, by Fisher's transformation.
+    """Return the 95 % interval of a correlation over n pairs, by Fisher's transformation.
 
     >>> [round(end, 2) for end in interval(0.0, 40)]
     [-0.31, 0.31]
@@ -148,7 +154,7 @@ def interval(r: float, n: int) -> tuple[float, float]:
 
 
 def items(assignment, grades: Sequence[Grade]) -> list[Item]:
-    """Every question, in the assignment's order."""
+    """Return the statistics of every question, in the assignment's order."""
     return [
         _item(question, [grade for grade in grades if grade.graded])
         for question in assignment.questions.values()
@@ -156,7 +162,9 @@ def items(assignment, grades: Sequence[Grade]) -> list[Item]:
 
 
 def _item(question, grades: Sequence[Grade]) -> Item:
-    """A question that still waits for the teacher with anyone is left out: those who wrote nothing
+    """Return the statistics of one question.
+
+    A question that still waits for the teacher with anyone has no students: those who wrote nothing
     would stand for the class.
     """
     parts = [
@@ -206,7 +214,7 @@ def _outcome(status: str, points: float, possible: float) -> str:
 
 
 def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
-    """Question, wrong turn and how many took it, the most common first."""
+    """Return question, wrong turn and how many took it, the most common first."""
     found = Counter(
         (part["name"], str(part["turn"]))
         for grade in grades
@@ -220,8 +228,9 @@ def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
 
 
 def statuses(grades: Sequence[Grade]) -> dict[str, int]:
-    """How many submissions ended in each way; `not handed in` of its own, since it is no fault of
-    the code.
+    """Return how many submissions ended in each way.
+
+    `not handed in` is separate, since it is no fault of the code.
     """
     found = Counter(
         grade.result["status"] if grade.handed_in else "not handed in" for grade in grades

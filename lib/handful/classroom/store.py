@@ -1,5 +1,6 @@
-"""Results on disk: a file each, there whole or not at all, so that grading may be stopped and go
-on.
+"""Store results on disk, one file each, so that grading may be stopped and go on.
+
+A file is there whole or not at all.
 
 A results folder has ``results/KEY.json``, one a result, and ``class.json``, which names those of
 the class as last graded.  KEY is the digest of all that a result follows from; the same key is
@@ -31,20 +32,20 @@ LARGEST = 4_000_000  # bytes of one result
 
 
 class StoreError(RuntimeError):
-    """A results folder that cannot be read or written, in one sentence."""
+    """A reason why a results folder cannot be read or written, in one sentence."""
 
 
 def canonical(value) -> bytes:
-    """JSON in its one spelling: keys sorted, no spaces, ASCII.
+    r"""Return JSON in its one spelling: keys sorted, no spaces, ASCII.
 
     >>> canonical({"b": 1.0, "a": "é"})
-    b'{"a":"\\\\u00e9","b":1.0}'
+    b'{"a":"\\u00e9","b":1.0}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 def key(*parts) -> str:
-    """The digest of what a result follows from.
+    """Return the digest of what a result follows from.
 
     >>> key("ab", "c") != key("a", "bc")
     True
@@ -56,8 +57,9 @@ def key(*parts) -> str:
 
 
 def make_key(path: str | Path) -> None:
-    """A new secret of the teacher's, in a file that nobody else may read; an existing file is left
-    alone.
+    """Write a new secret of the teacher's into a file that nobody else may read.
+
+    An existing file is left alone.
     """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -73,6 +75,7 @@ def make_key(path: str | Path) -> None:
 
 
 def read_key(path: str | Path) -> bytes:
+    """Read a secret that `make_key` wrote; raise StoreError where there is none."""
     try:
         text = Path(path).read_bytes()[:200].strip()
         secret = bytes.fromhex(text.decode("ascii"))
@@ -86,7 +89,7 @@ def read_key(path: str | Path) -> bytes:
 
 
 def signature(result: dict, secret: bytes) -> str:
-    """HMAC-SHA256 over everything of a result but its signature and digest.
+    """Return HMAC-SHA256 over everything of a result but its signature and digest.
 
     >>> signature({"points": 1}, b"k") == signature(
     ...     {"points": 1, "digest": "x"}, b"k"
@@ -101,12 +104,12 @@ def _rest(result: dict) -> dict:
 
 
 def signed(result: dict, secret: bytes | None) -> dict:
-    """The result with its signature; with an empty one where there is no key."""
+    """Return the result with its signature, an empty one where there is no key."""
     return _rest(result) | {"signature": signature(result, secret) if secret else ""}
 
 
 def verified(result: dict, secret: bytes) -> bool:
-    """Whether a result is as it was signed with this key."""
+    """Return whether a result is as it was signed with this key."""
     given = result.get("signature")
     return isinstance(given, str) and hmac.compare_digest(
         given.encode(), signature(result, secret).encode()
@@ -123,22 +126,24 @@ class Store:
     folder: Path
 
     def path(self, key: str) -> Path:
+        """Return the file of the result with that key."""
         return self.folder / "results" / f"{key}.json"
 
     def get(self, key: str) -> dict | None:
-        """The result of that key; None where there is none, or where the file is damaged."""
+        """Return the result with that key, or None where it is missing or damaged."""
         return load(self.path(key))
 
     def put(self, key: str, result: dict) -> None:
-        """Write a result; when this returns it is on the disk, and at no time is half of it there."""
+        """Write a result, so that it is on the disk on return and never there by half."""
         body = _without(result)
         write(self.path(key), canonical(body | {"digest": _digest(key, body)}) + b"\n")
 
     def finish(
         self, assignment: str, listed: Iterable[tuple[str, str]], complete: bool, **more
     ) -> None:
-        """Name the results that count now: pairs of student and key, in the order in which the
-        class is listed.
+        """Name the results that count now, as pairs of student and key.
+
+        They are in the order in which the class is listed.
         """
         students = [{"student": student, "key": key} for student, key in listed]
         write(
@@ -158,7 +163,7 @@ class Store:
 
 @contextmanager
 def opened(folder: str | Path):
-    """The results folder, made where it is not there, locked while it is open."""
+    """Open a results folder, made where it is missing, and lock it while it is open."""
     import fcntl
 
     folder = Path(folder)
@@ -210,12 +215,12 @@ def _without(result: dict) -> dict:
 
 
 def _digest(key: str, body: dict) -> str:
-    """The digest of a result in its place: one that is moved to another's is damaged."""
+    """Return the digest of a result in its place: one moved to another key counts as damaged."""
     return hashlib.sha256(key.encode() + canonical(body)).hexdigest()
 
 
 def load(path: Path) -> dict | None:
-    """A result's file without its digest; None where it is missing or not as it was written."""
+    """Read a result's file without its digest; return None where it is missing or damaged."""
     try:
         with open(path, "rb") as file:
             found = json.loads(file.read(LARGEST + 1))
@@ -227,7 +232,7 @@ def load(path: Path) -> dict | None:
 
 
 def overview(folder: str | Path) -> dict:
-    """What ``class.json`` says: assignment, whether grading was complete, students and keys."""
+    """Read ``class.json``: assignment, whether grading was complete, students and keys."""
     path = Path(folder) / "class.json"
     try:
         found = json.loads(path.read_bytes())
@@ -252,8 +257,9 @@ def overview(folder: str | Path) -> dict:
 
 
 def results(folder: str | Path) -> Iterator[dict]:
-    """The results of a class as last graded, one at a time, in the class's order; each without its
-    digest.
+    """Yield the results of a class as last graded, in the class's order.
+
+    Each comes without its digest.
 
     Raises
     ------

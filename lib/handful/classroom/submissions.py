@@ -1,5 +1,6 @@
-"""What a class handed in, one submission a student, from a folder, a zip or a download of a
-learning platform.
+r"""Read what a class handed in from a folder, a zip or a learning platform's download.
+
+There is one submission for each student.
 
 Known are ``ada.ipynb``; ``ada/anything.ipynb``; nbgrader's
 ``submitted/ada/roofline/roofline.ipynb``; Canvas'
@@ -14,8 +15,8 @@ the file's own name and often the name on the platform too.  All names of a down
 which platform it is; where a name can be read as two students', that file is not graded, and a
 sentence says why.
 
->>> shown("ada\\u202e.ipynb"), place(("lovelaceada_LATE_12_67_roofline-1.ipynb",)).student
-('ada\\\\u202e.ipynb', 'lovelaceada_12')
+>>> shown("ada\u202e.ipynb"), place(("lovelaceada_LATE_12_67_roofline-1.ipynb",)).student
+('ada\\u202e.ipynb', 'lovelaceada_12')
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in.
+    """One student's submission.
 
     `data` is None where nothing is there to be graded: nothing was handed in, or, where `refused`
     says why, it was not read.  `notice` has what the teacher should know; `known` has other names
@@ -91,8 +92,7 @@ class File:
 
 @dataclass(frozen=True)
 class Place:
-    """Hold what a path says: whose file it is, that person's other names, whether it came late,
-    what is left of the path.
+    """The reading of a path: whose file it is, other names, whether it is late, and the rest.
 
     `number` is the platform's own of the student, `who` the name there; both are empty where the
     path is no platform's.  `others` has numbers that a hostile reading of the same name finds,
@@ -110,11 +110,12 @@ class Place:
 
 
 def shown(name: str) -> str:
-    """Return a stranger's name as it can be shown: composed, 120 characters at most, few marks on a
-    letter, none invisible.
+    r"""Return an untrusted name as it can be shown.
 
-    >>> shown("a\\nb"), len(shown("x" * 500)), len(shown("x" + "\\u0301\\u0316" * 30_000))
-    ('a\\\\u000ab', 120, 22)
+    It is composed, has 120 characters at most, few marks on a letter, and none that are invisible.
+
+    >>> shown("a\nb"), len(shown("x" * 500)), len(shown("x" + "\u0301\u0316" * 30_000))
+    ('a\\u000ab', 120, 22)
     """
     if len(name) <= LONGEST_NAME and name.isascii() and name.isprintable():
         return name.strip()
@@ -135,8 +136,9 @@ def shown(name: str) -> str:
 
 
 def _canvas(name: str) -> list[int]:
-    """Return where, among the parts between the _ of a file's name, Canvas' number of the student
-    may stand.
+    """Return where Canvas' number of the student may stand in a file's name.
+
+    Places count the parts between the _ of the name.
 
     The number of the file follows it, or the one word of an answer that is no file.
 
@@ -159,8 +161,9 @@ def _canvas(name: str) -> list[int]:
 
 
 def _moodle(name: str, folder: bool) -> list[re.Match]:
-    """Return where Moodle's number of the student may stand: at the end of a folder's name,
-    anywhere in a file's.
+    """Return where Moodle's number of the student may stand in a name.
+
+    It is at the end of a folder's name, and anywhere in a file's.
 
     >>> [
     ...     found[1]
@@ -175,8 +178,9 @@ def _moodle(name: str, folder: bool) -> list[re.Match]:
 
 
 def form(paths: Iterable[tuple[str, ...]]) -> str:
-    """Return whose download this is, by all of its names together: canvas, moodle, plain (no
-    platform's) or mixed.
+    """Return whose download this is, by all of its names: canvas, moodle, plain or mixed.
+
+    Plain is no platform's.
 
     >>> form([("a_12_67_roofline.ipynb",), ("b_13_68_12_assignsubmission_file_roofline.ipynb",)])
     'canvas'
@@ -202,8 +206,9 @@ def form(paths: Iterable[tuple[str, ...]]) -> str:
 
 
 def place(path: tuple[str, ...], download: str | None = None) -> Place:
-    """Return whose file this is, by its path and by whose `download` it is in (`form`; by default
-    as if it were alone).
+    """Return whose file this is, by its path and by whose download it is in.
+
+    `download` is what `form` gives; by default the file counts as if it were alone.
 
     >>> found = place(("Ada Lovelace_7_assignsubmission_file_", "roofline.ipynb"))
     >>> found.student, found.number, found.who, found.known
@@ -266,8 +271,9 @@ def place(path: tuple[str, ...], download: str | None = None) -> Place:
 
 @contextmanager
 def opened(path: str | Path, assignment: str | None = None, roster: str | Path | None = None):
-    """The submissions at `path`, as a list of functions that read one each, in the order of the
-    students' names.
+    """Open the submissions at `path`, as a list of functions that read one each.
+
+    They are in the order of the students' names.
 
     Parameters
     ----------
@@ -295,7 +301,7 @@ def opened(path: str | Path, assignment: str | None = None, roster: str | Path |
 def read(
     path: str | Path, assignment: str | None = None, roster: str | Path | None = None
 ) -> Iterator[Submission]:
-    """The submissions at `path`, one at a time; see `opened`."""
+    """Yield the submissions at `path`, one at a time; see `opened`."""
     with opened(path, assignment, roster) as found:
         for one in found:
             yield one()
@@ -368,8 +374,9 @@ def _never() -> bytes:
 
 
 def _load(path: Path) -> bytes:
-    """A file's bytes; neither a link nor a pipe is opened, even where one has just taken the file's
-    place.
+    """Read a file's bytes, but open neither a link nor a pipe.
+
+    That holds even where one has just taken the file's place.
     """
     name = shown(path.name)
     try:
@@ -400,7 +407,7 @@ def _too_large(name: str, size: int) -> str:
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
-    """The zip, opened once its list of files is known to be of a bearable size."""
+    """Open the zip, once its list of files is known to be of a bearable size."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -438,8 +445,9 @@ def _zipped(archive: zipfile.ZipFile, path: Path) -> Iterator[File]:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The parts of a path in a zip; one that leads outside becomes a name of its own, and so no
-    student's.
+    """Return the parts of a path in a zip.
+
+    A path that leads outside becomes a name of its own, and so no student's.
     """
     parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
     outside = name.startswith(("/", "\\")) or ".." in parts or bool(re.match(r"[A-Za-z]:", name))
@@ -451,7 +459,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _unfit(info: zipfile.ZipInfo) -> str:
-    """Why a file of a zip is not read; nothing where it is."""
+    """Return why a file of a zip is not read, or "" where it is."""
     name = shown(info.filename)
     if not info.filename:
         return "A file in it has no name."
@@ -493,8 +501,9 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _unwrapped(files: list[File], listed=None) -> list[File]:
-    """Without the one folder that holds everything, where a zip was made of the folder rather than
-    of what is in it.
+    """Remove the one folder that holds everything.
+
+    A zip has it that was made of the folder rather than of what is in it.
 
     A student's own folder is none, for the names in it are the student's choice.
     """
@@ -529,22 +538,25 @@ class Entry:
 
     @property
     def student(self) -> str:
+        """Return the student's name or id, as the path says it."""
         return self.place.student
 
     @property
     def notebook(self) -> bool:
+        """Return whether there is a notebook among the files."""
         return any(file.path[-1].lower().endswith(".ipynb") for file in self.files)
 
     def stopped(self, why: str) -> Entry:
-        """The same, not graded, under the name as it was found."""
+        """Return the same entry, not graded, under the name as it was found."""
         where = replace(self.place, student=shown(self.top) or "?", known=(), number="")
         return replace(self, place=where, refused=why)
 
     def read(
         self, student: str | None = None, known: tuple[str, ...] = (), notice: tuple[str, ...] = ()
     ) -> Submission:
-        """Return the submission, of the student whom it says or of `student`, who is known by that
-        id.
+        """Return the submission, of the student it names or of `student`.
+
+        `student` is known by the ids and names `known`.
         """
         if self.refused:
             listed = ", ".join(shown("/".join(file.path)) for file in self.files[:3]) + (
@@ -563,8 +575,9 @@ class Entry:
 
 
 def _nbgrader(files: list[File], listed) -> bool:
-    """Return whether this is nbgrader's folder, and not a class one of whose students is called
-    submitted.
+    """Return whether this is nbgrader's folder.
+
+    A class may have a student who is called submitted.
     """
     if not any(file.path[0] == "submitted" and len(file.path) > 3 for file in files):
         return False
@@ -577,8 +590,9 @@ def _nbgrader(files: list[File], listed) -> bool:
 
 
 def _by_student(files: list[File], assignment: str | None, listed=None) -> list[Entry]:
-    """Return what was handed in under each name; files whose names can be read in two ways stand
-    alone.
+    """Return what was handed in under each name.
+
+    Files whose names can be read in two ways stand alone.
     """
     beside = any(file.path[0] == "submitted" and len(file.path) > 3 for file in files)
     if nbgrader := _nbgrader(files, listed):
@@ -610,8 +624,9 @@ def _by_student(files: list[File], assignment: str | None, listed=None) -> list[
 
 
 def _apart(found: list[Entry]) -> list[Entry]:
-    """Without a roster: of notebooks that may be one student's, those whose names can be read in
-    two ways are nobody's.
+    """Settle, without a roster, which notebooks may be one student's.
+
+    Those whose names can be read in two ways are nobody's.
     """
     made = [one for one in found if one.refused]
     by_name: dict[str, list[Entry]] = {}
@@ -640,8 +655,9 @@ def _apart(found: list[Entry]) -> list[Entry]:
 
 
 def named(found: Iterable[Entry], taken: Iterable[str] = ()) -> list[Entry]:
-    """Return the entries in the order of their names, each with a name of its own, which is none of
-    `taken`.
+    """Return the entries in the order of their names, each with a name of its own.
+
+    No name is one of `taken`.
     """
     made, seen = [], set(taken)
     for one in sorted(found, key=lambda one: (one.student, one.top)):
@@ -663,7 +679,7 @@ def _chosen(
     files: list[File],
     notice: tuple[str, ...] = (),
 ) -> Submission:
-    """The one notebook of a student's files that is graded, and what has to be said of the others."""
+    """Choose the one notebook of a student's files that is graded, and describe the others."""
     if any(
         len(file.path) > 1 and file.path[0] == assignment for file in files
     ):  # a folder an assignment
@@ -701,7 +717,7 @@ def _chosen(
 
 
 def _rank(name: str, assignment: str | None) -> tuple[bool, bool, int]:
-    """The assignment's own name first, then the latest of numbered copies.
+    """Rank a file's name: the assignment's own name first, then the latest numbered copy.
 
     >>> _rank("roofline-2.ipynb", "roofline"), _rank("scratch.ipynb", "roofline")
     ((True, True, 2), (False, False, 0))

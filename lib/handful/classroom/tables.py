@@ -1,6 +1,4 @@
-"""Tables as text: written so that no spreadsheet runs a cell, read however a spreadsheet saved
-them.
-"""
+"""Write tables in which no spreadsheet runs a cell, and read those that spreadsheets saved."""
 
 from __future__ import annotations
 
@@ -24,15 +22,16 @@ class TableError(ValueError):
 
 
 def line(text: object) -> str:
-    """A text on one line, for programs that read a file line by line."""
+    """Return a text on one line, for programs that read a file line by line."""
     return " ".join(str(text).split())
 
 
 def written(
     head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = False, delimiter: str = ","
 ) -> bytes:
-    """CSV in UTF-8, lines ended as RFC 4180 has it; with `mark`, the byte order mark by which Excel
-    knows UTF-8.
+    """Return CSV in UTF-8, with the line ends of RFC 4180.
+
+    With `mark`, it begins with the byte order mark by which Excel knows UTF-8.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
@@ -50,8 +49,9 @@ def written(
 
 
 def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], list[str], str]:
-    """Return rows by column, the columns, and the delimiter; as Excel, LibreOffice or an LMS saved
-    them.
+    """Read a table as Excel, LibreOffice or an LMS saved it.
+
+    Returns rows by column, the columns, and the delimiter.
 
     A row that ends early lacks the columns that it does not reach, other than those of `needed`,
     which are empty then.
@@ -110,7 +110,7 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
 
 
 def points(text: str, most: float, where: str) -> float | None:
-    """Points as a teacher types them, `None` for an empty cell.
+    """Parse points as a teacher types them; return None for an empty cell.
 
     >>> points("1,5", 2, "rubric.csv, row 7"), points(" ", 2, "rubric.csv, row 7")
     (1.5, None)
@@ -137,7 +137,7 @@ def points(text: str, most: float, where: str) -> float | None:
 
 
 def keep(path: Path, data: bytes, sure: bool = False) -> None:
-    """Write a file whole or not at all; one that holds these bytes already is left as it is.
+    """Write a file whole or not at all, unless it holds these bytes already.
 
     With `sure`, wait until the disk has it.
     """

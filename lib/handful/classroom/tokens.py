@@ -1,5 +1,6 @@
-"""Python as a sequence of tokens that renaming, reformatting and commenting leave as they are; for
-comparing, never for running.
+"""Split Python into tokens that renaming, reformatting and commenting do not change.
+
+They are for comparing, never for running.
 
 The text is a stranger's: it is split by one expression in time that grows with its length, and
 whatever is no Python is split as well.
@@ -36,15 +37,16 @@ _PARAMETERS = re.compile(r"^\s*def\s+\w+\s*\(([^)]*)\)", re.M)
 
 @dataclass(frozen=True)
 class Token:
-    """What is compared, and the line of its cell on which it stands."""
+    """The compared form of a token, and the line of its cell on which it stands."""
 
     text: str
     line: int
 
 
 def fixed(released: Iterable[str], names: Iterable[str] = ()) -> frozenset[str]:
-    """Names that a student cannot rename: those given, and the parameters of functions that were
-    released.
+    """Return names that a student cannot rename.
+
+    These are the names given, and the parameters of functions that were released.
 
     >>> sorted(fixed(["def step_time(batch, context=1): ..."], ["step_time"]))
     ['batch', 'context', 'given', 'step_time']
@@ -57,10 +59,11 @@ def fixed(released: Iterable[str], names: Iterable[str] = ()) -> frozenset[str]:
 
 
 def tokens(source: str, keep: Set[str] = frozenset()) -> list[Token]:
-    """The tokens of a cell: comments, docstrings, blank space and brackets that only group are left
-    out, names of the student's own are alike.
+    r"""Return the tokens of a cell, with the student's own names all alike.
 
-    >>> one = tokens("def f(x):\\n    '''Doc.'''\\n    speed = (x * 2)  # why\\n    return speed")
+    Comments, docstrings, blank space and brackets that only group are left out.
+
+    >>> one = tokens("def f(x):\n    '''Doc.'''\n    speed = (x * 2)  # why\n    return speed")
     >>> two = tokens("def g(y): return_ = y*2; return return_")
     >>> [token.text for token in one] == [
     ...     token.text for token in two
@@ -109,7 +112,7 @@ def _split(source: str) -> list[tuple[str, str, int]]:
 
 
 def _grouping(found: list[tuple[str, str, int]]) -> set[int]:
-    """The places of round brackets that call nothing and make no tuple."""
+    """Return the places of round brackets that call nothing and make no tuple."""
     grouping, opened, before = set(), [], ""
     for place, (kind, text, _) in enumerate(found):
         if kind == "line":
@@ -130,7 +133,7 @@ def _grouping(found: list[tuple[str, str, int]]) -> set[int]:
 
 
 def _alone(found: list[tuple[str, str, int]], place: int) -> bool:
-    """Whether a string is a statement of its own: a docstring, or a comment by other means."""
+    """Return whether a string is a statement of its own: a docstring or a kind of comment."""
     before = found[place - 1] if place else ("line", "\n", 0)
     after = found[place + 1] if place + 1 < len(found) else ("line", "\n", 0)
     return (before[0] == "line" or before[1] in (":", ";")) and (
@@ -146,7 +149,7 @@ def _number(text: str) -> str:
 
 
 def words(text: str) -> list[Token]:
-    """The words of a written answer.
+    """Return the words of a written answer.
 
     >>> [token.text for token in words("The *weights*, read once.")]
     ['the', 'weights', 'read', 'once']
@@ -159,8 +162,9 @@ def words(text: str) -> list[Token]:
 
 
 def shingles(found: list[Token]) -> Iterator[tuple[int, int, int]]:
-    """Each run of K tokens: its digest, and the lines of its first and last token; one shorter run
-    where there are fewer.
+    """Yield each run of K tokens: its digest, and the lines of its first and last token.
+
+    Where there are fewer tokens, there is one shorter run.
     """
     texts = [token.text for token in found]
     for start in range(max(1, len(found) - K + 1) if found else 0):

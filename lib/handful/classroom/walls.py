@@ -1,6 +1,4 @@
-"""The walls of a sandbox: bubblewrap's command, what is seen within, and the bounds that stand
-before it.
-"""
+"""Build bubblewrap's command: what is visible inside the sandbox, and the bounds before it."""
 
 from __future__ import annotations
 
@@ -58,15 +56,15 @@ ENVIRONMENT = {
 
 
 class SandboxError(RuntimeError):
-    """There is no sandbox on this machine; says what to install or to allow."""
+    """A machine without a sandbox; the message says what to install or to allow."""
 
 
 class StartError(SandboxError):
-    """One sandbox did not start."""
+    """A sandbox that did not start."""
 
 
 def tool(name: str, advice: str) -> str:
-    """The path of a program, also where PATH leaves out the system's folders."""
+    """Return the path of a program, also where PATH leaves out the system's folders."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
     if found is None:
         raise SandboxError(advice)
@@ -75,7 +73,7 @@ def tool(name: str, advice: str) -> str:
 
 @cache
 def bubblewrap() -> tuple[str, str, frozenset[str]]:
-    """Path, version and options of bubblewrap.
+    """Return path, version and options of bubblewrap.
 
     Raises
     ------
@@ -99,8 +97,10 @@ def bubblewrap() -> tuple[str, str, frozenset[str]]:
 
 @cache
 def shown() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
-    """What of this machine is seen inside (folder here, folder there), the interpreter there, and
-    its folders of packages there.
+    """Return what of this machine is visible inside, the interpreter, and its package folders.
+
+    The first is pairs (folder here, folder inside); the interpreter and the folders of packages are
+    paths inside.
 
     Python and its packages have the same names inside on every machine, so that no message tells
     where the grader lives.
@@ -131,7 +131,7 @@ def shown() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
 
 @cache
 def worker() -> dict[str, bytes]:
-    """The worker's files, compiled once for all sandboxes of this process."""
+    """Return the worker's files, compiled once for all sandboxes of this process."""
     head = importlib.util.MAGIC_NUMBER + bytes(12)
     return {
         f"{ROOM}/{name}.pyc": head
@@ -143,7 +143,7 @@ def worker() -> dict[str, bytes]:
 
 
 def view(library: bool) -> list[str]:
-    """Bubblewrap's options that say which files are seen inside."""
+    """Return bubblewrap's options that say which files are visible inside."""
     # Made by hand, since bubblewrap keeps the folders that it makes on the way to a file from
     # everyone but root.
     parts: list[str] = []
@@ -202,7 +202,7 @@ def walls(
     filter_fd: int | None,
     info_fd: int | None,
 ) -> list[str]:
-    """Bubblewrap's command up to the program that it is to run.
+    """Return bubblewrap's command up to the program that it is to run.
 
     As root, the process inside becomes nobody itself (`inside.settle`): the kernel then counts and
     checks it as nobody.  As anybody else, it lives in a user namespace in which no other can be
@@ -257,7 +257,7 @@ def walls(
 
 
 def _tasks(user: int) -> int:
-    """How many processes and threads a user has, as RLIMIT_NPROC counts them."""
+    """Return how many processes and threads a user has, as RLIMIT_NPROC counts them."""
     count = 0
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
@@ -267,7 +267,10 @@ def _tasks(user: int) -> int:
 
 
 def bounds(limits: Limits, group: cgroup.Group | None, as_root: bool, highest_fd: int) -> list[str]:
-    """What stands before bubblewrap: joining the control groups, then the bounds on each process."""
+    """Return the command before bubblewrap's, which sets bounds.
+
+    It joins the control groups, then bounds each process.
+    """
     front: list[str] = []
     if group:
         front = [
@@ -295,7 +298,10 @@ def bounds(limits: Limits, group: cgroup.Group | None, as_root: bool, highest_fd
 
 
 def memory_file(data: bytes, closing: ExitStack) -> int:
-    """A file in memory that holds `data`, read from its start; closed with `closing`."""
+    """Return the descriptor of a file in memory with this data, closed with `closing`.
+
+    It is read from its start.
+    """
     fd = os.memfd_create("handful")
     closing.callback(os.close, fd)
     os.write(fd, data)
@@ -305,8 +311,9 @@ def memory_file(data: bytes, closing: ExitStack) -> int:
 
 @cache
 def as_root() -> bool:
-    """Whether sandboxes are made by root itself (True) or within a user namespace (False), tried
-    out once.
+    """Return whether root itself makes sandboxes (True), or a user namespace (False).
+
+    This is tried out once.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A bound on the processor time that this program itself spends on what one student sent.
+"""Bound the processor time that this program itself spends on one student's submission.
 
 The sandbox bounds the student's code.  The code outside it, which reads the notebook, the replies
 and the texts, takes time in proportion to their length.  Should a mistake in that code let one
@@ -32,7 +32,7 @@ AGAIN = (
 
 
 class OverlongError(BaseException):
-    """Say that what one student sent takes too long to read, in one sentence.
+    """A submission that takes too long to read, in one sentence.
 
     No `Exception`, so that nothing which expects errors of a notebook's content takes it for one.
     """
@@ -51,8 +51,9 @@ def says(seconds: float) -> str:
 
 
 def end_after(seconds: float) -> None:
-    """Have the kernel end this process with SIGPROF after so many more seconds of processor time;
-    infinity takes that back.
+    """Let the kernel end this process with SIGPROF after so many more seconds of processor time.
+
+    An infinite number removes the bound.
 
     For processes that do nothing but grade: it holds in the midst of a C function, too.
     """
