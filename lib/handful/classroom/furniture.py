@@ -1,5 +1,4 @@
-"""What a notebook finds in the sandbox beside Python: no screen, widgets that nobody moves, and
-packages that are slow to load put off.
+"""Stand-ins for what a notebook expects beside Python: display, widgets and slow packages.
 
 Runs within the sandbox, trusted by nobody.  ``display``, ``IPython`` and ``ipywidgets`` do nothing.
 NumPy and matplotlib, which most notebooks import and some never touch, are loaded when they are
@@ -14,14 +13,16 @@ LATER = {"numpy": (), "matplotlib": ("matplotlib.pyplot",), "scipy": (), "pandas
 
 
 class Nothing:
-    """Takes every call and gives itself back; what it was made with can be read again
-    (``IntSlider(value=4).value``).
+    """An object that takes every call and returns a new one of its kind.
+
+    Named arguments can be read again as attributes (``IntSlider(value=4).value``).
     """
 
     def __init__(self, *arguments, **named):
         self.__dict__.update(named)
 
     def __call__(self, *arguments, **named):
+        """Return a new one with the named arguments as attributes."""
         return Nothing(**named)
 
     def __getattr__(self, name):
@@ -33,7 +34,7 @@ class Nothing:
         return Nothing()
 
     def __setitem__(self, key, value):
-        """Does nothing."""
+        """Do nothing."""
 
     def __iter__(self):
         return iter(())
@@ -46,12 +47,12 @@ class Nothing:
 
 
 def interact(function=None, **controls):
-    """As of ipywidgets, without the sliders: the function is not called."""
+    """Stand in for ipywidgets' `interact`, without sliders: the function is not called."""
     return function if function is not None else lambda function: function
 
 
 class Screenless(Module):
-    """A module all of whose names do nothing."""
+    """A module in which every name does nothing."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -66,8 +67,9 @@ class Screenless(Module):
 
 
 class Later(Module):
-    """A package that is imported when one of its names is first read; it then hands out that
-    package's names.
+    """A package that is imported when one of its names is first read.
+
+    It then hands out that package's names.
     """
 
     def __getattr__(self, name):
@@ -89,7 +91,7 @@ class Later(Module):
 
 
 def load(name):
-    """The real package; the stand-ins of its family make way."""
+    """Import the real package in place of the stand-ins of its family."""
     family = name.partition(".")[0]
     if family in LATER:
         held = {own: sys.modules.get(own) for own in (family, *LATER.pop(family))}
@@ -101,22 +103,25 @@ def load(name):
 
 
 class Loaded:
-    """Hands the import system a module that is there already."""
+    """A loader that hands the import system a module that is there already."""
 
     def __init__(self, module):
         self.module, self.spec = module, module.__spec__
 
     def create_module(self, spec):
+        """Return the module."""
         return self.module
 
     def exec_module(self, module):
+        """Restore the module's own specification, which the import system has replaced."""
         module.__spec__ = self.spec
 
 
 class Finder:
-    """Finds the stand-ins, before any other finder looks."""
+    """A finder of the stand-ins, placed before all other finders."""
 
     def find_spec(self, name, path=None, target=None):
+        """Return the specification of a stand-in, or None for any other module."""
         family = name.partition(".")[0]
         if family in ("IPython", "ipywidgets") or name in ("google", "google.colab"):
             return Spec(name, self, is_package=True)
@@ -135,9 +140,11 @@ class Finder:
         return None
 
     def create_module(self, spec):
+        """Return an empty stand-in."""
         return (Later if spec.name in LATER else Screenless)(spec.name)
 
     def exec_module(self, module):
+        """Arm a stand-in, and add stand-ins for its submodules."""
         module.ready = True
         for name in LATER.get(module.__name__, ()):
             child = Later(name)
@@ -147,7 +154,7 @@ class Finder:
 
 
 def furnish(given):
-    """Put all of it in place; `given` is what `handful.classroom.student` hands out."""
+    """Install all stand-ins; `given` is what `handful.classroom.student` hands out."""
 
     def leave(code=None):
         raise SystemExit(code)

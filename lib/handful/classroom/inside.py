@@ -1,4 +1,6 @@
-"""The worker: runs within the sandbox, beside the student's code, and is trusted by nobody.
+"""Run a notebook's cells and answer requests, inside the sandbox.
+
+This worker runs beside the student's code, and is trusted by nobody.
 
 Reads one JSON document from standard input and runs its cells in one namespace; then reads
 requests, a line each, puts them to the namespace, and answers each with a line on the descriptor
@@ -39,11 +41,11 @@ __builtins__ = dict(builtins.__dict__)
 
 
 class OutOfTime(BaseException):
-    """The time of a cell or a call is over."""
+    """A signal that the time of a cell or a call is over."""
 
 
 class Unfit(Exception):
-    """A value that cannot be handed to the grader, in words for the student."""
+    """A value that cannot be handed to the grader, described for the student."""
 
 
 class _Scan:
@@ -59,8 +61,9 @@ scan = make_scanner(_Scan)
 
 
 class _Clock:
-    """Raises `OutOfTime` after so many seconds of processor time, or `patience` times as many on
-    the wall.
+    """A timer that raises `OutOfTime` after some seconds of processor time.
+
+    On the wall it allows `patience` times as many.
     """
 
     def __init__(self, patience):
@@ -85,10 +88,12 @@ class _Clock:
 
 
 def encode(value):
-    """The JSON of plain data; tuples, NumPy's scalars and arrays become numbers and lists.
+    r"""Return plain data as JSON; NumPy's scalars and arrays become numbers and lists.
+
+    Tuples become lists.
 
     >>> encode([1, 2.5, (True, None), {"a": float("inf"), 3: "é"}])
-    '[1,2.5,[true,null],{"a":Infinity,"3":"\\\\u00e9"}]'
+    '[1,2.5,[true,null],{"a":Infinity,"3":"\\u00e9"}]'
     """
     parts = []
     _put(value, parts.append, [LONGEST], 0)
@@ -150,7 +155,7 @@ def _deeper(depth):
 
 
 def _converted(value, kind):
-    """NumPy's and SymPy's numbers and arrays as Python's."""
+    """Convert NumPy's and SymPy's numbers and arrays to Python's."""
     numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
     if (
         numpy is not None
@@ -178,7 +183,7 @@ def _converted(value, kind):
 
 
 def words(error, clock):
-    """Type and message of an exception, whatever its `__str__` does."""
+    """Return type and message of an exception, whatever its `__str__` does."""
     name = _name_of(type(error))[:60]
     try:
         try:
@@ -194,7 +199,7 @@ def words(error, clock):
 
 
 def line_of(error, name):
-    """The last line of the named cell that an exception went through."""
+    """Return the last line of the named cell that an exception went through."""
     line, trace = None, _trace_of(error)
     if type(error) in (SyntaxError, IndentationError, TabError) and error.filename == name:
         line = error.lineno
@@ -206,11 +211,12 @@ def line_of(error, name):
 
 
 def read_cell(source, name):
-    """Compile a cell; lines that are IPython's and not Python's are left out, found where the
-    compiler stumbles over them.
+    r"""Compile a cell without the lines that are IPython's and not Python's.
+
+    These lines are found where the compiler fails on them.
 
     >>> space = {}
-    >>> exec(read_cell("%matplotlib inline\\nx = (7\\n% 4)\\nif x:\\n    !ls", "cell"), space)
+    >>> exec(read_cell("%matplotlib inline\nx = (7\n% 4)\nif x:\n    !ls", "cell"), space)
     >>> space["x"]
     3
     """
@@ -246,7 +252,7 @@ def read_cell(source, name):
 
 
 def run_cells(document, space, clock, tell):
-    """Run the cells; gives, by name, what went wrong with the cell that should have made it."""
+    """Run the cells; return, by name, what went wrong with the cell that should have made it."""
     spoilt, skip = {}, document["skip"]
     for number, source in enumerate(document["cells"]):
         name = "<cell %d>" % (number + 1)
@@ -302,7 +308,7 @@ def _words_in(source):
 
 
 def answer(request, space, spoilt):
-    """Status, value and sentence for one request."""
+    """Return status, value and sentence for one request."""
     name = request.get("get") or request.get("call") or request.get("text")
     found = space.get(name, _missing)
     if found is _missing:
@@ -334,7 +340,7 @@ def answer(request, space, spoilt):
 
 
 def put_requests(document, space, spoilt, clock, tell, lines):
-    """Put each request to the namespace, as it comes, and tell what came of it."""
+    """Put each request to the namespace as it comes, and report its outcome."""
     limit, late = document["call_seconds"], {}
     for line in lines:
         number, request = scan(line, 0)[0]
@@ -369,7 +375,7 @@ def put_requests(document, space, spoilt, clock, tell, lines):
 
 
 def lines_of(fd):
-    """The lines that come on a descriptor."""
+    """Yield the lines that arrive on a descriptor."""
     left = b""
     while True:
         while b"\n" not in left:
@@ -382,8 +388,9 @@ def lines_of(fd):
 
 
 def settle():
-    """Give up what this process could do more than the student may: the user root, other
-    descriptors, the streams.
+    """Drop the privileges that the student's code may not have.
+
+    These are the user root, other descriptors, and the streams.
     """
     nothing = open_fd("/dev/null", 2)
     dup2(nothing, 1)
@@ -399,7 +406,7 @@ def settle():
 
 
 def main():
-    """Serve one document and end at once: no handler that a student left behind runs."""
+    """Serve one document and exit at once, so that no handler of the student's runs."""
     out, own = settle(), getpid()
 
     def tell(line):

@@ -1,4 +1,4 @@
-"""What a student's notebook imports: its own inputs, and checks that answer in words.
+"""Give a student's notebook its own inputs, and checks that answer in words.
 
 The standard library serves, but for formulas.
 
@@ -62,7 +62,7 @@ UNSEEN = {
 
 
 def canonical(student: str) -> str:
-    """Return the one form of a student's id that decides whose it is and which inputs belong to it.
+    """Return the canonical form of a student's id, which decides whose inputs belong to it.
 
     Neither capitals nor the width or composition of letters count (Unicode NFKC, case-folded), nor
     characters that show nothing; blanks count as one between words and not at the ends.  Plain
@@ -90,8 +90,9 @@ def canonical(student: str) -> str:
 
 
 def variant(name: str, student: str) -> int:
-    """Return which of the 200 sets of inputs a student has: SHA-256 of the name and the id's
-    `canonical` form, mod 200.
+    """Return which of the 200 sets of inputs a student has.
+
+    It is SHA-256 of the name and the id's `canonical` form, mod 200.
 
     >>> variant("roofline", "ada"), variant("roofline", "Ada "), variant("roofline", "grace")
     (96, 96, 38)
@@ -104,8 +105,10 @@ def variant(name: str, student: str) -> int:
 
 
 def same(answer, true, tolerance: float) -> bool:
-    """Whether an answer is the true one: numbers within a relative tolerance, whole numbers
-    exactly, lists and mappings part by part.
+    """Return whether an answer is the true one.
+
+    Numbers agree within a relative tolerance, whole numbers exactly, lists and mappings part by
+    part.
 
     >>> (
     ...     same(1.0199, 1.0, 0.02),
@@ -137,7 +140,7 @@ def same(answer, true, tolerance: float) -> bool:
 
 
 def near(answer, true: float, tolerance: float) -> bool:
-    """Whether a number is the true one, within a relative tolerance.
+    """Return whether a number is the true one, within a relative tolerance.
 
     >>> (
     ...     near(100.0, 99.0, 0.02),
@@ -157,7 +160,7 @@ def near(answer, true: float, tolerance: float) -> bool:
 
 
 def plain(value):
-    """A value as it is handed in: tuples and arrays are lists, NumPy's numbers are Python's.
+    """Return a value as plain data: tuples and arrays as lists, NumPy's numbers as Python's.
 
     >>> plain(((1, 2), {3: "a"}))
     [[1, 2], {'3': 'a'}]
@@ -177,8 +180,9 @@ def plain(value):
 
 
 def leaves(value, path: str = "") -> dict:
-    """The parts of a value by where they stand; a whole number stands for itself, and so does a
-    length.
+    """Return the parts of a value by their paths, with the length of each list.
+
+    A whole number stands for itself.
 
     >>> leaves({"a": [1, 2.5]})
     {'.a.length': 2, '.a[0]': 1, '.a[1]': 2.5}
@@ -204,8 +208,9 @@ def _hash(salt: str, text: str) -> str:
 
 
 def _bucket(value: float, tolerance: float) -> tuple[str, int]:
-    """A number's sign, and where it stands on a logarithmic scale with `STEPS` parts to a
-    tolerance.
+    """Return a number's sign, and its place on a logarithmic scale.
+
+    The scale has `STEPS` parts to a tolerance.
     """
     return "-" if value < 0 else "+", round(math.log(abs(value)) / (tolerance / STEPS))
 
@@ -223,8 +228,9 @@ def _stepped(value, tolerance: float) -> bool:
 
 
 def digests(salt: str, value, tolerance: float) -> dict:
-    """What is released of a right answer: a salted digest of each part, and whether it is to be met
-    within the tolerance.
+    """Return what is released of a right answer: a salted digest of each part.
+
+    Its first character says whether the part is to be met within the tolerance.
     """
     return {
         where: (
@@ -237,7 +243,7 @@ def digests(salt: str, value, tolerance: float) -> dict:
 
 
 def fits(salt: str, where: str, leaf, digest: str, tolerance: float) -> bool:
-    """Whether one part of an answer has that digest.
+    """Return whether one part of an answer has that digest.
 
     >>> [
     ...     fits("s", "", x, digests("s", 1.0, 0.02)[""], 0.02)
@@ -272,15 +278,16 @@ def fits(salt: str, where: str, leaf, digest: str, tolerance: float) -> bool:
 
 
 class NoInputs(dict):
-    """In place of inputs while nobody's id is known."""
+    """A stand-in for inputs while the student's id is unknown."""
 
     def __missing__(self, key):
         raise LookupError(NO_ID)
 
 
 class Assignment:
-    """An assignment as a student has it; `public` is what the build released, as a mapping or as
-    JSON.
+    """An assignment as a student has it.
+
+    `public` is what the build released, as a mapping or as JSON.
     """
 
     def __init__(self, public: dict | str, student: str) -> None:
@@ -308,14 +315,15 @@ class Assignment:
         self._known = known
 
     def _own(self, spread: dict):
-        """What a variant has of something of which there is one for each."""
+        """Return the value for this variant out of those of all variants."""
         return copy.deepcopy(
             spread["values"][spread["index"][self.variant] if "index" in spread else 0]
         )
 
     def check(self, *names: str) -> None:
-        """Say what is right of the answers of those names; of all, a line each, where none is
-        named.
+        """Report which of the named answers are right.
+
+        Without a name, all are checked, with one line each.
         """
         space = sys._getframe(1).f_globals
         for name in names or self._public["questions"]:
@@ -339,7 +347,7 @@ class Assignment:
             print(f"{name} ({points}): {says if names else says.partition(chr(10))[0]}")
 
     def _answer(self, name: str, space: dict):
-        """(the answer, None), or (None, why there is none)."""
+        """Return (the answer, None), or (None, the reason why there is none)."""
         if name not in space:
             return None, f"there is nothing called {name} yet; run the cell that defines it."
         if space[name] is ...:
@@ -484,7 +492,7 @@ class Assignment:
 
 
 class _Asked:
-    """Of a question, what a judge may look at."""
+    """The part of a question that a judge may look at."""
 
     def __init__(self, name: str, question: dict) -> None:
         self.name, self.kind, self.judge = name, "judged", question["judge"]
@@ -493,7 +501,7 @@ class _Asked:
 
 
 def _short(value) -> str:
-    """A value in a sentence."""
+    """Return a value as short text for a sentence."""
     try:
         text = f"{value:.6g}" if isinstance(value, float) else repr(value)
     except Exception:
