@@ -50,7 +50,6 @@ class Unfit(Exception):
 
 class _Scan:
     strict, object_hook, object_pairs_hook, parse_float, parse_int = False, None, None, float, int
-    memo = {}
 
     @staticmethod
     def parse_constant(text):
@@ -132,7 +131,7 @@ def _put(value, add, room, depth):
                 name = int.__repr__(name)
             if type(name) is not str:
                 raise Unfit(
-                    "it has a dict with a key that is no text: %s" % _name_of(type(name))[:60]
+                    f"it has a dict with a key that is no text: {_name_of(type(name))[:60]}"
                 )
             add(between)
             between = ","
@@ -177,8 +176,8 @@ def _converted(value, kind):
     if type(value) in (bool, int, float, str, list):
         return value
     raise Unfit(
-        "it is of the type %s, and numbers, text, lists and dicts can be handed in"
-        % _name_of(kind)[:60]
+        f"it is of the type {_name_of(kind)[:60]}, and numbers, text, lists and dicts can be "
+        "handed in"
     )
 
 
@@ -255,11 +254,11 @@ def run_cells(document, space, clock, tell):
     """Run the cells; return, by name, what went wrong with the cell that should have made it."""
     spoilt, skip = {}, document["skip"]
     for number, source in enumerate(document["cells"]):
-        name = "<cell %d>" % (number + 1)
+        name = f"<cell {number + 1}>"
         status = skip.get(str(number))
         code = None
         if status is None:
-            tell('{"cell":%d}' % number)
+            tell(f'{{"cell":{number}}}')
             try:
                 try:
                     clock.start(document["cell_seconds"])
@@ -272,27 +271,21 @@ def run_cells(document, space, clock, tell):
                 clock.stop()
                 status, says, line = (
                     "timeout",
-                    "It took more than %g seconds." % document["cell_seconds"],
+                    f"It took more than {document['cell_seconds']:g} seconds.",
                     None,
                 )
             except BaseException as error:
                 status, says, line = "error", words(error, clock), line_of(error, name)
                 if issubclass(type(error), NotImplementedError):
                     status = "missing"
-            tell(
-                '{"cell":%d,"status":"%s","says":%s,"line":%s}'
-                % (
-                    number,
-                    "error" if status == "missing" else status,
-                    encode(says),
-                    "null" if line is None else line,
-                )
-            )
+            told = "error" if status == "missing" else status
+            at = "null" if line is None else line
+            tell(f'{{"cell":{number},"status":"{told}","says":{encode(says)},"line":{at}}}')
         else:
             status, says = status
         for word in code.co_names if code is not None else _words_in(source):
             spoilt.setdefault(
-                word, (status, "Cell %d, which should make it, stopped: %s" % (number + 1, says))
+                word, (status, f"Cell {number + 1}, which should make it, stopped: {says}")
             )
     return spoilt
 
@@ -312,14 +305,14 @@ def answer(request, space, spoilt):
     name = request.get("get") or request.get("call") or request.get("text")
     found = space.get(name, _missing)
     if found is _missing:
-        status, says = spoilt.get(name, ("missing", "The notebook has no %s." % name))
+        status, says = spoilt.get(name, ("missing", f"The notebook has no {name}."))
         return (
             (status, None, says)
             if status != "missing"
-            else ("missing", None, "The notebook has no %s." % name)
+            else ("missing", None, f"The notebook has no {name}.")
         )
     if found is Ellipsis or found is NotImplemented:
-        return "missing", None, "%s is left empty." % name
+        return "missing", None, f"{name} is left empty."
     if "get" in request:
         return "value", encode(found), ""
     if "text" in request:
@@ -331,11 +324,11 @@ def answer(request, space, spoilt):
         return (
             "error",
             None,
-            "%s is no function: it is of the type %s." % (name, _name_of(type(found))[:60]),
+            f"{name} is no function: it is of the type {_name_of(type(found))[:60]}.",
         )
     given = found(**request["arguments"])
     if given is Ellipsis or given is NotImplemented:
-        return "missing", None, "%s is left empty." % name
+        return "missing", None, f"{name} is left empty."
     return "value", encode(given), ""
 
 
@@ -358,19 +351,19 @@ def put_requests(document, space, spoilt, clock, tell, lines):
                     clock.stop()
             except OutOfTime:
                 clock.stop()
-                says = "It took more than %g seconds." % limit
+                says = f"It took more than {limit:g} seconds."
                 late[question] = late.get(question, 0) + 1
             except Unfit as error:
-                status, says = "error", "What it gave cannot be handed in: %s." % error
+                status, says = "error", f"What it gave cannot be handed in: {error}."
             except BaseException as error:
                 if issubclass(type(error), NotImplementedError):
-                    status, says = "missing", "%s is left empty." % name
+                    status, says = "missing", f"{name} is left empty."
                 else:
                     status, says = "error", words(error, clock)
         tell(
-            '{"request":%d,"status":"%s","value":%s}' % (number, status, value)
+            f'{{"request":{number},"status":"{status}","value":{value}}}'
             if status == "value"
-            else '{"request":%d,"status":"%s","says":%s}' % (number, status, encode(says))
+            else f'{{"request":{number},"status":"{status}","says":{encode(says)}}}'
         )
 
 
@@ -434,7 +427,7 @@ def main():
     furnish(document["given"])
     clock = _Clock(document["patience"])
     spoilt = run_cells(document, space, clock, tell)
-    tell('{"cell":%d}' % len(document["cells"]))
+    tell(f'{{"cell":{len(document["cells"])}}}')
     put_requests(document, space, spoilt, clock, tell, lines)
     _exit(0)
 
