@@ -62,10 +62,8 @@ class Group:
                     break
                 except OSError:
                     for door in (folder / "cgroup.procs").read_text().split():
-                        try:
+                        with suppress(OSError, ValueError):
                             os.kill(int(door), signal.SIGKILL)
-                        except (OSError, ValueError):
-                            pass
                     time.sleep(0.005)
 
 

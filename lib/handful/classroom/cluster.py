@@ -30,6 +30,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -217,10 +218,8 @@ def pool(
 
     def give(worker: _Worker, task, tries: int) -> None:
         worker.task, worker.tries, worker.until = task, tries + 1, time.monotonic() + longest
-        try:
+        with suppress(OSError):  # it is dead, which its end of the pipe says too
             worker.connection.send(task)
-        except OSError:
-            pass  # it is dead, which its end of the pipe says too
 
     try:
         while True:

@@ -27,6 +27,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from .submissions import MOST_BYTES, shown
@@ -202,14 +203,9 @@ def _origin(document: dict, setup: str, current: bool) -> Origin:
     """Return a notebook's origin: as its setup cell says, else as its build noted it."""
     metadata = document.get("metadata")
     noted, shown = metadata.get("handful") if isinstance(metadata, dict) else None, None
-    try:
-        shown = (
-            None
-            if current
-            else json.loads(setup.rpartition(_LITERAL[0])[2].rpartition(_LITERAL[1])[0])
-        )
-    except (ValueError, RecursionError):
-        pass
+    if not current:
+        with suppress(ValueError, RecursionError):
+            shown = json.loads(setup.rpartition(_LITERAL[0])[2].rpartition(_LITERAL[1])[0])
     public = shown if isinstance(shown, dict) and _depth(shown) <= DEEPEST else {}
     noted = noted if isinstance(noted, dict) else {}
     name, edition = (public.get(key, noted.get(key)) for key in ("assignment", "edition"))
