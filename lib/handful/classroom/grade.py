@@ -46,6 +46,7 @@ STATUSES = (
 SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
 MOST_NOTICES = 5
 MOST_NAMED = 3  # inputs that a notice names
+LIMITS = Limits()  # where a caller names none; frozen, so that all calls can share it
 # What the setup cells of a student's notebook come to inside the sandbox.
 PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
 
@@ -244,7 +245,7 @@ def grade_one(
     known: Sequence[str] = (),
     own_id: str = "",
     secret: bytes | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = LIMITS,
     ask: Callable[..., Outcome] | None = None,
     handed_out: Released | None = None,
     earlier: Mapping[str, str] = {},
@@ -539,7 +540,7 @@ def run(
     jobs: int | None = None,
     scheduler: str | None = None,
     secret: bytes | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = LIMITS,
     total: int | None = None,
     anew: bool = False,
     source: str | None = None,

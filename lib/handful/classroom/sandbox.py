@@ -45,6 +45,7 @@ __all__ = [
     "describe",
 ]
 
+LIMITS = Limits()  # where a caller names none; frozen, so that all calls can share it
 GRACE = 1.5
 AGAIN = 5.0  # seconds within which a sandbox that does not start is tried once more
 LATE = 2  # calls of one question that may be late before the others are not tried
@@ -61,7 +62,7 @@ def ask(
     cells: Sequence[str],
     requests: Sequence[Mapping[str, object]],
     given: Mapping[str, object] = {},
-    limits: Limits = Limits(),
+    limits: Limits = LIMITS,
     library: bool = False,
 ) -> Outcome:
     """Run the cells of a notebook in a sandbox and put the requests to it.
@@ -266,7 +267,7 @@ def describe() -> str:
 
 
 def _lines() -> Iterator[str]:
-    path, version, options = bubblewrap()
+    _, version, options = bubblewrap()
     if as_root():
         yield (
             f"bubblewrap {version}, as root; the student's code runs as nobody, with no right "
