@@ -129,7 +129,7 @@ def judge(
             f"{len(asked)} answers are expected, one for each request; got {len(answers)}."
         )
     own: dict[str, list[Answer]] = {name: [] for name in assignment.questions}
-    for request, answer in zip(asked, answers):
+    for request, answer in zip(asked, answers, strict=True):
         own[request["question"]].append(answer)
     texts = texts or {}
     return [
@@ -199,7 +199,7 @@ def _judged(
                 for key, values in known.wrong[question.name].items()
                 if all(
                     same(answer.value, value, question.tolerance)
-                    for answer, value in zip(answers, values)
+                    for answer, value in zip(answers, values, strict=True)
                 )
             ),
             None,
@@ -279,16 +279,14 @@ def _call_says(
     head = f"{sum(right)} of {len(right)} calls are right." if any(right) else ""
     seen = next((i for i in range(len(question.visible)) if not right[i]), None)
     if seen is not None:
-        call, answer = (
-            f"{question.name}({', '.join(f'{name}={short(value)}' for name, value in calls[seen].items())})",
-            answers[seen],
-        )
+        arguments = ", ".join(f"{name}={short(value)}" for name, value in calls[seen].items())
+        call, answer = f"{question.name}({arguments})", answers[seen]
         if answer.status == "value":
             return (
                 f"{head}  {call} gave {short(answer.value)}; right is {short(truth[seen])}.".strip()
             )
         return f"{head}  {call}: {answer.says or 'nothing came back.'}".strip()
-    unseen = next(answer for answer, ok in zip(answers, right) if not ok)
+    unseen = next(answer for answer, ok in zip(answers, right, strict=True) if not ok)
     return f"{head}  The calls that are shown are right; {_unseen(unseen)}".strip()
 
 

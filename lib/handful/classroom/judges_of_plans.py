@@ -72,7 +72,7 @@ def ratio_conditions(
         return 0.0, "A list of two dicts is expected, each with the keys batch and context.", None
     wanted, known = given["output_over_input"], {"kv_window_bytes": 0, **given}
     right, weights, said = 0, 0, []
-    for place, one in zip(("first", "second"), found):
+    for place, one in zip(("first", "second"), found, strict=True):
         if not _number(one["batch"], 1e-6) or not _number(one["context"], 100):
             said.append(
                 f"The {place} pair needs a batch above 0 and a context of 100 tokens or more, as "

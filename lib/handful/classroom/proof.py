@@ -149,7 +149,7 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
                     came = answers(one, space[other], made)
                 except Exception:
                     came = [None] * len(right)
-                if not all(same(a, b, one.tolerance) for a, b in zip(came, right)):
+                if not all(same(a, b, one.tolerance) for a, b in zip(came, right, strict=True)):
                     found.setdefault((name, other), []).append(key)
     return [
         f"{name}: the wrong turn{'s' if len(keys) > 1 else ''} {', '.join(keys)} "

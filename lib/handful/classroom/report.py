@@ -249,7 +249,7 @@ def _questions(found: Sequence[Item]) -> str:
         _place(axes, 1.7, 0.5, tall, top=0.25, right=0.5)
         for row, item in enumerate(done):
             left = 0.0
-            for outcome, colour in zip(OUTCOMES, COLOURS):
+            for outcome, colour in zip(OUTCOMES, COLOURS, strict=True):
                 wide = item.outcomes[outcome] / item.n
                 axes.barh(row, wide, left=left, height=0.62, color=colour, linewidth=0)
                 left += wide
@@ -282,7 +282,7 @@ def _questions(found: Sequence[Item]) -> str:
         '<span class="key"><svg viewBox="0 0 10 10" aria-hidden="true">'
         f'<rect width="10" height="10" fill="{colour}"/></svg> '
         f"{outcome}</span>"
-        for outcome, colour in zip(OUTCOMES, COLOURS)
+        for outcome, colour in zip(OUTCOMES, COLOURS, strict=True)
     )
     rows = [
         (

@@ -222,7 +222,7 @@ def _groups(students: Sequence[str], sets: Sequence[np.ndarray]) -> tuple[tuple[
     What many of the class wrote counts here, too.
     """
     found: dict[bytes, list[str]] = {}
-    for student, one in zip(students, sets):
+    for student, one in zip(students, sets, strict=True):
         if len(one) >= FEWEST:
             found.setdefault(one.tobytes(), []).append(student)
     return tuple(
@@ -306,8 +306,8 @@ def _covered(cells: list[tuple[str, list[Token]]], given: Released, common: Set[
     """
     found: dict = {"runs": set()}
     start = 0
-    for source, tokens in cells:
-        for digest, low, high in shingles(tokens):
+    for source, split in cells:
+        for digest, low, high in shingles(split):
             if digest not in given.runs and digest not in common:
                 found["runs"].add(digest)
                 for line in range(low, min(high, low + 50) + 1):

@@ -134,9 +134,8 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     xx, yy = math.fsum((a - x) ** 2 for a in xs), math.fsum((b - y) ** 2 for b in ys)
     if xx < 1e-12 or yy < 1e-12:
         return None
-    return max(
-        -1.0, min(1.0, math.fsum((a - x) * (b - y) for a, b in zip(xs, ys)) / math.sqrt(xx * yy))
-    )
+    xy = math.fsum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True))
+    return max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))
 
 
 def interval(r: float, n: int) -> tuple[float, float]:

@@ -128,7 +128,7 @@ def same(answer, true, tolerance: float) -> bool:
         return (
             isinstance(answer, list)
             and len(answer) == len(true)
-            and all(same(a, b, tolerance) for a, b in zip(answer, true))
+            and all(same(answer[i], one, tolerance) for i, one in enumerate(true))
         )
     if isinstance(true, dict):
         return (
@@ -393,7 +393,9 @@ class Assignment:
         if not callable(function):
             return f"a function is asked for; {name} is {_short(function)}."
         lines, right, empty = [], 0, 0
-        for call, true in zip(question["calls"], self._own(question["expected"])):
+        expected = self._own(question["expected"])
+        for i, call in enumerate(question["calls"]):
+            true = expected[i]
             spelled = (
                 f"{name}({', '.join(f'{key}={_short(value)}' for key, value in call.items())})"
             )
@@ -455,8 +457,8 @@ class Assignment:
         salt = f"{self.name}.{name}"
         values = [expressions.evaluate(tree, point) for point in question["points_at"]]
         right = all(
-            fits(salt, str(i), value, digest, question["tolerance"])
-            for i, (value, digest) in enumerate(zip(values, question["digests"]))
+            fits(salt, str(i), values[i], digest, question["tolerance"])
+            for i, digest in enumerate(question["digests"])
         )
         return "right." if right else f"not right: {_short(answer)}."
 

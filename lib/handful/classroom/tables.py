@@ -103,7 +103,9 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
                 "columns."
             )
         found = dict.fromkeys(needed, "") | {
-            column: plain(cell, delimiter) for column, cell in zip(columns, row)
+            column: plain(cell, delimiter)
+            # A spreadsheet leaves out empty cells at the end of a row, or adds some.
+            for column, cell in zip(columns, row, strict=False)
         }
         rows.append(found | {"": str(place)})  # "": the row's number, as a spreadsheet shows it
     return rows, columns, delimiter
