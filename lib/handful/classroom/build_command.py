@@ -8,10 +8,14 @@ from pathlib import Path
 
 from ..exercises.command import MissingError, needing
 
-BUILT = """What is built into FOLDER:
-  release/             for students: the notebook (with --students a folder each), and the assignment as PDF
-  teacher/             for you alone: the notebook with its solution, and rubric.md;
-                       editions/ keeps the source, by which these notebooks are graded when it has changed"""
+BUILT = (
+    "What is built into FOLDER:\n"
+    "  release/             for students: the notebook (with --students a folder each), and the "
+    "assignment as PDF\n"
+    "  teacher/             for you alone: the notebook with its solution, and rubric.md;\n"
+    "                       editions/ keeps the source, by which these notebooks are graded when "
+    "it has changed"
+)
 
 EDITIONS = Path("teacher", "editions")  # where build keeps the source of what it hands out
 

@@ -48,16 +48,26 @@ def _plain(value):
 
 def _same(answer, true, tolerance):
     if isinstance(true, dict):
-        return isinstance(answer, dict) and answer.keys() == true.keys() and all(_same(answer[key], true[key], tolerance) for key in true)
+        return (
+            isinstance(answer, dict)
+            and answer.keys() == true.keys()
+            and all(_same(answer[key], true[key], tolerance) for key in true)
+        )
     if isinstance(true, list):
-        return isinstance(answer, list) and len(answer) == len(true) and all(_same(a, b, tolerance) for a, b in zip(answer, true))
+        return (
+            isinstance(answer, list)
+            and len(answer) == len(true)
+            and all(_same(a, b, tolerance) for a, b in zip(answer, true))
+        )
     if isinstance(true, (bool, str)) or true is None:
         return type(answer) is type(true) and answer == true
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         return False
     if isinstance(true, int) or _math.isinf(true):
         return answer == true
-    return _math.isnan(answer) if _math.isnan(true) else abs(answer - true) <= max(tolerance * abs(true), 1e-12 * (true == 0))
+    if _math.isnan(true):
+        return _math.isnan(answer)
+    return abs(answer - true) <= max(tolerance * abs(true), 1e-12 * (true == 0))
 
 """
 
@@ -198,7 +208,9 @@ def _value(assignment: Assignment, question: Question) -> str:
 def _function(assignment: Assignment, question: Question) -> str:
     made = calls(question, VARIANT)
     right = answers(question, truths(assignment, VARIANT)[question.name], made)
-    rows = [f"    ({literal(call)}, {literal(true)})," for call, true in zip(made, right)]
+    rows = [
+        f"    ({literal(call)}, {literal(true)})," for call, true in zip(made, right, strict=True)
+    ]
     seen = len(question.visible)
     hidden = (
         f"{BEGIN}\n_calls += [\n" + "\n".join(rows[seen:]) + f"\n]\n{END}\n"

@@ -147,9 +147,9 @@ class Room:
         """
         seen = 0
         while (end := self.left.find(b"\n", seen)) < 0:
-            seen = len(
-                self.left
-            )  # whatever comes byte by byte is looked at once, and an array grows without being copied each time
+            # Whatever comes byte by byte is looked at once, and an array grows without being copied
+            # each time.
+            seen = len(self.left)
             left = deadline - time.monotonic()
             if not _wait((self.out, self.ended), min(left, LOOK) if self._looks() else left):
                 if left > LOOK:
@@ -202,7 +202,8 @@ class Room:
                 signal.pidfd_send_signal(self.first, signal.SIGKILL)
             _wait((self.first,), END_SECONDS)
             os.close(self.first)
-        self.process.kill()  # and should that have failed: bubblewrap dies with its parent, and all within with it
+        # And should that have failed: bubblewrap dies with its parent, and all within with it.
+        self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stderr):
             with suppress(OSError):

@@ -122,7 +122,9 @@ FCNTL_ALLOWED = {
     "F_GETPIPE_SZ": 1032,
 }
 FCNTL_GRANTED = {"F_SETLK": 6, "F_SETLKW": 7, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38}
-UNKNOWN = 452  # calls from here on are newer than this list; told that there is none, libraries fall back to older ones
+# Calls from here on are newer than this list; told that there is none, libraries fall back to older
+# ones.
+UNKNOWN = 452
 
 
 def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:

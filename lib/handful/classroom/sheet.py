@@ -18,34 +18,68 @@ from html import escape
 from .marks import few
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8; --edge: #d0d6de; --grid: #e4e7ec;
-  --0: #0068a8; --1: #b04456; --2: #0a401e; --3: #943b71; --good: #0a401e; --bad: #b04456; --wait: #393b9a; --mark: #fff1c9; }
-@media screen and (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #a3acb8; --paper: #14181e; --wash: #1d232b; --edge: #454e59; --grid: #2b323b;
-  --0: #75c9ff; --1: #d26b21; --2: #089e78; --3: #d682b8; --good: #089e78; --bad: #d67028; --wait: #979af1; --mark: #4a3b10; } }
+:root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8;
+  --edge: #d0d6de; --grid: #e4e7ec;
+  --0: #0068a8; --1: #b04456; --2: #0a401e; --3: #943b71; --good: #0a401e; --bad: #b04456;
+  --wait: #393b9a; --mark: #fff1c9; }
+@media screen and (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #a3acb8;
+  --paper: #14181e; --wash: #1d232b; --edge: #454e59; --grid: #2b323b;
+  --0: #75c9ff; --1: #d26b21; --2: #089e78; --3: #d682b8; --good: #089e78; --bad: #d67028;
+  --wait: #979af1; --mark: #4a3b10; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 3rem; font: 1rem/1.5 system-ui, "Helvetica Neue", Arial, sans-serif; color: var(--ink);
+body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 3rem;
+  font: 1rem/1.5 system-ui, "Helvetica Neue", Arial, sans-serif; color: var(--ink);
   background: var(--paper); overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; break-after: avoid; }
-h3 { font-size: 1rem; margin: 0; } p, ul, ol { margin: 0 0 .6rem; } ul, ol { padding-left: 1.3rem; } a { color: var(--0); }
-.note { color: var(--soft); font-size: .9rem; } .good { color: var(--good); } .bad { color: var(--bad); } .wait { color: var(--wait); }
-.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } code, pre { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .86rem; }
-.scroll { overflow-x: auto; margin: 0 0 .6rem; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-th, td { text-align: start; vertical-align: baseline; padding: .35rem .7rem .35rem 0; border-bottom: 1px solid var(--grid); min-width: 6rem; } td:not(.num):last-child { min-width: 9rem; } th { font-weight: 600; } thead th { color: var(--soft); }
-tbody th { font-weight: 400; } th.num, td.num { text-align: right; padding-left: .7rem; min-width: 0; } .num + :not(.num) { padding-left: .8rem; } tr { break-inside: avoid; }
-.key { display: inline-block; margin-right: .9rem; white-space: nowrap; } .key svg { display: inline-block; width: .8em; height: .8em; vertical-align: -.05em; }
-figure { margin: .6rem 0; } svg { display: block; width: 100%; height: auto; font-family: system-ui, "Helvetica Neue", Arial, sans-serif; } figcaption { color: var(--soft); font-size: .9rem; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }
+h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; break-after: avoid; }
+h3 { font-size: 1rem; margin: 0; } p, ul, ol { margin: 0 0 .6rem; } ul, ol { padding-left: 1.3rem; }
+a { color: var(--0); }
+.note { color: var(--soft); font-size: .9rem; } .good { color: var(--good); }
+.bad { color: var(--bad); } .wait { color: var(--wait); }
+.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+code, pre { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .86rem; }
+.scroll { overflow-x: auto; margin: 0 0 .6rem; }
+table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+th, td { text-align: start; vertical-align: baseline; padding: .35rem .7rem .35rem 0;
+  border-bottom: 1px solid var(--grid); min-width: 6rem; }
+td:not(.num):last-child { min-width: 9rem; } th { font-weight: 600; }
+thead th { color: var(--soft); }
+tbody th { font-weight: 400; }
+th.num, td.num { text-align: right; padding-left: .7rem; min-width: 0; }
+.num + :not(.num) { padding-left: .8rem; } tr { break-inside: avoid; }
+.key { display: inline-block; margin-right: .9rem; white-space: nowrap; }
+.key svg { display: inline-block; width: .8em; height: .8em; vertical-align: -.05em; }
+figure { margin: .6rem 0; }
+svg { display: block; width: 100%; height: auto;
+  font-family: system-ui, "Helvetica Neue", Arial, sans-serif; }
+figcaption { color: var(--soft); font-size: .9rem; }
 details { margin: .4rem 0; } summary { cursor: pointer; color: var(--soft); font-size: .9rem; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1.2rem 0; }
-.tile { border: 1px solid var(--edge); border-radius: .5rem; padding: .7rem .9rem; background: var(--wash); } .tile b { display: block; font-size: 1.5rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem;
+  margin: 1.2rem 0; }
+.tile { border: 1px solid var(--edge); border-radius: .5rem; padding: .7rem .9rem;
+  background: var(--wash); }
+.tile b { display: block; font-size: 1.5rem; line-height: 1.2;
+  font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: .85rem; }
-.card { border: 1px solid var(--edge); border-left: .3rem solid var(--edge); border-radius: .4rem; padding: .8rem 1rem; margin: .8rem 0; break-inside: avoid; }
-.card.good { border-left-color: var(--good); } .card.bad { border-left-color: var(--bad); } .card.wait { border-left-color: var(--wait); } .card { color: var(--ink); }
-.head { display: flex; flex-wrap: wrap; gap: .2rem 1rem; justify-content: space-between; align-items: baseline; margin: 0 0 .4rem; }
-.head .num { font-weight: 600; margin-left: auto; } .card p:last-child { margin-bottom: 0; } .answer { white-space: pre-wrap; background: var(--wash); border-radius: .3rem; padding: .6rem .8rem; margin: 0 0 .6rem; }
-.turn { border-left: 3px solid var(--1); padding-left: .7rem; } .bar { height: .5rem; border-radius: .25rem; background: var(--grid); overflow: hidden; margin: .5rem 0; }
-footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8rem; color: var(--soft); font-size: .85rem; }
-@media (max-width: 30rem) { body { padding: 1.2rem .9rem 2rem; } .tiles { grid-template-columns: 1fr 1fr; } }
-@media print { body { max-width: none; padding: 0; font-size: 10.5pt; } details:not([open])::details-content { content-visibility: visible; block-size: auto; } a { color: inherit; } }
+.card { border: 1px solid var(--edge); border-left: .3rem solid var(--edge); border-radius: .4rem;
+  padding: .8rem 1rem; margin: .8rem 0; break-inside: avoid; }
+.card.good { border-left-color: var(--good); } .card.bad { border-left-color: var(--bad); }
+.card.wait { border-left-color: var(--wait); } .card { color: var(--ink); }
+.head { display: flex; flex-wrap: wrap; gap: .2rem 1rem; justify-content: space-between;
+  align-items: baseline; margin: 0 0 .4rem; }
+.head .num { font-weight: 600; margin-left: auto; } .card p:last-child { margin-bottom: 0; }
+.answer { white-space: pre-wrap; background: var(--wash); border-radius: .3rem;
+  padding: .6rem .8rem; margin: 0 0 .6rem; }
+.turn { border-left: 3px solid var(--1); padding-left: .7rem; }
+.bar { height: .5rem; border-radius: .25rem; background: var(--grid); overflow: hidden;
+  margin: .5rem 0; }
+footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8rem;
+  color: var(--soft); font-size: .85rem; }
+@media (max-width: 30rem) { body { padding: 1.2rem .9rem 2rem; }
+  .tiles { grid-template-columns: 1fr 1fr; } }
+@media print { body { max-width: none; padding: 0; font-size: 10.5pt; }
+  details:not([open])::details-content { content-visibility: visible; block-size: auto; }
+  a { color: inherit; } }
 """.strip()
 # The colours of page/figure.py, which an SVG holds as attributes, follow the reader's light or
 # dark.
@@ -174,7 +208,8 @@ def file_name(student: str) -> str:
     )
     if plain and clear:
         return plain
-    return f"{plain or 'student'}-{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{plain or 'student'}-{digest}"
 
 
 _RESERVED = {"con", "prn", "aux", "nul"} | {

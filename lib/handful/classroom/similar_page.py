@@ -18,10 +18,13 @@ MOST_LINES = 250  # of one side
 MOST_LETTERS = 160  # of one line
 MOST_NAMES = 30
 STYLE = """
-body { max-width: 80rem; } .sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; } .sides > div { min-width: 0; }
-.code { margin: .4rem 0 0; padding: .5rem 0; border: 1px solid var(--edge); border-radius: .4rem; overflow-x: auto; line-height: 1.45; overflow-wrap: normal; }
+body { max-width: 80rem; } .sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
+.sides > div { min-width: 0; }
+.code { margin: .4rem 0 0; padding: .5rem 0; border: 1px solid var(--edge); border-radius: .4rem;
+  overflow-x: auto; line-height: 1.45; overflow-wrap: normal; }
 .code span { display: block; padding: 0 .6rem 0 .3rem; white-space: pre; min-width: max-content; }
-.code b { display: inline-block; width: 1.8rem; text-align: right; margin-right: .7rem; color: var(--soft); font-weight: 400; }
+.code b { display: inline-block; width: 1.8rem; text-align: right; margin-right: .7rem;
+  color: var(--soft); font-weight: 400; }
 .code .same { background: var(--mark); } .code .same b { color: var(--ink); font-weight: 700; }
 section { margin-top: 2.2rem; } section h3 { margin-bottom: .2rem; }
 @media (max-width: 45rem) { .sides { grid-template-columns: 1fr; } }
@@ -182,7 +185,7 @@ def _side_by_side(number: int, pair: Pair, left: Side, right: Side) -> str:
 
 
 def _listing(name: str, side: Side) -> str:
-    lines = list(zip(side.lines, side.marks))
+    lines = list(zip(side.lines, side.marks, strict=True))
     while lines and not lines[-1][0].strip():
         lines.pop()
     cut = (

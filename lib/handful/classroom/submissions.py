@@ -131,7 +131,8 @@ def shown(name: str) -> str:
         len(text) > LONGEST_NAME or text != whole or len(name) > MOST_READ
     ):  # two long names stay two
         whole = whole if len(name) <= MOST_READ else name
-        text = f"{text[: LONGEST_NAME - 13]}…{hashlib.sha256(whole.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+        digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        text = f"{text[: LONGEST_NAME - 13]}…{digest}"
     return text
 
 
