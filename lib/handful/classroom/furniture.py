@@ -8,7 +8,9 @@ first touched: a class of ten thousand notebooks would otherwise spend its hour 
 import builtins
 import sys
 
-Module, Spec = type(sys), type(sys.__spec__)
+# types.ModuleType and importlib.machinery.ModuleSpec, without imports that every notebook pays for
+Module: type = type(sys)
+Spec: type = type(sys.__spec__)
 LATER = {"numpy": (), "matplotlib": ("matplotlib.pyplot",), "scipy": (), "pandas": (), "sympy": ()}
 
 
@@ -159,9 +161,7 @@ def furnish(given):
     def leave(code=None):
         raise SystemExit(code)
 
-    builtins.exit = builtins.quit = leave
-    builtins.display = Nothing()
-    builtins.get_ipython = Nothing
+    builtins.__dict__.update(exit=leave, quit=leave, display=Nothing(), get_ipython=Nothing)
     sys.meta_path.insert(0, Finder())
     room = Module("handful_room")
     room.given, room.check = given, Nothing()

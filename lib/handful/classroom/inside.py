@@ -12,7 +12,16 @@ notebook pays for.
 import builtins
 import sys
 from _json import encode_basestring_ascii, make_scanner
-from _signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
+
+# `signal` without its enumerations, which take time to make; Python's type stubs leave it out.
+from _signal import (  # type: ignore[import-not-found]
+    ITIMER_PROF,
+    ITIMER_REAL,
+    SIGALRM,
+    SIGPROF,
+    setitimer,
+    signal,
+)
 from posix import (
     _exit,
     closerange,
@@ -37,7 +46,8 @@ _missing = object()
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _TOO_LARGE = "it is larger than the 1 MB that an answer may have"
 # The functions below keep Python's own builtins, whatever a notebook does to them for itself.
-__builtins__ = dict(builtins.__dict__)
+# (Python takes a mapping here, too.)
+__builtins__ = dict(builtins.__dict__)  # type: ignore[assignment]
 
 
 class OutOfTime(BaseException):
@@ -56,7 +66,8 @@ class _Scan:
         return float(text.replace("Infinity", "inf"))
 
 
-scan = make_scanner(_Scan)
+# It takes any object with these attributes; the stubs ask for a scanner.
+scan = make_scanner(_Scan)  # type: ignore[arg-type]
 
 
 class _Clock:
@@ -94,7 +105,7 @@ def encode(value):
     >>> encode([1, 2.5, (True, None), {"a": float("inf"), 3: "é"}])
     '[1,2.5,[true,null],{"a":Infinity,"3":"\\u00e9"}]'
     """
-    parts = []
+    parts: list[str] = []
     _put(value, parts.append, [LONGEST], 0)
     return "".join(parts)
 
@@ -252,7 +263,8 @@ def read_cell(source, name):
 
 def run_cells(document, space, clock, tell):
     """Run the cells; return, by name, what went wrong with the cell that should have made it."""
-    spoilt, skip = {}, document["skip"]
+    spoilt: dict[str, tuple[str, str]] = {}
+    skip = document["skip"]
     for number, source in enumerate(document["cells"]):
         name = f"<cell {number + 1}>"
         status = skip.get(str(number))
@@ -334,7 +346,8 @@ def answer(request, space, spoilt):
 
 def put_requests(document, space, spoilt, clock, tell, lines):
     """Put each request to the namespace as it comes, and report its outcome."""
-    limit, late = document["call_seconds"], {}
+    late: dict[str, int] = {}
+    limit = document["call_seconds"]
     for line in lines:
         number, request = scan(line, 0)[0]
         name = request.get("get") or request.get("call") or request.get("text")
@@ -418,7 +431,8 @@ def main():
     sys.path[:0] = document.pop("front")
     sys.path += document.pop("paths")
     sys.argv[:] = ["notebook"]
-    from furniture import furnish
+    # In the sandbox it lies beside this file, outside of any package.
+    from furniture import furnish  # type: ignore[import-not-found]
 
     main_module = type(sys)("__main__")
     sys.modules["__main__"] = main_module
