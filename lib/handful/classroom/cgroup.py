@@ -129,11 +129,12 @@ def homes() -> tuple[int, tuple[Path, ...]]:
         )
     except (OSError, ValueError):
         return 0, ()
-    for found in ((1, (*first, *([processor] if processor else []))), (2, (second,))):
-        if all(found[1]) and _serves(*found):
-            for home in found[1]:
+    for version, wanted in ((1, (*first, *([processor] if processor else []))), (2, (second,))):
+        places = tuple(home for home in wanted if home is not None)
+        if len(places) == len(wanted) and _serves(version, places):
+            for home in places:
                 _sweep(home)
-            return found
+            return version, places
     return 0, ()
 
 

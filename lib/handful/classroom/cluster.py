@@ -29,7 +29,7 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -114,7 +114,7 @@ def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
     return found
 
 
-def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Iterator[tuple]:
+def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Generator[tuple, None, None]:
     """Yield each task with its outcome, one after the other in this process.
 
     Each task has `seconds` of processor time.
@@ -201,13 +201,14 @@ def _dismissed(worker: _Worker) -> int | None:
 
 def pool(
     run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf, seconds: float = math.inf
-) -> Iterator[tuple]:
+) -> Generator[tuple, None, None]:
     """Yield each task with its outcome, as they finish, from `jobs` processes of this machine.
 
     A task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
     given up.
     """
-    context, tasks, again = multiprocessing.get_context("forkserver"), iter(tasks), deque()
+    again: deque[tuple] = deque()  # tasks whose process died, and how often each was tried
+    context, tasks = multiprocessing.get_context("forkserver"), iter(tasks)
     context.set_forkserver_preload(PRELOAD)
     workers: list[_Worker] = []
     began = False  # whether a sandbox has started in any process, all being on this machine
@@ -331,7 +332,9 @@ def apart(
 
     The process is kept for the next task.
     """
-    for tries in range(1, TRIES + 1):
+    tries = 0
+    while True:  # until there is an outcome, which `_lost` makes of the last try
+        tries += 1
         worker = getattr(_own, "worker", None)
         if worker is not None and worker.made != (run, seconds):
             worker.ended()
@@ -342,8 +345,7 @@ def apart(
             _own.worker = None
             found = _lost(worker.process.returncode, late, tries, seconds, longest)
         if found is not None:
-            break
-    return found
+            return found
 
 
 def dask(
@@ -352,7 +354,7 @@ def dask(
     address: str,
     longest: float = math.inf,
     seconds: float = math.inf,
-) -> Iterator[tuple]:
+) -> Generator[tuple, None, None]:
     """Yield each task with its outcome, as they finish, from the workers of a Dask scheduler.
 
     `address` is the scheduler's.

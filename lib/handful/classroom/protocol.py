@@ -203,7 +203,7 @@ def read(line: bytes) -> tuple[str, int, Answer | CellError | None]:
     ('cell', 1, None)
     """
     found = parse(line)
-    kind = next((name for name in ("cell", "request") if name in found), None)
+    kind = "cell" if "cell" in found else "request"
     number = found.pop(kind, None)
     if type(number) is not int or not 0 <= number < 100_000:
         raise ProtocolError("a reply names its cell or its request by number.")
@@ -219,7 +219,7 @@ def read(line: bytes) -> tuple[str, int, Answer | CellError | None]:
         found
         or status not in STATUSES
         or type(says) is not str
-        or type(line_number) not in (int, type(None))
+        or not (line_number is None or type(line_number) is int)
     ):
         raise ProtocolError("a reply has a status, and a value or a sentence.")
     if kind == "request":

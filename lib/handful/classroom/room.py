@@ -81,15 +81,12 @@ class Room:
                     cwd="/",
                     env={**_for_scope(), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
                 )
+            assert self.process.stdin is not None and self.process.stderr is not None  # pipes
+            self.stdin, self.stderr = self.process.stdin, self.process.stderr
             closing.callback(self._end)
             self.ended = os.pidfd_open(self.process.pid)
             closing.callback(os.close, self.ended)
-            for fd in (
-                self.out,
-                self.info,
-                self.process.stdin.fileno(),
-                self.process.stderr.fileno(),
-            ):
+            for fd in (self.out, self.info, self.stdin.fileno(), self.stderr.fileno()):
                 os.set_blocking(fd, False)
             self._await_start()
             self.closing = closing.pop_all()
@@ -107,9 +104,7 @@ class Room:
         if not started:
             self.process.kill()
             self.process.wait()
-            says = " ".join((self.process.stderr.read() or b"").decode("utf-8", "replace").split())[
-                :400
-            ]
+            says = " ".join((self.stderr.read() or b"").decode("utf-8", "replace").split())[:400]
             says = says or "it said nothing; memory or processes may be bounded too tightly"
             raise StartError(f"The sandbox did not start: {says}")
         told = re.search(rb'"child-pid":\s*([0-9]+)', os.read(self.info, 4096))
@@ -122,7 +117,7 @@ class Room:
     def send(self, message: object) -> None:
         """Send the worker a line; before the first one, nothing of the student's runs."""
         left = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
-        until, pipe = time.monotonic() + START_SECONDS, self.process.stdin.fileno()
+        until, pipe = time.monotonic() + START_SECONDS, self.stdin.fileno()
         with suppress(BrokenPipeError):  # it has ended: the next line says so
             while left and time.monotonic() < until:
                 if _wait((pipe,), 1.0, select.POLLOUT):
@@ -205,7 +200,7 @@ class Room:
         # And should that have failed: bubblewrap dies with its parent, and all within with it.
         self.process.kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stderr):
+        for stream in (self.stdin, self.stderr):
             with suppress(OSError):
                 stream.close()
 

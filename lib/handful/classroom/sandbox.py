@@ -145,6 +145,7 @@ class _Talk:
         self.answers: list[Answer | None] = [None] * len(requests)
         self.spoilt: dict[int, CellError] = {}
         self.end, self.says = "whole", ""
+        self.at: tuple[str, int] | None = None  # the cell or request that the process is at
         self.until = time.monotonic() + limits.total_seconds
 
     def outcome(self) -> Outcome:
@@ -204,7 +205,7 @@ class _Talk:
             kind, number, error = found
             if kind == "cell" and error is None and last < number <= len(self.cells):
                 last, self.at = number, ("cell", number)
-            elif kind == "cell" and error is not None and self.at == ("cell", number):
+            elif isinstance(error, CellError) and self.at == ("cell", number):
                 self.spoilt.setdefault(number, error)
                 self.at = None
             else:
@@ -217,11 +218,12 @@ class _Talk:
             found = self.listen(room, self.limits.call_seconds)
             if found is None:
                 return False
-            if found[:2] != self.at or found[2] is None:
+            answer = found[2]
+            if found[:2] != self.at or not isinstance(answer, Answer):
                 raise ProtocolError("it answered something that it was not asked.")
-            self.answers[number] = found[2]
-            if "text" in self.requests[number] and type(found[2].value) is str:
-                self.answers[number] = Answer("value", without_addresses(found[2].value))
+            if "text" in self.requests[number] and type(answer.value) is str:
+                answer = Answer("value", without_addresses(answer.value))
+            self.answers[number] = answer
         return True
 
     def listen(

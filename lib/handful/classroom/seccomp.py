@@ -143,7 +143,8 @@ def program(machine: str | None = None) -> bytes | None:
     if machine not in MACHINES:
         return None
     column = list(MACHINES).index(machine)
-    refused = [numbers[column] for numbers in REFUSED.values() if numbers[column] is not None]
+    own = (numbers[column] for numbers in REFUSED.values())
+    refused = [number for number in own if number is not None]
     steps = [
         _step(LOAD, MACHINE),
         _step(EQUAL, MACHINES[machine], 1, 0),

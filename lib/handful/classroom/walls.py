@@ -122,7 +122,7 @@ def shown() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
     places = [Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")]
     numpy = importlib.util.find_spec("numpy")
     places += [Path(numpy.origin).resolve().parent.parent] if numpy and numpy.origin else []
-    folders = []
+    folders: list[str] = []
     for place in dict.fromkeys(place for place in places if place.is_dir()):
         folders.append(f"{PACKAGES}{len(folders) or ''}")
         pairs.append((place, folders[-1]))
@@ -173,9 +173,9 @@ def view(library: bool) -> list[str]:
                     "--tmpfs",
                     f"{there}/{hidden.relative_to(here.resolve())}",
                 ]
-    for hidden in UNSEEN:
-        if Path(hidden).is_dir():
-            parts += ["--perms", "0755", "--size", "65536", "--tmpfs", hidden]
+    for unseen in UNSEEN:
+        if Path(unseen).is_dir():
+            parts += ["--perms", "0755", "--size", "65536", "--tmpfs", unseen]
     student = HOUSE / "student.py"
     if library:
         parts += [
