@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 from ..exercises.command import MissingError, needing
@@ -221,7 +222,7 @@ def _check(options) -> None:
         wrong += faults(
             one,
             range(options.variants),
-            lambda done, one=one: count(done, options.variants, f"variants of {one.name}"),
+            partial(count, total=options.variants, what=f"variants of {one.name}"),
         )
         for note in carried(one, 0):
             say(f"Note: {one.name}: {note}")

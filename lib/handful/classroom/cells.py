@@ -171,7 +171,8 @@ def cut(code: str, line: int, file: str) -> Cut:
     ('y = ...', ('    return 2 * x',))
     """
     whole, empty, taken = [], [], []
-    began, indent, inside = 0, "", []
+    inside: list[str] = []  # the lines of the solution that is being read
+    began, indent = 0, ""
     for number, text in enumerate(code.splitlines(), line):
         if begin := _BEGIN.match(text):
             if began:

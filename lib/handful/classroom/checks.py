@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 from ..ask import nearest
 from ..exercises import expressions
@@ -370,9 +371,10 @@ def _rubric(entry: Entry, points: float) -> tuple[Criterion, ...]:
     return found
 
 
-def as_problem(question: Question) -> SimpleNamespace:
+def as_problem(question: Question) -> Any:
     """Return the part of an expression's question that `same` and `points` read.
 
-    Both are functions of `handful.exercises.check`.
+    Both are functions of `handful.exercises.check`; they are declared for a `Problem`, and read
+    nothing of it but its letters.
     """
     return SimpleNamespace(letters=tuple(question.letters.values()))

@@ -17,6 +17,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ..exercises.check import SAME, points
 from ..exercises.export import ExportError
@@ -111,10 +112,11 @@ def nbgrader(assignment: Assignment) -> dict:
     )
     for i, piece in enumerate(assignment.pieces):
         cells += _cells(assignment, i, piece)
+    kernel: Any = assignment.entry.head["kernelspec"]  # a mapping, as Jupyter has it
     return {
         "cells": cells,
         "metadata": {
-            "kernelspec": dict(assignment.entry.head["kernelspec"]),
+            "kernelspec": dict(kernel),
             "language_info": {"name": "python"},
         },
         "nbformat": 4,
@@ -124,7 +126,7 @@ def nbgrader(assignment: Assignment) -> dict:
 
 def _cell(kind: str, name: str, source: str, **flags) -> dict:
     """Return a notebook cell, with nbgrader's metadata where flags are given."""
-    metadata = {}
+    metadata: dict[str, object] = {}
     if flags:
         metadata["nbgrader"] = {
             "schema_version": 3,
@@ -135,7 +137,7 @@ def _cell(kind: str, name: str, source: str, **flags) -> dict:
             "task": False,
             **flags,
         }
-    extra = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    extra: dict[str, object] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {
         "cell_type": kind,
         "id": name.replace("_", "-"),

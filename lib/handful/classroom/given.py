@@ -30,6 +30,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 from ..exercises.drawing import draw, values
 from ..exercises.source import SourceError
@@ -47,7 +48,7 @@ def _checked(variant: int) -> int:
 
 
 @lru_cache(KEPT)
-def _drawn(assignment: Assignment, variant: int) -> Mapping[str, object]:
+def _drawn(assignment: Assignment, variant: int) -> Mapping[str, Any]:
     return MappingProxyType(draw(assignment.drawn, assignment.cases, _checked(variant)))
 
 
@@ -190,7 +191,7 @@ def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, obj
     """
     found: dict[str, Mapping[str, object]] = {}
     for name, question in assignment.questions.items():
-        made = {}
+        made: dict[str, object] = {}
         for key, turn in question.wrong.items():
             if question.kind == "expression":
                 made[key] = turn.code
@@ -228,8 +229,8 @@ def spread(make: Callable[[int], object]) -> dict:
     ([0, 1], {'values': [7]})
     """
     found: dict[str, int] = {}
-    index = []
-    kept = []
+    index: list[int] = []
+    kept: list[object] = []
     for variant in range(VARIANTS):
         value = make(variant)
         key = json.dumps(value, sort_keys=True)

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from . import cluster, store
 from .assignment import Assignment, read_text
@@ -171,7 +172,7 @@ def _inputs(
             ],
         )
     another = origin.edition not in (None, assignment.edition)
-    own = earlier.get(origin.edition) if another else None
+    own = earlier.get(origin.edition or "") if another else None
     basis = _with_inputs(assignment, _loaded(own, assignment.file)) if own else None
     if basis not in (None, assignment):
         try:
@@ -284,7 +285,7 @@ def grade_one(
     dict
         The result, of JSON values.
     """
-    head = {
+    head: dict[str, Any] = {
         "schema": SCHEMA,
         "assignment": assignment.name,
         "edition": assignment.edition,
@@ -329,7 +330,9 @@ def grade_one(
             f"written, and was graded by those of {canonical(owner)!r}; release it again."
         )
     if ask is None:
-        from .sandbox import ask
+        from .sandbox import ask as in_sandbox
+
+        ask = in_sandbox
     prologue = PROLOGUE.format(owner)
     basis, kind, said = _inputs(assignment, handed.origin, variant, earlier)
     given = basis.given(variant)

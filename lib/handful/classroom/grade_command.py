@@ -255,7 +255,8 @@ def read_limits(texts: list[str]):
     from ..cli import UsageError
     from .protocol import Limits
 
-    kinds, found = {one.name: type(one.default) for one in fields(Limits)}, {}
+    kinds: dict[str, type] = {one.name: type(one.default) for one in fields(Limits)}
+    found = {}
     for text in texts:
         name, _, value = text.partition("=")
         if name not in kinds:

@@ -149,7 +149,8 @@ def question_points(grade: Grade, name: str) -> float | None:
     if part["status"] != "waiting":
         return float(part["points"])
     own = [line.points for line in grade.lines if line.question == name]
-    return None if not own or None in own else round(sum(own), 2)
+    given = [points for points in own if points is not None]
+    return round(sum(given), 2) if own and len(given) == len(own) else None
 
 
 def question_says(grade: Grade, part: Mapping) -> str:
@@ -163,7 +164,7 @@ def question_says(grade: Grade, part: Mapping) -> str:
         f"{number(line.points)} of {number(line.possible)}: "
         f"{line.text}{f' ({line.comment})' if line.comment else ''}"
         for line in grade.lines
-        if line.question == part["name"]
+        if line.question == part["name"] and line.points is not None
     )
 
 
@@ -289,7 +290,7 @@ def write(
             else f"are left empty in the files for an LMS until {rubric.NAME} is filled"
         )
         notes.append(f"{waits} of {len(grades)} students wait for points by rubric; they {how}.")
-    if unknown:
+    if unknown and roster:
         notes.append(
             f"{len(unknown)} of {len(grades)} students are not in {roster.name}, and left out for "
             "Moodle, "

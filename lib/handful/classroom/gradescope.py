@@ -41,7 +41,7 @@ exec /autograder/venv/bin/python -P -m handful.classroom.gradescope /autograder
 def archive(assignment: Assignment, install: str) -> bytes:
     """Return the zip to upload; the same bytes each time."""
     requirement = "'" + install.replace("'", "'\\''") + "'"
-    files = {
+    files: dict[str, str | bytes] = {
         "setup.sh": SETUP.format(install=requirement),
         "run_autograder": RUN,
         f"assignment/{assignment.name}.md": _source(assignment),

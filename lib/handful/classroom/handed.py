@@ -129,7 +129,9 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
     NotebookError
         In one sentence.
     """
-    cells, texts, total, setup, current = [], {}, 0, "", False
+    cells: list[str] = []
+    texts: dict[str, str] = {}
+    total, setup, current = 0, "", False
     document = _document(data)
     for number, cell in enumerate(_cells(document), 1):
         kind, source = _cell(cell, number)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from ..exercises import expressions
 from ..exercises.check import SAME, letter
@@ -92,7 +93,8 @@ def requests(assignment: Assignment, variant: int) -> list[dict]:
 
     So what a notebook says of these was said before any hidden call.
     """
-    first, last = [], []
+    first: list[dict] = []
+    last: list[dict] = []
     for name, question in assignment.questions.items():
         calls = expected(assignment, variant).calls[name]
         if question.kind == "written":
@@ -230,22 +232,23 @@ def _worst(answers: Sequence[Answer]) -> str:
 # Values
 
 
-def _value_says(question: Question, answer: Answer, true: object) -> str:
+def _value_says(question: Question, answer: Answer, true: Any) -> str:
     if answer.status != "value":
         return answer.says or "Nothing came back."
-    wanted, came = _kind(true), _kind(answer.value)
+    value: Any = answer.value
+    wanted, came = _kind(true), _kind(value)
     if wanted != came:
         return f"{wanted[0].upper()}{wanted[1:]} is asked for; yours is {came}."
-    if isinstance(true, list) and len(true) != len(answer.value):
-        return f"A list of {len(true)} is asked for; yours has {len(answer.value)}."
+    if isinstance(true, list) and len(true) != len(value):
+        return f"A list of {len(true)} is asked for; yours has {len(value)}."
     if wanted == "a number":
         for power in (-4, -3, -2, -1, 1, 2, 3, 4):
-            if near(answer.value, float(true) * 1000.0**power, question.tolerance) and answer.value:
+            if near(value, float(true) * 1000.0**power, question.tolerance) and value:
                 return (
                     f"The digits are right, but it is {1000 ** abs(power):,} times too "
                     f"{'large' if power > 0 else 'small'}: look at the prefix."
                 )
-        if answer.value and near(-answer.value, float(true), question.tolerance):
+        if value and near(-value, float(true), question.tolerance):
             return "The size is right, the sign is not."
     return "Not right."
 
@@ -450,7 +453,7 @@ def _by_judge(
         return _result(
             question, "ok", question.points, says or "Right.", right=[True] * len(answers)
         )
-    if turn in question.wrong:
+    if turn is not None and turn in question.wrong:
         return _turned(question, turn, [False] * len(answers))
     return _result(
         question,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 Verdict = tuple[float, str, str | None]
 MOST_STAGES = 8
@@ -28,7 +29,7 @@ def _whole(value, least: float) -> bool:
 
 
 def ratio_conditions(
-    question, given: Mapping[str, object], calls: Sequence[Mapping], answers: Sequence
+    question, given: Mapping[str, Any], calls: Sequence[Mapping], answers: Sequence
 ) -> Verdict:
     """Judge two pairs of batch and context that should give a ratio of read time to compute time.
 
@@ -123,7 +124,7 @@ Told = tuple[
 
 
 @lru_cache(1024)
-def _values(hardware: str, told: Told) -> Mapping[str, float | None]:
+def _values(hardware: str, told: Told) -> Mapping[str, Any]:
     from ..scenario import values
 
     return values(hardware=hardware, model=told[0], precision=told[1], context=told[2])
@@ -177,7 +178,7 @@ def _cheapest(candidates: tuple[str, ...], told: Told) -> float:
 
 
 def serving_plan(
-    question, given: Mapping[str, object], calls: Sequence[Mapping], answers: Sequence
+    question, given: Mapping[str, Any], calls: Sequence[Mapping], answers: Sequence
 ) -> Verdict:
     """Judge a plan {"hardware", "stages", "batch", "domains"} for serving a model.
 
@@ -214,16 +215,13 @@ def serving_plan(
     if not isinstance(plan, dict) or not set(names) <= set(plan):
         return 0.0, f"A dict is expected with the keys {', '.join(names)}.", None
     candidates = tuple(str(given["candidates"]).split(", "))
-    told = tuple(
-        given[name]
-        for name in (
-            "model",
-            "precision",
-            "context",
-            "tokens_per_user",
-            "service_throughput",
-            "roofline_share",
-        )
+    told: Told = (
+        given["model"],
+        given["precision"],
+        given["context"],
+        given["tokens_per_user"],
+        given["service_throughput"],
+        given["roofline_share"],
     )
     hardware, stages, batch, domains = (plan[name] for name in names)
     if hardware not in candidates:

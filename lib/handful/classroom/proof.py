@@ -49,9 +49,9 @@ def faults(
 
 def _question(assignment: Assignment, question: Question, variant: int) -> list[str]:
     try:
-        right, ours, wrong = (
-            made(assignment, variant)[question.name] for made in (truths, solutions, turns)
-        )
+        right = truths(assignment, variant)[question.name]
+        ours = solutions(assignment, variant)[question.name]
+        wrong = turns(assignment, variant)[question.name]
         if question.kind == "expression":
             return _expression(question, ours)
         made = calls(question, variant)

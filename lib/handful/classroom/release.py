@@ -19,6 +19,7 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ..exercises.check import SAME, letter, points
 from ..exercises.expressions import evaluate
@@ -44,10 +45,10 @@ Then hand in this file, under the name that it has."""
 
 @lru_cache(16)
 def _public(assignment: Assignment) -> str:
-    inputs = {
-        name: spread(lambda variant, name=name: given(assignment, variant)[name])
-        for name in assignment.shows
-    }
+    def of_all(name: str) -> dict:
+        return spread(lambda variant: given(assignment, variant)[name])
+
+    inputs = {name: of_all(name) for name in assignment.shows}
     questions = {
         name: {
             "kind": one.kind,
@@ -103,14 +104,14 @@ def _released(assignment: Assignment, question: Question) -> dict:
             "tolerance": SAME,
         }
     if question.kind == "value":
-        marks = spread(
+        own = spread(
             lambda variant: digests(
                 salt,
                 answers(question, truths(assignment, variant)[question.name], [])[0],
                 question.tolerance,
             )
         )
-        return {"tolerance": question.tolerance, "digests": marks}
+        return {"tolerance": question.tolerance, "digests": own}
     visible = list(question.visible)
     right = spread(
         lambda variant: answers(question, truths(assignment, variant)[question.name], visible)
@@ -163,11 +164,12 @@ def notebook(
     own = {"assignment": assignment.name, "edition": assignment.edition} | (
         {"student": who} if who else {}
     )
+    kernel: Any = assignment.entry.head["kernelspec"]  # a mapping, as Jupyter has it
     return {
         "cells": cells,
         "metadata": {
             "handful": own,
-            "kernelspec": dict(assignment.entry.head["kernelspec"]),
+            "kernelspec": dict(kernel),
             "language_info": {"name": "python"},
         },
         "nbformat": 4,
@@ -175,11 +177,11 @@ def notebook(
     }
 
 
-def _wrong(assignment: Assignment, fill) -> tuple[str, str] | None:
+def _wrong(assignment: Assignment, fill: str | tuple[str, str, str]) -> tuple[str, str] | None:
     """Return (question, code) of the requested wrong turn, or None where none is requested."""
     if fill in ("empty", "solution"):
         return None
-    kind, name, key = fill if isinstance(fill, tuple) and len(fill) == 3 else (None, None, None)
+    kind, name, key = fill if isinstance(fill, tuple) and len(fill) == 3 else ("", "", "")
     turns = (
         assignment.questions[name].wrong if kind == "wrong" and name in assignment.questions else {}
     )
@@ -211,7 +213,7 @@ def cell(
         metadata |= {"deletable": False, "editable": False}
     if hidden:
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
-    extra = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    extra: dict[str, object] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {
         "cell_type": kind,
         "id": name.replace("_", "-")[:60],

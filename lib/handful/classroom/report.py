@@ -235,26 +235,23 @@ def _scores(grades: Sequence[Grade]) -> str:
 
 
 def _questions(found: Sequence[Item]) -> str:
-    done = [item for item in found if item.n]
+    done = [(item, item.mean) for item in found if item.mean is not None]
     if not done:
         return ""
-    hardest = min(done, key=lambda item: item.mean)
-    says = (
-        f"Hardest was {hardest.name}: the class got {percent(hardest.mean)} of its points on "
-        "average."
-    )
+    hardest, least = min(done, key=lambda pair: pair[1])
+    says = f"Hardest was {hardest.name}: the class got {percent(least)} of its points on average."
     tall = 0.75 + 0.42 * len(done)
 
     def draw(axes) -> None:
         _place(axes, 1.7, 0.5, tall, top=0.25, right=0.5)
-        for row, item in enumerate(done):
+        for row, (item, mean) in enumerate(done):
             left = 0.0
             for outcome, colour in zip(OUTCOMES, COLOURS, strict=True):
                 wide = item.outcomes[outcome] / item.n
                 axes.barh(row, wide, left=left, height=0.62, color=colour, linewidth=0)
                 left += wide
             axes.annotate(
-                percent(item.mean),
+                percent(mean),
                 (1, row),
                 xytext=(5, 0),
                 textcoords="offset points",
@@ -272,7 +269,7 @@ def _questions(found: Sequence[Item]) -> str:
             color="#57606a",
             annotation_clip=False,
         )
-        _names(axes, [_short(item.name, 20) for item in done])
+        _names(axes, [_short(item.name, 20) for item, _ in done])
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
         axes.set_xlabel("share of the students", color="#1f2328", fontsize=10.5)
@@ -427,9 +424,8 @@ def _discrimination(found: Sequence[Item]) -> str:
                 markersize=5.5,
             )
         _names(axes, [_short(item.name, 20) for item in drawn])
-        axes.set_xlim(
-            -1 if min((item.interval[0] for item in drawn), default=0) < -0.5 else -0.5, 1
-        )
+        lowest = min((item.interval[0] for item in drawn if item.interval), default=0)
+        axes.set_xlim(-1 if lowest < -0.5 else -0.5, 1)
         axes.set_xlabel("correlation with the other questions", color="#1f2328", fontsize=10.5)
         axes.grid(False, axis="y")
 

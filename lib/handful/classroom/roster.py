@@ -225,9 +225,9 @@ class Roster:
         known, reads = self.known(), []
         for student in self.students:
             entries = own.get(student, [])
-            sure = [one for one, is_sure in entries if is_sure]
+            by_id = [one for one, is_sure in entries if is_sure]
             by_name = [one for one, is_sure in entries if not is_sure]
-            if sure:
+            if by_id:
                 others += [
                     one.stopped(
                         f"It goes by a name of {student!r} on the roster, who handed in under an "
@@ -246,15 +246,15 @@ class Roster:
                     for one in by_name
                 ]
                 by_name = []
-            entries = sure or by_name
-            if not entries:
+            kept = by_id or by_name
+            if not kept:
                 reads.append(partial(Submission, student, "", None, (), "", known[student]))
                 continue
             whole = replace(
-                entries[0],
-                late=any(one.late for one in entries),
-                files=[file for one in entries for file in one.files],
-                notice=tuple(dict.fromkeys(note for one in entries for note in one.notice)),
+                kept[0],
+                late=any(one.late for one in kept),
+                files=[file for one in kept for file in one.files],
+                notice=tuple(dict.fromkeys(note for one in kept for note in one.notice)),
             )
             reads.append(partial(whole.read, student, known[student]))
         return reads + [
@@ -289,10 +289,10 @@ def _spellings(cells: dict[str, str]) -> set[str]:
         elif " " in full:
             first, _, last = full.rpartition(" ")
             pairs.append((first, last))
-    for first, last in pairs:
-        if first and last:
+    for given, family in pairs:
+        if given and family:
             found |= {
-                _key(f"{first} {last}"),
-                "".join(c for c in _key(f"{last}{first}") if c.isalnum()),
+                _key(f"{given} {family}"),
+                "".join(c for c in _key(f"{family}{given}") if c.isalnum()),
             }
     return found

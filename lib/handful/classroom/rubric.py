@@ -10,7 +10,7 @@ the old row stays at the foot of the table and counts no more.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -55,7 +55,7 @@ def rubric(question) -> list[tuple[float, str]]:
     return lines or [(float(question.points), question.asks)]
 
 
-def asked(assignment, results: Iterable[dict]) -> list[Line]:
+def asked(assignment, results: Iterable[Mapping]) -> list[Line]:
     """Return the lines that the teacher has to fill: by question, then by student."""
     results, found = list(results), []
     for question in assignment.questions.values():
@@ -117,7 +117,7 @@ def given(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list[Line]
     return done
 
 
-def write(folder: Path, assignment, results: Sequence[dict]) -> tuple[list[Line], list[str]]:
+def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Line], list[str]]:
     """Bring the table and the sheets of answers up to date.
 
     Returns the lines, and sentences about what no longer counts.
@@ -175,7 +175,8 @@ def write(folder: Path, assignment, results: Sequence[dict]) -> tuple[list[Line]
 
 def _places(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
     """Return the sheet that shows each answer, by question and student."""
-    places, seen = {}, {}
+    places: dict[tuple[str, str], str] = {}
+    seen: dict[str, int] = {}
     for line in lines:
         if (line.question, line.student) not in places:
             place = seen[line.question] = seen.get(line.question, -1) + 1
@@ -197,16 +198,16 @@ def _sheets(
     for (name, question), group in groupby(
         parts, lambda part: (places[part[0]].partition("#")[0], part[0][0])
     ):
-        group = list(group)
+        shown = list(group)
         body = [
             f"<header><h1>{sheet.shown(question)}</h1><p>{sheet.shown(asks[question])}.  "
-            f"{sheet.count(len(group), 'answer')}, students "
-            f"{sheet.shown(group[0][0][1], 80)} to {sheet.shown(group[-1][0][1], 80)}.</p>"
+            f"{sheet.count(len(shown), 'answer')}, students "
+            f"{sheet.shown(shown[0][0][1], 80)} to {sheet.shown(shown[-1][0][1], 80)}.</p>"
             f'<p class="note">Give points in the column points of {NAME}, where you may leave a '
             "comment too, and run the report "
             "again.</p></header>"
         ]
-        body += [_answer(key[1], rows) for key, rows in group]
+        body += [_answer(key[1], rows) for key, rows in shown]
         yield name, sheet.page(f"{assignment.title}: {question}", "\n".join(body))
 
 

@@ -42,7 +42,7 @@ class Item:
             return "waits for points by rubric"
         if self.n < FEWEST:
             return f"fewer than {FEWEST} students: says nothing"
-        if self.discrimination is None:
+        if self.discrimination is None or self.interval is None:
             return "all got the same points: tells nobody apart"
         if self.interval[1] < 0:
             return (
@@ -175,12 +175,13 @@ def _item(question, grades: Sequence[Grade]) -> Item:
         )
         for grade in grades
     ]
-    found = [
+    known = [
         (grade, part["status"], question_points(grade, question.name))
         for grade, part in parts
         if part
     ]
-    if any(points is None for _, _, points in found):
+    found = [(grade, status, points) for grade, status, points in known if points is not None]
+    if len(found) < len(known):
         found = []
     outcomes = dict.fromkeys(OUTCOMES, 0)
     own, rest = [], []

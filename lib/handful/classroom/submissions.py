@@ -27,6 +27,7 @@ import re
 import stat
 import unicodedata
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -493,7 +494,7 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         ValueError,
         RuntimeError,
         NotImplementedError,
-        zipfile.zlib.error,
+        zlib.error,
     ):
         raise RefusedError(f"{shown(info.filename)} is damaged in the zip.") from None
     if len(data) > MOST_BYTES:
@@ -727,7 +728,7 @@ def _rank(name: str, assignment: str | None) -> tuple[bool, bool, int]:
     again = _AGAIN.search(stem)
     base = stem[: again.start()] if again else stem
     return (
-        bool(assignment) and base == assignment,
-        bool(assignment) and assignment in stem,
+        bool(assignment and base == assignment),
+        bool(assignment and assignment in stem),
         int(again[1] or again[2]) if again else 0,
     )

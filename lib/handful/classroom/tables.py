@@ -85,10 +85,10 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
         raise TableError(f"{name} is no table of comma-separated values: {error}.") from None
     finally:
         csv.field_size_limit(old)
-    lines = [
+    filled = [
         (place, row) for place, row in enumerate(lines, 1) if any(cell.strip() for cell in row)
     ]
-    columns = [plain(cell, delimiter).strip() for cell in lines[0][1]] if lines else []
+    columns = [plain(cell, delimiter).strip() for cell in filled[0][1]] if filled else []
     for column in needed:
         if column not in columns:
             raise TableError(f"{name} has no column {column!r}; it needs {', '.join(needed)}.")
@@ -96,7 +96,7 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
         twice = max(columns, key=Counter(columns).__getitem__)
         raise TableError(f"{name} has two columns {twice!r}; every column needs a name of its own.")
     rows = []
-    for place, row in lines[1:]:
+    for place, row in filled[1:]:
         if any(cell.strip() for cell in row[len(columns) :]):
             raise TableError(
                 f"{name}, row {place}: it has {len(row)} cells, and there are {len(columns)} "

@@ -109,7 +109,7 @@ def tokens(source: str, keep: Set[str] = frozenset()) -> list[Token]:
 def _split(source: str) -> list[tuple[str, str, int]]:
     found, line = [], 0
     for match in _TOKEN.finditer(source):
-        kind, text = match.lastgroup, match[0]
+        kind, text = str(match.lastgroup), match[0]  # every alternative has a name
         if kind != "skip":
             found.append((kind, text, line))
         line += text.count("\n")
