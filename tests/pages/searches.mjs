@@ -4,4 +4,13 @@ import { readFileSync } from "node:fs";
 import { find, open } from "../../lib/handful/page/search/find.js";
 
 const book = open(JSON.parse(readFileSync(process.argv[2], "utf8")));
-process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map((query) => find(book, query).results.filter(({ folded }) => !folded).slice(0, 3).map(({ entry }) => entry.address))));
+process.stdout.write(
+  JSON.stringify(
+    JSON.parse(readFileSync(0, "utf8")).map((query) =>
+      find(book, query)
+        .results.filter(({ folded }) => !folded)
+        .slice(0, 3)
+        .map(({ entry }) => entry.address),
+    ),
+  ),
+);

@@ -7,7 +7,14 @@
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
 // The scenario rows are imported as "handful-rows"; page/build.py writes them first.
-import { existsSync, mkdirSync, readFileSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+  copyFileSync,
+  readdirSync,
+} from "node:fs";
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -21,11 +28,16 @@ mkdirSync(out, { recursive: true });
 // A sheet beside a module of the same name belongs to it, imported there or not.
 const text = (name) => (existsSync(join(page, name)) ? readFileSync(join(page, name), "utf8") : "");
 const withStyle = (module, style) =>
-  [existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "",
-   existsSync(join(page, module)) ? `export { default } from "./${module}";` : "export default {};"].join("\n");
+  [
+    existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "",
+    existsSync(join(page, module))
+      ? `export { default } from "./${module}";`
+      : "export default {};",
+  ].join("\n");
 const entries = {
   study: 'export * from "./study/study.js";',
-  ahead: 'import { openDatabase } from "./study/database.js"; window.studyOpening = openDatabase(); window.studyOpening.catch(() => {});',
+  ahead:
+    'import { openDatabase } from "./study/database.js"; window.studyOpening = openDatabase(); window.studyOpening.catch(() => {});',
   search: 'export * from "./search/search.js";',
   python: 'export * from "./python/cells.js";',
   handful: `import "./house.css"; import "./house.js";
@@ -57,12 +69,20 @@ for (const [name, contents] of Object.entries(entries)) {
   });
   for (const { inputs } of Object.values(result.metafile.outputs))
     for (const [input, { bytesInOutput }] of Object.entries(inputs))
-      if (bytesInOutput && input.includes("node_modules/")) held.add(input.match(/.*node_modules\/((@[^/]+\/)?[^/]+)/)[1]);
+      if (bytesInOutput && input.includes("node_modules/"))
+        held.add(input.match(/.*node_modules\/((@[^/]+\/)?[^/]+)/)[1]);
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
   const late = ["study", "search", "python"].includes(name);
-  if (late) marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(createHash("sha256").update(readFileSync(join(out, `${name}.js`))).digest("hex").slice(0, 8));
+  if (late)
+    marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(
+      createHash("sha256")
+        .update(readFileSync(join(out, `${name}.js`)))
+        .digest("hex")
+        .slice(0, 8),
+    );
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
-  if (!late && name !== "ahead" && !existsSync(join(out, `${name}.css`))) writeFileSync(join(out, `${name}.css`), "");
+  if (!late && name !== "ahead" && !existsSync(join(out, `${name}.css`)))
+    writeFileSync(join(out, `${name}.css`), "");
 }
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
@@ -70,7 +90,9 @@ copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
 // What the scripts and sheets hold of others goes under its licence, which stands beside them; licences.py adds to it.
 const packages = join(page, "../../../node_modules");
 const notices = [...held].sort().map((name) => {
-  const file = readdirSync(join(packages, name)).find((entry) => /^licen[cs]e(\.txt|\.md)?$/i.test(entry));
+  const file = readdirSync(join(packages, name)).find((entry) =>
+    /^licen[cs]e(\.txt|\.md)?$/i.test(entry),
+  );
   const rule = "=".repeat(78);
   return `${rule}\n${name}\n${rule}\n\n${OWNERS[name] || ""}${readFileSync(join(packages, name, file), "utf8").trim()}`;
 });
@@ -78,9 +100,14 @@ writeFileSync(join(out, "licences.txt"), `${notices.join("\n\n\n")}\n`);
 
 // KaTeX's sheet with the one font format that every browser of the last ten years reads.
 const katex = dirname(createRequire(import.meta.url).resolve("katex"));
-const sheet = readFileSync(join(katex, "katex.min.css"), "utf8")
-  .replace(/,url\([^)]+\.(woff|ttf)\) format\("[^"]+"\)/g, "");
+const sheet = readFileSync(join(katex, "katex.min.css"), "utf8").replace(
+  /,url\([^)]+\.(woff|ttf)\) format\("[^"]+"\)/g,
+  "",
+);
 mkdirSync(join(out, "katex", "fonts"), { recursive: true });
-writeFileSync(join(out, "katex", "katex.css"), (await transform(sheet, { loader: "css", minify: true })).code);
+writeFileSync(
+  join(out, "katex", "katex.css"),
+  (await transform(sheet, { loader: "css", minify: true })).code,
+);
 for (const font of readdirSync(join(katex, "fonts")).filter((name) => name.endsWith(".woff2")))
   copyFileSync(join(katex, "fonts", font), join(out, "katex", "fonts", font));

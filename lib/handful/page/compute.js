@@ -48,7 +48,12 @@ export class Values {
     if (base === undefined) this.cache.set(key, (base = this.lookUp(state, own)));
     const old = this.mix < 1 ? this.from?.get(key) : null;
     if (!old || !base) return base;
-    return Object.fromEntries(Object.entries(base).map(([name, value]) => [name, between(old[name] ?? value, value, this.mix)]));
+    return Object.fromEntries(
+      Object.entries(base).map(([name, value]) => [
+        name,
+        between(old[name] ?? value, value, this.mix),
+      ]),
+    );
   }
 
   lookUp(state, own) {
@@ -57,8 +62,10 @@ export class Values {
     Object.assign(picked, own);
     const all = { ...store.choice, ...picked };
     if (lacks(all.hardware, all.precision)) return null;
-    const base = { ...this.spec.values }, found = store.values(picked);
-    for (const [name, value] of Object.entries(found)) if (this.symbols.has(name)) base[name] = value;
+    const base = { ...this.spec.values },
+      found = store.values(picked);
+    for (const [name, value] of Object.entries(found))
+      if (this.symbols.has(name)) base[name] = value;
     // What this chip or model has not (a price, experts) must not linger from the build.
     for (const name of supplied) if (!(name in found)) delete base[name];
     return Object.assign(base, this.fixed);
@@ -69,7 +76,8 @@ export class Values {
     if (!base) return null;
     const values = { ...base };
     for (const control of this.sliders) values[control.name] = state[control.name];
-    for (const { name, options, rows } of this.pickers) Object.assign(values, rows[options.findIndex((o) => o.value === state[name])]);
+    for (const { name, options, rows } of this.pickers)
+      Object.assign(values, rows[options.findIndex((o) => o.value === state[name])]);
     if (own?.context !== undefined) values.context = own.context;
     if (this.spec.x) values[this.spec.x.name] = state[this.spec.x.name];
     return given ? Object.assign(values, given) : values;
@@ -78,7 +86,11 @@ export class Values {
   // One formula's value, with what is its own held; NaN where there is none.
   scalar(entry, f, state) {
     const values = this.values(state, entry.given, entry.scenario);
-    try { return values ? f(values) : NaN; } catch { return NaN; }
+    try {
+      return values ? f(values) : NaN;
+    } catch {
+      return NaN;
+    }
   }
 }
 
@@ -89,14 +101,28 @@ export class Model extends Values {
     this.checks = new Set(spec.controls.filter((c) => c.type === "check").map((c) => c.name));
     const { name, points } = spec.x;
     this.curves = spec.curves.map((curve, index) => ({
-      ...curve, index, role: curve.role || "part", sweep: compileSweep(curve.tree, name, points), at: compile(curve.tree),
+      ...curve,
+      index,
+      role: curve.role || "part",
+      sweep: compileSweep(curve.tree, name, points),
+      at: compile(curve.tree),
       across: spec.across ? compileSweep(spec.across.tree, name, points) : null,
     }));
     this.across = spec.across ? compile(spec.across.tree) : null;
     this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
-    this.dots = spec.dots ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) } : null;
+    this.dots = spec.dots
+      ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) }
+      : null;
     // Fixed points: they keep the colours after the curves', group by group.
-    this.points = (spec.points || []).flatMap(({ at }, i) => at.map(([x, y, label = ""], k) => ({ label, key: `${i} ${k}`, x, y, index: spec.curves.length + i })));
+    this.points = (spec.points || []).flatMap(({ at }, i) =>
+      at.map(([x, y, label = ""], k) => ({
+        label,
+        key: `${i} ${k}`,
+        x,
+        y,
+        index: spec.curves.length + i,
+      })),
+    );
   }
 
   // A dot for each row, the reader's own too where every row has one.
@@ -105,19 +131,25 @@ export class Model extends Values {
     const { over, rows: only, given } = this.dots;
     if (this.dottedAt !== store.version) {
       this.dottedAt = store.version;
-      this.dotted = rows[over].filter((row) => !only || only.includes(row.name)).map((row) => ({ name: called(row), entry: { given, scenario: { [over]: row.name } } }));
+      this.dotted = rows[over]
+        .filter((row) => !only || only.includes(row.name))
+        .map((row) => ({ name: called(row), entry: { given, scenario: { [over]: row.name } } }));
     }
     return this.dotted;
   }
 
   // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be computed.
   evaluate(state) {
-    const cursor = state[this.spec.x.name], shared = this.values(state);
+    const cursor = state[this.spec.x.name],
+      shared = this.values(state);
     // Where nothing but the cursor has moved, the curves stand as they are, in the same arrays.
-    const { [this.spec.x.name]: _, ...others } = state, key = JSON.stringify([others, store.version, this.mix]), same = key === this.swept;
+    const { [this.spec.x.name]: _, ...others } = state,
+      key = JSON.stringify([others, store.version, this.mix]),
+      same = key === this.swept;
     this.swept = key;
     const out = { curves: [], marks: [], readouts: [], dots: [], problem: "", key };
-    const valuesFor = (entry) => (entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared);
+    const valuesFor = (entry) =>
+      entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared;
     let common = null;
     for (const curve of this.curves) {
       if (this.checks.has(curve.id) && state[curve.id] === false) continue;
@@ -129,22 +161,43 @@ export class Model extends Values {
       }
       try {
         const ys = same ? curve.ys : curve.sweep(values, this.grid);
-        const xs = same ? curve.xs : !curve.across ? this.grid : values === shared && common ? common : curve.across(values, this.grid);
+        const xs = same
+          ? curve.xs
+          : !curve.across
+            ? this.grid
+            : values === shared && common
+              ? common
+              : curve.across(values, this.grid);
         if (values === shared) common = xs;
         Object.assign(curve, { xs, ys });
-        out.curves.push({ curve, xs, ys, y: curve.at(values), x: this.across ? this.across(values) : cursor, ...bandAt(curve, values) });
+        out.curves.push({
+          curve,
+          xs,
+          ys,
+          y: curve.at(values),
+          x: this.across ? this.across(values) : cursor,
+          ...bandAt(curve, values),
+        });
       } catch (error) {
-        out.problem ||= error.message.includes("'device_price'") ? "No price is known for this chip, so its costs are left blank." : error.message;
+        out.problem ||= error.message.includes("'device_price'")
+          ? "No price is known for this chip, so its costs are left blank."
+          : error.message;
       }
     }
     const scalar = (entry, f) => {
       if (entry.given || entry.scenario) return this.scalar(entry, f, state);
-      try { return shared ? f(shared) : NaN; } catch { return NaN; }
+      try {
+        return shared ? f(shared) : NaN;
+      } catch {
+        return NaN;
+      }
     };
     for (const mark of this.marks) out.marks.push({ mark, value: scalar(mark, mark.at) });
-    for (const readout of this.readouts) out.readouts.push({ readout, value: scalar(readout, readout.at) });
+    for (const readout of this.readouts)
+      out.readouts.push({ readout, value: scalar(readout, readout.at) });
     for (const { name, entry } of this.dotRows) {
-      const x = scalar(entry, this.dots.atX), y = scalar(entry, this.dots.atY);
+      const x = scalar(entry, this.dots.atX),
+        y = scalar(entry, this.dots.atY);
       if (Number.isFinite(x) && Number.isFinite(y)) out.dots.push({ label: name, key: name, x, y });
     }
     out.dots.push(...this.points);
@@ -153,36 +206,62 @@ export class Model extends Values {
 
   // What the plot shows, in words: the same sentence as Explorer.alt_text.
   words(state, result = this.evaluate(state)) {
-    const { spec } = this, shown = result.curves;
+    const { spec } = this,
+      shown = result.curves;
     if (!shown.length) return "No curve is shown.";
-    const lead = shown.find((c) => c.curve.role === "total") || shown[0], name = lower(spec.x.title), { unit, log } = spec.x;
+    const lead = shown.find((c) => c.curve.role === "total") || shown[0],
+      name = lower(spec.x.title),
+      { unit, log } = spec.x;
     const course = (ys, yUnit) => describe(this.grid, ys, name, unit, yUnit, log);
-    const text = spec.across ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ${course(lead.ys, spec.y.unit)}.`
+    const text = spec.across
+      ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ${course(lead.ys, spec.y.unit)}.`
       : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
     const values = shown.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join("; ");
     const groups = (spec.points || []).map(({ label, at }) => {
-      const [least, most] = [Math.min, Math.max].map((end) => formatValue(end(...at.map((p) => p[1])), spec.y.unit));
+      const [least, most] = [Math.min, Math.max].map((end) =>
+        formatValue(end(...at.map((p) => p[1])), spec.y.unit),
+      );
       return ` ${capital(label)}: ${at.length} points from ${least} to ${most}.`;
     });
-    const bands = shown.filter((c) => c.of).map(({ curve, y, band, of }) =>
-      ` ${capital(band ? `${curve.band_label} ${band.map((end) => formatValue(y * end, spec.y.unit, 2)).join(" to ")}: ${of}` : of)}.`);
+    const bands = shown
+      .filter((c) => c.of)
+      .map(
+        ({ curve, y, band, of }) =>
+          ` ${capital(band ? `${curve.band_label} ${band.map((end) => formatValue(y * end, spec.y.unit, 2)).join(" to ")}: ${of}` : of)}.`,
+      );
     return `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ${values}.${bands.join("")}${groups.join("")}`;
   }
 
   // Head and rows of the data table.
   table(state) {
-    const { spec } = this, { curves } = this.evaluate(state);
-    const head = [spec.x.title, ...(spec.across ? [spec.across.title] : []), ...curves.map((c) => c.curve.label)];
+    const { spec } = this,
+      { curves } = this.evaluate(state);
+    const head = [
+      spec.x.title,
+      ...(spec.across ? [spec.across.title] : []),
+      ...curves.map((c) => c.curve.label),
+    ];
     const body = spec.x.stops.map((stop) => {
-      const at = (c, f) => f({ ...this.values(state, c.curve.given, c.curve.scenario), [spec.x.name]: stop });
-      return [formatValue(stop, spec.x.unit), ...(spec.across && curves.length ? [formatValue(at(curves[0], this.across), spec.across.unit)] : []),
-        ...curves.map((c) => formatValue(at(c, c.curve.at), spec.y.unit))];
+      const at = (c, f) =>
+        f({ ...this.values(state, c.curve.given, c.curve.scenario), [spec.x.name]: stop });
+      return [
+        formatValue(stop, spec.x.unit),
+        ...(spec.across && curves.length
+          ? [formatValue(at(curves[0], this.across), spec.across.unit)]
+          : []),
+        ...curves.map((c) => formatValue(at(c, c.curve.at), spec.y.unit)),
+      ];
     });
     const groups = spec.points || [];
     for (const row of body) row.push(...groups.map(() => ""));
     groups.forEach(({ at }, i) => {
       for (const [x, y, ...label] of at) {
-        body.push([[formatValue(x, spec.x.unit), ...label].join(", "), ...Array(head.length - 1 + i).fill(""), formatValue(y, spec.y.unit), ...Array(groups.length - 1 - i).fill("")]);
+        body.push([
+          [formatValue(x, spec.x.unit), ...label].join(", "),
+          ...Array(head.length - 1 + i).fill(""),
+          formatValue(y, spec.y.unit),
+          ...Array(groups.length - 1 - i).fill(""),
+        ]);
       }
     });
     return { head: [...head, ...groups.map((group) => group.label)], body };
@@ -191,19 +270,26 @@ export class Model extends Values {
 
 // The ends of an axis that show these arrays.  A log axis leaves out what lies far below the leading curves.
 export function extent(arrays, leading, log, low, high) {
-  let a = Infinity, b = -Infinity, lead = Infinity;
+  let a = Infinity,
+    b = -Infinity,
+    lead = Infinity;
   const least = log ? 0 : -Infinity;
   for (const array of arrays) {
     for (let i = 0; i < array.length; i++) {
       const v = array[i];
-      if (v > least && v < Infinity) { if (v < a) a = v; if (v > b) b = v; }
+      if (v > least && v < Infinity) {
+        if (v < a) a = v;
+        if (v > b) b = v;
+      }
     }
   }
-  for (const array of leading) for (let i = 0; i < array.length; i++) if (array[i] > least && array[i] < lead) lead = array[i];
+  for (const array of leading)
+    for (let i = 0; i < array.length; i++) if (array[i] > least && array[i] < lead) lead = array[i];
   if (a === Infinity) return [low ?? 1, high ?? 10];
   if (log) {
     if (lead < Infinity) a = Math.max(a, lead / 30);
-    a /= 1.25; b *= 1.25;
+    a /= 1.25;
+    b *= 1.25;
     if (b / a < 10) [a, b] = [Math.sqrt((a * b) / 10), Math.sqrt(a * b * 10)];
   } else {
     b += (b - Math.min(a, 0)) * 0.06 || 1;

@@ -3,7 +3,10 @@
 
 // [family of model types, what it means for the shape].  Later entries win.
 const TYPES = [
-  [/^(llama|mistral|mixtral|olmo|starcoder2|gemma|qwen|phi3|deepseek|kimi|glm|gpt_oss|mimo$|minimax|hunyuan|granite|internlm|yi|smollm|exaone|cohere|gpt2|gpt_bigcode|longcat|dots1|ernie|seed_oss|ministral)/, {}],
+  [
+    /^(llama|mistral|mixtral|olmo|starcoder2|gemma|qwen|phi3|deepseek|kimi|glm|gpt_oss|mimo$|minimax|hunyuan|granite|internlm|yi|smollm|exaone|cohere|gpt2|gpt_bigcode|longcat|dots1|ernie|seed_oss|ministral)/,
+    {},
+  ],
   [/^qwen2/, { attention_bias: "qkv" }],
   [/^qwen3|^gemma3|^olmo2/, { qk_norm: true }],
   [/^gemma([23]|_|$)|^cohere|^gpt2|^gpt_bigcode/, { tied_embeddings: true }],
@@ -12,19 +15,44 @@ const TYPES = [
   [/^glm.*moe/, { router_bias: true }],
   [/^llama4/, { shared_experts: 1 }],
   [/^(gpt2|gpt_bigcode)/, { attention_bias: "all", ffn_bias: true, norm_bias: true, gated: false }],
-  [/^starcoder2/, { attention_bias: "all", ffn_bias: true, norm_bias: true, gated: false, tied_embeddings: true }],
+  [
+    /^starcoder2/,
+    { attention_bias: "all", ffn_bias: true, norm_bias: true, gated: false, tied_embeddings: true },
+  ],
 ];
 
 // Keys that hold a field under another name, in order of preference.
 const NAMES = {
-  layers: ["num_hidden_layers", "n_layer", "n_layers", "num_layers"], d_model: ["hidden_size", "n_embd", "d_model", "dim"],
-  heads: ["num_attention_heads", "n_head", "n_heads"], kv_heads: ["num_key_value_heads", "n_kv_heads", "num_kv_heads"],
-  head_dim: ["head_dim", "attention_head_dim"], vocab: ["vocab_size"], max_context: ["max_position_embeddings", "n_positions", "max_seq_len"],
-  width: ["intermediate_size", "n_inner", "ffn_dim"], dense_width: ["dense_intermediate_size", "intermediate_size_mlp"], routed_experts: ["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"],
-  active_experts: ["num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_topk", "moe_top_k", "top_k_experts"],
-  shared_experts: ["n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts"],
+  layers: ["num_hidden_layers", "n_layer", "n_layers", "num_layers"],
+  d_model: ["hidden_size", "n_embd", "d_model", "dim"],
+  heads: ["num_attention_heads", "n_head", "n_heads"],
+  kv_heads: ["num_key_value_heads", "n_kv_heads", "num_kv_heads"],
+  head_dim: ["head_dim", "attention_head_dim"],
+  vocab: ["vocab_size"],
+  max_context: ["max_position_embeddings", "n_positions", "max_seq_len"],
+  width: ["intermediate_size", "n_inner", "ffn_dim"],
+  dense_width: ["dense_intermediate_size", "intermediate_size_mlp"],
+  routed_experts: ["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"],
+  active_experts: [
+    "num_experts_per_tok",
+    "num_experts_per_token",
+    "experts_per_token",
+    "moe_topk",
+    "moe_top_k",
+    "top_k_experts",
+  ],
+  shared_experts: [
+    "n_shared_experts",
+    "num_shared_experts",
+    "num_shared_expert",
+    "moe_num_shared_experts",
+  ],
   expert_dim: ["moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size"],
-  kv_lora_rank: ["kv_lora_rank"], q_lora_rank: ["q_lora_rank"], rope_dim: ["qk_rope_head_dim"], nope_dim: ["qk_nope_head_dim"], v_head_dim: ["v_head_dim"],
+  kv_lora_rank: ["kv_lora_rank"],
+  q_lora_rank: ["q_lora_rank"],
+  rope_dim: ["qk_rope_head_dim"],
+  nope_dim: ["qk_nope_head_dim"],
+  v_head_dim: ["v_head_dim"],
 };
 
 // Read below by name; and what changes no count.
@@ -33,7 +61,8 @@ const READ = `model_type architectures tie_word_embeddings sliding_window use_sl
  mlp_bias use_qk_norm qk_norm multi_query topk_method use_routing_bias shared_expert_intermediate_size shared_intermediate_size use_cla cla_share_factor
  num_nextn_predict_layers num_mtp_modules quantization_config compression_config is_encoder_decoder name_or_path _name_or_path text_config llm_config language_config
  mlp_layer_types head_dim_v query_pre_attn_scalar qk_head_dim use_mla`;
-const HARMLESS = new RegExp(`^(_.*|.*token_id|.*_token|.*token_index|torch_dtype|dtype|transformers_version|transformers\\.js_config|use_cache|hidden_act|hidden_activation|activation_function|
+const HARMLESS = new RegExp(
+  `^(_.*|.*token_id|.*_token|.*token_index|torch_dtype|dtype|transformers_version|transformers\\.js_config|use_cache|hidden_act|hidden_activation|activation_function|
 |scoring_func|scoring_type|norm_topk_prob|routed_scaling_factor|n_group|topk_group|ep_size|aux_loss_alpha|seq_aux|router_.*|output_router_logits|moe_router_.*|.*aux_loss.*|.*loss_coef
 |rope_.*|.*_rope_base.*|.*rope_theta|rotary_.*|rotary_dim|partial_rotary_factor|.*norm_eps.*|.*layernorm_epsilon|layer_norm_epsilon|layer_norm_eps|rms_norm_eps|norm_epsilon|initializer_.*
 |attention_dropout|.*_dropout|.*_pdrop|dropout|resid_.*|embd_.*|pretraining_tp|attn_implementation|auto_map|.*softcapping|attn_logit.*|final_logit.*|attention_multiplier
@@ -42,57 +71,130 @@ const HARMLESS = new RegExp(`^(_.*|.*token_id|.*_token|.*token_index|torch_dtype
 |length_penalty|max_length|min_length|num_beam.*|num_return_sequences|.*_penalty|temperature|top_k|top_p|typical_p|pruned_heads|prefix|no_repeat.*|do_sample|early_stopping|use_mtp|swiglu_alpha
 |indexer_rope_interleave|num_logits_to_keep|rescale_prenorm_residual|mamba_ssm_dtype|attn_temperature.*|floor_scale|max_window_size|head_dtype|torchscript|chunk_size_feed_forward|is_decoder|add_cross_attention|mtp_transformer_layers|inference_runner|runner_type|validate_runner_input|attention_type|attn_type_list|layernorm_.*_(alpha|beta)|use_rope|rope
 |postnorm|shared_moe_mode|max_model_len|num_hidden_layers_.*|tokenizer_class|transformers|group_size|use_bidirectional_attention|moe_k|kv_channels|mlp_hidden_act|position_embedding_type|inner_dim|norm_type|use_mixed_mlp_moe|moe_drop_tokens|moe_random_routing_dropped_token|capacity_factor|anyres.*|num_media_embeds
-|use_parallel_residual|parallel_attn|mlp_type|residual_dropout|embedding_dropout|attention_head_type|temperature_tuning_scale)$`.replaceAll("\n", ""));
+|use_parallel_residual|parallel_attn|mlp_type|residual_dropout|embedding_dropout|attention_head_type|temperature_tuning_scale)$`.replaceAll(
+    "\n",
+    "",
+  ),
+);
 
 // Layers that differ from each other in more than a window: no shape describes them.
-const UNLIKE = ["block_configs", "hybrid_override_pattern", "hybrid_layer_pattern", "layers_block_type", "linear_attn_config", "compress_ratios", "attn_layer_period"];
+const UNLIKE = [
+  "block_configs",
+  "hybrid_override_pattern",
+  "hybrid_layer_pattern",
+  "layers_block_type",
+  "linear_attn_config",
+  "compress_ratios",
+  "attn_layer_period",
+];
 
 const count = (value) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
-const listed = (names) => names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
+const listed = (names) =>
+  names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
 
 // → { given, notes } or { problem }.
 export function readConfig(text) {
   let config;
   // Python also writes Infinity and NaN, which JSON does not know.
-  try { config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$1null")); } catch (error) { return { problem: `This is no JSON: ${error.message.split("\n")[0].slice(0, 90).replace(/\.$/, "")}.` }; }
-  if (typeof config !== "object" || config === null || Array.isArray(config)) return { problem: "A config.json is one object in braces; this is something else." };
-  const notes = [], outer = config;
-  const inner = ["text_config", "llm_config", "language_config"].find((key) => config[key] && typeof config[key] === "object");
+  try {
+    config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$1null"));
+  } catch (error) {
+    return {
+      problem: `This is no JSON: ${error.message.split("\n")[0].slice(0, 90).replace(/\.$/, "")}.`,
+    };
+  }
+  if (typeof config !== "object" || config === null || Array.isArray(config))
+    return { problem: "A config.json is one object in braces; this is something else." };
+  const notes = [],
+    outer = config;
+  const inner = ["text_config", "llm_config", "language_config"].find(
+    (key) => config[key] && typeof config[key] === "object",
+  );
   if (inner) {
-    const others = Object.keys(outer).filter((key) => /_config$/.test(key) && key !== inner && !/quantization|compression/.test(key) && typeof outer[key] === "object");
+    const others = Object.keys(outer).filter(
+      (key) =>
+        /_config$/.test(key) &&
+        key !== inner &&
+        !/quantization|compression/.test(key) &&
+        typeof outer[key] === "object",
+    );
     config = { tie_word_embeddings: outer.tie_word_embeddings, ...config[inner] };
     if (config.tie_word_embeddings === undefined) delete config.tie_word_embeddings;
-    notes.push(`Only the language model in ${inner} is counted${others.length ? `; left out: ${listed(others)}` : ""}.`);
+    notes.push(
+      `Only the language model in ${inner} is counted${others.length ? `; left out: ${listed(others)}` : ""}.`,
+    );
   }
-  if (config.is_encoder_decoder) return { problem: "This model has an encoder beside its decoder, and the page counts decoders only." };
+  if (config.is_encoder_decoder)
+    return {
+      problem: "This model has an encoder beside its decoder, and the page counts decoders only.",
+    };
   const unlike = UNLIKE.filter((key) => config[key]);
-  if (unlike.length) return { problem: `The layers of this model are of different kinds (${listed(unlike)}), which no shape of this page describes, so nothing was filled in.` };
+  if (unlike.length)
+    return {
+      problem: `The layers of this model are of different kinds (${listed(unlike)}), which no shape of this page describes, so nothing was filled in.`,
+    };
   const used = new Set(READ.split(/\s+/));
   const take = (name) => {
     let found;
-    for (const key of NAMES[name]) { used.add(key); if (found === undefined) found = count(config[key]); }
+    for (const key of NAMES[name]) {
+      used.add(key);
+      if (found === undefined) found = count(config[key]);
+    }
     return found;
   };
-  const given = Object.fromEntries(Object.keys(NAMES).map((name) => [name, take(name)]).filter(([, value]) => value !== undefined));
-  for (const name of ["layers", "d_model", "heads", "vocab"]) if (given[name] === undefined) return { problem: `This configuration has no ${NAMES[name][0]}, so its shape cannot be read.` };
+  const given = Object.fromEntries(
+    Object.keys(NAMES)
+      .map((name) => [name, take(name)])
+      .filter(([, value]) => value !== undefined),
+  );
+  for (const name of ["layers", "d_model", "heads", "vocab"])
+    if (given[name] === undefined)
+      return {
+        problem: `This configuration has no ${NAMES[name][0]}, so its shape cannot be read.`,
+      };
 
-  const type = String(config.model_type || ""), known = TYPES.filter(([family]) => family.test(type));
-  if (!known.length) notes.push(type ? `The model type “${type.slice(0, 40)}” is not one that this page knows; it is read like Llama: gates, two norms a layer, no biases.` : "No model_type is given; the model is read like Llama: gates, two norms a layer, no biases.");
+  const type = String(config.model_type || ""),
+    known = TYPES.filter(([family]) => family.test(type));
+  if (!known.length)
+    notes.push(
+      type
+        ? `The model type “${type.slice(0, 40)}” is not one that this page knows; it is read like Llama: gates, two norms a layer, no biases.`
+        : "No model_type is given; the model is read like Llama: gates, two norms a layer, no biases.",
+    );
   for (const [, means] of known) Object.assign(given, means);
   const { width, dense_width: wide } = given;
   delete given.width;
   delete given.dense_width;
   attention(config, type, given, notes);
   feedForward(config, given, width, wide ?? width, notes);
-  if (typeof config.tie_word_embeddings === "boolean") given.tied_embeddings = config.tie_word_embeddings;
-  else notes.push(`tie_word_embeddings is not given; for this type the embeddings are taken as ${given.tied_embeddings ? "tied" : "not tied"}.`);
+  if (typeof config.tie_word_embeddings === "boolean")
+    given.tied_embeddings = config.tie_word_embeddings;
+  else
+    notes.push(
+      `tie_word_embeddings is not given; for this type the embeddings are taken as ${given.tied_embeddings ? "tied" : "not tied"}.`,
+    );
   if (/^(gpt2|gpt_bigcode)/.test(type)) given.learned_positions = given.max_context;
   const beside = count(config.num_nextn_predict_layers) || count(config.num_mtp_modules);
-  if (beside) notes.push(`Left out: ${beside === 1 ? "a module" : `${beside} modules`} that predict${beside === 1 ? "s" : ""} further tokens beside the model.`);
-  const packed = config.quantization_config || config.compression_config || outer.quantization_config;
-  if (packed) notes.push(`The weights are stored in ${String(packed.fmt || packed.quant_method || "another precision").slice(0, 30)}; the precision is chosen in the bar.`);
-  const odd = Object.keys(config).filter((key) => !used.has(key) && !HARMLESS.test(key) && config[key] !== null && config[key] !== false && config[key] !== 0);
-  if (odd.length) notes.push(`Not counted, because this page does not know what they add: ${listed(odd)}.`);
+  if (beside)
+    notes.push(
+      `Left out: ${beside === 1 ? "a module" : `${beside} modules`} that predict${beside === 1 ? "s" : ""} further tokens beside the model.`,
+    );
+  const packed =
+    config.quantization_config || config.compression_config || outer.quantization_config;
+  if (packed)
+    notes.push(
+      `The weights are stored in ${String(packed.fmt || packed.quant_method || "another precision").slice(0, 30)}; the precision is chosen in the bar.`,
+    );
+  const odd = Object.keys(config).filter(
+    (key) =>
+      !used.has(key) &&
+      !HARMLESS.test(key) &&
+      config[key] !== null &&
+      config[key] !== false &&
+      config[key] !== 0,
+  );
+  if (odd.length)
+    notes.push(`Not counted, because this page does not know what they add: ${listed(odd)}.`);
   const path = config._name_or_path || config.name_or_path;
   if (typeof path === "string" && path) given.name = path.split("/").pop();
   return { given, notes };
@@ -101,17 +203,26 @@ export function readConfig(text) {
 function attention(config, type, given, notes) {
   if (given.kv_heads === undefined) given.kv_heads = config.multi_query ? 1 : given.heads;
   if (given.kv_lora_rank) {
-    for (const [name, key] of [["rope_dim", "qk_rope_head_dim"], ["nope_dim", "qk_nope_head_dim"], ["v_head_dim", "v_head_dim"]]) if (given[name] === undefined) notes.push(`Latent attention is described without ${key}.`);
+    for (const [name, key] of [
+      ["rope_dim", "qk_rope_head_dim"],
+      ["nope_dim", "qk_nope_head_dim"],
+      ["v_head_dim", "v_head_dim"],
+    ])
+      if (given[name] === undefined) notes.push(`Latent attention is described without ${key}.`);
   } else {
     if (given.head_dim === undefined && given.d_model % given.heads === 0) {
       given.head_dim = given.d_model / given.heads;
-      notes.push(`head_dim is not given; it is taken as hidden_size over heads, ${given.head_dim}.`);
+      notes.push(
+        `head_dim is not given; it is taken as hidden_size over heads, ${given.head_dim}.`,
+      );
     }
-    if (given.v_head_dim && given.v_head_dim !== given.head_dim) notes.push("Not counted: values of another size than keys (v_head_dim).");
+    if (given.v_head_dim && given.v_head_dim !== given.head_dim)
+      notes.push("Not counted: values of another size than keys (v_head_dim).");
     for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) delete given[name];
   }
   const biased = config.attention_bias ?? config.qkv_bias ?? config.use_bias;
-  if (biased === true && !given.attention_bias) given.attention_bias = /^glm|^internlm/.test(type) || config.qkv_bias ? "qkv" : "all";
+  if (biased === true && !given.attention_bias)
+    given.attention_bias = /^glm|^internlm/.test(type) || config.qkv_bias ? "qkv" : "all";
   if (biased === false) given.attention_bias = "none";
   if (config.use_qk_norm === true || config.qk_norm === true) given.qk_norm = true;
   if (config.use_cla && config.cla_share_factor > 1) given.layers_per_kv = config.cla_share_factor;
@@ -119,30 +230,52 @@ function attention(config, type, given, notes) {
 }
 
 function windows(config, type, given, notes) {
-  const window = count(config.sliding_window), kinds = Array.isArray(config.layer_types) ? config.layer_types : null;
+  const window = count(config.sliding_window),
+    kinds = Array.isArray(config.layer_types) ? config.layer_types : null;
   if (kinds) {
-    const fixed = kinds.filter((kind) => /linear|mamba|recurrent/.test(kind)).length, odd = [...new Set(kinds.filter((kind) => !/^(full|sliding)_attention$|linear|mamba|recurrent/.test(kind)))];
-    if (odd.length) notes.push(`Layers of kind ${listed(odd.map(String))} are counted as full attention.`);
+    const fixed = kinds.filter((kind) => /linear|mamba|recurrent/.test(kind)).length,
+      odd = [
+        ...new Set(
+          kinds.filter((kind) => !/^(full|sliding)_attention$|linear|mamba|recurrent/.test(kind)),
+        ),
+      ];
+    if (odd.length)
+      notes.push(`Layers of kind ${listed(odd.map(String))} are counted as full attention.`);
     if (fixed) {
       Object.assign(given, { window_tokens: 1, full_attention_layers: given.layers - fixed });
-      notes.push(`${fixed} layers keep a state of fixed size instead of a cache: they are entered as layers with a window of one token, so the growing cache is right and the weights are only roughly so.`);
+      notes.push(
+        `${fixed} layers keep a state of fixed size instead of a cache: they are entered as layers with a window of one token, so the growing cache is right and the weights are only roughly so.`,
+      );
       return;
     }
     const sliding = kinds.filter((kind) => kind === "sliding_attention").length;
-    if (sliding && window) Object.assign(given, { window_tokens: window, full_attention_layers: given.layers - sliding });
+    if (sliding && window)
+      Object.assign(given, {
+        window_tokens: window,
+        full_attention_layers: given.layers - sliding,
+      });
     return;
   }
   if (!window || config.use_sliding_window === false) return;
   given.window_tokens = window;
-  const every = count(config.sliding_window_pattern) ?? count(config._sliding_window_pattern) ?? (/^gemma2/.test(type) ? 2 : /^gemma3/.test(type) ? 6 : undefined);
+  const every =
+    count(config.sliding_window_pattern) ??
+    count(config._sliding_window_pattern) ??
+    (/^gemma2/.test(type) ? 2 : /^gemma3/.test(type) ? 6 : undefined);
   const first = count(config.max_window_layers);
   if (every > 1) given.full_attention_layers = Math.floor(given.layers / every);
-  else if (/^qwen2/.test(type) && first !== undefined) given.full_attention_layers = Math.min(first, given.layers);
+  else if (/^qwen2/.test(type) && first !== undefined)
+    given.full_attention_layers = Math.min(first, given.layers);
   else {
     given.full_attention_layers = 0;
-    notes.push(`A window of ${window} tokens is given and no pattern, so all layers are taken as windowed.`);
+    notes.push(
+      `A window of ${window} tokens is given and no pattern, so all layers are taken as windowed.`,
+    );
   }
-  if (given.full_attention_layers === given.layers) { delete given.window_tokens; delete given.full_attention_layers; }
+  if (given.full_attention_layers === given.layers) {
+    delete given.window_tokens;
+    delete given.full_attention_layers;
+  }
 }
 
 function feedForward(config, given, width, wide, notes) {
@@ -150,24 +283,57 @@ function feedForward(config, given, width, wide, notes) {
   if (given.routed_experts > 1) {
     if (given.expert_dim === undefined) given.expert_dim = width; // the one width is the experts' own
     given.active_experts ??= 1;
-    const size = count(config.shared_expert_intermediate_size) ?? count(config.shared_intermediate_size);
+    const size =
+      count(config.shared_expert_intermediate_size) ?? count(config.shared_intermediate_size);
     if (size && !given.shared_experts) {
       if (size % given.expert_dim === 0) given.shared_experts = size / given.expert_dim;
-      else notes.push(`Not counted: a shared expert of width ${size}, which is no multiple of the experts' ${given.expert_dim}.`);
+      else
+        notes.push(
+          `Not counted: a shared expert of width ${size}, which is no multiple of the experts' ${given.expert_dim}.`,
+        );
     }
-    const freq = config.moe_layer_freq, every = count(config.decoder_sparse_step) ?? count(config.interleave_moe_layer_step) ?? (typeof freq === "number" ? freq : 1);
+    const freq = config.moe_layer_freq,
+      every =
+        count(config.decoder_sparse_step) ??
+        count(config.interleave_moe_layer_step) ??
+        (typeof freq === "number" ? freq : 1);
     if (Array.isArray(freq)) given.dense_layers = freq.filter((one) => !one).length;
-    else given.dense_layers = Math.max(first ?? 0, every > 1 ? given.layers - Math.floor(given.layers / every) : 0, Array.isArray(config.mlp_only_layers) ? config.mlp_only_layers.length : 0);
-    if (Array.isArray(config.mlp_layer_types)) given.dense_layers = config.mlp_layer_types.filter((kind) => kind === "dense").length;
+    else
+      given.dense_layers = Math.max(
+        first ?? 0,
+        every > 1 ? given.layers - Math.floor(given.layers / every) : 0,
+        Array.isArray(config.mlp_only_layers) ? config.mlp_only_layers.length : 0,
+      );
+    if (Array.isArray(config.mlp_layer_types))
+      given.dense_layers = config.mlp_layer_types.filter((kind) => kind === "dense").length;
     if (given.dense_layers) given.ffn_dim = wide;
-    if (/^noaux/.test(config.topk_method || "") || config.use_routing_bias) given.router_bias = true;
+    if (/^noaux/.test(config.topk_method || "") || config.use_routing_bias)
+      given.router_bias = true;
   } else {
-    for (const name of ["routed_experts", "active_experts", "shared_experts", "expert_dim", "router_bias"]) delete given[name];
+    for (const name of [
+      "routed_experts",
+      "active_experts",
+      "shared_experts",
+      "expert_dim",
+      "router_bias",
+    ])
+      delete given[name];
     given.ffn_dim = wide ?? 4 * given.d_model;
-    if (wide === undefined) notes.push(`The feed-forward width is not given; it is taken as four times the model's, ${given.ffn_dim}.`);
+    if (wide === undefined)
+      notes.push(
+        `The feed-forward width is not given; it is taken as four times the model's, ${given.ffn_dim}.`,
+      );
   }
   if (config.mlp_bias === true) given.ffn_bias = true;
-  if (!(given.gated === false) && /^(gelu|gelu_new|gelu_pytorch_tanh|relu|relu2)$/.test(config.hidden_act || config.activation_function || "") && !/^gemma/.test(config.model_type || "")) {
-    notes.push(`The activation “${config.hidden_act || config.activation_function}” often goes without a gate; see the finer parts.`);
+  if (
+    !(given.gated === false) &&
+    /^(gelu|gelu_new|gelu_pytorch_tanh|relu|relu2)$/.test(
+      config.hidden_act || config.activation_function || "",
+    ) &&
+    !/^gemma/.test(config.model_type || "")
+  ) {
+    notes.push(
+      `The activation “${config.hidden_act || config.activation_function}” often goes without a gate; see the finer parts.`,
+    );
   }
 }

@@ -7,7 +7,8 @@ const STEPS = 400; // positions of a log slider
 
 // Counts in full: a slider never stops at more digits than a person would write.
 const digitsOf = (entry) => (UNITS[entry.unit].kind === "count" ? 6 : 3);
-const end = (value, { unit }) => (unit === "%" ? formatValue(value, unit) : formatTick(value, unit));
+const end = (value, { unit }) =>
+  unit === "%" ? formatValue(value, unit) : formatTick(value, unit);
 
 // The position's value, as a number that a person would write.
 function valueAt(entry, position) {
@@ -16,26 +17,40 @@ function valueAt(entry, position) {
   return Math.min(Math.max(value, entry.min), entry.max);
 }
 
-const positionOf = (entry, value) => entry.type !== "log" ? value
-  : Math.round((STEPS * Math.log(value / entry.min)) / Math.log(entry.max / entry.min));
+const positionOf = (entry, value) =>
+  entry.type !== "log"
+    ? value
+    : Math.round((STEPS * Math.log(value / entry.min)) / Math.log(entry.max / entry.min));
 
 export function makeControl(entry, id, onInput) {
   if (entry.type === "check") return makeCheck(entry, id, onInput);
   if (entry.type === "choice") return makeChoice(entry, id, onInput);
-  const [min, max, step] = entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
+  const [min, max, step] =
+    entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
   const input = h("input", { type: "range", id, min, max, step });
   // An <output> is a live region by nature; the slider says its value itself (aria-valuetext).
   const output = h("output", { for: id, "aria-live": "off" });
-  const node = h("div", { class: "ex-control" },
-    h("label", { for: id, text: entry.label }), output, input,
-    h("div", { class: "ex-ends", "aria-hidden": "true" },
-      h("span", { text: end(entry.min, entry) }), h("span", { text: end(entry.max, entry) })));
+  const node = h(
+    "div",
+    { class: "ex-control" },
+    h("label", { for: id, text: entry.label }),
+    output,
+    input,
+    h(
+      "div",
+      { class: "ex-ends", "aria-hidden": "true" },
+      h("span", { text: end(entry.min, entry) }),
+      h("span", { text: end(entry.max, entry) }),
+    ),
+  );
   input.addEventListener("input", () => onInput(valueAt(entry, Number(input.value)), false));
   input.addEventListener("change", () => onInput(valueAt(entry, Number(input.value)), true));
   return {
-    node, entry,
+    node,
+    entry,
     show(value) {
-      const text = formatValue(value, entry.unit, digitsOf(entry)), position = positionOf(entry, value);
+      const text = formatValue(value, entry.unit, digitsOf(entry)),
+        position = positionOf(entry, value);
       if (Number(input.value) !== position) input.value = position;
       put(output, "text", text);
       put(input, "aria-valuetext", text);
@@ -48,8 +63,18 @@ export function makeControl(entry, id, onInput) {
 function makeCheck(entry, id, onInput) {
   const input = h("input", { type: "checkbox", id });
   input.addEventListener("change", () => onInput(input.checked, true));
-  return { entry, node: h("div", { class: "ex-control ex-check" }, input, h("label", { for: id, text: entry.label })),
-    show(value) { if (input.checked !== value) input.checked = value; } };
+  return {
+    entry,
+    node: h(
+      "div",
+      { class: "ex-control ex-check" },
+      input,
+      h("label", { for: id, text: entry.label }),
+    ),
+    show(value) {
+      if (input.checked !== value) input.checked = value;
+    },
+  };
 }
 
 function makeChoice(entry, id, onInput) {
@@ -57,7 +82,13 @@ function makeChoice(entry, id, onInput) {
   const select = h("select", { id }, ...options);
   select.addEventListener("change", () => onInput(entry.options[select.selectedIndex].value, true));
   return {
-    entry, node: h("div", { class: "ex-control ex-choice" }, h("label", { for: id, text: entry.label }), select),
+    entry,
+    node: h(
+      "div",
+      { class: "ex-control ex-choice" },
+      h("label", { for: id, text: entry.label }),
+      select,
+    ),
     show(value, state) {
       const index = entry.options.findIndex((o) => o.value === value);
       if (select.selectedIndex !== index) select.selectedIndex = index;

@@ -1,50 +1,67 @@
 // A curve in words; the twin of describe.py, same text to the letter.
 import { UNITS, formatValue } from "./units.js";
 
-const FLAT = 0.1, SHORT = 0.05;
+const FLAT = 0.1,
+  SHORT = 0.05;
 
 export function plain(value, unit, digits = 2) {
   return formatValue(value, UNITS[unit].kind === "count" && unit !== "%" ? "1" : unit, digits);
 }
 
 function runs(xs, ys, log) {
-  const n = ys.length, positive = log && ys.every((y) => y > 0);
-  const span = Math.max(...ys) - Math.min(...ys), found = [];
+  const n = ys.length,
+    positive = log && ys.every((y) => y > 0);
+  const span = Math.max(...ys) - Math.min(...ys),
+    found = [];
   for (let i = 0; i < n - 1; i++) {
-    const slope = positive ? Math.log(ys[i + 1] / ys[i]) / Math.log(xs[i + 1] / xs[i])
-      : span > 0 ? ((ys[i + 1] - ys[i]) / span) * (n - 1) : 0;
-    const kind = Math.abs(slope) < FLAT ? 0 : slope > 0 ? 1 : -1, last = found[found.length - 1];
+    const slope = positive
+      ? Math.log(ys[i + 1] / ys[i]) / Math.log(xs[i + 1] / xs[i])
+      : span > 0
+        ? ((ys[i + 1] - ys[i]) / span) * (n - 1)
+        : 0;
+    const kind = Math.abs(slope) < FLAT ? 0 : slope > 0 ? 1 : -1,
+      last = found[found.length - 1];
     if (last && last[0] === kind) last[2] = i + 1;
     else found.push([kind, i, i + 1]);
   }
-  const least = Math.max(2, SHORT * (n - 1)), merged = [];
+  const least = Math.max(2, SHORT * (n - 1)),
+    merged = [];
   for (const run of found) {
     const last = merged[merged.length - 1];
     if (last && (run[2] - run[1] < least || last[0] === run[0])) last[2] = run[2];
-    else if (last && last[2] - last[1] < least && merged.length === 1) merged[0] = [run[0], last[1], run[2]];
+    else if (last && last[2] - last[1] < least && merged.length === 1)
+      merged[0] = [run[0], last[1], run[2]];
     else merged.push([...run]);
   }
   return merged;
 }
 
 export function describe(xs, ys, xName, xUnit, yUnit, log) {
-  let last = ys.length, first = 0;
+  let last = ys.length,
+    first = 0;
   while (last && !Number.isFinite(ys[last - 1])) last--;
   while (first < last && !Number.isFinite(ys[first])) first++;
-  const x = Array.from(xs).slice(first, last), y = Array.from(ys).slice(first, last);
+  const x = Array.from(xs).slice(first, last),
+    y = Array.from(ys).slice(first, last);
   if (last - first < 3 || !y.every(Number.isFinite)) return "has no value here";
   const words = [];
   for (const [kind, a, b] of runs(x, y, log)) {
-    const start = y[a], end = y[b], ratio = start > 0 && end > 0 ? end / start : 0;
+    const start = y[a],
+      end = y[b],
+      ratio = start > 0 && end > 0 ? end / start : 0;
     const fold = ratio ? Math.max(ratio, 1 / ratio) : 0;
     if (kind === 0 || (ratio && fold < 1.02)) {
       words.push(`stays near ${formatValue(end, yUnit, 2)}`);
       continue;
     }
     const calm = words.length && words[words.length - 1].startsWith("stays");
-    const where = ` from ${xName} ${plain(x[a], xUnit)} ` + (calm ? "on" : `to ${plain(x[b], xUnit)}`);
-    const amount = !ratio ? ` to ${formatValue(end, yUnit, 2)}`
-      : fold >= 1.95 ? ` ${formatValue(fold, "1", 2)}-fold` : ` by ${formatValue(Math.abs(ratio - 1), "%", 2)}`;
+    const where =
+      ` from ${xName} ${plain(x[a], xUnit)} ` + (calm ? "on" : `to ${plain(x[b], xUnit)}`);
+    const amount = !ratio
+      ? ` to ${formatValue(end, yUnit, 2)}`
+      : fold >= 1.95
+        ? ` ${formatValue(fold, "1", 2)}-fold`
+        : ` by ${formatValue(Math.abs(ratio - 1), "%", 2)}`;
     words.push((end > start ? "rises" : "falls") + amount + where);
   }
   let text = words.join(", then ");
@@ -53,5 +70,6 @@ export function describe(xs, ys, xName, xUnit, yUnit, log) {
   return text;
 }
 
-export const lower = (text) => (/[A-Z]/.test(text[1] || "") ? text : text.charAt(0).toLowerCase() + text.slice(1));
+export const lower = (text) =>
+  /[A-Z]/.test(text[1] || "") ? text : text.charAt(0).toLowerCase() + text.slice(1);
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

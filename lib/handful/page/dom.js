@@ -12,19 +12,21 @@ function fill(node, attributes, children) {
   return node;
 }
 
-export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+export const h = (tag, attributes, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+export const s = (tag, attributes, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
 
 // Writing an attribute or a text costs even when it changes nothing; in a frame, most change nothing.
 export function put(node, name, value) {
-  const text = String(value), seen = (node.seen ||= {});
+  const text = String(value),
+    seen = (node.seen ||= {});
   if (seen[name] !== text) {
     seen[name] = text;
     if (name === "text") {
       if (node.firstChild?.nodeType === 3) node.firstChild.data = text;
       else node.textContent = text;
-    }
-    else node.setAttribute(name, text);
+    } else node.setAttribute(name, text);
   }
 }
 
@@ -83,15 +85,20 @@ export function watchWidth(host, take) {
   const look = () => {
     const width = Math.round(host.clientWidth);
     unseen.delete(host);
-    if (width && width !== known) take(known = width);
+    if (width && width !== known) take((known = width));
   };
   const watcher = new ResizeObserver(look);
   watcher.observe(host);
   unseen.set(host, look);
-  return () => { watcher.disconnect(); unseen.delete(host); };
+  return () => {
+    watcher.disconnect();
+    unseen.delete(host);
+  };
 }
 // What is on the screen already, or about to be printed, cannot wait for that.
-export function lookWithin(root) { for (const [host, look] of [...unseen]) if (root.contains(host)) look(); }
+export function lookWithin(root) {
+  for (const [host, look] of [...unseen]) if (root.contains(host)) look();
+}
 
 // Says what happened to those who do not see it happen.
 let ears;

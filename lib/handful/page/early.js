@@ -1,23 +1,39 @@
 // Runs in any browser, before anything is painted: the one script that a page waits for (finish.py puts it in place of
 // the theme's).  Light or dark, as the reader has chosen or as their system has it:
 (function () {
-  var root = document.documentElement, mode = null;
-  try { mode = localStorage.getItem("mode"); } catch (error) { /* a page may be denied it */ }
+  var root = document.documentElement,
+    mode = null;
+  try {
+    mode = localStorage.getItem("mode");
+  } catch (error) {
+    /* a page may be denied it */
+  }
   if (mode !== "light" && mode !== "dark") mode = "auto";
   root.setAttribute("data-mode", mode);
-  root.setAttribute("data-theme", mode !== "auto" ? mode : window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  root.setAttribute(
+    "data-theme",
+    mode !== "auto"
+      ? mode
+      : window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches
+        ? "dark"
+        : "light",
+  );
 })();
 
 // If the page's own script has not come up when everything is loaded, because it is missing or newer than the browser,
 // the page says so.
 addEventListener("load", function () {
-  var root = document.documentElement, main = document.querySelector("article.bd-article") || document.querySelector("main");
+  var root = document.documentElement,
+    main = document.querySelector("article.bd-article") || document.querySelector("main");
   if (root.hasAttribute("data-up") || !main) return;
   var line = document.createElement("p");
   line.className = "page-trouble";
   line.setAttribute("role", "status");
-  line.textContent = "The interactive parts of this page did not start; its text and still pictures are all here. Reload the page to try again; they take a browser of 2022 or newer.";
+  line.textContent =
+    "The interactive parts of this page did not start; its text and still pictures are all here. Reload the page to try again; they take a browser of 2022 or newer.";
   main.insertBefore(line, main.firstChild);
   // What waits within <noscript> is for readers like this one.
-  [].forEach.call(main.querySelectorAll("noscript"), function (held) { held.outerHTML = held.textContent; });
+  [].forEach.call(main.querySelectorAll("noscript"), function (held) {
+    held.outerHTML = held.textContent;
+  });
 });

@@ -11,7 +11,10 @@ import { PurgeCSS } from "purgecss";
 const { root, sheets, foreign } = JSON.parse(readFileSync(0, "utf8"));
 const target = ["es2021", "chrome100", "firefox100", "safari15.4"];
 const files = readdirSync(root, { recursive: true }).map(String);
-const loads = (suffix) => files.filter((name) => name.endsWith(suffix)).map((name) => ({ raw: readFileSync(join(root, name), "utf8"), extension: "html" }));
+const loads = (suffix) =>
+  files
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => ({ raw: readFileSync(join(root, name), "utf8"), extension: "html" }));
 
 // Every word of every page and script counts as a name in use, so that what a script adds is kept as well.
 const purged = await new PurgeCSS().purge({
@@ -23,9 +26,17 @@ const purged = await new PurgeCSS().purge({
 purged.forEach(({ css }, i) => writeFileSync(join(root, foreign[i]), css));
 
 await build({
-  stdin: { contents: sheets.map((name) => `@import "./${name}";`).join("\n"), resolveDir: root, loader: "css" },
+  stdin: {
+    contents: sheets.map((name) => `@import "./${name}";`).join("\n"),
+    resolveDir: root,
+    loader: "css",
+  },
   outfile: join(root, "_static/site.css"),
-  bundle: true, minify: true, target, legalComments: "none", logLevel: "warning",
+  bundle: true,
+  minify: true,
+  target,
+  legalComments: "none",
+  logLevel: "warning",
   assetNames: "files/[name]-[hash]",
   loader: { ".svg": "file", ".png": "file", ".woff": "file", ".woff2": "file" },
 });

@@ -7,7 +7,8 @@ export function wrap(text, width, font) {
   const lines = [];
   for (const word of text.split(" ")) {
     const last = lines[lines.length - 1];
-    if (last !== undefined && textWidth(`${last} ${word}`, font) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && textWidth(`${last} ${word}`, font) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;
@@ -15,15 +16,34 @@ export function wrap(text, width, font) {
 
 // In the right margin, at the height where each curve leaves the plot, moved apart where they would touch.
 export function marginLabels(plot, series) {
-  const { top, bottom, right } = plot.box, spots = [];
+  const { top, bottom, right } = plot.box,
+    spots = [];
   for (const curve of series) {
     let end = -1;
     for (let i = curve.X.length - 1; i >= 0 && end < 0; i--) {
-      if (curve.X[i] <= right + 0.5 && curve.Y[i] >= top - 0.5 && curve.Y[i] <= bottom + 0.5 && Number.isFinite(curve.ys[i])) end = i;
+      if (
+        curve.X[i] <= right + 0.5 &&
+        curve.Y[i] >= top - 0.5 &&
+        curve.Y[i] <= bottom + 0.5 &&
+        Number.isFinite(curve.ys[i])
+      )
+        end = i;
     }
     if (end < 0) continue;
     const lines = wrap(curve.label, plot.width - right - 22, plot.strong);
-    spots.push({ id: curve.id, index: curve.index, role: curve.role, lines, tall: lines.length * LINE + 3, from: [curve.X[end], curve.base ? (curve.Y[end] + Math.min(plot.sy(curve.base[end]), bottom)) / 2 : curve.Y[end]], anchor: "start", x: right + 20 });
+    spots.push({
+      id: curve.id,
+      index: curve.index,
+      role: curve.role,
+      lines,
+      tall: lines.length * LINE + 3,
+      from: [
+        curve.X[end],
+        curve.base ? (curve.Y[end] + Math.min(plot.sy(curve.base[end]), bottom)) / 2 : curve.Y[end],
+      ],
+      anchor: "start",
+      x: right + 20,
+    });
   }
   // Downwards so that none touches the one above, then up again from the bottom edge.
   spots.sort((a, b) => a.from[1] - b.from[1]);
@@ -41,36 +61,66 @@ export function marginLabels(plot, series) {
     spot.y = spot.middle - ((spot.lines.length - 1) * LINE) / 2 + 4.5;
     const [x, y] = spot.from;
     // A curve that ends early, at the top edge say, needs no line across the plot to its name.
-    spot.leader = x > right - 30 ? `M${(x + 3).toFixed(1)},${y.toFixed(1)}L${right + 8},${spot.middle.toFixed(1)}H${right + 16}`
-      : `M${right + 8},${spot.middle.toFixed(1)}H${right + 16}`;
-    if (x <= right - 30) { spot.leader = ""; spot.inside = true; }
+    spot.leader =
+      x > right - 30
+        ? `M${(x + 3).toFixed(1)},${y.toFixed(1)}L${right + 8},${spot.middle.toFixed(1)}H${right + 16}`
+        : `M${right + 8},${spot.middle.toFixed(1)}H${right + 16}`;
+    if (x <= right - 30) {
+      spot.leader = "";
+      spot.inside = true;
+    }
   }
-  const early = spots.filter((spot) => spot.inside).map((spot) => series.find((curve) => curve.id === spot.id));
-  return early.length ? [...spots.filter((spot) => !spot.inside), ...insideLabels(plot, early, series)] : spots;
+  const early = spots
+    .filter((spot) => spot.inside)
+    .map((spot) => series.find((curve) => curve.id === spot.id));
+  return early.length
+    ? [...spots.filter((spot) => !spot.inside), ...insideLabels(plot, early, series)]
+    : spots;
 }
 
 // On the plot: try places along each curve, above and below it, and take the one that covers least.
 export function insideLabels(plot, series, all = series) {
-  const { top, bottom, left, right } = plot.box, taken = [...plot.taken], spots = [];
+  const { top, bottom, left, right } = plot.box,
+    taken = [...plot.taken],
+    spots = [];
   plot.chosen ||= new Map();
   const cost = (box, own) => {
     let sum = 0;
-    for (const b of taken) if (box.x < b.x + b.w + 4 && b.x < box.x + box.w + 4 && box.y < b.y + b.h && b.y < box.y + box.h) sum += 400;
+    for (const b of taken)
+      if (
+        box.x < b.x + b.w + 4 &&
+        b.x < box.x + box.w + 4 &&
+        box.y < b.y + b.h &&
+        b.y < box.y + box.h
+      )
+        sum += 400;
     // The cursor's rings are drawn over everything.
-    for (const [x, y] of plot.rings || []) if (x > box.x - 7 && x < box.x + box.w + 7 && y > box.y - 6 && y < box.y + box.h + 6) sum += 8;
+    for (const [x, y] of plot.rings || [])
+      if (x > box.x - 7 && x < box.x + box.w + 7 && y > box.y - 6 && y < box.y + box.h + 6)
+        sum += 8;
     for (const curve of all) {
       for (let i = 0; i < curve.X.length; i += 3) {
-        const x = curve.X[i], y = curve.Y[i];
-        if (x > box.x - 1 && x < box.x + box.w + 1 && y > box.y && y < box.y + box.h) sum += curve.id === own ? 2 : 1;
+        const x = curve.X[i],
+          y = curve.Y[i];
+        if (x > box.x - 1 && x < box.x + box.w + 1 && y > box.y && y < box.y + box.h)
+          sum += curve.id === own ? 2 : 1;
       }
     }
     return sum;
   };
   for (const curve of series) {
-    const width = textWidth(curve.label, plot.strong), n = curve.X.length;
+    const width = textWidth(curve.label, plot.strong),
+      n = curve.X.length;
     let visible = [];
     for (let i = 0; i < n; i++) {
-      if (curve.X[i] >= left && curve.X[i] <= right && curve.Y[i] >= top && curve.Y[i] <= bottom && Number.isFinite(curve.ys[i])) visible.push(i);
+      if (
+        curve.X[i] >= left &&
+        curve.X[i] <= right &&
+        curve.Y[i] >= top &&
+        curve.Y[i] <= bottom &&
+        Number.isFinite(curve.ys[i])
+      )
+        visible.push(i);
     }
     if (!visible.length) continue;
     let best = null;
@@ -78,7 +128,8 @@ export function insideLabels(plot, series, all = series) {
       const i = visible[Math.round(share * (visible.length - 1))];
       let x = curve.X[i] - width / 2;
       x = Math.min(Math.max(x, left + 4), right - 4 - width);
-      const y = side < 0 ? curve.Y[i] - 22 : curve.Y[i] + 7, box = { x, y, w: width, h: 16 };
+      const y = side < 0 ? curve.Y[i] - 22 : curve.Y[i] + 7,
+        box = { x, y, w: width, h: 16 };
       if (y < top - 14 || y + 16 > bottom) return;
       const price = cost(box, curve.id) - bonus;
       if (!best || price < best.price) best = { price, box, share, side };
@@ -86,11 +137,20 @@ export function insideLabels(plot, series, all = series) {
     // Where the label stood in the last frame has the first claim, so that it does not jump about.
     const before = plot.chosen.get(curve.id);
     if (before) tryAt(before.share, before.side, 3);
-    for (const share of [0.85, 0.7, 0.55, 0.4, 0.95, 0.25, 0.1, 0.02]) for (const side of [-1, 1]) tryAt(share, side, 0);
+    for (const share of [0.85, 0.7, 0.55, 0.4, 0.95, 0.25, 0.1, 0.02])
+      for (const side of [-1, 1]) tryAt(share, side, 0);
     if (!best) continue;
     plot.chosen.set(curve.id, best);
     taken.push(best.box);
-    spots.push({ id: curve.id, index: curve.index, role: curve.role, lines: [curve.label], anchor: "start", x: best.box.x, y: best.box.y + 12.5 });
+    spots.push({
+      id: curve.id,
+      index: curve.index,
+      role: curve.role,
+      lines: [curve.label],
+      anchor: "start",
+      x: best.box.x,
+      y: best.box.y + 12.5,
+    });
   }
   plot.taken = taken;
   return spots;
@@ -98,20 +158,41 @@ export function insideLabels(plot, series, all = series) {
 
 // Names of dots, right, left, above or below; one that finds no free place stays unnamed (the table has it).
 export function placeDots(plot, dots) {
-  const { left, right, top, bottom } = plot.box, boxes = plot.taken, found = [];
+  const { left, right, top, bottom } = plot.box,
+    boxes = plot.taken,
+    found = [];
   for (const dot of dots) {
-    const px = plot.sx(dot.x), py = plot.sy(dot.y);
+    const px = plot.sx(dot.x),
+      py = plot.sy(dot.y);
     if (!(px >= left && px <= right && py >= top - 1 && py <= bottom)) continue;
     found.push({ ...dot, px, py });
     boxes.push({ x: px - 5, y: py - 5, w: 10, h: 10 });
   }
   for (const dot of found.filter((one) => one.label)) {
     const w = textWidth(dot.label, plot.font) * 0.93;
-    const places = [[8, 4], [-8 - w, 4], [-w / 2, -9], [-w / 2, 18], [6, 17], [6, -8], [-6 - w, 17], [-6 - w, -8], [12, 30], [-12 - w, 30], [12, 44]];
+    const places = [
+      [8, 4],
+      [-8 - w, 4],
+      [-w / 2, -9],
+      [-w / 2, 18],
+      [6, 17],
+      [6, -8],
+      [-6 - w, 17],
+      [-6 - w, -8],
+      [12, 30],
+      [-12 - w, 30],
+      [12, 44],
+    ];
     for (const [dx, dy] of places) {
       const box = { x: dot.px + dx, y: dot.py + dy - 11, w, h: 14 };
       if (box.x < left || box.x + w > right + 4 || box.y < 16 || box.y + 14 > bottom) continue;
-      if (boxes.some((b) => box.x < b.x + b.w && b.x < box.x + box.w && box.y < b.y + b.h && b.y < box.y + box.h)) continue;
+      if (
+        boxes.some(
+          (b) =>
+            box.x < b.x + b.w && b.x < box.x + box.w && box.y < b.y + b.h && b.y < box.y + box.h,
+        )
+      )
+        continue;
       boxes.push(box);
       Object.assign(dot, { placed: true, tx: box.x, ty: dot.py + dy });
       break;

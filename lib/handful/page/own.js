@@ -11,7 +11,15 @@ const LARGEST = 1e15; // parameters: far below 2^53, so that counts are exact
 
 // [name, words, group, limits]: a whole number unless `type` says otherwise; `scale` is the unit that a reader types in,
 // `blank` what an empty field stands for.
-const field = (name, label, group, rest = {}) => ({ name, label, group, type: "int", min: 1, max: 1e6, ...rest });
+const field = (name, label, group, rest = {}) => ({
+  name,
+  label,
+  group,
+  type: "int",
+  min: 1,
+  max: 1e6,
+  ...rest,
+});
 const zero = { min: 0, default: 0 };
 
 export const FIELDS = {
@@ -29,16 +37,44 @@ export const FIELDS = {
     field("nope_dim", "The rest of a head's key", "latent", { ...zero, max: 8192 }),
     field("v_head_dim", "Size of a head's value", "latent", { ...zero, max: 8192 }),
     field("q_lora_rank", "Rank of the queries", "latent", { blank: "full", ...zero, max: 65536 }),
-    field("window_tokens", "Window of the windowed layers (tokens)", "attention", { blank: "none", ...zero, max: 1e7 }),
-    field("full_attention_layers", "Layers that attend to everything", "attention", { blank: "all", min: 0, max: 2000, default: null }),
+    field("window_tokens", "Window of the windowed layers (tokens)", "attention", {
+      blank: "none",
+      ...zero,
+      max: 1e7,
+    }),
+    field("full_attention_layers", "Layers that attend to everything", "attention", {
+      blank: "all",
+      min: 0,
+      max: 2000,
+      default: null,
+    }),
     field("ffn_dim", "Width of a dense feed-forward block", "feed", { ...zero, max: 1e7 }),
     field("routed_experts", "Experts in a layer", "experts", { ...zero, max: 1e5 }),
     field("active_experts", "Experts that a token uses", "experts", { ...zero, max: 1e5 }),
-    field("shared_experts", "Shared experts beside them", "experts", { blank: "none", ...zero, max: 1e4 }),
+    field("shared_experts", "Shared experts beside them", "experts", {
+      blank: "none",
+      ...zero,
+      max: 1e4,
+    }),
     field("expert_dim", "Width of an expert", "experts", { ...zero, max: 1e6 }),
-    field("dense_layers", "Layers with no experts", "experts", { blank: "none", ...zero, max: 2000 }),
-    field("gated", "Feed-forward blocks have a gate (three matrices)", "fine", { type: "bool", default: true }),
-    field("attention_bias", "Biases in attention", "fine", { type: "choice", default: "none", options: [["none", "none"], ["qkv", "queries, keys and values"], ["all", "output too"]] }),
+    field("dense_layers", "Layers with no experts", "experts", {
+      blank: "none",
+      ...zero,
+      max: 2000,
+    }),
+    field("gated", "Feed-forward blocks have a gate (three matrices)", "fine", {
+      type: "bool",
+      default: true,
+    }),
+    field("attention_bias", "Biases in attention", "fine", {
+      type: "choice",
+      default: "none",
+      options: [
+        ["none", "none"],
+        ["qkv", "queries, keys and values"],
+        ["all", "output too"],
+      ],
+    }),
     field("qk_norm", "Queries and keys are normalised", "fine", { type: "bool" }),
     field("attention_sinks", "A sink for each head", "fine", { type: "bool" }),
     field("ffn_bias", "Biases in feed-forward blocks", "fine", { type: "bool" }),
@@ -49,22 +85,80 @@ export const FIELDS = {
     field("layers_per_kv", "Layers that share a cache", "fine", { max: 64, default: 1 }),
   ],
   hardware: [
-    field("bf16", "Peak in bf16, dense (TFLOP/s)", "peak", { type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
-    field("fp8", "Peak in fp8, dense (TFLOP/s)", "peak", { blank: "none", type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
-    field("fp4", "Peak in fp4, dense (TFLOP/s)", "peak", { blank: "none", type: "real", scale: 1e12, min: 1e9, max: 1e19, default: null }),
-    field("memory_bandwidth", "Memory bandwidth (TB/s)", "memory", { type: "real", scale: 1e12, min: 1e8, max: 1e17 }),
-    field("memory_capacity", "Memory (GB)", "memory", { type: "real", scale: 1e9, min: 1e8, max: 1e16 }),
+    field("bf16", "Peak in bf16, dense (TFLOP/s)", "peak", {
+      type: "real",
+      scale: 1e12,
+      min: 1e9,
+      max: 1e19,
+      default: null,
+    }),
+    field("fp8", "Peak in fp8, dense (TFLOP/s)", "peak", {
+      blank: "none",
+      type: "real",
+      scale: 1e12,
+      min: 1e9,
+      max: 1e19,
+      default: null,
+    }),
+    field("fp4", "Peak in fp4, dense (TFLOP/s)", "peak", {
+      blank: "none",
+      type: "real",
+      scale: 1e12,
+      min: 1e9,
+      max: 1e19,
+      default: null,
+    }),
+    field("memory_bandwidth", "Memory bandwidth (TB/s)", "memory", {
+      type: "real",
+      scale: 1e12,
+      min: 1e8,
+      max: 1e17,
+    }),
+    field("memory_capacity", "Memory (GB)", "memory", {
+      type: "real",
+      scale: 1e9,
+      min: 1e8,
+      max: 1e16,
+    }),
     field("domain_devices", "Chips in the fast network", "network", { max: 1e5 }),
-    field("devices", "Of these, chips that serve a copy", "network", { blank: "all", max: 1e5, default: null }),
-    field("scale_up_bandwidth", "Fast network, each way (GB/s a chip)", "network", { blank: "unknown", type: "real", scale: 1e9, min: 1e6, max: 1e17, default: null }),
-    field("scale_out_bandwidth", "Out of it, each way (GB/s a chip)", "network", { blank: "unknown", type: "real", scale: 1e9, min: 1e6, max: 1e17, default: null }),
-    field("device_price", "Price of a chip (dollars an hour)", "price", { blank: "unknown", type: "real", scale: 1 / 3600, min: 1e-9, max: 1, default: null }),
+    field("devices", "Of these, chips that serve a copy", "network", {
+      blank: "all",
+      max: 1e5,
+      default: null,
+    }),
+    field("scale_up_bandwidth", "Fast network, each way (GB/s a chip)", "network", {
+      blank: "unknown",
+      type: "real",
+      scale: 1e9,
+      min: 1e6,
+      max: 1e17,
+      default: null,
+    }),
+    field("scale_out_bandwidth", "Out of it, each way (GB/s a chip)", "network", {
+      blank: "unknown",
+      type: "real",
+      scale: 1e9,
+      min: 1e6,
+      max: 1e17,
+      default: null,
+    }),
+    field("device_price", "Price of a chip (dollars an hour)", "price", {
+      blank: "unknown",
+      type: "real",
+      scale: 1 / 3600,
+      min: 1e-9,
+      max: 1,
+      default: null,
+    }),
   ],
 };
 
 const usual = (f) => (f.default !== undefined ? f.default : f.type === "bool" ? false : undefined);
 const short = (value) => `“${String(value).slice(0, 40)}”`;
-const tell = (value) => (value >= 1e6 || value < 1e-3 ? value.toExponential().replace("e+", "e") : value.toLocaleString("en"));
+const tell = (value) =>
+  value >= 1e6 || value < 1e-3
+    ? value.toExponential().replace("e+", "e")
+    : value.toLocaleString("en");
 
 // One value, in base units; a sentence where it will not do.
 function checked(f, value) {
@@ -72,49 +166,111 @@ function checked(f, value) {
     const found = usual(f);
     return found === undefined ? { problem: `${f.label}: a number is missing.` } : { value: found };
   }
-  if (f.type === "bool") return typeof value === "boolean" ? { value } : { problem: `${f.label}: true or false is allowed, and ${short(value)} is neither.` };
+  if (f.type === "bool")
+    return typeof value === "boolean"
+      ? { value }
+      : { problem: `${f.label}: true or false is allowed, and ${short(value)} is neither.` };
   if (f.type === "choice") {
-    return f.options.some(([name]) => name === value) ? { value } : { problem: `${f.label}: allowed are ${f.options.map(([name]) => name).join(", ")}, and ${short(value)} is none of them.` };
+    return f.options.some(([name]) => name === value)
+      ? { value }
+      : {
+          problem: `${f.label}: allowed are ${f.options.map(([name]) => name).join(", ")}, and ${short(value)} is none of them.`,
+        };
   }
-  const scale = f.scale || 1, good = typeof value === "number" && value >= f.min && value <= f.max && (f.type === "real" || Number.isInteger(value));
-  const least = Number((f.min / scale).toPrecision(3)), most = Number((f.max / scale).toPrecision(3));
-  return good ? { value } : { problem: `${f.label}: a ${f.type === "int" ? "whole " : ""}number from ${tell(least)} to ${tell(most)} is allowed${typeof value === "number" && Number.isFinite(value) ? `, and ${tell(Number((value / scale).toPrecision(6)))} is not one` : `, and ${short(value)} is not one`}.` };
+  const scale = f.scale || 1,
+    good =
+      typeof value === "number" &&
+      value >= f.min &&
+      value <= f.max &&
+      (f.type === "real" || Number.isInteger(value));
+  const least = Number((f.min / scale).toPrecision(3)),
+    most = Number((f.max / scale).toPrecision(3));
+  return good
+    ? { value }
+    : {
+        problem: `${f.label}: a ${f.type === "int" ? "whole " : ""}number from ${tell(least)} to ${tell(most)} is allowed${typeof value === "number" && Number.isFinite(value) ? `, and ${tell(Number((value / scale).toPrecision(6)))} is not one` : `, and ${short(value)} is not one`}.`,
+      };
 }
 
 // What the fields of a model contradict in each other: [field, sentence].
 function contradictions(s) {
-  const found = [], say = (name, text) => found.push({ field: name, text }), latent = s.kv_lora_rank > 0, experts = s.routed_experts > 0;
-  if (!latent && s.heads % s.kv_heads) say("kv_heads", `Heads must be a multiple of the heads of keys and values; ${s.heads} is no multiple of ${s.kv_heads}.`);
-  if (latent && !(s.nope_dim + s.rope_dim)) say("nope_dim", "A head of latent attention needs a size: the part that carries positions, the rest, or both.");
-  if (latent && !s.v_head_dim) say("v_head_dim", "Latent attention needs the size of a head's value.");
+  const found = [],
+    say = (name, text) => found.push({ field: name, text }),
+    latent = s.kv_lora_rank > 0,
+    experts = s.routed_experts > 0;
+  if (!latent && s.heads % s.kv_heads)
+    say(
+      "kv_heads",
+      `Heads must be a multiple of the heads of keys and values; ${s.heads} is no multiple of ${s.kv_heads}.`,
+    );
+  if (latent && !(s.nope_dim + s.rope_dim))
+    say(
+      "nope_dim",
+      "A head of latent attention needs a size: the part that carries positions, the rest, or both.",
+    );
+  if (latent && !s.v_head_dim)
+    say("v_head_dim", "Latent attention needs the size of a head's value.");
   const full = s.full_attention_layers ?? s.layers;
-  if (full > s.layers) say("full_attention_layers", `Layers that attend to everything are at most all ${s.layers}; ${full} were given.`);
-  if (full < s.layers && !s.window_tokens) say("window_tokens", `${s.layers - full} layers do not attend to everything, so they need a window above 0.`);
-  if (latent && full < s.layers) say("full_attention_layers", "Windows with latent attention are not counted here; leave these fields blank.");
+  if (full > s.layers)
+    say(
+      "full_attention_layers",
+      `Layers that attend to everything are at most all ${s.layers}; ${full} were given.`,
+    );
+  if (full < s.layers && !s.window_tokens)
+    say(
+      "window_tokens",
+      `${s.layers - full} layers do not attend to everything, so they need a window above 0.`,
+    );
+  if (latent && full < s.layers)
+    say(
+      "full_attention_layers",
+      "Windows with latent attention are not counted here; leave these fields blank.",
+    );
   if (experts) {
     if (!s.active_experts) say("active_experts", "A token must use at least one expert.");
-    if (s.active_experts > s.routed_experts) say("active_experts", `A token cannot use more experts than a layer has; ${s.active_experts} of ${s.routed_experts} were asked for.`);
+    if (s.active_experts > s.routed_experts)
+      say(
+        "active_experts",
+        `A token cannot use more experts than a layer has; ${s.active_experts} of ${s.routed_experts} were asked for.`,
+      );
     if (!s.expert_dim) say("expert_dim", "Experts need a width.");
-    if (s.dense_layers >= s.layers) say("dense_layers", `At least one of the ${s.layers} layers must have experts; ${s.dense_layers} were to have none.`);
-    if (s.dense_layers && !s.ffn_dim) say("ffn_dim", "Layers with no experts need the width of a dense feed-forward block.");
+    if (s.dense_layers >= s.layers)
+      say(
+        "dense_layers",
+        `At least one of the ${s.layers} layers must have experts; ${s.dense_layers} were to have none.`,
+      );
+    if (s.dense_layers && !s.ffn_dim)
+      say("ffn_dim", "Layers with no experts need the width of a dense feed-forward block.");
   } else if (!s.ffn_dim) say("ffn_dim", "Without experts, the feed-forward block needs a width.");
-  if (!found.length && !(totalParameters(s) <= LARGEST)) say("layers", `This shape has more than ${tell(LARGEST)} parameters, which is more than the page counts exactly.`);
+  if (!found.length && !(totalParameters(s) <= LARGEST))
+    say(
+      "layers",
+      `This shape has more than ${tell(LARGEST)} parameters, which is more than the page counts exactly.`,
+    );
   return found;
 }
 
 // What one part of a definition makes meaningless falls back, so that equal models have equal definitions.
 function settled(kind, values) {
   if (kind !== "model") return values;
-  if (values.kv_lora_rank) Object.assign(values, { kv_heads: values.heads, head_dim: values.nope_dim + values.rope_dim || values.head_dim });
+  if (values.kv_lora_rank)
+    Object.assign(values, {
+      kv_heads: values.heads,
+      head_dim: values.nope_dim + values.rope_dim || values.head_dim,
+    });
   else for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) values[name] = 0;
-  if (!values.routed_experts) for (const name of ["active_experts", "shared_experts", "expert_dim", "dense_layers"]) values[name] = 0;
-  if (!values.window_tokens && values.full_attention_layers === values.layers) values.full_attention_layers = null;
+  if (!values.routed_experts)
+    for (const name of ["active_experts", "shared_experts", "expert_dim", "dense_layers"])
+      values[name] = 0;
+  if (!values.window_tokens && values.full_attention_layers === values.layers)
+    values.full_attention_layers = null;
   return values;
 }
 
 // → { definition, problems: [{ field, text }] }; a definition only where nothing is wrong.
 export function check(kind, given) {
-  const values = {}, problems = [];
+  const values = {},
+    problems = [];
   const latent = kind === "model" && given.kv_lora_rank > 0;
   for (const f of FIELDS[kind]) {
     const spare = latent && f.group === "grouped"; // a latent stands for all heads
@@ -125,11 +281,21 @@ export function check(kind, given) {
   settled(kind, values);
   if (!problems.length && kind === "model") problems.push(...contradictions(shape(values)));
   if (!problems.length && kind === "hardware") {
-    if (values.bf16 === null && values.fp8 === null && values.fp4 === null) problems.push({ field: "bf16", text: "A chip needs a peak in at least one precision." });
-    if (values.devices > values.domain_devices) problems.push({ field: "devices", text: `The chips that serve one copy are at most the ${values.domain_devices} in the fast network; ${values.devices} were given.` });
+    if (values.bf16 === null && values.fp8 === null && values.fp4 === null)
+      problems.push({ field: "bf16", text: "A chip needs a peak in at least one precision." });
+    if (values.devices > values.domain_devices)
+      problems.push({
+        field: "devices",
+        text: `The chips that serve one copy are at most the ${values.domain_devices} in the fast network; ${values.devices} were given.`,
+      });
   }
-  const name = String(given.name ?? "").replace(/[*\s\p{Cc}\p{Cf}]+/gu, " ").trim().slice(0, 40);
-  return problems.length ? { problems } : { definition: name ? { name, ...values } : values, problems };
+  const name = String(given.name ?? "")
+    .replace(/[*\s\p{Cc}\p{Cf}]+/gu, " ")
+    .trim()
+    .slice(0, 40);
+  return problems.length
+    ? { problems }
+    : { definition: name ? { name, ...values } : values, problems };
 }
 
 // Only what differs from a plain shape or chip travels.
@@ -145,33 +311,89 @@ export function encode(kind, definition) {
 }
 
 export function decode(kind, text) {
-  const given = {}, problems = [], known = new Map(FIELDS[kind].map((f) => [f.name, f]));
+  const given = {},
+    problems = [],
+    known = new Map(FIELDS[kind].map((f) => [f.name, f]));
   for (const part of text.slice(0, 2000).split("*")) {
-    const cut = part.indexOf("-"), name = part.slice(0, cut), value = part.slice(cut + 1), f = known.get(name);
+    const cut = part.indexOf("-"),
+      name = part.slice(0, cut),
+      value = part.slice(cut + 1),
+      f = known.get(name);
     if (name === "name") given.name = value;
-    else if (cut < 0 || !f) problems.push({ field: name, text: `${short(part)} is no field of a ${kind === "model" ? "model" : "chip"}.` });
-    else given[name] = f.type === "bool" && /^[01]$/.test(value) ? value === "1" : f.type === "int" || f.type === "real" ? (value.trim() && Number.isFinite(Number(value)) ? Number(value) : value) : value;
+    else if (cut < 0 || !f)
+      problems.push({
+        field: name,
+        text: `${short(part)} is no field of a ${kind === "model" ? "model" : "chip"}.`,
+      });
+    else
+      given[name] =
+        f.type === "bool" && /^[01]$/.test(value)
+          ? value === "1"
+          : f.type === "int" || f.type === "real"
+            ? value.trim() && Number.isFinite(Number(value))
+              ? Number(value)
+              : value
+            : value;
   }
   if (problems.length) return { problems };
   return check(kind, given);
 }
 
 const NOUN = { model: "model", hardware: "chip" };
-export const titleOf = (kind, { name }) => (name ? `${name} (your ${NOUN[kind]})` : `Your ${NOUN[kind]}`);
+export const titleOf = (kind, { name }) =>
+  name ? `${name} (your ${NOUN[kind]})` : `Your ${NOUN[kind]}`;
 
 // A row as those of the book.
 export function rowOf(kind, definition) {
-  const row = { name: OWN, own: true, label: titleOf(kind, definition), verified: true, source: "what you gave" };
+  const row = {
+    name: OWN,
+    own: true,
+    label: titleOf(kind, definition),
+    verified: true,
+    source: "what you gave",
+  };
   if (kind === "model") return { ...row, ...modelRow(shape(definition)) };
-  const { bf16, fp8, fp4, memory_bandwidth, memory_capacity, domain_devices, devices, scale_up_bandwidth, scale_out_bandwidth, device_price } = definition;
-  const peak_flops = Object.fromEntries(Object.entries({ bf16, fp8, fp4 }).filter(([, peak]) => peak));
-  return { ...row, peak_flops, values: { memory_bandwidth, memory_capacity, devices: devices ?? domain_devices, device_price, domain_devices, scale_up_bandwidth, scale_out_bandwidth } };
+  const {
+    bf16,
+    fp8,
+    fp4,
+    memory_bandwidth,
+    memory_capacity,
+    domain_devices,
+    devices,
+    scale_up_bandwidth,
+    scale_out_bandwidth,
+    device_price,
+  } = definition;
+  const peak_flops = Object.fromEntries(
+    Object.entries({ bf16, fp8, fp4 }).filter(([, peak]) => peak),
+  );
+  return {
+    ...row,
+    peak_flops,
+    values: {
+      memory_bandwidth,
+      memory_capacity,
+      devices: devices ?? domain_devices,
+      device_price,
+      domain_devices,
+      scale_up_bandwidth,
+      scale_out_bandwidth,
+    },
+  };
 }
 
 // A chip of the book as the fields that would describe it.
 export function fieldsOf(row) {
-  const { devices, domain_devices } = row.values, { bf16, fp8, fp4 } = row.peak_flops;
-  return { ...row.values, bf16: bf16 ?? null, fp8: fp8 ?? null, fp4: fp4 ?? null, devices: devices === domain_devices ? null : devices };
+  const { devices, domain_devices } = row.values,
+    { bf16, fp8, fp4 } = row.peak_flops;
+  return {
+    ...row.values,
+    bf16: bf16 ?? null,
+    fp8: fp8 ?? null,
+    fp4: fp4 ?? null,
+    devices: devices === domain_devices ? null : devices,
+  };
 }
 
 export { DEFAULTS };

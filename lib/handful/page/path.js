@@ -2,10 +2,13 @@
 
 // A function from value to pixel, with `invert`, and `all` for a whole array.
 export function scale([d0, d1], [r0, r1], log) {
-  const f = log ? Math.log : (v) => v, slope = (r1 - r0) / (f(d1) - f(d0)), offset = r0 - slope * f(d0);
+  const f = log ? Math.log : (v) => v,
+    slope = (r1 - r0) / (f(d1) - f(d0)),
+    offset = r0 - slope * f(d0);
   const onto = log ? (v) => offset + slope * Math.log(v) : (v) => offset + slope * v;
   return Object.assign(onto, {
-    slope, offset,
+    slope,
+    offset,
     invert: (p) => (log ? Math.exp((p - offset) / slope) : (p - offset) / slope),
     all(values) {
       const out = new Float64Array(values.length);
@@ -23,15 +26,27 @@ const tenth = (v) => Math.round((v > FAR ? FAR : v < -FAR ? -FAR : v) * 10) / 10
 const NEAR = 0.1;
 function kept(X, Y, from, to) {
   const out = [from];
-  let last = from, least = -Infinity, most = Infinity;
+  let last = from,
+    least = -Infinity,
+    most = Infinity;
   for (let i = from + 1; i <= to; i++) {
-    let across = X[i] - X[last], slope = (Y[i] - Y[last]) / across;
+    let across = X[i] - X[last],
+      slope = (Y[i] - Y[last]) / across;
     if (!(across > 0 && slope >= least && slope <= most)) {
       if (i - 1 > last) out.push(i - 1);
-      last = i - 1; least = -Infinity; most = Infinity;
-      across = X[i] - X[last]; slope = (Y[i] - Y[last]) / across;
+      last = i - 1;
+      least = -Infinity;
+      most = Infinity;
+      across = X[i] - X[last];
+      slope = (Y[i] - Y[last]) / across;
     }
-    if (!(across > 0)) { out.push(i); last = i; least = -Infinity; most = Infinity; continue; }
+    if (!(across > 0)) {
+      out.push(i);
+      last = i;
+      least = -Infinity;
+      most = Infinity;
+      continue;
+    }
     least = Math.max(least, slope - NEAR / across);
     most = Math.min(most, slope + NEAR / across);
   }
@@ -46,7 +61,10 @@ function stretches(X, Y) {
   for (let i = 0; i <= X.length; i++) {
     const ok = i < X.length && Number.isFinite(X[i]) && Number.isFinite(Y[i]);
     if (ok && start < 0) start = i;
-    if (!ok && start >= 0) { out.push([start, i - 1]); start = -1; }
+    if (!ok && start >= 0) {
+      out.push([start, i - 1]);
+      start = -1;
+    }
   }
   return out;
 }
@@ -55,7 +73,10 @@ export function linePath(X, Y) {
   let d = "";
   for (const [from, to] of stretches(X, Y)) {
     let head = "M";
-    for (const i of kept(X, Y, from, to)) { d += `${head}${tenth(X[i])},${tenth(Y[i])}`; head = "L"; }
+    for (const i of kept(X, Y, from, to)) {
+      d += `${head}${tenth(X[i])},${tenth(Y[i])}`;
+      head = "L";
+    }
   }
   return d || "M0,0";
 }
@@ -65,7 +86,10 @@ export function ribbonPath(X, low, high) {
   let d = "";
   for (const [from, to] of stretches(X, high)) {
     let head = "M";
-    for (const i of kept(X, high, from, to)) { d += `${head}${tenth(X[i])},${tenth(high[i])}`; head = "L"; }
+    for (const i of kept(X, high, from, to)) {
+      d += `${head}${tenth(X[i])},${tenth(high[i])}`;
+      head = "L";
+    }
     for (const i of kept(X, low, from, to).reverse()) d += `L${tenth(X[i])},${tenth(low[i])}`;
     d += "z";
   }

@@ -11,14 +11,17 @@ let serial = 0;
 
 export function tickValues(low, high, log, most) {
   if (!log) return ticks(low, high, Math.max(2, most * 0.65)).filter((t) => t >= low && t <= high);
-  const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+  const first = Math.ceil(Math.log10(low) - 1e-9),
+    last = Math.floor(Math.log10(high) + 1e-9);
   if (last - first >= 2) {
-    const skip = Math.ceil((last - first + 1) / Math.max(2, most)), found = [];
+    const skip = Math.ceil((last - first + 1) / Math.max(2, most)),
+      found = [];
     for (let e = first; e <= last; e += skip) found.push(Number(`1e${e}`));
     return found;
   }
   const found = [];
-  for (let e = first - 1; e <= last; e++) for (const m of [1, 2, 5]) found.push(Number(`${m}e${e}`));
+  for (let e = first - 1; e <= last; e++)
+    for (const m of [1, 2, 5]) found.push(Number(`${m}e${e}`));
   return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
 }
 
@@ -35,7 +38,8 @@ export function unitTicks({ domain: [low, high], log, unit }, most) {
 }
 
 // ARIA's numbers have no exponent.
-const decimal = (value) => (/e/.test(value) ? (Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString()) : value);
+const decimal = (value) =>
+  /e/.test(value) ? (Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString()) : value;
 
 export class Plot {
   // onCursor(value, done) hears of every move of the cursor.
@@ -56,17 +60,41 @@ export class Plot {
     this.cursor = this.makeCursor(cursorLabel);
     this.surface = s("rect", { class: "ex-surface", "data-part": "surface" });
     // What is drawn is said by the words under it and by the table; of the drawing itself only the cursor speaks.
-    for (const drawn of [this.grid, this.markLayer, this.dotLayer, this.labels, this.yTitle, this.xTitle]) drawn.setAttribute("aria-hidden", "true");
-    this.svg = s("svg", { class: "ex-svg", role: "group", "aria-label": label, "aria-describedby": words },
+    for (const drawn of [
+      this.grid,
+      this.markLayer,
+      this.dotLayer,
+      this.labels,
+      this.yTitle,
+      this.xTitle,
+    ])
+      drawn.setAttribute("aria-hidden", "true");
+    this.svg = s(
+      "svg",
+      { class: "ex-svg", role: "group", "aria-label": label, "aria-describedby": words },
       s("defs", null, s("clipPath", { id: clip }, this.clipBox)),
-      this.grid, this.bands, this.frameLine, this.markLayer, this.paths, this.dotLayer, this.yTitle, this.xTitle,
-      this.surface, this.labels, this.cursor.node);
+      this.grid,
+      this.bands,
+      this.frameLine,
+      this.markLayer,
+      this.paths,
+      this.dotLayer,
+      this.yTitle,
+      this.xTitle,
+      this.surface,
+      this.labels,
+      this.cursor.node,
+    );
     host.append(this.svg);
     this.pools = {
-      x: new Pool(this.grid, () => this.makeTick("middle")), y: new Pool(this.grid, () => this.makeTick("end")),
-      band: new Pool(this.bands, () => s("path")), area: new Pool(this.bands, () => s("path")),
-      path: new Pool(this.paths, () => s("path")), ring: new Pool(this.cursor.rings, () => s("circle", { r: 4.5 })),
-      label: new Pool(this.labels, () => this.makeLabel()), mark: new Pool(this.markLayer, () => this.makeMark()),
+      x: new Pool(this.grid, () => this.makeTick("middle")),
+      y: new Pool(this.grid, () => this.makeTick("end")),
+      band: new Pool(this.bands, () => s("path")),
+      area: new Pool(this.bands, () => s("path")),
+      path: new Pool(this.paths, () => s("path")),
+      ring: new Pool(this.cursor.rings, () => s("circle", { r: 4.5 })),
+      label: new Pool(this.labels, () => this.makeLabel()),
+      mark: new Pool(this.markLayer, () => this.makeMark()),
       dot: new Pool(this.dotLayer, () => this.makeDot()),
     };
     this.listen();
@@ -77,35 +105,54 @@ export class Plot {
   }
 
   makeTick(anchor) {
-    const node = s("g"), rule = s("line"), text = s("text", { "text-anchor": anchor });
+    const node = s("g"),
+      rule = s("line"),
+      text = s("text", { "text-anchor": anchor });
     node.append(rule, text);
     return { node, rule, text };
   }
 
   makeLabel() {
-    const node = s("g"), leader = s("path", { class: "ex-leader" }), text = s("text");
+    const node = s("g"),
+      leader = s("path", { class: "ex-leader" }),
+      text = s("text");
     node.append(leader, text);
     return { node, leader, text, spans: [] };
   }
 
   makeMark() {
-    const node = s("g"), strip = s("rect", { class: "ex-mark-strip" }), rule = s("line"), text = s("text");
+    const node = s("g"),
+      strip = s("rect", { class: "ex-mark-strip" }),
+      rule = s("line"),
+      text = s("text");
     node.append(strip, rule, text);
     return { node, strip, rule, text };
   }
 
   makeDot() {
-    const node = s("g"), spot = s("circle", { r: 4 }), text = s("text");
+    const node = s("g"),
+      spot = s("circle", { r: 4 }),
+      text = s("text");
     node.append(spot, text);
     return { node, spot, text };
   }
 
   makeCursor(label) {
-    const rule = s("line", { class: "ex-cursor-line" }), rings = s("g"), plate = s("rect", { rx: 11, height: 22 });
-    const arrows = s("path", { class: "ex-cursor-arrows" }), text = s("text", { "text-anchor": "middle", y: 15.5 });
+    const rule = s("line", { class: "ex-cursor-line" }),
+      rings = s("g"),
+      plate = s("rect", { rx: 11, height: 22 });
+    const arrows = s("path", { class: "ex-cursor-arrows" }),
+      text = s("text", { "text-anchor": "middle", y: 15.5 });
     const reach = s("rect", { class: "ex-cursor-reach", x: -22, width: 44 });
-    const sled = s("g", null, reach, rule), grip = s("g", { class: "ex-grip" }, plate, arrows, text);
-    const node = s("g", { class: "ex-cursor", role: "slider", tabindex: "0", "aria-label": label }, sled, rings, grip);
+    const sled = s("g", null, reach, rule),
+      grip = s("g", { class: "ex-grip" }, plate, arrows, text);
+    const node = s(
+      "g",
+      { class: "ex-cursor", role: "slider", tabindex: "0", "aria-label": label },
+      sled,
+      rings,
+      grip,
+    );
     return { node, sled, rule, reach, rings, grip, plate, arrows, text };
   }
 
@@ -136,7 +183,9 @@ export class Plot {
       move(event, false);
       event.preventDefault();
     });
-    this.svg.addEventListener("pointermove", (event) => { if (dragging) move(event, false); });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (dragging) move(event, false);
+    });
     for (const kind of ["pointerup", "pointercancel"]) {
       this.svg.addEventListener(kind, (event) => {
         if (!dragging) return;
@@ -146,11 +195,21 @@ export class Plot {
       });
     }
     this.cursor.node.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
+      const step = {
+        ArrowRight: 1,
+        ArrowUp: 1,
+        ArrowLeft: -1,
+        ArrowDown: -1,
+        PageUp: 10,
+        PageDown: -10,
+      }[event.key];
       const c = this.last?.cursor;
       if (!c || (step === undefined && event.key !== "Home" && event.key !== "End")) return;
       event.preventDefault();
-      this.onCursor(event.key === "Home" ? c.min : event.key === "End" ? c.max : c.step(step), true);
+      this.onCursor(
+        event.key === "Home" ? c.min : event.key === "End" ? c.max : c.step(step),
+        true,
+      );
     });
   }
 
@@ -158,10 +217,14 @@ export class Plot {
   valueAt(px) {
     const { cursor } = this.last;
     if (!cursor.trace) return this.sx.invert(Math.min(Math.max(px, this.box.left), this.box.right));
-    let best = 0, least = Infinity;
+    let best = 0,
+      least = Infinity;
     for (let i = 0; i < cursor.trace.length; i++) {
       const gap = Math.abs(this.sx(cursor.trace[i]) - px);
-      if (gap < least) { least = gap; best = i; }
+      if (gap < least) {
+        least = gap;
+        best = i;
+      }
     }
     return cursor.grid[best];
   }
@@ -172,11 +235,19 @@ export class Plot {
   draw(frame) {
     this.last = frame;
     const { now, min, max, valueText } = frame.cursor || {};
-    if (frame.cursor) for (const [name, value] of [["aria-valuemin", decimal(min)], ["aria-valuemax", decimal(max)], ["aria-valuenow", decimal(now)], ["aria-valuetext", valueText]]) put(this.cursor.node, name, value);
+    if (frame.cursor)
+      for (const [name, value] of [
+        ["aria-valuemin", decimal(min)],
+        ["aria-valuemax", decimal(max)],
+        ["aria-valuenow", decimal(now)],
+        ["aria-valuetext", valueText],
+      ])
+        put(this.cursor.node, name, value);
     if (!this.width) return;
     // What does not follow the cursor is drawn when it changes.
     const { x, y, marks, dots, key } = frame;
-    const still = key && JSON.stringify([key, x.domain, y.domain, marks, dots, this.width, this.font]);
+    const still =
+      key && JSON.stringify([key, x.domain, y.domain, marks, dots, this.width, this.font]);
     if (!still || still !== this.still) {
       this.still = still;
       this.layOut(frame);
@@ -189,7 +260,8 @@ export class Plot {
   }
 
   layOut(frame) {
-    const { x, y } = frame, rows = Math.floor(this.height / 52);
+    const { x, y } = frame,
+      rows = Math.floor(this.height / 52);
     this.yTicks = unitTicks(y, rows).map((value) => ({ value, text: formatTick(value, y.unit) }));
     const widest = Math.max(...this.yTicks.map((t) => textWidth(t.text, this.font)), 20);
     const left = Math.ceil((widest + 10) / 8) * 8;
@@ -207,28 +279,48 @@ export class Plot {
   drawAxes({ x, y }) {
     const { left, right, top, bottom } = this.box;
     for (const { value, text } of this.xTicks) {
-      const tick = this.pools.x.get(text), at = this.sx(value).toFixed(1);
+      const tick = this.pools.x.get(text),
+        at = this.sx(value).toFixed(1);
       // Moved as a whole: text that keeps its own place within its group is not laid out again.
       put(tick.node, "transform", `translate(${at},0)`);
-      put(tick.rule, "y1", top); put(tick.rule, "y2", bottom); put(tick.text, "y", bottom + 19); put(tick.text, "text", text);
+      put(tick.rule, "y1", top);
+      put(tick.rule, "y2", bottom);
+      put(tick.text, "y", bottom + 19);
+      put(tick.text, "text", text);
     }
     this.pools.x.done();
     for (const { value, text } of this.yTicks) {
-      const tick = this.pools.y.get(text), at = this.sy(value);
+      const tick = this.pools.y.get(text),
+        at = this.sy(value);
       put(tick.node, "transform", `translate(0,${at.toFixed(1)})`);
-      put(tick.rule, "x1", left); put(tick.rule, "x2", right); put(tick.text, "x", left - 8); put(tick.text, "y", 4.5); put(tick.text, "text", text);
+      put(tick.rule, "x1", left);
+      put(tick.rule, "x2", right);
+      put(tick.text, "x", left - 8);
+      put(tick.text, "y", 4.5);
+      put(tick.text, "text", text);
     }
     this.pools.y.done();
     put(this.frameLine, "d", `M${left},${top}V${bottom}H${right}`);
-    put(this.yTitle, "x", 0); put(this.yTitle, "y", 14); put(this.yTitle, "text", axisTitle(y.title, y.unit));
-    put(this.xTitle, "x", right); put(this.xTitle, "y", this.height - 8); put(this.xTitle, "text", axisTitle(x.title, x.unit));
-    for (const [node, grow] of [[this.clipBox, 2], [this.surface, 0]]) {
-      put(node, "x", left); put(node, "y", top - grow); put(node, "width", right - left + grow); put(node, "height", bottom - top + 2 * grow);
+    put(this.yTitle, "x", 0);
+    put(this.yTitle, "y", 14);
+    put(this.yTitle, "text", axisTitle(y.title, y.unit));
+    put(this.xTitle, "x", right);
+    put(this.xTitle, "y", this.height - 8);
+    put(this.xTitle, "text", axisTitle(x.title, x.unit));
+    for (const [node, grow] of [
+      [this.clipBox, 2],
+      [this.surface, 0],
+    ]) {
+      put(node, "x", left);
+      put(node, "y", top - grow);
+      put(node, "width", right - left + grow);
+      put(node, "height", bottom - top + 2 * grow);
     }
   }
 
   drawCurves({ series }) {
-    const { sx, sy } = this, { log } = this.last.y;
+    const { sx, sy } = this,
+      { log } = this.last.y;
     for (const curve of series) {
       // Curves over the same grid share its pixels; a new frame computes heights only.
       curve.X = this.pixels(curve.xs, sx);
@@ -242,10 +334,14 @@ export class Plot {
         put(piece, "d", ribbonPath(curve.X, sy.all(curve.base), curve.Y));
       }
       if (curve.band) {
-        const band = this.pools.band.get(curve.id), [lo, hi] = curve.band;
+        const band = this.pools.band.get(curve.id),
+          [lo, hi] = curve.band;
         put(band, "class", `ex-band ex-c${curve.index}`);
         // On a log axis a factor is a shift.
-        const edge = (factor) => log ? curve.Y.map((y) => y + sy.slope * Math.log(factor)) : sy.all(curve.ys.map((y) => y * factor));
+        const edge = (factor) =>
+          log
+            ? curve.Y.map((y) => y + sy.slope * Math.log(factor))
+            : sy.all(curve.ys.map((y) => y * factor));
         put(band, "d", ribbonPath(curve.X, edge(lo), edge(hi)));
       }
     }
@@ -255,7 +351,8 @@ export class Plot {
   pixels(xs, sx) {
     const key = `${sx.offset} ${sx.slope}`;
     if (this.last.cursor?.trace) return sx.all(xs);
-    if (this.gridKey !== key || this.gridOf !== xs) Object.assign(this, { gridKey: key, gridOf: xs, gridPixels: sx.all(xs) });
+    if (this.gridKey !== key || this.gridOf !== xs)
+      Object.assign(this, { gridKey: key, gridOf: xs, gridPixels: sx.all(xs) });
     return this.gridPixels;
   }
 
@@ -264,26 +361,41 @@ export class Plot {
     const { left, right, top, bottom } = this.box;
     this.taken = [];
     for (const mark of marks) {
-      const onto = mark.axis === "x" ? this.sx : this.sy, at = onto(mark.value);
+      const onto = mark.axis === "x" ? this.sx : this.sy,
+        at = onto(mark.value);
       const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
       const edge = (v) => Math.min(Math.max(onto(v), from), to);
-      const strip = mark.band ? [edge(mark.value * mark.band[0]), edge(mark.value * mark.band[1])].sort((a, b) => a - b) : null;
+      const strip = mark.band
+        ? [edge(mark.value * mark.band[0]), edge(mark.value * mark.band[1])].sort((a, b) => a - b)
+        : null;
       if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
-      const item = this.pools.mark.get(mark.key), upright = mark.axis === "x", { text, width } = this.wordsOf(mark);
+      const item = this.pools.mark.get(mark.key),
+        upright = mark.axis === "x",
+        { text, width } = this.wordsOf(mark);
       const place = Math.min(Math.max(at, from), to).toFixed(1);
-      put(item.rule, "x1", upright ? place : left); put(item.rule, "x2", upright ? place : right);
-      put(item.rule, "y1", upright ? top : place); put(item.rule, "y2", upright ? bottom : place);
+      put(item.rule, "x1", upright ? place : left);
+      put(item.rule, "x2", upright ? place : right);
+      put(item.rule, "y1", upright ? top : place);
+      put(item.rule, "y2", upright ? bottom : place);
       show(item.rule, !strip);
       show(item.strip, Boolean(strip));
       if (strip) {
-        put(item.strip, "x", upright ? strip[0] : left); put(item.strip, "width", upright ? strip[1] - strip[0] : right - left);
-        put(item.strip, "y", upright ? top : strip[0]); put(item.strip, "height", upright ? bottom - top : strip[1] - strip[0]);
+        put(item.strip, "x", upright ? strip[0] : left);
+        put(item.strip, "width", upright ? strip[1] - strip[0] : right - left);
+        put(item.strip, "y", upright ? top : strip[0]);
+        put(item.strip, "height", upright ? bottom - top : strip[1] - strip[0]);
       }
       let [x, y] = this.besideRule(Number(place), upright, width, series, spots);
       const inward = y > (top + bottom) / 2 ? -17 : 17; // where another's words stand already
-      while (this.taken.some((b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3)) y += inward;
+      while (
+        this.taken.some(
+          (b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3,
+        )
+      )
+        y += inward;
       this.taken.push({ x, y: y - 12, w: width, h: 16 });
-      put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`); put(item.text, "text", text);
+      put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
+      put(item.text, "text", text);
     }
     this.pools.mark.done();
   }
@@ -291,24 +403,46 @@ export class Plot {
   // On a phone the name alone may have to do.
   wordsOf({ text, key }) {
     const width = textWidth(text, this.font);
-    return width < this.box.right - this.box.left - 20 ? { text, width } : { text: key, width: textWidth(key, this.font) };
+    return width < this.box.right - this.box.left - 20
+      ? { text, width }
+      : { text: key, width: textWidth(key, this.font) };
   }
 
   // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves and dots cross them least.
   besideRule(at, upright, width, series, spots) {
-    const { left, right, top, bottom } = this.box, places = [];
-    if (upright) for (const y of [top + 14, bottom - 8, (top + bottom) / 2]) for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
-    else for (const y of [at - 6, at + 15]) for (const x of [right - 6 - width, left + 8, (left + right - width) / 2]) places.push([x, y]);
-    const within = places.filter(([x, y]) => x > left && x + width <= right && y - 12 >= top - 14 && y + 3 <= bottom);
-    let best = [Math.max(left + 2, Math.min(places[0][0], this.width - width)), places[0][1]], least = Infinity;
+    const { left, right, top, bottom } = this.box,
+      places = [];
+    if (upright)
+      for (const y of [top + 14, bottom - 8, (top + bottom) / 2])
+        for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
+    else
+      for (const y of [at - 6, at + 15])
+        for (const x of [right - 6 - width, left + 8, (left + right - width) / 2])
+          places.push([x, y]);
+    const within = places.filter(
+      ([x, y]) => x > left && x + width <= right && y - 12 >= top - 14 && y + 3 <= bottom,
+    );
+    let best = [Math.max(left + 2, Math.min(places[0][0], this.width - width)), places[0][1]],
+      least = Infinity;
     for (const [x, y] of within) {
       let crossed = 0;
-      for (const [dotX, dotY] of spots) if (dotX > x - 6 && dotX < x + width + 6 && dotY > y - 17 && dotY < y + 7) crossed += 5;
-      for (const { X, Y } of series) for (let i = 1; i < X.length; i += 1) {
-        // A steep piece of a curve passes between two of its points.
-        if (X[i] > x - 4 && X[i - 1] < x + width + 4 && Math.max(Y[i], Y[i - 1]) > y - 13 && Math.min(Y[i], Y[i - 1]) < y + 4) crossed += 1;
+      for (const [dotX, dotY] of spots)
+        if (dotX > x - 6 && dotX < x + width + 6 && dotY > y - 17 && dotY < y + 7) crossed += 5;
+      for (const { X, Y } of series)
+        for (let i = 1; i < X.length; i += 1) {
+          // A steep piece of a curve passes between two of its points.
+          if (
+            X[i] > x - 4 &&
+            X[i - 1] < x + width + 4 &&
+            Math.max(Y[i], Y[i - 1]) > y - 13 &&
+            Math.min(Y[i], Y[i - 1]) < y + 4
+          )
+            crossed += 1;
+        }
+      if (crossed < least) {
+        least = crossed;
+        best = [x, y];
       }
-      if (crossed < least) { least = crossed; best = [x, y]; }
     }
     return best;
   }
@@ -318,15 +452,23 @@ export class Plot {
     for (const dot of placeDots(this, dots || [])) {
       const item = this.pools.dot.get(dot.key);
       put(item.node, "class", dot.index === undefined ? "" : `ex-point ex-c${dot.index % 8}`);
-      put(item.spot, "cx", dot.px.toFixed(1)); put(item.spot, "cy", dot.py.toFixed(1));
+      put(item.spot, "cx", dot.px.toFixed(1));
+      put(item.spot, "cy", dot.py.toFixed(1));
       show(item.text, dot.placed);
-      if (dot.placed) { put(item.text, "transform", `translate(${dot.tx.toFixed(1)},${dot.ty.toFixed(1)})`); put(item.text, "text", dot.label); }
+      if (dot.placed) {
+        put(item.text, "transform", `translate(${dot.tx.toFixed(1)},${dot.ty.toFixed(1)})`);
+        put(item.text, "text", dot.label);
+      }
     }
     this.pools.dot.done();
     const named = series.filter((curve) => curve.label);
     for (const spot of this.beside ? marginLabels(this, named) : insideLabels(this, named)) {
       const item = this.pools.label.get(spot.id);
-      put(item.node, "class", `ex-label ex-c${spot.index} ${spot.role === "reference" ? "ex-reference" : ""}`);
+      put(
+        item.node,
+        "class",
+        `ex-label ex-c${spot.index} ${spot.role === "reference" ? "ex-reference" : ""}`,
+      );
       put(item.leader, "d", spot.leader || "M0,0");
       put(item.text, "text-anchor", spot.anchor);
       put(item.text, "transform", `translate(${spot.x.toFixed(1)},${spot.y.toFixed(1)})`);
@@ -338,27 +480,42 @@ export class Plot {
   writeLines(item, lines) {
     if (item.lines === lines.join("\n")) return;
     item.lines = lines.join("\n");
-    item.text.replaceChildren(...lines.map((text, i) => s("tspan", { x: 0, dy: i ? "1.1em" : 0, text })));
+    item.text.replaceChildren(
+      ...lines.map((text, i) => s("tspan", { x: 0, dy: i ? "1.1em" : 0, text })),
+    );
   }
 
   drawCursor({ cursor }) {
     show(this.cursor.node, Boolean(cursor));
     if (!cursor) return;
-    const { left, right, top, bottom } = this.box, { sled, rule, reach, grip, plate, arrows, text } = this.cursor;
-    const at = Math.min(Math.max(this.sx(cursor.x), left), right), width = textWidth(cursor.text, this.strong) + 34;
-    const middle = Math.min(Math.max(at, width / 2), this.width - width / 2), y = bottom + 4;
+    const { left, right, top, bottom } = this.box,
+      { sled, rule, reach, grip, plate, arrows, text } = this.cursor;
+    const at = Math.min(Math.max(this.sx(cursor.x), left), right),
+      width = textWidth(cursor.text, this.strong) + 34;
+    const middle = Math.min(Math.max(at, width / 2), this.width - width / 2),
+      y = bottom + 4;
     // Groups are moved as a whole: what stands within them is neither styled nor laid out again.
-    put(sled, "transform", `translate(${at.toFixed(1)},0)`); put(rule, "y1", top); put(rule, "y2", bottom + 4);
-    put(reach, "y", top); put(reach, "height", bottom - top + 34);
-    put(grip, "transform", `translate(${middle.toFixed(1)},${y})`); put(text, "text", cursor.text);
+    put(sled, "transform", `translate(${at.toFixed(1)},0)`);
+    put(rule, "y1", top);
+    put(rule, "y2", bottom + 4);
+    put(reach, "y", top);
+    put(reach, "height", bottom - top + 34);
+    put(grip, "transform", `translate(${middle.toFixed(1)},${y})`);
+    put(text, "text", cursor.text);
     const half = Math.round(width / 2);
-    put(plate, "x", -half); put(plate, "width", 2 * half);
+    put(plate, "x", -half);
+    put(plate, "width", 2 * half);
     put(arrows, "d", `M${11 - half},7l-4,4l4,4M${half - 11},7l4,4l-4,4`);
     for (const point of cursor.points) {
-      const x = this.sx(point.x), py = this.sy(point.y);
+      const x = this.sx(point.x),
+        py = this.sy(point.y);
       if (!(py >= top - 2 && py <= bottom + 2 && x >= left - 2 && x <= right + 2)) continue;
       const ring = this.pools.ring.get(point.id);
-      put(ring, "class", `ex-ring ex-c${point.index}${point.role === "reference" ? " ex-reference" : ""}`);
+      put(
+        ring,
+        "class",
+        `ex-ring ex-c${point.index}${point.role === "reference" ? " ex-reference" : ""}`,
+      );
       put(ring, "transform", `translate(${x.toFixed(1)},${py.toFixed(1)})`);
     }
     this.pools.ring.done();

@@ -7,7 +7,8 @@ import { formatValue } from "./units.js";
 
 const KINDS = ["hardware", "model", "precision"];
 const NOUN = { hardware: "chip", model: "model", precision: "precision" };
-const KEY = "handful-scenario", OWN_KEY = "handful-yours";
+const KEY = "handful-scenario",
+  OWN_KEY = "handful-yours";
 const OWNABLE = ["hardware", "model"];
 export const CONTEXT = { min: 128, max: 1e6 };
 export { rows };
@@ -20,9 +21,14 @@ export const defaults = () => ({ ...rows.default });
 
 // Has this chip arithmetic of that precision?  If not, a sentence says what it has.
 export function lacks(hardware, precision) {
-  const chip = row("hardware", hardware), form = row("precision", precision);
+  const chip = row("hardware", hardware),
+    form = row("precision", precision);
   if (chip.peak_flops[form.arithmetic]) return "";
-  return `${chip.label} has no ${form.arithmetic.toUpperCase()} arithmetic; it has ${Object.keys(chip.peak_flops).map((p) => p.toUpperCase()).join(", ")}.`;
+  return `${chip.label} has no ${form.arithmetic.toUpperCase()} arithmetic; it has ${Object.keys(
+    chip.peak_flops,
+  )
+    .map((p) => p.toUpperCase())
+    .join(", ")}.`;
 }
 
 export const offers = (hardware) => rows.precision.filter((p) => !lacks(hardware, p.name));
@@ -30,15 +36,29 @@ export const offers = (hardware) => rows.precision.filter((p) => !lacks(hardware
 // A layer's latency as scenario.py has it: starting its kernels, and sending what it sends, to experts and back or in two sums.
 const NODE = 8;
 function layerLatency(known) {
-  const exchange = known.domain_devices > NODE ? known.exchange_latency_of_rack : known.exchange_latency_of_node;
-  return known.launch_latency + (known.expert_layers ? (exchange * known.expert_layers) / known.layers : 2 * known.all_reduce_latency);
+  const exchange =
+    known.domain_devices > NODE ? known.exchange_latency_of_rack : known.exchange_latency_of_node;
+  return (
+    known.launch_latency +
+    (known.expert_layers
+      ? (exchange * known.expert_layers) / known.layers
+      : 2 * known.all_reduce_latency)
+  );
 }
 
 // Symbol name → value.  A price that nobody has published stays absent, and formulas that want it say so.
 export function valuesOf(choice) {
-  const chip = row("hardware", choice.hardware), model = row("model", choice.model), form = row("precision", choice.precision);
+  const chip = row("hardware", choice.hardware),
+    model = row("model", choice.model),
+    form = row("precision", choice.precision);
   // What a decode step takes for granted (one new token a sequence) stands in the rows too, if they have it.
-  const values = { tokens_per_step: 1, ...rows.constants, ...chip.values, peak_flops: chip.peak_flops[form.arithmetic], ...model.values };
+  const values = {
+    tokens_per_step: 1,
+    ...rows.constants,
+    ...chip.values,
+    peak_flops: chip.peak_flops[form.arithmetic],
+    ...model.values,
+  };
   values.layer_latency = layerLatency(values);
   values.bytes_per_parameter = form.bytes_per_parameter;
   values.kv_bytes_per_token = model.kv_elements_per_token * form.kv_bytes_per_element;
@@ -53,26 +73,49 @@ export const supplied = KINDS.flatMap((kind) => Object.keys(rows[kind]?.[0]?.val
 
 // The names nearest to a mistyped one, by shared pairs of letters.
 export function nearest(kind, name) {
-  const pairs = (s) => { const t = s.toLowerCase(); return new Set([...t].map((_, i) => t.slice(i, i + 2))); };
+  const pairs = (s) => {
+    const t = s.toLowerCase();
+    return new Set([...t].map((_, i) => t.slice(i, i + 2)));
+  };
   const want = pairs(name);
-  const score = (s) => { const own = pairs(s); let n = 0; for (const p of own) n += want.has(p); return (2 * n) / (own.size + want.size); };
-  return rows[kind].filter((r) => !r.own).map((r) => r.name).sort((a, b) => score(b) - score(a)).slice(0, 3);
+  const score = (s) => {
+    const own = pairs(s);
+    let n = 0;
+    for (const p of own) n += want.has(p);
+    return (2 * n) / (own.size + want.size);
+  };
+  return rows[kind]
+    .filter((r) => !r.own)
+    .map((r) => r.name)
+    .sort((a, b) => score(b) - score(a))
+    .slice(0, 3);
 }
 
 // A choice out of untrusted strings: what is wrong is named, and the fallback's value stands.
 export function readChoice(given, fallback = defaults()) {
-  const choice = { ...fallback }, problems = [];
+  const choice = { ...fallback },
+    problems = [];
   for (const kind of KINDS) {
     const name = given[kind];
     if (name === undefined || name === null) continue;
     if (row(kind, name)) choice[kind] = name;
-    else if (name === OWN && OWNABLE.includes(kind)) problems.push(`The address asks for your own ${NOUN[kind]}, and none is described here yet; ${label(kind, choice[kind])} is used.`);
-    else problems.push(`There is no ${NOUN[kind]} “${String(name).slice(0, 60)}” in this book; the nearest are ${nearest(kind, String(name)).join(", ")}. ${label(kind, choice[kind])} is used.`);
+    else if (name === OWN && OWNABLE.includes(kind))
+      problems.push(
+        `The address asks for your own ${NOUN[kind]}, and none is described here yet; ${label(kind, choice[kind])} is used.`,
+      );
+    else
+      problems.push(
+        `There is no ${NOUN[kind]} “${String(name).slice(0, 60)}” in this book; the nearest are ${nearest(kind, String(name)).join(", ")}. ${label(kind, choice[kind])} is used.`,
+      );
   }
   if (given.context !== undefined && given.context !== null) {
     const value = Number(given.context);
-    if (String(given.context).trim() !== "" && value >= CONTEXT.min && value <= CONTEXT.max) choice.context = value;
-    else problems.push(`The context must be a number from ${CONTEXT.min} to ${formatValue(CONTEXT.max, "token")}, and “${String(given.context).slice(0, 60)}” is not; ${formatValue(choice.context, "token", 6)} is used.`);
+    if (String(given.context).trim() !== "" && value >= CONTEXT.min && value <= CONTEXT.max)
+      choice.context = value;
+    else
+      problems.push(
+        `The context must be a number from ${CONTEXT.min} to ${formatValue(CONTEXT.max, "token")}, and “${String(given.context).slice(0, 60)}” is not; ${formatValue(choice.context, "token", 6)} is used.`,
+      );
   }
   const missing = lacks(choice.hardware, choice.precision);
   if (missing) {
@@ -84,9 +127,16 @@ export function readChoice(given, fallback = defaults()) {
 
 // What a reader of this scenario should see; the rules and their words are scenario.py's.
 function notesOn(choice) {
-  const chip = row("hardware", choice.hardware), model = row("model", choice.model), found = new Map();
+  const chip = row("hardware", choice.hardware),
+    model = row("model", choice.model),
+    found = new Map();
   const known = { ...valuesOf(choice), max_context: model.max_context ?? Infinity };
-  const words = { hardware: called(chip), model: called(model), precision: label("precision", choice.precision), devices: known.devices };
+  const words = {
+    hardware: called(chip),
+    model: called(model),
+    precision: label("precision", choice.precision),
+    devices: known.devices,
+  };
   for (const rule of rows.rules) {
     let shown;
     if ("missing" in rule) shown = known[rule.missing] === undefined;
@@ -94,9 +144,16 @@ function notesOn(choice) {
     else {
       const [left, right] = [rule.left, rule.right].map((side) => compile(side)(known));
       shown = left > right && !found.has(rule.unless);
-      Object.assign(words, { left: formatValue(left, rule.unit), right: formatValue(right, rule.unit) });
+      Object.assign(words, {
+        left: formatValue(left, rule.unit),
+        right: formatValue(right, rule.unit),
+      });
     }
-    if (shown) found.set(rule.name, rule.text.replace(/\{(\w+)\}/g, (_, name) => words[name]));
+    if (shown)
+      found.set(
+        rule.name,
+        rule.text.replace(/\{(\w+)\}/g, (_, name) => words[name]),
+      );
   }
   return [...found.values()];
 }
@@ -115,10 +172,15 @@ class Store {
   load(search, storage) {
     this.storage = storage;
     const strange = this.loadOwn(search);
-    const query = new URLSearchParams(search), given = {};
+    const query = new URLSearchParams(search),
+      given = {};
     for (const key of [...KINDS, "context"]) if (query.has(key)) given[key] = query.get(key);
     let saved = {};
-    try { saved = JSON.parse(storage?.getItem(KEY) || "{}") || {}; } catch { /* damaged or forbidden: start afresh */ }
+    try {
+      saved = JSON.parse(storage?.getItem(KEY) || "{}") || {};
+    } catch {
+      /* damaged or forbidden: start afresh */
+    }
     const base = Object.keys(given).length ? defaults() : readChoice(saved).choice;
     ({ choice: this.choice, problems: this.problems } = readChoice(given, base));
     this.problems.unshift(...strange);
@@ -126,17 +188,30 @@ class Store {
 
   // The reader's own rows: kept ones, then those of the address, which put a different kept one aside.
   loadOwn(search) {
-    const query = new URLSearchParams(search), problems = [];
+    const query = new URLSearchParams(search),
+      problems = [];
     let kept = {};
-    try { kept = JSON.parse(this.storage?.getItem(OWN_KEY) || "{}") || {}; } catch { /* damaged or forbidden */ }
-    const good = (kind, given) => (given && typeof given === "object" ? check(kind, given).definition : undefined);
+    try {
+      kept = JSON.parse(this.storage?.getItem(OWN_KEY) || "{}") || {};
+    } catch {
+      /* damaged or forbidden */
+    }
+    const good = (kind, given) =>
+      given && typeof given === "object" ? check(kind, given).definition : undefined;
     for (const kind of OWNABLE) {
-      const mine = good(kind, kept[kind]), before = good(kind, kept.earlier?.[kind]), text = query.get(`yours.${kind}`);
+      const mine = good(kind, kept[kind]),
+        before = good(kind, kept.earlier?.[kind]),
+        text = query.get(`yours.${kind}`);
       if (before) this.earlier[kind] = before;
       if (mine) this.own[kind] = mine;
       if (text === null) continue;
       const { definition, problems: wrong } = decode(kind, text);
-      if (wrong.length) { problems.push(`The address describes a ${NOUN[kind]} that cannot be used. ${wrong[0].text}`); continue; }
+      if (wrong.length) {
+        problems.push(
+          `The address describes a ${NOUN[kind]} that cannot be used. ${wrong[0].text}`,
+        );
+        continue;
+      }
       if (mine && encode(kind, mine) !== encode(kind, definition)) this.earlier[kind] = mine;
       this.own[kind] = definition;
     }
@@ -154,8 +229,16 @@ class Store {
     }
   }
 
-  keep(key, value) { try { this.storage?.setItem(key, JSON.stringify(value)); } catch { /* private mode: not remembered */ } }
-  keepOwn() { this.keep(OWN_KEY, { ...this.own, earlier: this.earlier }); }
+  keep(key, value) {
+    try {
+      this.storage?.setItem(key, JSON.stringify(value));
+    } catch {
+      /* private mode: not remembered */
+    }
+  }
+  keepOwn() {
+    this.keep(OWN_KEY, { ...this.own, earlier: this.earlier });
+  }
 
   // The reader's own model or chip, from a checked definition, becomes the page's choice; none forgets it.
   define(kind, definition) {
@@ -163,7 +246,10 @@ class Store {
     if (definition) this.own[kind] = definition;
     else delete this.own[kind];
     delete this.earlier[kind];
-    const choice = { ...before, [kind]: definition ? OWN : before[kind] === OWN ? rows.default[kind] : before[kind] };
+    const choice = {
+      ...before,
+      [kind]: definition ? OWN : before[kind] === OWN ? rows.default[kind] : before[kind],
+    };
     // Listeners compare what was with what is: what was is computed before the row goes.
     const old = valuesOf(before);
     this.offerOwn();
@@ -171,9 +257,15 @@ class Store {
     this.turn(choice, before, old);
   }
 
-  get isDefault() { return Object.entries(rows.default).every(([key, value]) => this.choice[key] === value); }
-  get notes() { return notesOn(this.choice); }
-  values(overrides) { return valuesOf(overrides ? { ...this.choice, ...overrides } : this.choice); }
+  get isDefault() {
+    return Object.entries(rows.default).every(([key, value]) => this.choice[key] === value);
+  }
+  get notes() {
+    return notesOn(this.choice);
+  }
+  values(overrides) {
+    return valuesOf(overrides ? { ...this.choice, ...overrides } : this.choice);
+  }
 
   set(patch) {
     this.turn(patch, this.choice, valuesOf(this.choice));
@@ -197,8 +289,10 @@ class Store {
   // Query parameters that give this scenario again.
   query() {
     const query = new URLSearchParams();
-    if (!this.isDefault) for (const key of [...KINDS, "context"]) query.set(key, String(this.choice[key]));
-    for (const kind of OWNABLE) if (this.choice[kind] === OWN) query.set(`yours.${kind}`, encode(kind, this.own[kind]));
+    if (!this.isDefault)
+      for (const key of [...KINDS, "context"]) query.set(key, String(this.choice[key]));
+    for (const kind of OWNABLE)
+      if (this.choice[kind] === OWN) query.set(`yours.${kind}`, encode(kind, this.own[kind]));
     return query;
   }
 }

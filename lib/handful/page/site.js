@@ -19,7 +19,11 @@ import { mountWhere } from "./where.js";
 import { mountYours } from "./yours.js";
 
 function memory() {
-  try { return window.localStorage; } catch { return null; } // a page may be denied it
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  } // a page may be denied it
 }
 
 const trouble = (text) => h("p", { class: "page-trouble", role: "status", text });
@@ -28,7 +32,8 @@ function upgrade(figure) {
   const block = figure.querySelector("script.explorer-spec");
   if (!block || figure.dataset.mounted) return;
   figure.dataset.mounted = "yes";
-  const still = [...figure.children].filter((child) => child !== block), host = document.createElement("div");
+  const still = [...figure.children].filter((child) => child !== block),
+    host = document.createElement("div");
   try {
     const spec = JSON.parse(block.textContent);
     figure.append(host);
@@ -44,9 +49,11 @@ function upgrade(figure) {
 
 // Below the theme's own header where that stays in view; and what is jumped to comes below both.
 function pin(bar) {
-  const header = document.querySelector(".bd-header-article"), root = document.documentElement;
+  const header = document.querySelector(".bd-header-article"),
+    root = document.documentElement;
   const place = () => {
-    const above = header && getComputedStyle(header).position === "sticky" ? header.offsetHeight : 0;
+    const above =
+      header && getComputedStyle(header).position === "sticky" ? header.offsetHeight : 0;
     bar.style.setProperty("--bar-top", `${above}px`);
     root.style.scrollPaddingTop = `${above + Math.min(bar.offsetHeight, 90) + 12}px`;
   };
@@ -56,7 +63,10 @@ function pin(bar) {
   if (header) watcher.observe(header);
 }
 
-const article = () => ["article.bd-article", "main article", "main"].map((rule) => document.querySelector(rule)).find(Boolean);
+const article = () =>
+  ["article.bd-article", "main article", "main"]
+    .map((rule) => document.querySelector(rule))
+    .find(Boolean);
 
 let takeIn = () => {}; // numbers that come into the page after it has been read
 let barred = false;
@@ -71,28 +81,58 @@ function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")];
   mountLedger();
   offerPython();
-  try { mountYours(); } catch (error) { console.warn(`The form could not start: ${error.message}`); } // the rest goes on
+  try {
+    mountYours();
+  } catch (error) {
+    console.warn(`The form could not start: ${error.message}`);
+  } // the rest goes on
   mountWhere();
-  bar(strangers(location.search, figures.map((figure) => figure.id.replace("explorer-", ""))));
+  bar(
+    strangers(
+      location.search,
+      figures.map((figure) => figure.id.replace("explorer-", "")),
+    ),
+  );
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the first paint.
-  if (store.isDefault) idle(() => { takeIn = mountLive(document); }, { timeout: 1500 });
+  if (store.isDefault)
+    idle(
+      () => {
+        takeIn = mountLive(document);
+      },
+      { timeout: 1500 },
+    );
   else takeIn = mountLive(document);
   // What is near the screen is built first; the rest while the reader reads, and at once when it comes near.
   const later = [...figures];
-  const next = () => { const figure = later.shift(); if (figure) { upgrade(figure); idle(next); } };
+  const next = () => {
+    const figure = later.shift();
+    if (figure) {
+      upgrade(figure);
+      idle(next);
+    }
+  };
   let begun = false;
-  const near = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting) { near.unobserve(target); upgrade(target); lookWithin(target); }
-    if (!begun) idle(next); // its first word is of all of them
-    begun = true;
-  }, { rootMargin: "600px" });
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries)
+        if (isIntersecting) {
+          near.unobserve(target);
+          upgrade(target);
+          lookWithin(target);
+        }
+      if (!begun) idle(next); // its first word is of all of them
+      begun = true;
+    },
+    { rootMargin: "600px" },
+  );
   for (const figure of figures) {
     if (location.hash === `#${figure.id}`) upgrade(figure);
     near.observe(figure);
   }
   idle(mendReach, { timeout: 3000 });
-  if (document.querySelector("[data-study]")) study(); // what the page is for
+  if (document.querySelector("[data-study]"))
+    study(); // what the page is for
   else idle(study, { timeout: 1500 });
   idle(mountOffline);
   addEventListener("beforeprint", () => {
@@ -104,21 +144,34 @@ function fill() {
 
 // Cards and problems read as folded text; their script comes when the page stands.
 let fetched = null;
-function fetchStudy() { return fetched ||= import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)); }
+function fetchStudy() {
+  return (fetched ||= import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)));
+}
 function study() {
   if (!document.querySelector("[data-card], [data-problem], [data-study]")) return;
-  fetchStudy().then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
+  fetchStudy()
+    .then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
     .catch((error) => {
       console.warn(`Cards and problems could not start: ${error.message}`);
-      const first = document.querySelector("[data-study], .cards, .problems, [data-card], [data-problem]");
-      first.before(trouble("What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again."));
-      for (const held of document.querySelectorAll(".card > noscript")) held.outerHTML = held.textContent;
+      const first = document.querySelector(
+        "[data-study], .cards, .problems, [data-card], [data-problem]",
+      );
+      first.before(
+        trouble(
+          "What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again.",
+        ),
+      );
+      for (const held of document.querySelectorAll(".card > noscript"))
+        held.outerHTML = held.textContent;
     });
 }
 
 store.load(location.search, memory());
 // Review and Progress are large and read from the learner's store: ahead.js, in the page's head, has begun to open it.
-if (window.studyOpening) fetchStudy().then(({ open }) => open(window.studyOpening)).catch(() => {}); // study() says so
+if (window.studyOpening)
+  fetchStudy()
+    .then(({ open }) => open(window.studyOpening))
+    .catch(() => {}); // study() says so
 if (document.readyState === "loading") {
   addEventListener("DOMContentLoaded", fill);
   // This module does not wait for the text: where no address is to be checked against the page's explorers, the

@@ -11,19 +11,30 @@ const quote = (text) => `“${text.length > 40 ? text.slice(0, 40) + "…" : tex
 
 function number(text, entry) {
   const value = Number(text);
-  if (text.trim() !== "" && Number.isFinite(value) && value >= entry.min * (1 - 1e-9) && value <= entry.max * (1 + 1e-9)) {
+  if (
+    text.trim() !== "" &&
+    Number.isFinite(value) &&
+    value >= entry.min * (1 - 1e-9) &&
+    value <= entry.max * (1 + 1e-9)
+  ) {
     return { value: entry.type === "int" ? Math.round(value) : value };
   }
-  return { allowed: `a number from ${formatValue(entry.min, entry.unit, 4)} to ${formatValue(entry.max, entry.unit, 4)}` };
+  return {
+    allowed: `a number from ${formatValue(entry.min, entry.unit, 4)} to ${formatValue(entry.max, entry.unit, 4)}`,
+  };
 }
 
 function parse(text, entry) {
   if (entry.type === "check") {
-    return text === "1" || text === "0" ? { value: text === "1" } : { allowed: "1 (shown) or 0 (hidden)" };
+    return text === "1" || text === "0"
+      ? { value: text === "1" }
+      : { allowed: "1 (shown) or 0 (hidden)" };
   }
   if (entry.type === "choice") {
     const option = entry.options.find((o) => String(o.value) === text);
-    return option ? { value: option.value } : { allowed: entry.options.map((o) => o.label).join(", ") };
+    return option
+      ? { value: option.value }
+      : { allowed: entry.options.map((o) => o.label).join(", ") };
   }
   return number(text, entry);
 }
@@ -35,16 +46,25 @@ export function entries(spec) {
 }
 
 export function readState(spec, search) {
-  const state = {}, problems = [], prefix = `e.${spec.name}.`, known = new Map(entries(spec).map((e) => [e.name, e]));
+  const state = {},
+    problems = [],
+    prefix = `e.${spec.name}.`,
+    known = new Map(entries(spec).map((e) => [e.name, e]));
   for (const [key, text] of new URLSearchParams(search)) {
     if (!key.startsWith(prefix)) continue;
-    const name = key.slice(prefix.length), entry = known.get(name);
+    const name = key.slice(prefix.length),
+      entry = known.get(name);
     if (!entry) {
-      problems.push(`The address sets ${quote(name)}, which this plot does not have; it has ${[...known.keys()].join(", ")}.`);
+      problems.push(
+        `The address sets ${quote(name)}, which this plot does not have; it has ${[...known.keys()].join(", ")}.`,
+      );
       continue;
     }
     const { value, allowed } = parse(text, entry);
-    if (allowed) problems.push(`The address asks for ${entry.label} = ${quote(text)}; allowed is ${allowed}, so the usual value is shown.`);
+    if (allowed)
+      problems.push(
+        `The address asks for ${entry.label} = ${quote(text)}; allowed is ${allowed}, so the usual value is shown.`,
+      );
     else state[name] = value;
   }
   return { state, problems };
@@ -54,7 +74,11 @@ export function readState(spec, search) {
 export function writeState(spec, state, query = new URLSearchParams()) {
   for (const entry of entries(spec)) {
     const value = state[entry.name];
-    if (value !== entry.value) query.set(`e.${spec.name}.${entry.name}`, typeof value === "boolean" ? String(Number(value)) : String(value));
+    if (value !== entry.value)
+      query.set(
+        `e.${spec.name}.${entry.name}`,
+        typeof value === "boolean" ? String(Number(value)) : String(value),
+      );
   }
   return query;
 }
@@ -66,5 +90,7 @@ export function strangers(search, names) {
     const found = /^e\.([^.]*)\./.exec(key);
     if (found && !names.includes(found[1])) odd.add(found[1]);
   }
-  return [...odd].map((name) => `The address speaks of a plot ${quote(name)}, which this page does not have.`);
+  return [...odd].map(
+    (name) => `The address speaks of a plot ${quote(name)}, which this page does not have.`,
+  );
 }

@@ -4,15 +4,26 @@
 const table = (entries) => Object.assign(Object.create(null), entries);
 const pair = table({ "/": (a, b) => a / b, "^": Math.pow });
 const fold = table({ "+": (a, b) => a + b, "*": (a, b) => a * b, max: Math.max, min: Math.min });
-const single = table({ log: Math.log, exp: Math.exp, floor: Math.floor, ceil: Math.ceil, sqrt: Math.sqrt, abs: Math.abs });
+const single = table({
+  log: Math.log,
+  exp: Math.exp,
+  floor: Math.floor,
+  ceil: Math.ceil,
+  sqrt: Math.sqrt,
+  abs: Math.abs,
+});
 
 function parts(tree) {
   const [head, ...args] = tree;
-  const f = single[head], g = pair[head], h = fold[head];
+  const f = single[head],
+    g = pair[head],
+    h = fold[head];
   if (f && args.length === 1) return { args, one: f };
   if (g && args.length === 2) return { args, two: g };
   if (h && args.length >= 1) return { args, two: h };
-  throw new Error(`A formula on this page uses '${String(head)}' with ${args.length} arguments; allowed are + * / ^ max min log exp floor ceil sqrt abs.`);
+  throw new Error(
+    `A formula on this page uses '${String(head)}' with ${args.length} arguments; allowed are + * / ^ max min log exp floor ceil sqrt abs.`,
+  );
 }
 
 export function symbols(tree, found = new Set()) {
@@ -23,7 +34,8 @@ export function symbols(tree, found = new Set()) {
 
 function lookup(values, name) {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  if (typeof value !== "number") throw new Error(`The formula needs '${name}', and this page has no value for it.`);
+  if (typeof value !== "number")
+    throw new Error(`The formula needs '${name}', and this page has no value for it.`);
   return value;
 }
 
@@ -45,7 +57,8 @@ export function compile(tree) {
 // compileSweep(tree, name, n)(values, xs) → Float64Array of n results, the same array at every call.
 // What does not hold the swept symbol is computed once a call; what does owns its buffer, so a frame allocates nothing.
 export function compileSweep(tree, name, n) {
-  const run = sweepNode(tree, name, n), out = new Float64Array(n);
+  const run = sweepNode(tree, name, n),
+    out = new Float64Array(n);
   return (values, xs) => {
     const result = run(values, xs);
     return typeof result === "number" ? out.fill(result) : result;
@@ -56,17 +69,24 @@ function sweepNode(tree, name, n) {
   if (tree === name) return (values, xs) => xs;
   if (!symbols(tree).has(name)) return compile(tree);
   const { args, one, two } = parts(tree);
-  const runs = args.map((arg) => sweepNode(arg, name, n)), buffer = new Float64Array(n);
-  if (one) return (values, xs) => {
-    const a = runs[0](values, xs);
-    for (let i = 0; i < n; i++) buffer[i] = one(a[i]);
-    return buffer;
-  };
+  const runs = args.map((arg) => sweepNode(arg, name, n)),
+    buffer = new Float64Array(n);
+  if (one)
+    return (values, xs) => {
+      const a = runs[0](values, xs);
+      for (let i = 0; i < n; i++) buffer[i] = one(a[i]);
+      return buffer;
+    };
   return (values, xs) => {
     let a = runs[0](values, xs);
     for (let k = 1; k < runs.length; k++) {
-      const b = runs[k](values, xs), aIs = typeof a === "number", bIs = typeof b === "number";
-      if (aIs && bIs) { a = two(a, b); continue; }
+      const b = runs[k](values, xs),
+        aIs = typeof a === "number",
+        bIs = typeof b === "number";
+      if (aIs && bIs) {
+        a = two(a, b);
+        continue;
+      }
       for (let i = 0; i < n; i++) buffer[i] = two(aIs ? a : a[i], bIs ? b : b[i]);
       a = buffer;
     }

@@ -7,18 +7,22 @@ const options = {
   output: "htmlAndMathml",
   throwOnError: true,
   // Letters such as "€" or "°" in text are fine; whatever else KaTeX merely tolerates is a mistake of ours.
-  strict: (code) => (code === "unicodeTextInMathMode" || code === "newLineInDisplayMode" ? "ignore" : "error"),
+  strict: (code) =>
+    code === "unicodeTextInMathMode" || code === "newLineInDisplayMode" ? "ignore" : "error",
 };
 
 // KaTeX gives "R_{\max}" three parts, the last an invisible sign ("apply the function"); MathML allows two.
-const sound = (markup) => markup.replace(/<mo>\u2061<\/mo>(?=<\/m(?:sub|sup|subsup|under|over|underover)>)/g, "");
+const sound = (markup) =>
+  markup.replace(/<mo>\u2061<\/mo>(?=<\/m(?:sub|sup|subsup|under|over|underover)>)/g, "");
 
 const seen = new Map();
 const typeset = ({ tex, display }) => {
   const key = `${display ? "d" : "i"}${tex}`;
   if (!seen.has(key)) {
     try {
-      seen.set(key, { html: sound(katex.renderToString(tex, { ...options, displayMode: Boolean(display) })) });
+      seen.set(key, {
+        html: sound(katex.renderToString(tex, { ...options, displayMode: Boolean(display) })),
+      });
     } catch (error) {
       seen.set(key, { error: error.message });
     }

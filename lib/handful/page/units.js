@@ -1,45 +1,91 @@
 // Numbers as a reader wants them; the twin of units.py, same text to the character.
 // Rounding works on decimal digits (toExponential rounds half up, as units.py does), never on a scaled float.
 
-const NBSP = "\u00a0", MINUS = "\u2212";
-const unit = (kind, one, many, { factor = 1, low = 0, hint = "", high = 24 } = {}) => ({ kind, one, many, factor, low, hint, high });
+const NBSP = "\u00a0",
+  MINUS = "\u2212";
+const unit = (kind, one, many, { factor = 1, low = 0, hint = "", high = 24 } = {}) => ({
+  kind,
+  one,
+  many,
+  factor,
+  low,
+  hint,
+  high,
+});
 
 export const UNITS = {
-  "s": unit("si", "s", "s", { low: -12 }),
-  "B": unit("si", "B", "B"),
-  "bit": unit("si", "bit", "bit"),
+  s: unit("si", "s", "s", { low: -12 }),
+  B: unit("si", "B", "B"),
+  bit: unit("si", "bit", "bit"),
   "B/s": unit("si", "B/s", "B/s", { hint: "B/s" }),
   "B/token": unit("si", "B/token", "B/token", { hint: "B per token" }),
   "B/parameter": unit("si", "B/parameter", "B/parameter", { hint: "B per parameter" }),
-  "FLOP": unit("si", "FLOP", "FLOP", { hint: "FLOP", high: 15 }),
+  FLOP: unit("si", "FLOP", "FLOP", { hint: "FLOP", high: 15 }),
   "FLOP/s": unit("si", "FLOP/s", "FLOP/s", { hint: "FLOP/s" }),
   "FLOP/B": unit("count", "FLOP/B", "FLOP/B", { hint: "FLOP/B" }),
-  "W": unit("si", "W", "W", { low: -3 }),
-  "$": unit("money", "", "", { hint: "$" }),
-  "$/token": unit("money", `per million${NBSP}tokens`, "", { factor: 1e6, hint: "$ per million tokens" }),
-  "$/token/s": unit("money", `per million${NBSP}token-hours`, "", { factor: 3.6e9, hint: "$ per million token-hours" }),
+  W: unit("si", "W", "W", { low: -3 }),
+  $: unit("money", "", "", { hint: "$" }),
+  "$/token": unit("money", `per million${NBSP}tokens`, "", {
+    factor: 1e6,
+    hint: "$ per million tokens",
+  }),
+  "$/token/s": unit("money", `per million${NBSP}token-hours`, "", {
+    factor: 3.6e9,
+    hint: "$ per million token-hours",
+  }),
   "$/B": unit("money", "per GB", "", { factor: 1e9, hint: "$ per GB" }),
   "$/B/s": unit("money", "per GB-hour", "", { factor: 3.6e12, hint: "$ per GB-hour" }),
   "$/device/s": unit("money", "per chip-hour", "", { factor: 3600, hint: "$ per chip-hour" }),
-  "token": unit("count", "token", "tokens", { hint: "tokens" }),
+  token: unit("count", "token", "tokens", { hint: "tokens" }),
   "token/s": unit("count", "token/s", "tokens/s", { hint: "tokens/s" }),
-  "sequence": unit("count", "sequence", "sequences", { hint: "sequences" }),
-  "parameter": unit("count", "parameter", "parameters", { hint: "parameters" }),
-  "device": unit("count", "chip", "chips", { hint: "chips" }),
+  sequence: unit("count", "sequence", "sequences", { hint: "sequences" }),
+  parameter: unit("count", "parameter", "parameters", { hint: "parameters" }),
+  device: unit("count", "chip", "chips", { hint: "chips" }),
   "device·s": unit("count", "chip-hour", "chip-hours", { factor: 1 / 3600, hint: "chip-hours" }),
-  "layer": unit("count", "layer", "layers", { hint: "layers" }),
-  "1": unit("count", "", ""),
+  layer: unit("count", "layer", "layers", { hint: "layers" }),
+  1: unit("count", "", ""),
   "%": unit("count", "%", "%", { factor: 100, hint: "%" }),
 };
 
-const PREFIX = { "-12": "p", "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E", 21: "Z", 24: "Y" };
+const PREFIX = {
+  "-12": "p",
+  "-9": "n",
+  "-6": "µ",
+  "-3": "m",
+  0: "",
+  3: "k",
+  6: "M",
+  9: "G",
+  12: "T",
+  15: "P",
+  18: "E",
+  21: "Z",
+  24: "Y",
+};
 const WORD = { 6: "million", 9: "billion", 12: "trillion", 15: "quadrillion" };
 const SHORT = { 3: "k", 6: "M", 9: "bn", 12: "tn", 15: "qn" };
-const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-const LONG_TIMES = [[172800, 86400, "days"], [7200, 3600, "h"], [120, 60, "min"]];
+const RAISED = {
+  "-": "⁻",
+  0: "⁰",
+  1: "¹",
+  2: "²",
+  3: "³",
+  4: "⁴",
+  5: "⁵",
+  6: "⁶",
+  7: "⁷",
+  8: "⁸",
+  9: "⁹",
+};
+const LONG_TIMES = [
+  [172800, 86400, "days"],
+  [7200, 3600, "h"],
+  [120, 60, "min"],
+];
 
 function find(name) {
-  if (!Object.hasOwn(UNITS, name)) throw new Error(`There is no unit '${name}'; there are ${Object.keys(UNITS).join(", ")}.`);
+  if (!Object.hasOwn(UNITS, name))
+    throw new Error(`There is no unit '${name}'; there are ${Object.keys(UNITS).join(", ")}.`);
   return UNITS[name];
 }
 
@@ -50,7 +96,8 @@ function round(value, digits) {
 }
 
 function place(figures, exponent, decimals = 0) {
-  let whole = "0", part;
+  let whole = "0",
+    part;
   if (exponent >= 0) {
     figures = figures.padEnd(exponent + 1, "0");
     whole = figures.slice(0, exponent + 1).replace(/^0+(?=\d)/, "");
@@ -62,14 +109,16 @@ function place(figures, exponent, decimals = 0) {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? "." + part : "");
 }
 
-const power = (figures, exponent) => `${place(figures, 0)}${NBSP}×${NBSP}10${[...String(exponent)].map((c) => RAISED[c]).join("")}`;
+const power = (figures, exponent) =>
+  `${place(figures, 0)}${NBSP}×${NBSP}10${[...String(exponent)].map((c) => RAISED[c]).join("")}`;
 const decade = (figures, exponent) => power(figures, exponent).replace(/^1\u00a0×\u00a0/, "");
 const thirds = (exponent) => Math.floor(exponent / 3) * 3;
 
 export function formatValue(value, name, digits = 3) {
   const form = find(name);
   if (Number.isNaN(value)) return "–";
-  const sign = value < 0 ? MINUS : "", size = Math.abs(value) * form.factor;
+  const sign = value < 0 ? MINUS : "",
+    size = Math.abs(value) * form.factor;
   if (size === Infinity) return sign + "∞";
   if (form.kind === "money") {
     const text = sign + "$" + money(size, digits);
@@ -87,7 +136,8 @@ export function formatValue(value, name, digits = 3) {
 
 function si(size, form, digits) {
   if (form.one === "s") {
-    for (const [start, length, word] of LONG_TIMES) if (size >= start) return [place(...round(size / length, digits)), word];
+    for (const [start, length, word] of LONG_TIMES)
+      if (size >= start) return [place(...round(size / length, digits)), word];
   }
   const [figures, exponent] = round(size, digits);
   let step = Math.min(Math.max(thirds(exponent), form.low), 24);
@@ -117,14 +167,17 @@ function money(size, digits) {
 }
 
 export function formatTick(value, name) {
-  const form = find(name), isMoney = form.kind === "money";
-  const sign = value < 0 ? MINUS : "", size = Math.abs(value) * form.factor;
+  const form = find(name),
+    isMoney = form.kind === "money";
+  const sign = value < 0 ? MINUS : "",
+    size = Math.abs(value) * form.factor;
   if (size === 0) return isMoney ? "$0" : "0";
   if (form.kind === "si" && !form.hint) return sign + si(size, form, 3).join(NBSP);
   const [figures, exponent] = round(size, 3);
   const lowest = form.kind === "si" ? form.low : 0;
   const step = exponent < 18 ? Math.max(thirds(exponent), lowest) : 15;
-  let text, word = "";
+  let text,
+    word = "";
   if (form.kind === "si" && exponent > form.high + 2) {
     return sign + decade(figures, exponent);
   }
@@ -140,12 +193,16 @@ export function formatTick(value, name) {
 // What round values of an axis are multiples of: a day where it counts days, else 1.
 export const tickStep = (name, high) => (name === "s" && high >= 864000 ? 86400 : 1);
 
-const powers = (mantissa, from, to) => Array.from({ length: to - from }, (_, i) => Number(`${mantissa}e${from + i}`));
+const powers = (mantissa, from, to) =>
+  Array.from({ length: to - from }, (_, i) => Number(`${mantissa}e${from + i}`));
 const TIMES = [...powers(1, -12, 3), 600, 7200, ...powers(864, 2, 8)];
-const FINE_TIMES = [...TIMES, ...powers(3, -12, 2), 300, 1800, 28800, ...powers(2592, 2, 8)].sort((a, b) => a - b);
+const FINE_TIMES = [...TIMES, ...powers(3, -12, 2), 300, 1800, 28800, ...powers(2592, 2, 8)].sort(
+  (a, b) => a - b,
+);
 
 // The round times from low to high, in seconds: decades of seconds, 10 min, 2 h, then decades of days.
-export const roundTimes = (low, high, fine = false) => (fine ? FINE_TIMES : TIMES).filter((time) => low <= time && time <= high);
+export const roundTimes = (low, high, fine = false) =>
+  (fine ? FINE_TIMES : TIMES).filter((time) => low <= time && time <= high);
 
 export function axisHint(name) {
   const { hint } = find(name);
@@ -153,4 +210,5 @@ export function axisHint(name) {
 }
 
 // A title with its unit, unless the tick labels or a word of the title say it.
-export const axisTitle = (title, name) => (title.toLowerCase().split(/\s+/).includes(find(name).hint) ? title : title + axisHint(name));
+export const axisTitle = (title, name) =>
+  title.toLowerCase().split(/\s+/).includes(find(name).hint) ? title : title + axisHint(name);

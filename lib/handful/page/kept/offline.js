@@ -8,8 +8,11 @@
 import "./lines.css";
 import { h, put } from "../dom.js";
 
-const ROOT = new URL("../../", import.meta.url), WISH = "handful-offline"; // "whole" or "no"
-const PATIENCE = 15_000, AT_ONCE = 6, HOUR = 3_600_000;
+const ROOT = new URL("../../", import.meta.url),
+  WISH = "handful-offline"; // "whole" or "no"
+const PATIENCE = 15_000,
+  AT_ONCE = 6,
+  HOUR = 3_600_000;
 const KEPT_BY = { whole: "whole", no: "no" };
 
 function memory(value) {
@@ -17,12 +20,18 @@ function memory(value) {
     if (value === undefined) return localStorage.getItem(WISH);
     if (value === null) localStorage.removeItem(WISH);
     else localStorage.setItem(WISH, value);
-  } catch { /* denied: asked again at the next visit */ }
+  } catch {
+    /* denied: asked again at the next visit */
+  }
   return value;
 }
 
-const possible = () => "serviceWorker" in navigator && window.isSecureContext && document.querySelector('link[rel="manifest"]');
-const quiet = () => navigator.connection?.saveData || /2g/.test(navigator.connection?.effectiveType || "");
+const possible = () =>
+  "serviceWorker" in navigator &&
+  window.isSecureContext &&
+  document.querySelector('link[rel="manifest"]');
+const quiet = () =>
+  navigator.connection?.saveData || /2g/.test(navigator.connection?.effectiveType || "");
 const ownMachine = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
 async function find() {
@@ -57,12 +66,18 @@ async function start() {
 
 // --- a new edition -------------------------------------------------------------------------------------------------------
 
-let attended = null, asked = false, line = null;
+let attended = null,
+  asked = false,
+  line = null;
 function attend(registration) {
   if (attended === registration) return;
   attended = registration;
-  const offer = () => { if (registration.waiting && navigator.serviceWorker.controller) say(registration); };
-  registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", offer));
+  const offer = () => {
+    if (registration.waiting && navigator.serviceWorker.controller) say(registration);
+  };
+  registration.addEventListener("updatefound", () =>
+    registration.installing?.addEventListener("statechange", offer),
+  );
   offer();
   let looked = Date.now();
   document.addEventListener("visibilitychange", () => {
@@ -71,26 +86,43 @@ function attend(registration) {
     registration.update().catch(() => {}); // no network: at the next visit
   });
   // This tab has asked for the new edition, or another has: then this one goes on with its own until it is reloaded.
-  navigator.serviceWorker.addEventListener("controllerchange", () => { if (asked) location.reload(); else say(registration); });
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (asked) location.reload();
+    else say(registration);
+  });
 }
 
 function say(registration) {
   if (line?.isConnected) return;
-  const reload = h("button", { type: "button", class: "is-main", text: "Reload", onclick: () => {
-    if (!registration.waiting) return location.reload();
-    asked = true;
-    registration.waiting.postMessage({ ask: "take" });
-  } });
-  const later = h("button", { type: "button", class: "is-later", "aria-label": "Later", text: "×", onclick: () => line.remove() });
+  const reload = h("button", {
+    type: "button",
+    class: "is-main",
+    text: "Reload",
+    onclick: () => {
+      if (!registration.waiting) return location.reload();
+      asked = true;
+      registration.waiting.postMessage({ ask: "take" });
+    },
+  });
+  const later = h("button", {
+    type: "button",
+    class: "is-later",
+    "aria-label": "Later",
+    text: "×",
+    onclick: () => line.remove(),
+  });
   const text = h("p", { role: "status" });
   line = h("div", { class: "edition-line" }, text, reload, later);
   document.body.append(line);
-  setTimeout(() => { text.textContent = "A new edition is here."; }); // what comes into a status is read out
+  setTimeout(() => {
+    text.textContent = "A new edition is here.";
+  }); // what comes into a status is read out
 }
 
 // --- keeping the whole book ----------------------------------------------------------------------------------------------
 
-const listeners = new Set(), now = { step: "unknown", kept: 0, all: 0, trouble: "" };
+const listeners = new Set(),
+  now = { step: "unknown", kept: 0, all: 0, trouble: "" };
 function tell(change) {
   Object.assign(now, change);
   for (const listener of listeners) listener(now);
@@ -98,7 +130,12 @@ function tell(change) {
 
 async function look(registration) {
   const { kept, all, edition } = await ask(registration.active, { ask: "state" });
-  tell({ step: kept.length === all.length ? "whole" : "some", kept: kept.length, all: all.length, edition });
+  tell({
+    step: kept.length === all.length ? "whole" : "some",
+    kept: kept.length,
+    all: all.length,
+    edition,
+  });
   return all.filter((name) => !kept.includes(name));
 }
 
@@ -110,7 +147,8 @@ async function whole(registration) {
     const missing = await look(registration);
     while (missing.length && memory() !== KEPT_BY.no) {
       tell({ step: "fetching", trouble: "" });
-      const names = missing.splice(0, AT_ONCE), { trouble } = await ask(registration.active, { ask: "keep", names });
+      const names = missing.splice(0, AT_ONCE),
+        { trouble } = await ask(registration.active, { ask: "keep", names });
       if (trouble) {
         await look(registration);
         tell({ trouble });
@@ -134,7 +172,10 @@ async function keepAll() {
     navigator.storage?.persist?.().catch(() => {}); // so that the browser does not clear it by itself
     await whole(await start());
   } catch {
-    const there = await fetch(new URL("sw.js", ROOT), { cache: "no-store" }).then(({ ok }) => ok, () => false);
+    const there = await fetch(new URL("sw.js", ROOT), { cache: "no-store" }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
     tell({ step: "none", trouble: there ? "refused" : "network" });
   }
 }
@@ -143,21 +184,31 @@ async function remove() {
   memory(KEPT_BY.no);
   while (running) await new Promise((done) => setTimeout(done, 50)); // what is being fetched ends first
   await (await find())?.unregister();
-  for (const name of await caches.keys()) if (name.startsWith(`handful ${ROOT.pathname} `)) await caches.delete(name);
+  for (const name of await caches.keys())
+    if (name.startsWith(`handful ${ROOT.pathname} `)) await caches.delete(name);
   tell({ step: "none", kept: 0, trouble: "" });
 }
 
 const TROUBLE = {
   full: "This browser has no room for more; what is kept stays, and everything else comes over the network as before.",
-  edition: "A new edition was published meanwhile; reload when it is offered, and the rest follows.",
-  network: "The network went away; the rest follows when it is back and a page of the book is open.",
-  refused: "This browser refuses to keep the book, for want of room or by its settings; the book reads over the network as before.",
+  edition:
+    "A new edition was published meanwhile; reload when it is offered, and the rest follows.",
+  network:
+    "The network went away; the rest follows when it is back and a page of the book is open.",
+  refused:
+    "This browser refuses to keep the book, for want of room or by its settings; the book reads over the network as before.",
 };
 
 function control(host) {
-  const text = h("p", { role: "status" }), bar = h("progress", { max: 1, value: 0, "aria-label": "Pages kept" });
+  const text = h("p", { role: "status" }),
+    bar = h("progress", { max: 1, value: 0, "aria-label": "Pages kept" });
   const count = h("p"); // moves on with each page, and so is not read out
-  const keep = h("button", { type: "button", class: "is-main", text: "Keep this book offline", onclick: keepAll });
+  const keep = h("button", {
+    type: "button",
+    class: "is-main",
+    text: "Keep this book offline",
+    onclick: keepAll,
+  });
   const drop = h("button", { type: "button", text: "Remove", onclick: remove });
   const size = host.dataset.offline; // "2.1 MB", from the build
   const draw = ({ step, kept, all, trouble, edition }) => {
@@ -189,7 +240,8 @@ async function begin(registration) {
   if (memory() === KEPT_BY.whole) return whole(registration);
   // The page that was open before there was a worker is kept as well; later ones pass through it.
   if (!navigator.serviceWorker.controller && registration.active) {
-    const { all } = await ask(registration.active, { ask: "state" }), here = location.pathname.slice(ROOT.pathname.length);
+    const { all } = await ask(registration.active, { ask: "state" }),
+      here = location.pathname.slice(ROOT.pathname.length);
     const name = [here, `${here}.html`, `${here}index.html`].find((one) => all.includes(one));
     if (name) await ask(registration.active, { ask: "keep", names: [name] });
   }
@@ -199,16 +251,24 @@ async function begin(registration) {
 export async function mountOffline() {
   const hosts = document.querySelectorAll("[data-offline]");
   if (!possible()) {
-    for (const host of hosts) host.append(h("p", { text: "This browser keeps no pages from this address, so the book needs the network here; that takes https." }));
+    for (const host of hosts)
+      host.append(
+        h("p", {
+          text: "This browser keeps no pages from this address, so the book needs the network here; that takes https.",
+        }),
+      );
     return;
   }
   for (const host of hosts) control(host);
   addEventListener("appinstalled", keepAll);
-  addEventListener("online", async () => { if (now.trouble === "network") keepAll(); });
+  addEventListener("online", async () => {
+    if (now.trouble === "network") keepAll();
+  });
   try {
     const found = await find();
     if (found) {
-      if (matchMedia("(display-mode: standalone)").matches && memory() === null && !quiet()) memory(KEPT_BY.whole);
+      if (matchMedia("(display-mode: standalone)").matches && memory() === null && !quiet())
+        memory(KEPT_BY.whole);
       return await begin(found);
     }
     tell({ step: "none" });
@@ -216,5 +276,7 @@ export async function mountOffline() {
     await new Promise((done) => setTimeout(done, PATIENCE));
     await new Promise((done) => (window.requestIdleCallback || setTimeout)(done));
     await begin(await start());
-  } catch { /* refused, or no room: the book reads over the network as before */ }
+  } catch {
+    /* refused, or no room: the book reads over the network as before */
+  }
 }

@@ -11,23 +11,39 @@
 // An edition has a cache of its own.  The core (what pages share: scripts, sheets, fonts, the search index) is complete and
 // checked, file by file, before the edition is taken into use; a page is added when it is opened, or with all others when
 // the reader asks for the whole book.  What is not in EDITION.files (PDF, EPUB, notebooks, Pyodide) always comes from the host.
-const HOME = new URL("./", self.location), MINE = `handful ${HOME.pathname} `, PINS = `${MINE}pins`;
+const HOME = new URL("./", self.location),
+  MINE = `handful ${HOME.pathname} `,
+  PINS = `${MINE}pins`;
 const NETWORK = "network"; // the pin of a tab that shows what the host has now, of whatever edition
-const ME = EDITION.name, files = new Map(Object.entries(EDITION.files)), titles = new Map(Object.entries(EDITION.pages));
+const ME = EDITION.name,
+  files = new Map(Object.entries(EDITION.files)),
+  titles = new Map(Object.entries(EDITION.pages));
 const AT_ONCE = 4;
 
 const cacheOf = (edition) => caches.open(MINE + edition);
 const key = (name) => new URL(name, HOME).href;
-const LIST = key("-edition"), pinKey = (client) => key(`-tab?pin=${client}`); // names that no file has
-const held = (edition, name) => caches.match(key(name), { cacheName: MINE + edition, ignoreVary: true }); // makes no cache
+const LIST = key("-edition"),
+  pinKey = (client) => key(`-tab?pin=${client}`); // names that no file has
+const held = (edition, name) =>
+  caches.match(key(name), { cacheName: MINE + edition, ignoreVary: true }); // makes no cache
 // Added while the page is read; not where the reader has removed everything and a tab is still open.
-const add = async (name, answer) => { if (await caches.has(MINE + ME)) await (await cacheOf(ME)).put(key(name), answer); };
+const add = async (name, answer) => {
+  if (await caches.has(MINE + ME)) await (await cacheOf(ME)).put(key(name), answer);
+};
 
 // Hosts show a page as part/, part/index.html, page or page.html.
 function nameOf(url) {
   let path = url.pathname.slice(HOME.pathname.length);
-  try { path = decodeURIComponent(path); } catch { /* no file of ours has such a name */ }
-  return [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find((name) => files.has(name)) ?? path;
+  try {
+    path = decodeURIComponent(path);
+  } catch {
+    /* no file of ours has such a name */
+  }
+  return (
+    [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find((name) =>
+      files.has(name),
+    ) ?? path
+  );
 }
 
 async function mark(body) {
@@ -46,35 +62,54 @@ function kept(answer, body) {
 // then, past every cache on the way, under an address that no older edition had.
 async function bring(name) {
   const want = files.get(name);
-  for (const [address, cache] of [[key(name), titles.has(name) ? "no-cache" : "default"], [`${key(name)}?v=${want}`, "reload"]]) {
-    const answer = await fetch(address, { cache }), body = await answer.arrayBuffer();
-    if (answer.ok && await mark(body) === want) return kept(answer, body);
+  for (const [address, cache] of [
+    [key(name), titles.has(name) ? "no-cache" : "default"],
+    [`${key(name)}?v=${want}`, "reload"],
+  ]) {
+    const answer = await fetch(address, { cache }),
+      body = await answer.arrayBuffer();
+    if (answer.ok && (await mark(body)) === want) return kept(answer, body);
   }
   throw new DOMException(`${name} on the host is not the one of this edition`, "VersionError");
 }
 
 async function each(names, work) {
   const waiting = [...names];
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => { while (waiting.length) await work(waiting.shift()); }));
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (waiting.length) await work(waiting.shift());
+    }),
+  );
 }
 
 // Other editions that are here: [name, its list of files or none where its download was not finished].
 async function others() {
-  const names = (await caches.keys()).filter((name) => name.startsWith(MINE) && name !== PINS && name !== MINE + ME);
-  return Promise.all(names.map(async (name) => [name.slice(MINE.length), await (await (await caches.open(name)).match(LIST))?.json()]));
+  const names = (await caches.keys()).filter(
+    (name) => name.startsWith(MINE) && name !== PINS && name !== MINE + ME,
+  );
+  return Promise.all(
+    names.map(async (name) => [
+      name.slice(MINE.length),
+      await (await (await caches.open(name)).match(LIST))?.json(),
+    ]),
+  );
 }
 
 // A new edition: its core, and those pages that were kept before.  What did not change is taken from what is here, and a
 // download that broke off goes on where it stopped, since what lies in the cache has been checked.
 async function fill() {
-  if (!("resultingClientId" in FetchEvent.prototype)) throw new Error("This browser does not say which tab a page goes to.");
-  const cache = await cacheOf(ME), wanted = new Set(EDITION.core), before = await others();
+  if (!("resultingClientId" in FetchEvent.prototype))
+    throw new Error("This browser does not say which tab a page goes to.");
+  const cache = await cacheOf(ME),
+    wanted = new Set(EDITION.core),
+    before = await others();
   for (const [edition] of before)
-    for (const { url } of await (await cacheOf(edition)).keys()) if (titles.has(nameOf(new URL(url)))) wanted.add(nameOf(new URL(url)));
+    for (const { url } of await (await cacheOf(edition)).keys())
+      if (titles.has(nameOf(new URL(url)))) wanted.add(nameOf(new URL(url)));
   await each(wanted, async (name) => {
     if (await cache.match(key(name))) return;
     const same = before.find(([, list]) => list?.[name] === files.get(name));
-    await cache.put(key(name), (same && await held(same[0], name)) || await bring(name));
+    await cache.put(key(name), (same && (await held(same[0], name))) || (await bring(name)));
   });
   await cache.put(LIST, new Response(JSON.stringify(EDITION.files)));
 }
@@ -83,7 +118,11 @@ const known = new Map(); // client → its edition, or a promise of it
 
 async function pinOf(client) {
   if (!client) return ME;
-  if (!known.has(client)) known.set(client, (async () => await (await (await caches.open(PINS)).match(pinKey(client)))?.text() ?? ME)());
+  if (!known.has(client))
+    known.set(
+      client,
+      (async () => (await (await (await caches.open(PINS)).match(pinKey(client)))?.text()) ?? ME)(),
+    );
   return known.get(client);
 }
 
@@ -91,27 +130,39 @@ function pin(event, edition) {
   const client = event.resultingClientId;
   if (!client) return;
   known.set(client, edition);
-  event.waitUntil((async () => (await caches.open(PINS)).put(pinKey(client), new Response(await edition)))().catch(() => {}));
+  event.waitUntil(
+    (async () =>
+      (await caches.open(PINS)).put(pinKey(client), new Response(await edition)))().catch(() => {}),
+  );
 }
 
 // Editions that no tab shows go, and the pins of tabs that are gone.  While a newer edition is on its way nothing is touched.
 async function tidy(halves = false) {
   if (registration.waiting || registration.installing) return;
-  const pins = await caches.open(PINS), used = new Set();
+  const pins = await caches.open(PINS),
+    used = new Set();
   for (const request of await pins.keys()) {
     const client = new URL(request.url).searchParams.get("pin");
     if (await clients.get(client)) used.add(await (await pins.match(request))?.text());
-    else { await pins.delete(request); known.delete(client); }
+    else {
+      await pins.delete(request);
+      known.delete(client);
+    }
   }
-  for (const [edition, list] of await others()) if (!used.has(edition) && (list || halves)) await caches.delete(MINE + edition);
+  for (const [edition, list] of await others())
+    if (!used.has(edition) && (list || halves)) await caches.delete(MINE + edition);
 }
 
 // Which edition is this answer of the host's for a page?  If it is this one, the page is kept.
 async function judge(name, answer) {
   if (!answer.ok) return NETWORK;
   const body = await answer.arrayBuffer();
-  if (await mark(body) !== files.get(name)) return NETWORK;
-  try { await add(name, kept(answer, body)); } catch { /* no room: it is read all the same */ }
+  if ((await mark(body)) !== files.get(name)) return NETWORK;
+  try {
+    await add(name, kept(answer, body));
+  } catch {
+    /* no room: it is read all the same */
+  }
   return ME;
 }
 
@@ -122,12 +173,20 @@ async function page(event, name) {
     return here;
   }
   let answer;
-  try { answer = await fetch(event.request); } catch { return notKept(name); }
+  try {
+    answer = await fetch(event.request);
+  } catch {
+    return notKept(name);
+  }
   if (answer.type === "opaqueredirect") return answer;
   // The page is shown as it arrives; its parts wait until it is known which edition it is of.
-  const edition = files.has(name) ? judge(name, answer.clone()).catch(() => NETWORK) : Promise.resolve(NETWORK);
+  const edition = files.has(name)
+    ? judge(name, answer.clone()).catch(() => NETWORK)
+    : Promise.resolve(NETWORK);
   pin(event, edition);
-  event.waitUntil(edition.then((found) => (found === NETWORK ? registration.update() : null)).catch(() => {}));
+  event.waitUntil(
+    edition.then((found) => (found === NETWORK ? registration.update() : null)).catch(() => {}),
+  );
   return answer;
 }
 
@@ -136,11 +195,21 @@ async function part({ request, clientId }, name) {
   if (edition === NETWORK) return fetch(request);
   const here = await held(edition, name).catch(() => null);
   if (here) return here;
-  const mine = edition === ME ? EDITION.files : await (await held(edition, "-edition"))?.json() || {};
+  const mine =
+    edition === ME ? EDITION.files : (await (await held(edition, "-edition"))?.json()) || {};
   if (!Object.hasOwn(mine, name)) return fetch(request);
-  if (mine[name] !== files.get(name)) return new Response("This file was replaced by that of a newer edition; reload the page.", { status: 409 });
+  if (mine[name] !== files.get(name))
+    return new Response("This file was replaced by that of a newer edition; reload the page.", {
+      status: 409,
+    });
   let answer;
-  try { answer = await bring(name); } catch (error) { return error.name === "VersionError" ? new Response(error.message, { status: 409 }) : Response.error(); }
+  try {
+    answer = await bring(name);
+  } catch (error) {
+    return error.name === "VersionError"
+      ? new Response(error.message, { status: 409 })
+      : Response.error();
+  }
   await add(name, answer.clone()).catch(() => {});
   return answer;
 }
@@ -153,14 +222,20 @@ async function keptPages() {
 }
 
 async function notKept(name) {
-  const list = (await keptPages()).map((one) => `<li><a href="${escape(key(one))}">${escape(titles.get(one))}</a></li>`);
-  const title = titles.has(name) ? `“${escape(titles.get(name))}” is not kept on this device` : "There is no network, and no such page here";
-  return new Response(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+  const list = (await keptPages()).map(
+    (one) => `<li><a href="${escape(key(one))}">${escape(titles.get(one))}</a></li>`,
+  );
+  const title = titles.has(name)
+    ? `“${escape(titles.get(name))}” is not kept on this device`
+    : "There is no network, and no such page here";
+  return new Response(
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${escape(EDITION.policy)}"><title>${title}</title>
 <link rel="stylesheet" href="${key("_static/handful/offline.css")}"></head><body><main><h1>${title}</h1>
 <p>There is no network just now. ${list.length ? "These pages are kept and read without one:" : "No page is kept yet."}</p><ul>${list.join("")}</ul>
 <p>With a network, <a href="${key("about.html")}#reading-with-no-network">a page about this book</a> keeps all of it for you.</p></main></body></html>`,
-  { status: 503, headers: { "content-type": "text/html; charset=utf-8" } });
+    { status: 503, headers: { "content-type": "text/html; charset=utf-8" } },
+  );
 }
 
 const WORK = {
@@ -170,10 +245,17 @@ const WORK = {
   keep: async ({ names }) => {
     const cache = await cacheOf(ME);
     try {
-      await each(names.filter((name) => titles.has(name)), async (name) => { if (!(await cache.match(key(name)))) await cache.put(key(name), await bring(name)); });
+      await each(
+        names.filter((name) => titles.has(name)),
+        async (name) => {
+          if (!(await cache.match(key(name)))) await cache.put(key(name), await bring(name));
+        },
+      );
       return { done: true };
     } catch (error) {
-      return { trouble: { QuotaExceededError: "full", VersionError: "edition" }[error.name] || "network" };
+      return {
+        trouble: { QuotaExceededError: "full", VersionError: "edition" }[error.name] || "network",
+      };
     }
   },
 };
@@ -185,8 +267,10 @@ self.addEventListener("message", (event) => {
   if (work) event.waitUntil(work(event.data).then((answer) => event.ports[0]?.postMessage(answer)));
 });
 self.addEventListener("fetch", (event) => {
-  const { request } = event, url = new URL(request.url);
-  if (request.method !== "GET" || !url.href.startsWith(HOME.href) || request.headers.has("range")) return;
+  const { request } = event,
+    url = new URL(request.url);
+  if (request.method !== "GET" || !url.href.startsWith(HOME.href) || request.headers.has("range"))
+    return;
   const name = nameOf(url);
   if (request.mode === "navigate") {
     // A download that is opened as a page, and whatever else is not of the book's own, is the host's affair.

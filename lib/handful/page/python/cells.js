@@ -2,9 +2,14 @@
 // does not end is ended together with its worker.
 const LIMIT = 120; // seconds that a cell may take
 const SILENCE = 180; // seconds without a byte or a word after which loading has failed
-const READY = "Python is ready: change a cell and press Ctrl+Enter. NumPy and plots are not part of it; a cell that needs them says so.";
+const READY =
+  "Python is ready: change a cell and press Ctrl+Enter. NumPy and plots are not part of it; a cell that needs them says so.";
 
-const make = (tag, properties = {}, ...inside) => { const node = Object.assign(document.createElement(tag), properties); node.append(...inside); return node; };
+const make = (tag, properties = {}, ...inside) => {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...inside);
+  return node;
+};
 
 // A worker that is asked for one run at a time.
 class Python {
@@ -14,17 +19,29 @@ class Python {
   }
 
   begin(progress = () => {}) {
-    const worker = this.worker = new Worker(new URL("worker.js", this.base), { type: "module" });
+    const worker = (this.worker = new Worker(new URL("worker.js", this.base), { type: "module" }));
     return new Promise((resolve, reject) => {
-      const fail = (error) => { clearTimeout(this.watch); worker.terminate(); reject(error); };
-      const wait = () => { clearTimeout(this.watch); this.watch = setTimeout(() => fail(new Error("no answer")), SILENCE * 1000); };
+      const fail = (error) => {
+        clearTimeout(this.watch);
+        worker.terminate();
+        reject(error);
+      };
+      const wait = () => {
+        clearTimeout(this.watch);
+        this.watch = setTimeout(() => fail(new Error("no answer")), SILENCE * 1000);
+      };
       wait();
       worker.onerror = (event) => fail(new Error(event.message || "its script did not load"));
       worker.onmessage = ({ data }) => {
-        if (data.ready) { clearTimeout(this.watch); resolve(); }
-        else if (data.failed) fail(new Error(data.failed));
+        if (data.ready) {
+          clearTimeout(this.watch);
+          resolve();
+        } else if (data.failed) fail(new Error(data.failed));
         else if (data.outputs) this.done?.(data.outputs);
-        else { wait(); progress(data); }
+        else {
+          wait();
+          progress(data);
+        }
       };
     });
   }
@@ -32,7 +49,12 @@ class Python {
   // The outputs of a cell, or null where it was stopped.
   async run(code, earlier) {
     await this.ready;
-    return new Promise((resolve) => { this.done = resolve; this.worker.postMessage({ run: true, code, earlier }); }).finally(() => { this.done = null; });
+    return new Promise((resolve) => {
+      this.done = resolve;
+      this.worker.postMessage({ run: true, code, earlier });
+    }).finally(() => {
+      this.done = null;
+    });
   }
 
   stop() {
@@ -50,21 +72,45 @@ function drawn(output) {
     node.innerHTML = output.html;
     return node;
   }
-  return make("div", { className: `output stream${output.kind === "error" ? " python-error" : ""}` }, make("pre", { textContent: output.text.replace(/\n$/, "") }));
+  return make(
+    "div",
+    { className: `output stream${output.kind === "error" ? " python-error" : ""}` },
+    make("pre", { textContent: output.text.replace(/\n$/, "") }),
+  );
 }
 
 // The field in which a cell is changed.  Tab indents; after Escape it leaves the field.
 function field(code, number, run) {
-  const box = make("textarea", { value: code, spellcheck: false, autocapitalize: "off", className: "python-code" });
+  const box = make("textarea", {
+    value: code,
+    spellcheck: false,
+    autocapitalize: "off",
+    className: "python-code",
+  });
   box.setAttribute("autocomplete", "off");
-  box.setAttribute("aria-label", `Code of cell ${number}. Control and Enter run it. Tab indents; Escape and then Tab leave the field.`);
-  const grow = () => { box.rows = box.value.split("\n").length; };
+  box.setAttribute(
+    "aria-label",
+    `Code of cell ${number}. Control and Enter run it. Tab indents; Escape and then Tab leave the field.`,
+  );
+  const grow = () => {
+    box.rows = box.value.split("\n").length;
+  };
   let leaving = false;
   box.addEventListener("input", grow);
-  box.addEventListener("blur", () => { leaving = false; });
+  box.addEventListener("blur", () => {
+    leaving = false;
+  });
   box.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey || event.shiftKey)) { event.preventDefault(); run(); }
-    else if (event.key === "Tab" && !event.shiftKey && !leaving && !event.ctrlKey && !event.altKey) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey || event.shiftKey)) {
+      event.preventDefault();
+      run();
+    } else if (
+      event.key === "Tab" &&
+      !event.shiftKey &&
+      !leaving &&
+      !event.ctrlKey &&
+      !event.altKey
+    ) {
       event.preventDefault();
       box.setRangeText("    ", box.selectionStart, box.selectionEnd, "end");
       grow();
@@ -75,11 +121,17 @@ function field(code, number, run) {
 }
 
 function open(root, number, cells, python) {
-  const input = root.querySelector(".cell_input"), shown = [...input.children], code = input.querySelector("pre").textContent.replace(/\n$/, "");
-  const output = root.querySelector(".cell_output") || root.appendChild(make("div", { className: "cell_output docutils container" }));
+  const input = root.querySelector(".cell_input"),
+    shown = [...input.children],
+    code = input.querySelector("pre").textContent.replace(/\n$/, "");
+  const output =
+    root.querySelector(".cell_output") ||
+    root.appendChild(make("div", { className: "cell_output docutils container" }));
   const published = [...output.childNodes];
-  const run = make("button", { type: "button", textContent: "Run" }), stop = make("button", { type: "button", textContent: "Stop", hidden: true });
-  const back = make("button", { type: "button", textContent: "As it was", hidden: true }), said = make("span", { className: "python-said" });
+  const run = make("button", { type: "button", textContent: "Run" }),
+    stop = make("button", { type: "button", textContent: "Stop", hidden: true });
+  const back = make("button", { type: "button", textContent: "As it was", hidden: true }),
+    said = make("span", { className: "python-said" });
   run.setAttribute("aria-label", `Run cell ${number}`);
   stop.setAttribute("aria-label", `Stop cell ${number}`);
   back.setAttribute("aria-label", `Cell ${number} as it was`);
@@ -88,8 +140,12 @@ function open(root, number, cells, python) {
   async function execute() {
     if (run.hidden) return; // it runs, or waits, already
     const before = python.last;
-    let timer = null, hurried = false, free;
-    python.last = new Promise((resolve) => { free = resolve; });
+    let timer = null,
+      hurried = false,
+      free;
+    python.last = new Promise((resolve) => {
+      free = resolve;
+    });
     run.hidden = true;
     said.classList.remove("python-unseen");
     said.textContent = "Waiting for another cell…";
@@ -99,14 +155,23 @@ function open(root, number, cells, python) {
     said.textContent = "Running…";
     try {
       await python.ready;
-      timer = setTimeout(() => { hurried = true; python.stop(); }, LIMIT * 1000);
-      const outputs = await python.run(box.value, cells.slice(0, number - 1).map((cell) => cell.box.value));
+      timer = setTimeout(() => {
+        hurried = true;
+        python.stop();
+      }, LIMIT * 1000);
+      const outputs = await python.run(
+        box.value,
+        cells.slice(0, number - 1).map((cell) => cell.box.value),
+      );
       if (outputs) {
         output.replaceChildren(...outputs.map(drawn));
         const wrong = outputs.find((one) => one.kind === "error");
-        said.textContent = wrong ? wrong.text : `Done in ${((performance.now() - begun) / 1000).toFixed(1)} s.`;
+        said.textContent = wrong
+          ? wrong.text
+          : `Done in ${((performance.now() - begun) / 1000).toFixed(1)} s.`;
         said.classList.toggle("python-unseen", Boolean(wrong)); // the output shows it already
-      } else said.textContent = `${hurried ? `Stopped after ${LIMIT} s.` : "Stopped."} Python begins anew, without what cells had defined.`;
+      } else
+        said.textContent = `${hurried ? `Stopped after ${LIMIT} s.` : "Stopped."} Python begins anew, without what cells had defined.`;
     } catch (error) {
       said.textContent = "Python could not be started again; load the page anew.";
       console.warn(`Python in the page: ${error.message}`);
@@ -129,23 +194,35 @@ function open(root, number, cells, python) {
     back.hidden = true;
     box.focus();
   });
-  box.addEventListener("input", () => { back.hidden = false; });
+  box.addEventListener("input", () => {
+    back.hidden = false;
+  });
   for (const node of shown) node.hidden = true;
   input.append(box, make("div", { className: "python-row" }, run, stop, back, said));
   return { box };
 }
 
 export async function start(bar, base) {
-  const button = bar.querySelector("button"), said = bar.querySelector("[role=status]"), total = Number(document.documentElement.dataset.pythonSize);
-  for (const [name, known] of [["WebAssembly", "WebAssembly" in window], ["module workers", "Worker" in window], ["DecompressionStream", "DecompressionStream" in window]])
+  const button = bar.querySelector("button"),
+    said = bar.querySelector("[role=status]"),
+    total = Number(document.documentElement.dataset.pythonSize);
+  for (const [name, known] of [
+    ["WebAssembly", "WebAssembly" in window],
+    ["module workers", "Worker" in window],
+    ["DecompressionStream", "DecompressionStream" in window],
+  ])
     if (!known) throw new Error(`this browser has no ${name}`);
-  const meter = make("progress", { max: total, value: 0 }), count = make("span", { className: "python-count" });
+  const meter = make("progress", { max: total, value: 0 }),
+    count = make("span", { className: "python-count" });
   meter.setAttribute("aria-label", "Python, loaded");
   said.textContent = "Loading Python.";
   bar.append(meter, count);
   const python = new Python(base, ({ got, unpacked }) => {
     if (unpacked) said.textContent = "Starting Python.";
-    if (got) { meter.value = got / 1e6; count.textContent = `${(got / 1e6).toFixed(1)} of ${total} MB`; }
+    if (got) {
+      meter.value = got / 1e6;
+      count.textContent = `${(got / 1e6).toFixed(1)} of ${total} MB`;
+    }
   });
   try {
     await python.ready;
@@ -154,7 +231,9 @@ export async function start(bar, base) {
     count.remove();
   }
   const cells = [];
-  for (const root of document.querySelectorAll(".cell")) if (root.querySelector(".cell_input pre")) cells.push(open(root, cells.length + 1, cells, python));
+  for (const root of document.querySelectorAll(".cell"))
+    if (root.querySelector(".cell_input pre"))
+      cells.push(open(root, cells.length + 1, cells, python));
   said.textContent = READY;
   if (document.activeElement === button) cells[0].box.focus();
   button.remove();

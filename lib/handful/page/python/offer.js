@@ -2,7 +2,8 @@
 import "./python.css";
 
 export function offerPython() {
-  const bar = document.querySelector(".python-bar"), base = document.documentElement.dataset.python;
+  const bar = document.querySelector(".python-bar"),
+    base = document.documentElement.dataset.python;
   if (!bar || !base) return;
   bar.classList.add("python-on");
   bar.querySelector("button").addEventListener("click", () => {
@@ -12,7 +13,8 @@ export function offerPython() {
       .then(({ start }) => start(bar, new URL(base, location.href)))
       .catch((error) => {
         console.warn(`Python in the page: ${error.message}`);
-        bar.querySelector("[role=status]").textContent = "Python could not be loaded: no network, or a browser that is too old for it. The page is as it was, and the notebook in its download menu runs in Jupyter.";
+        bar.querySelector("[role=status]").textContent =
+          "Python could not be loaded: no network, or a browser that is too old for it. The page is as it was, and the notebook in its download menu runs in Jupyter.";
       })
       .finally(() => bar.setAttribute("aria-busy", "false"));
   });

@@ -1,15 +1,20 @@
 // Python apart from the page: answers {run, code, earlier} with {outputs}, and tells of its own loading.
 import { loadPyodide } from "./pyodide.mjs";
 
-const here = new URL(".", import.meta.url), plain = self.fetch.bind(self);
-let got = 0, giveUp;
+const here = new URL(".", import.meta.url),
+  plain = self.fetch.bind(self);
+let got = 0,
+  giveUp;
 // Pyodide waits for ever for a runtime that did not come.
-const lost = new Promise((_, fail) => { giveUp = fail; });
+const lost = new Promise((_, fail) => {
+  giveUp = fail;
+});
 lost.catch(() => {});
 
 // Every file is counted while it comes; the runtime lies compressed under another name.
 async function counted(address) {
-  const url = new URL(address, here), runtime = url.pathname.endsWith(".wasm");
+  const url = new URL(address, here),
+    runtime = url.pathname.endsWith(".wasm");
   let answer;
   try {
     answer = await plain(runtime ? new URL("runtime.bin", here) : url);
@@ -18,18 +23,31 @@ async function counted(address) {
     giveUp(error);
     throw error;
   }
-  const count = new TransformStream({ transform(chunk, out) { got += chunk.length; postMessage({ got }); out.enqueue(chunk); } });
+  const count = new TransformStream({
+    transform(chunk, out) {
+      got += chunk.length;
+      postMessage({ got });
+      out.enqueue(chunk);
+    },
+  });
   const body = answer.body.pipeThrough(count);
-  return new Response(runtime ? body.pipeThrough(new DecompressionStream("gzip")) : body,
-    { headers: { "Content-Type": runtime ? "application/wasm" : answer.headers.get("Content-Type") || "" } });
+  return new Response(runtime ? body.pipeThrough(new DecompressionStream("gzip")) : body, {
+    headers: {
+      "Content-Type": runtime ? "application/wasm" : answer.headers.get("Content-Type") || "",
+    },
+  });
 }
 self.fetch = (address) => counted(address.url || address);
 
 async function start() {
   const packages = counted("packages.zip").then((answer) => answer.arrayBuffer());
   const session = counted("session.py").then((answer) => answer.text());
-  packages.catch(() => {}); session.catch(() => {}); // said once, by what is awaited first
-  const python = await Promise.race([loadPyodide({ indexURL: here.href, env: { HOME: "/home/pyodide" } }), lost]);
+  packages.catch(() => {});
+  session.catch(() => {}); // said once, by what is awaited first
+  const python = await Promise.race([
+    loadPyodide({ indexURL: here.href, env: { HOME: "/home/pyodide" } }),
+    lost,
+  ]);
   python.unpackArchive(await packages, "zip", { extractDir: "/lib/packages" });
   postMessage({ unpacked: true });
   python.runPython("import sys; sys.path.insert(0, '/lib/packages')");
@@ -40,7 +58,10 @@ async function start() {
 }
 
 const ready = start();
-ready.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: String(error && error.message || error) }));
+ready.then(
+  () => postMessage({ ready: true }),
+  (error) => postMessage({ failed: String((error && error.message) || error) }),
+);
 self.onmessage = async ({ data }) => {
   const run = await ready;
   postMessage({ run: data.run, outputs: JSON.parse(run(data.code, JSON.stringify(data.earlier))) });

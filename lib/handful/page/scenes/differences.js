@@ -1,35 +1,73 @@
 // How often each difference in becomes each difference out (differences.py is the twin).
 import { rect, text } from "./shapes.js";
 
-const LEFT = 40, TOP = 44;
-const hex = (i) => i.toString(16), shade = (count, size) => (count <= size / 8 ? "c0 faint" : count <= size / 4 ? "c0 pale" : "c0");
+const LEFT = 40,
+  TOP = 44;
+const hex = (i) => i.toString(16),
+  shade = (count, size) => (count <= size / 8 ? "c0 faint" : count <= size / 4 ? "c0 pale" : "c0");
 
 function run({ input, spec }) {
-  const table = spec.data.tables[input.box], row = table[input.difference];
-  return { ...input, table, row, name: spec.data.names[input.box], most: Math.max(...row), worst: Math.max(...table.slice(1).flat()), kinds: row.filter((count) => count > 0).length };
+  const table = spec.data.tables[input.box],
+    row = table[input.difference];
+  return {
+    ...input,
+    table,
+    row,
+    name: spec.data.names[input.box],
+    most: Math.max(...row),
+    worst: Math.max(...table.slice(1).flat()),
+    kinds: row.filter((count) => count > 0).length,
+  };
 }
 
 function picture(v, width) {
-  const size = v.table.length, cell = Math.min(28, (width - LEFT - 4) / size), y = TOP + v.difference * cell;
+  const size = v.table.length,
+    cell = Math.min(28, (width - LEFT - 4) / size),
+    y = TOP + v.difference * cell;
   const out = [text(LEFT, 14, "Difference out, in hexadecimal"), text(0, TOP - 8, "in")];
   for (let i = 0; i < size; i++) {
     out.push(text(LEFT + (i + 0.5) * cell, TOP - 8, hex(i), "soft small", "middle"));
-    out.push(text(LEFT - 8, TOP + (i + 0.5) * cell + 4, hex(i), i === v.difference ? "ink strong" : "soft small", "end"));
+    out.push(
+      text(
+        LEFT - 8,
+        TOP + (i + 0.5) * cell + 4,
+        hex(i),
+        i === v.difference ? "ink strong" : "soft small",
+        "end",
+      ),
+    );
   }
-  v.table.forEach((row, i) => row.forEach((count, j) => {
-    if (count) out.push(rect(LEFT + j * cell + 1, TOP + i * cell + 1, cell - 2, cell - 2, shade(count, size)));
-  }));
+  v.table.forEach((row, i) =>
+    row.forEach((count, j) => {
+      if (count)
+        out.push(
+          rect(LEFT + j * cell + 1, TOP + i * cell + 1, cell - 2, cell - 2, shade(count, size)),
+        );
+    }),
+  );
   out.push(rect(LEFT, y, size * cell, cell, "ink outline"));
   v.row.forEach((count, j) => {
-    if (count) out.push(text(LEFT + (j + 0.5) * cell, y + cell / 2 + 4, String(count), count > size / 4 ? "paper small strong" : "ink small strong", "middle"));
+    if (count)
+      out.push(
+        text(
+          LEFT + (j + 0.5) * cell,
+          y + cell / 2 + 4,
+          String(count),
+          count > size / 4 ? "paper small strong" : "ink small strong",
+          "middle",
+        ),
+      );
   });
   return [TOP + size * cell + 6, out];
 }
 
 function readouts(v) {
   const size = v.table.length;
-  return [["Differences out", String(v.kinds), `for difference ${hex(v.difference)} in`], ["Likeliest of them", `${v.most} of ${size} inputs`, ""],
-    ["Likeliest of the whole table", `${v.worst} of ${size} inputs`, ""]];
+  return [
+    ["Differences out", String(v.kinds), `for difference ${hex(v.difference)} in`],
+    ["Likeliest of them", `${v.most} of ${size} inputs`, ""],
+    ["Likeliest of the whole table", `${v.worst} of ${size} inputs`, ""],
+  ];
 }
 
 function words(v) {
@@ -37,6 +75,9 @@ function words(v) {
   return `${v.name}: difference ${hex(v.difference)} in becomes ${v.kinds === 1 ? "1 difference" : `${v.kinds} differences`} out, the likeliest for ${v.most} of ${size} inputs; over all differences the likeliest is ${v.worst} of ${size}.`;
 }
 
-const table = (v) => ({ head: ["In", ...v.table.map((_, j) => hex(j))], body: v.table.map((row, i) => [hex(i), ...row.map(String)]) });
+const table = (v) => ({
+  head: ["In", ...v.table.map((_, j) => hex(j))],
+  body: v.table.map((row, i) => [hex(i), ...row.map(String)]),
+});
 
 export default { run, picture, readouts, words, table };

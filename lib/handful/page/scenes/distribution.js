@@ -2,22 +2,49 @@
 import { formatTick, formatValue } from "../units.js";
 import { line, rect, text } from "./shapes.js";
 
-const DRAWS = 4093, STEP = 3147, BINS = 48, Z90 = 1.6448536269514722, HEIGHT = 150, ROW = 40, GLYPH = 6.9;
+const DRAWS = 4093,
+  STEP = 3147,
+  BINS = 48,
+  Z90 = 1.6448536269514722,
+  HEIGHT = 150,
+  ROW = 40,
+  GLYPH = 6.9;
 
 // Quantile of the standard normal distribution: Acklam's rational approximation.
 function normal(p) {
   if (p > 0.5) return -normal(1 - p);
   if (p < 0.02425) {
     const q = Math.sqrt(-2 * Math.log(p));
-    return (((((-7.784894002430293e-3 * q - 3.223964580411365e-1) * q - 2.400758277161838) * q - 2.549732539343734) * q
-      + 4.374664141464968) * q + 2.938163982698783)
-      / ((((7.784695709041462e-3 * q + 3.224671290700398e-1) * q + 2.445134137142996) * q + 3.754408661907416) * q + 1);
+    return (
+      (((((-7.784894002430293e-3 * q - 3.223964580411365e-1) * q - 2.400758277161838) * q -
+        2.549732539343734) *
+        q +
+        4.374664141464968) *
+        q +
+        2.938163982698783) /
+      ((((7.784695709041462e-3 * q + 3.224671290700398e-1) * q + 2.445134137142996) * q +
+        3.754408661907416) *
+        q +
+        1)
+    );
   }
-  const q = p - 0.5, r = q * q;
-  return ((((((-3.969683028665376e1 * r + 2.209460984245205e2) * r - 2.759285104469687e2) * r
-    + 1.383577518672690e2) * r - 3.066479806614716e1) * r + 2.506628277459239) * q)
-    / (((((-5.447609879822406e1 * r + 1.615858368580409e2) * r - 1.556989798598866e2) * r
-    + 6.680131188771972e1) * r - 1.328068155288572e1) * r + 1);
+  const q = p - 0.5,
+    r = q * q;
+  return (
+    ((((((-3.969683028665376e1 * r + 2.209460984245205e2) * r - 2.759285104469687e2) * r +
+      1.38357751867269e2) *
+      r -
+      3.066479806614716e1) *
+      r +
+      2.506628277459239) *
+      q) /
+    (((((-5.447609879822406e1 * r + 1.615858368580409e2) * r - 1.556989798598866e2) * r +
+      6.680131188771972e1) *
+      r -
+      1.328068155288572e1) *
+      r +
+      1)
+  );
 }
 
 const made = new Map(); // draws by dimensions
@@ -26,26 +53,38 @@ function draws(dimensions) {
   if (made.has(dimensions)) return made.get(dimensions);
   const rows = [];
   for (let j = 0, g = 1; j < dimensions; j++, g = (g * STEP) % DRAWS) {
-    rows.push(Float64Array.from({ length: DRAWS }, (_, i) => normal((((i * g) % DRAWS) + 0.5) / DRAWS)));
+    rows.push(
+      Float64Array.from({ length: DRAWS }, (_, i) => normal((((i * g) % DRAWS) + 0.5) / DRAWS)),
+    );
   }
   made.set(dimensions, rows);
   return rows;
 }
 
 function at(ordered, share) {
-  const place = share * (DRAWS - 1), below = Math.floor(place);
-  return ordered[below] + (ordered[Math.min(below + 1, DRAWS - 1)] - ordered[below]) * (place - below);
+  const place = share * (DRAWS - 1),
+    below = Math.floor(place);
+  return (
+    ordered[below] + (ordered[Math.min(below + 1, DRAWS - 1)] - ordered[below]) * (place - below)
+  );
 }
 
 function run({ input, numbers, spec, scene }) {
-  const number = scene.numbers.find((n) => n.key === "result"), names = spec.data.uncertain;
-  const known = scene.values(input, number.given, number.scenario), moved = { ...known };
-  const factors = names.map((_, i) => input[`factor_${i + 1}`]), sigma = factors.map((f) => Math.log(f) / Z90), z = draws(names.length);
+  const number = scene.numbers.find((n) => n.key === "result"),
+    names = spec.data.uncertain;
+  const known = scene.values(input, number.given, number.scenario),
+    moved = { ...known };
+  const factors = names.map((_, i) => input[`factor_${i + 1}`]),
+    sigma = factors.map((f) => Math.log(f) / Z90),
+    z = draws(names.length);
   const result = (scale) => {
-    names.forEach((n, j) => { moved[n.name] = Math.min(known[n.name] * scale(j), n.upper); });
+    names.forEach((n, j) => {
+      moved[n.name] = Math.min(known[n.name] * scale(j), n.upper);
+    });
     return number.at(moved);
   };
-  const results = new Float64Array(DRAWS), logs = new Float64Array(DRAWS);
+  const results = new Float64Array(DRAWS),
+    logs = new Float64Array(DRAWS);
   let mean = 0;
   for (let i = 0; i < DRAWS; i++) {
     results[i] = result((j) => Math.exp(z[j][i] * sigma[j]));
@@ -53,7 +92,9 @@ function run({ input, numbers, spec, scene }) {
   }
   mean /= DRAWS;
   const ordered = results.slice().sort();
-  const corners = Array.from({ length: 2 ** names.length }, (_, high) => result((j) => ((high >> j) & 1 ? factors[j] : 1 / factors[j])));
+  const corners = Array.from({ length: 2 ** names.length }, (_, high) =>
+    result((j) => ((high >> j) & 1 ? factors[j] : 1 / factors[j])),
+  );
   const parts = sigma.map((s, j) => {
     let sum = 0;
     for (let i = 0; i < DRAWS; i++) sum += z[j][i] * (logs[i] - mean);
@@ -61,20 +102,36 @@ function run({ input, numbers, spec, scene }) {
   });
   const all = parts.reduce((a, b) => a + b, 0) || 1;
   return {
-    label: number.label, unit: number.unit, digits: number.digits ?? 3, median: at(ordered, 0.5), low: at(ordered, 0.05), high: at(ordered, 0.95),
-    worstLow: Math.min(...corners), worstHigh: Math.max(...corners), rest: [at(ordered, 0.002), at(ordered, 0.998)], ordered,
-    shares: parts.map((part) => part / all), factors, names: names.map((n) => n.label), units: names.map((n) => n.unit), values: names.map((n) => known[n.name]),
+    label: number.label,
+    unit: number.unit,
+    digits: number.digits ?? 3,
+    median: at(ordered, 0.5),
+    low: at(ordered, 0.05),
+    high: at(ordered, 0.95),
+    worstLow: Math.min(...corners),
+    worstHigh: Math.max(...corners),
+    rest: [at(ordered, 0.002), at(ordered, 0.998)],
+    ordered,
+    shares: parts.map((part) => part / all),
+    factors,
+    names: names.map((n) => n.label),
+    units: names.map((n) => n.unit),
+    values: names.map((n) => known[n.name]),
     marks: scene.numbers.filter((n) => n.key !== "result").map((n) => [n.label, numbers[n.key]]),
   };
 }
 
 function axis(v) {
   const kept = [v.worstLow, v.worstHigh, ...v.rest, ...v.marks.map((m) => m[1])];
-  return [10 ** (Math.floor(3 * Math.log10(Math.min(...kept)) - 0.3) / 3), 10 ** (Math.ceil(3 * Math.log10(Math.max(...kept)) + 0.3) / 3)];
+  return [
+    10 ** (Math.floor(3 * Math.log10(Math.min(...kept)) - 0.3) / 3),
+    10 ** (Math.ceil(3 * Math.log10(Math.max(...kept)) + 0.3) / 3),
+  ];
 }
 
 function ticks(low, high, most) {
-  const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
+  const first = Math.floor(Math.log10(low)),
+    last = Math.ceil(Math.log10(high));
   let found = [];
   for (const figures of [[1, 2, 5], [1]]) {
     found = [];
@@ -87,34 +144,72 @@ function ticks(low, high, most) {
 }
 
 function picture(v, width) {
-  const [low, high] = axis(v), left = 4, right = width - 8, span = Math.log(high / low);
-  const top = 24 + 17 * v.marks.length, bottom = top + HEIGHT, out = [];
-  const px = (x) => left + ((right - left) * Math.log(Math.min(Math.max(x, low), high) / low)) / span;
+  const [low, high] = axis(v),
+    left = 4,
+    right = width - 8,
+    span = Math.log(high / low);
+  const top = 24 + 17 * v.marks.length,
+    bottom = top + HEIGHT,
+    out = [];
+  const px = (x) =>
+    left + ((right - left) * Math.log(Math.min(Math.max(x, low), high) / low)) / span;
   const shown = (x) => formatValue(x, v.unit, v.digits);
-  const label = (x, y, words, c) => (x + 5 + GLYPH * words.length < right ? text(x + 5, y, words, c) : text(x - 5, y, words, c, "end"));
+  const label = (x, y, words, c) =>
+    x + 5 + GLYPH * words.length < right
+      ? text(x + 5, y, words, c)
+      : text(x - 5, y, words, c, "end");
   const centred = (x, y, words, c) => {
     const half = (GLYPH * words.length) / 2;
-    return text(Math.min(Math.max(x, left + half), Math.max(right - half, left + half)), y, words, c, "middle");
+    return text(
+      Math.min(Math.max(x, left + half), Math.max(right - half, left + half)),
+      y,
+      words,
+      c,
+      "middle",
+    );
   };
   for (const x of ticks(low, high, Math.floor((right - left) / 62))) {
-    out.push(line(px(x), top, px(x), bottom, "grid"), centred(px(x), bottom + 17, formatTick(x, v.unit), "soft small"));
+    out.push(
+      line(px(x), top, px(x), bottom, "grid"),
+      centred(px(x), bottom + 17, formatTick(x, v.unit), "soft small"),
+    );
   }
   const counts = new Array(BINS).fill(0);
-  for (const x of v.ordered) if (low <= x && x < high) counts[Math.floor((BINS * Math.log(x / low)) / span)] += 1;
-  const wide = (right - left) / BINS, most = Math.max(...counts);
+  for (const x of v.ordered)
+    if (low <= x && x < high) counts[Math.floor((BINS * Math.log(x / low)) / span)] += 1;
+  const wide = (right - left) / BINS,
+    most = Math.max(...counts);
   counts.forEach((count, k) => {
-    const middle = low * Math.exp((span * (k + 0.5)) / BINS), tall = ((HEIGHT - 6) * count) / most;
-    out.push(rect(left + k * wide + 0.5, bottom - tall, wide - 1, tall, v.low <= middle && middle <= v.high ? "c0" : "c0 pale"));
+    const middle = low * Math.exp((span * (k + 0.5)) / BINS),
+      tall = ((HEIGHT - 6) * count) / most;
+    out.push(
+      rect(
+        left + k * wide + 0.5,
+        bottom - tall,
+        wide - 1,
+        tall,
+        v.low <= middle && middle <= v.high ? "c0" : "c0 pale",
+      ),
+    );
   });
   out.push(line(left, bottom, right, bottom, "soft"));
   v.marks.forEach(([words, value], k) => {
     const y = 12 + 17 * k;
-    out.push(line(px(value), y - 9, px(value), bottom, "c1 dash"), label(px(value), y, `${words} ${shown(value)}`, "c1"));
+    out.push(
+      line(px(value), y - 9, px(value), bottom, "c1 dash"),
+      label(px(value), y, `${words} ${shown(value)}`, "c1"),
+    );
   });
   let y = 12 + 17 * v.marks.length;
-  out.push(line(px(v.median), y - 9, px(v.median), bottom, "ink"), label(px(v.median), y, `median ${shown(v.median)}`, "ink strong"));
+  out.push(
+    line(px(v.median), y - 9, px(v.median), bottom, "ink"),
+    label(px(v.median), y, `median ${shown(v.median)}`, "ink strong"),
+  );
   y = bottom + 38;
-  for (const [words, [a, b], c] of [["9 in 10", [v.low, v.high], "c0 thick"], ["worst case", [v.worstLow, v.worstHigh], "soft"]]) {
+  for (const [words, [a, b], c] of [
+    ["9 in 10", [v.low, v.high], "c0 thick"],
+    ["worst case", [v.worstLow, v.worstHigh], "soft"],
+  ]) {
     out.push(line(px(a), y, px(b), y, c));
     for (const end of [a, b]) out.push(line(px(end), y - 5, px(end), y + 5, "soft"));
     out.push(centred((px(a) + px(b)) / 2, y + 18, `${words}: ${shown(a)} to ${shown(b)}`, "ink"));
@@ -123,30 +218,59 @@ function picture(v, width) {
   y += 4;
   out.push(text(0, y, "Where the spread comes from", "soft"));
   v.names.forEach((name, k) => {
-    const row = y + 10 + ROW * k, share = v.shares[k], long = Math.max((right - 60) * share, 1);
-    out.push(text(0, row + 12, name, "ink"), rect(0, row + 18, long, 12, "c2"), text(long + 6, row + 29, formatValue(share, "%", 2), "ink strong"));
+    const row = y + 10 + ROW * k,
+      share = v.shares[k],
+      long = Math.max((right - 60) * share, 1);
+    out.push(
+      text(0, row + 12, name, "ink"),
+      rect(0, row + 18, long, 12, "c2"),
+      text(long + 6, row + 29, formatValue(share, "%", 2), "ink strong"),
+    );
   });
   return [y + 14 + ROW * v.names.length, out];
 }
 
 function readouts(v) {
-  const shown = (a, b) => `${formatValue(a, v.unit, v.digits)} to ${formatValue(b, v.unit, v.digits)}`;
+  const shown = (a, b) =>
+    `${formatValue(a, v.unit, v.digits)} to ${formatValue(b, v.unit, v.digits)}`;
   const either = formatValue(Math.sqrt(v.high / v.low), "1");
-  return [["median", formatValue(v.median, v.unit, v.digits), ""],
+  return [
+    ["median", formatValue(v.median, v.unit, v.digits), ""],
     ["9 in 10 lie in", shown(v.low, v.high), `a factor of ${either} either way`],
-    ["worst case", shown(v.worstLow, v.worstHigh), "every guess at its end at once"]];
+    ["worst case", shown(v.worstLow, v.worstHigh), "every guess at its end at once"],
+  ];
 }
 
 function words(v) {
-  const [[, median], [, interval], [, worst]] = readouts(v), loose = v.factors.map((f, k) => k).filter((k) => v.factors[k] > 1);
-  const guesses = loose.map((k) => `${v.names[k]} known to within a factor of ${formatValue(v.factors[k], "1")}, ${formatValue(v.shares[k], "%", 2)} of the spread`).join("; ") || "every input exact";
+  const [[, median], [, interval], [, worst]] = readouts(v),
+    loose = v.factors.map((f, k) => k).filter((k) => v.factors[k] > 1);
+  const guesses =
+    loose
+      .map(
+        (k) =>
+          `${v.names[k]} known to within a factor of ${formatValue(v.factors[k], "1")}, ${formatValue(v.shares[k], "%", 2)} of the spread`,
+      )
+      .join("; ") || "every input exact";
   return `${v.label}: median ${median}, nine in ten ${interval}, worst case ${worst}; ${guesses}.`;
 }
 
 function table(v) {
-  const body = v.names.map((name, i) => [name, formatValue(v.values[i], v.units[i]), formatValue(v.factors[i], "1"), formatValue(v.shares[i], "%", 2)]);
-  body.push([v.label, formatValue(v.median, v.unit, v.digits), formatValue(Math.sqrt(v.high / v.low), "1"), "100\u00a0%"]);
-  return { head: ["Quantity", "Median", "Known to within a factor of", "Share of the spread"], body };
+  const body = v.names.map((name, i) => [
+    name,
+    formatValue(v.values[i], v.units[i]),
+    formatValue(v.factors[i], "1"),
+    formatValue(v.shares[i], "%", 2),
+  ]);
+  body.push([
+    v.label,
+    formatValue(v.median, v.unit, v.digits),
+    formatValue(Math.sqrt(v.high / v.low), "1"),
+    "100\u00a0%",
+  ]);
+  return {
+    head: ["Quantity", "Median", "Known to within a factor of", "Share of the spread"],
+    body,
+  };
 }
 
 export default { run, picture, readouts, words, table };

@@ -1,9 +1,18 @@
 // Feistel rounds on a block of bits, forwards and back (feistel.py is the twin).
 import { line, rect, text } from "./shapes.js";
 
-const HALF = 16, MASK = 0xffff, GAP = 14, WIRE = 11, HEAD = 30, NARROW = 520;
-const NAMES = { sboxes: "S-boxes, then a spread of bits", spread: "the spread alone, no S-boxes",
-  square: "a square, cut to 16 bits", constant: "the key alone, whatever x is" };
+const HALF = 16,
+  MASK = 0xffff,
+  GAP = 14,
+  WIRE = 11,
+  HEAD = 30,
+  NARROW = 520;
+const NAMES = {
+  sboxes: "S-boxes, then a spread of bits",
+  spread: "the spread alone, no S-boxes",
+  square: "a square, cut to 16 bits",
+  constant: "the key alone, whatever x is",
+};
 
 // Bit i goes to bit 4 i mod 15; the last one stays.
 function spread(x) {
@@ -51,9 +60,14 @@ const differing = (a, b) => ones(a[0] ^ b[0]) + ones(a[1] ^ b[1]);
 const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 
 function run({ input, spec }) {
-  const { sbox, keys, blocks } = spec.data, v = { ...input, sbox, keys: keys.slice(0, input.rounds) };
-  const start = blocks[v.block], { flip } = v;
-  const other = [start[0] ^ (flip && flip <= HALF ? 1 << (HALF - flip) : 0), start[1] ^ (flip > HALF ? 1 << (2 * HALF - flip) : 0)];
+  const { sbox, keys, blocks } = spec.data,
+    v = { ...input, sbox, keys: keys.slice(0, input.rounds) };
+  const start = blocks[v.block],
+    { flip } = v;
+  const other = [
+    start[0] ^ (flip && flip <= HALF ? 1 << (HALF - flip) : 0),
+    start[1] ^ (flip > HALF ? 1 << (2 * HALF - flip) : 0),
+  ];
   v.one = forwards(start, v);
   v.two = forwards(other, v);
   v.oneBack = v.back ? backwards(v.one.at(-1), v) : [];
@@ -66,21 +80,45 @@ const written = (block) => block.map((half) => half.toString(16).padStart(4, "0"
 
 function picture(v, width) {
   // On a phone: short labels, so that a bit stays large enough to see.
-  const narrow = width < NARROW, [left, room] = narrow ? [26, 22] : [62, 62];
-  const size = Math.min(18, (width - left - room - GAP) / (2 * HALF)), right = left + 2 * HALF * size + GAP;
-  const middle = [left + 8 * size, left + 24 * size + GAP], rounds = v.keys.length;
-  const out = [text(middle[0], 14, "x", "ink strong", "middle"), text(middle[1], 14, "y", "ink strong", "middle"), text(narrow ? width : right + 8, 14, "changed", "soft small", narrow ? "end" : "start")];
+  const narrow = width < NARROW,
+    [left, room] = narrow ? [26, 22] : [62, 62];
+  const size = Math.min(18, (width - left - room - GAP) / (2 * HALF)),
+    right = left + 2 * HALF * size + GAP;
+  const middle = [left + 8 * size, left + 24 * size + GAP],
+    rounds = v.keys.length;
+  const out = [
+    text(middle[0], 14, "x", "ink strong", "middle"),
+    text(middle[1], 14, "y", "ink strong", "middle"),
+    text(narrow ? width : right + 8, 14, "changed", "soft small", narrow ? "end" : "start"),
+  ];
   let y = HEAD;
   const row = (label, one, two) => {
     out.push(text(0, y + size / 2 + 4, label, "soft small"));
     for (const half of [0, 1]) {
       for (let i = 0; i < HALF; i++) {
-        const bit = (one[half] >> (HALF - 1 - i)) & 1, turned = ((one[half] ^ two[half]) >> (HALF - 1 - i)) & 1;
+        const bit = (one[half] >> (HALF - 1 - i)) & 1,
+          turned = ((one[half] ^ two[half]) >> (HALF - 1 - i)) & 1;
         const x = left + (half * HALF + i) * size + half * GAP;
-        out.push(rect(x + 0.5, y + 0.5, size - 1.5, size - 1.5, (turned ? "c1" : "soft") + (bit ? "" : turned ? " outline" : " pale outline")));
+        out.push(
+          rect(
+            x + 0.5,
+            y + 0.5,
+            size - 1.5,
+            size - 1.5,
+            (turned ? "c1" : "soft") + (bit ? "" : turned ? " outline" : " pale outline"),
+          ),
+        );
       }
     }
-    if (v.flip) out.push(text(right + 8, y + size / 2 + 4, `${differing(one, two)}${narrow ? "" : " of 32"}`, "ink small"));
+    if (v.flip)
+      out.push(
+        text(
+          right + 8,
+          y + size / 2 + 4,
+          `${differing(one, two)}${narrow ? "" : " of 32"}`,
+          "ink small",
+        ),
+      );
   };
   v.one.forEach((one, i) => {
     row(narrow ? (i ? `${i}` : "in") : i ? `round ${i}` : "input", one, v.two[i]);
@@ -104,25 +142,37 @@ function picture(v, width) {
 }
 
 function readouts(v) {
-  const found = [["Block in", written(v.one[0]), ""], ["Block out", written(v.one.at(-1)), ""]];
-  if (v.flip) found.push(["Bits changed", `${differing(v.one.at(-1), v.two.at(-1))} of 32`, "a coin toss for each bit: 16 of 32"]);
+  const found = [
+    ["Block in", written(v.one[0]), ""],
+    ["Block out", written(v.one.at(-1)), ""],
+  ];
+  if (v.flip)
+    found.push([
+      "Bits changed",
+      `${differing(v.one.at(-1), v.two.at(-1))} of 32`,
+      "a coin toss for each bit: 16 of 32",
+    ]);
   if (v.back) found.push(["Input recovered", v.recovered ? "yes, both blocks" : "no", ""]);
   return found;
 }
 
 function words(v) {
-  const rounds = v.keys.length, [times, turn] = rounds === 1 ? ["1 round", "turns"] : [`${rounds} rounds`, "turn"];
+  const rounds = v.keys.length,
+    [times, turn] = rounds === 1 ? ["1 round", "turns"] : [`${rounds} rounds`, "turn"];
   let told = `${times} with ${NAMES[v.f]} ${turn} the block ${written(v.one[0])} into ${written(v.one.at(-1))}.`;
   const changed = differing(v.one.at(-1), v.two.at(-1));
-  if (v.flip) told += ` With bit ${v.flip} of the input flipped, ${changed} of the 32 bits ${changed === 1 ? "comes" : "come"} out changed.`;
-  if (v.back) told += ` Run backwards, the rounds give ${v.recovered ? "the input back, bit for bit." : "something else."}`;
+  if (v.flip)
+    told += ` With bit ${v.flip} of the input flipped, ${changed} of the 32 bits ${changed === 1 ? "comes" : "come"} out changed.`;
+  if (v.back)
+    told += ` Run backwards, the rounds give ${v.recovered ? "the input back, bit for bit." : "something else."}`;
   return told;
 }
 
 function table(v) {
   const row = (label, one, two) => [label, written(one), written(two), String(differing(one, two))];
   const body = v.one.map((one, i) => row(i ? `round ${i}` : "input", one, v.two[i]));
-  for (let i = 1; i < v.oneBack.length; i++) body.push(row(`undo ${v.keys.length - i + 1}`, v.oneBack[i], v.twoBack[i]));
+  for (let i = 1; i < v.oneBack.length; i++)
+    body.push(row(`undo ${v.keys.length - i + 1}`, v.oneBack[i], v.twoBack[i]));
   return { head: ["After", "Block", "With the bit flipped", "Bits changed"], body };
 }
 

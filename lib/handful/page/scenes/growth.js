@@ -2,13 +2,28 @@
 import { formatValue } from "../units.js";
 import { circle, line, path, text } from "./shapes.js";
 
-const LEFT = 46, FLOOR = -6.4, TICKS = [[0, "1"], [-2, "0.01"], [-4, "10⁻⁴"], [-6, "10⁻⁶"]], COLOURS = ["c1", "c3", "c2", "c0"];
+const LEFT = 46,
+  FLOOR = -6.4,
+  TICKS = [
+    [0, "1"],
+    [-2, "0.01"],
+    [-4, "10⁻⁴"],
+    [-6, "10⁻⁶"],
+  ],
+  COLOURS = ["c1", "c3", "c2", "c0"];
 const value = (thousandths) => 10 ** (thousandths / 1000);
 const told = (x) => formatValue(x, "1", 2);
 
 function run({ input, spec }) {
   const { cipher, kinds, gains, theory } = spec.data;
-  const v = { ...input, cipher, names: Object.keys(kinds), kinds, nets: gains[input.gain], laws: theory[input.gain] };
+  const v = {
+    ...input,
+    cipher,
+    names: Object.keys(kinds),
+    kinds,
+    nets: gains[input.gain],
+    laws: theory[input.gain],
+  };
   v.rounds = Math.min(v.depth, cipher.length - 1);
   v.found = v.names.map((kind) => value(v.nets[kind][v.depth]));
   v.share = value(cipher[v.rounds]);
@@ -16,34 +31,75 @@ function run({ input, spec }) {
 }
 
 function picture(v, width) {
-  const last = v.nets[v.names[0]].length - 1, wide = width >= 560, out = [];
-  const entries = [["toy cipher, bits", "ink"], ...v.names.map((kind, i) => [v.kinds[kind], COLOURS[i]])];
+  const last = v.nets[v.names[0]].length - 1,
+    wide = width >= 560,
+    out = [];
+  const entries = [
+    ["toy cipher, bits", "ink"],
+    ...v.names.map((kind, i) => [v.kinds[kind], COLOURS[i]]),
+  ];
   entries.forEach(([label, colour], i) => {
-    const x = wide ? ((i % 2) * width) / 2 : 0, y = 12 + (wide ? Math.floor(i / 2) : i) * 20;
-    out.push(path([[x, y - 4], [x + 22, y - 4]], colour, 2.5), text(x + 30, y, label, "ink"));
+    const x = wide ? ((i % 2) * width) / 2 : 0,
+      y = 12 + (wide ? Math.floor(i / 2) : i) * 20;
+    out.push(
+      path(
+        [
+          [x, y - 4],
+          [x + 22, y - 4],
+        ],
+        colour,
+        2.5,
+      ),
+      text(x + 30, y, label, "ink"),
+    );
   });
-  const top = 12 + (wide ? Math.floor((entries.length + 1) / 2) : entries.length) * 20 + 14, bottom = top + 270, right = width - 8;
-  const across = (layer) => LEFT + ((right - LEFT) * layer) / last, up = (thousandths) => top + ((bottom - top) * (thousandths / 1000)) / FLOOR;
+  const top = 12 + (wide ? Math.floor((entries.length + 1) / 2) : entries.length) * 20 + 14,
+    bottom = top + 270,
+    right = width - 8;
+  const across = (layer) => LEFT + ((right - LEFT) * layer) / last,
+    up = (thousandths) => top + ((bottom - top) * (thousandths / 1000)) / FLOOR;
   for (const [decade, label] of TICKS) {
     const y = up(1000 * decade);
     out.push(line(LEFT, y, right, y, "grid"), text(LEFT - 6, y + 4, label, "soft small", "end"));
   }
-  for (let layer = 0; layer <= last; layer += wide ? 8 : 16) out.push(text(across(layer), bottom + 18, String(layer), "soft small", "middle"));
-  out.push(text(right, bottom + 36, "Layers, or rounds", "soft", "end"), text(LEFT + 6, top - 6, "unrelated", "soft small"));
+  for (let layer = 0; layer <= last; layer += wide ? 8 : 16)
+    out.push(text(across(layer), bottom + 18, String(layer), "soft small", "middle"));
+  out.push(
+    text(right, bottom + 36, "Layers, or rounds", "soft", "end"),
+    text(LEFT + 6, top - 6, "unrelated", "soft small"),
+  );
   const here = across(v.depth);
   out.push(line(here, top, here, bottom, "ink dash"));
   v.names.forEach((kind, k) => {
-    if (v.theory) out.push(path(v.laws[kind].map((y, i) => [across(i), up(y)]), `${COLOURS[k]} pale`, 2));
-    for (let i = 0; i <= last; i += 2) out.push(circle(across(i), up(v.nets[kind][i]), 2.4, COLOURS[k]));
+    if (v.theory)
+      out.push(
+        path(
+          v.laws[kind].map((y, i) => [across(i), up(y)]),
+          `${COLOURS[k]} pale`,
+          2,
+        ),
+      );
+    for (let i = 0; i <= last; i += 2)
+      out.push(circle(across(i), up(v.nets[kind][i]), 2.4, COLOURS[k]));
   });
-  out.push(path(v.cipher.map((y, i) => [across(i), up(y)]), "ink", 2.5), circle(across(v.rounds), up(v.cipher[v.rounds]), 5, "ink"));
+  out.push(
+    path(
+      v.cipher.map((y, i) => [across(i), up(y)]),
+      "ink",
+      2.5,
+    ),
+    circle(across(v.rounds), up(v.cipher[v.rounds]), 5, "ink"),
+  );
   v.names.forEach((kind, k) => out.push(circle(here, up(v.nets[kind][v.depth]), 5, COLOURS[k])));
   return [bottom + 44, out];
 }
 
 function readouts(v) {
   const after = v.rounds === 1 ? "1 round" : `${v.rounds} rounds`;
-  return [[`cipher after ${after}`, told(v.share), "1: half of the bits"], ...v.names.map((kind, i) => [v.kinds[kind], told(v.found[i]), ""])];
+  return [
+    [`cipher after ${after}`, told(v.share), "1: half of the bits"],
+    ...v.names.map((kind, i) => [v.kinds[kind], told(v.found[i]), ""]),
+  ];
 }
 
 function words(v) {
@@ -53,8 +109,14 @@ function words(v) {
 
 function table(v) {
   const at = (values, i) => (i < values.length ? told(value(values[i])) : "–");
-  return { head: ["Layers, or rounds", "cipher", ...v.names.map((kind) => v.kinds[kind])],
-    body: [0, 1, 2, 4, 6, 8, 16, 32, 64].map((i) => [String(i), at(v.cipher, i), ...v.names.map((kind) => at(v.nets[kind], i))]) };
+  return {
+    head: ["Layers, or rounds", "cipher", ...v.names.map((kind) => v.kinds[kind])],
+    body: [0, 1, 2, 4, 6, 8, 16, 32, 64].map((i) => [
+      String(i),
+      at(v.cipher, i),
+      ...v.names.map((kind) => at(v.nets[kind], i)),
+    ]),
+  };
 }
 
 export default { run, picture, readouts, words, table };

@@ -4,50 +4,90 @@ import { LEFT, clean, plain } from "./gantt.js";
 import { circle, decode } from "./pipeline.js";
 import { line, rect, text } from "./shapes.js";
 
-const LAPS = 3, ROUNDS = 60;
+const LAPS = 3,
+  ROUNDS = 60;
 
 function run({ input, numbers }) {
-  const stages = Number(input.pipeline_stages), many = Number(input.micro_batches), hop = input.hop_time;
+  const stages = Number(input.pipeline_stages),
+    many = Number(input.micro_batches),
+    hop = input.hop_time;
   const span = LAPS * Math.max(stages * (1 + hop), many);
-  const bars = circle(stages, many, 1, hop, LAPS + 1).filter((bar) => bar[3] < span - 1e-9).map(([turn, j, stage, start]) => [stage, start, j, turn]);
+  const bars = circle(stages, many, 1, hop, LAPS + 1)
+    .filter((bar) => bar[3] < span - 1e-9)
+    .map(([turn, j, stage, start]) => [stage, start, j, turn]);
   const played = decode(stages, many, 1, hop, ROUNDS);
-  return { stages, many, span, bars, utilisation: clean(played.utilisation), latency: clean(played.latency),
-    closedUtilisation: clean(numbers.utilisation), closedLatency: clean(numbers.latency) };
+  return {
+    stages,
+    many,
+    span,
+    bars,
+    utilisation: clean(played.utilisation),
+    latency: clean(played.latency),
+    closedUtilisation: clean(numbers.utilisation),
+    closedLatency: clean(numbers.latency),
+  };
 }
 
 function picture(v, width) {
-  const top = 4, row = v.stages <= 4 ? 30 : 24, right = width - 2, bottom = top + row * v.stages, scale = (right - LEFT) / v.span, out = [];
+  const top = 4,
+    row = v.stages <= 4 ? 30 : 24,
+    right = width - 2,
+    bottom = top + row * v.stages,
+    scale = (right - LEFT) / v.span,
+    out = [];
   for (let stage = 0; stage < v.stages; stage++) {
-    out.push(text(0, top + row * stage + row / 2 + 4, String(stage + 1), "soft"), rect(LEFT, top + row * stage + 2, right - LEFT, row - 4, "grid"));
+    out.push(
+      text(0, top + row * stage + row / 2 + 4, String(stage + 1), "soft"),
+      rect(LEFT, top + row * stage + 2, right - LEFT, row - 4, "grid"),
+    );
   }
   for (const [stage, start, j] of v.bars) {
-    const at = LEFT + start * scale, wide = Math.max(Math.min(scale, right - at) - 1, 0.6), label = String(j + 1);
+    const at = LEFT + start * scale,
+      wide = Math.max(Math.min(scale, right - at) - 1, 0.6),
+      label = String(j + 1);
     out.push(rect(at, top + row * stage + 2, wide, row - 4, `c${j % 8}`));
-    if (wide >= 5 + 6.5 * label.length) out.push(text(at + wide / 2, top + row * stage + row / 2 + 4, label, "paper small", "middle"));
+    if (wide >= 5 + 6.5 * label.length)
+      out.push(
+        text(at + wide / 2, top + row * stage + row / 2 + 4, label, "paper small", "middle"),
+      );
   }
   const step = [1, 2, 5, 10, 20, 50].find((m) => m * scale >= 30);
   for (let i = 0; i * step <= v.span + 1e-9; i++) {
     const x = LEFT + i * step * scale;
-    out.push(line(x, bottom + 1, x, bottom + 5), text(x, bottom + 18, String(i * step), "soft small", x > right - 8 ? "end" : "middle"));
+    out.push(
+      line(x, bottom + 1, x, bottom + 5),
+      text(x, bottom + 18, String(i * step), "soft small", x > right - 8 ? "end" : "middle"),
+    );
   }
-  out.push(text(right, bottom + 36, "Time, in work of one stage; rows are stages", "soft small", "end"));
+  out.push(
+    text(right, bottom + 36, "Time, in work of one stage; rows are stages", "soft small", "end"),
+  );
   return [bottom + 42, out];
 }
 
 const percent = (x) => formatValue(x, "%");
-const readouts = (v) => [["Stages work", percent(v.utilisation), `closed form ${percent(v.closedUtilisation)}`],
+const readouts = (v) => [
+  ["Stages work", percent(v.utilisation), `closed form ${percent(v.closedUtilisation)}`],
   ["From token to token", plain(v.latency), `closed form ${plain(v.closedLatency)}`],
-  ["Caches held on each stage", plain(v.many), "one for every micro-batch: each comes back"]];
+  ["Caches held on each stage", plain(v.many), "one for every micro-batch: each comes back"],
+];
 
-const words = (v) => `${v.many === 1 ? "1 micro-batch goes" : `${v.many} micro-batches go`} round ${v.stages} stages: a stage works for ${percent(v.utilisation)} of the time, and a sequence waits ${plain(v.latency)} times the work of one stage from token to token.`;
+const words = (v) =>
+  `${v.many === 1 ? "1 micro-batch goes" : `${v.many} micro-batches go`} round ${v.stages} stages: a stage works for ${percent(v.utilisation)} of the time, and a sequence waits ${plain(v.latency)} times the work of one stage from token to token.`;
 
 function table(v) {
   const body = [];
   for (let j = 0; j < v.many; j++) {
-    const starts = v.bars.filter((bar) => bar[0] === 0 && bar[2] === j).slice(0, LAPS).map((bar) => plain(clean(bar[1])));
+    const starts = v.bars
+      .filter((bar) => bar[0] === 0 && bar[2] === j)
+      .slice(0, LAPS)
+      .map((bar) => plain(clean(bar[1])));
     body.push([String(j + 1), ...starts, ...Array(LAPS - starts.length).fill("")]);
   }
-  return { head: ["Micro-batch", ...Array.from({ length: LAPS }, (_, k) => `token ${k + 1} starts at`)], body };
+  return {
+    head: ["Micro-batch", ...Array.from({ length: LAPS }, (_, k) => `token ${k + 1} starts at`)],
+    body,
+  };
 }
 
 export default { run, picture, readouts, words, table };

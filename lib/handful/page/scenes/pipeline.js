@@ -15,12 +15,17 @@ export function allowed(name, stages, many) {
 }
 
 function gpipe(stages, many) {
-  const orders = range(stages).map((i) => ["F", "B"].flatMap((kind) => range(many).map((j) => [piece(kind, 0, i, j)])));
+  const orders = range(stages).map((i) =>
+    ["F", "B"].flatMap((kind) => range(many).map((j) => [piece(kind, 0, i, j)])),
+  );
   return { devices: stages, stages, orders, deviceOf: straight, chunks: 1 };
 }
 
 const woven = (forward, backward, ahead, many) => [
-  ...forward.slice(0, ahead), ...forward.slice(ahead).flatMap((step, k) => [step, backward[k]]), ...backward.slice(many - ahead)];
+  ...forward.slice(0, ahead),
+  ...forward.slice(ahead).flatMap((step, k) => [step, backward[k]]),
+  ...backward.slice(many - ahead),
+];
 
 function oneForwardOneBackward(stages, many) {
   const orders = range(stages).map((i) => {
@@ -33,21 +38,36 @@ function oneForwardOneBackward(stages, many) {
 function interleaved(stages, many, chunks = 2) {
   const total = many * chunks;
   const nth = (k, device, backward) => {
-    const group = Math.floor(k / (stages * chunks)), within = k % (stages * chunks);
+    const group = Math.floor(k / (stages * chunks)),
+      within = k % (stages * chunks);
     let chunk = Math.floor(within / stages);
     if (backward) chunk = chunks - 1 - chunk;
-    return [piece(backward ? "B" : "F", 0, chunk * stages + device, group * stages + (within % stages))];
+    return [
+      piece(backward ? "B" : "F", 0, chunk * stages + device, group * stages + (within % stages)),
+    ];
   };
   const orders = range(stages).map((i) => {
     const ahead = Math.min((stages - i - 1) * (chunks > 1 ? 2 : 1) + (chunks - 1) * stages, total);
-    return woven(range(total).map((k) => nth(k, i, false)), range(total).map((k) => nth(k, i, true)), ahead, total);
+    return woven(
+      range(total).map((k) => nth(k, i, false)),
+      range(total).map((k) => nth(k, i, true)),
+      ahead,
+      total,
+    );
   });
-  return { devices: stages, stages: stages * chunks, orders, deviceOf: (stream, stage) => stage % stages, chunks };
+  return {
+    devices: stages,
+    stages: stages * chunks,
+    orders,
+    deviceOf: (stream, stage) => stage % stages,
+    chunks,
+  };
 }
 
 function zeroBubble(stages, many) {
   const orders = range(stages).map((i) => {
-    const ahead = Math.min(stages - 1 - i, many), order = range(ahead).map((j) => [piece("F", 0, i, j)]);
+    const ahead = Math.min(stages - 1 - i, many),
+      order = range(ahead).map((j) => [piece("F", 0, i, j)]);
     for (let k = 0; k < many; k++) {
       if (ahead + k < many) order.push([piece("F", 0, i, ahead + k)]);
       order.push([piece("I", 0, i, k)]);
@@ -62,10 +82,15 @@ function zeroBubble(stages, many) {
 function dualPipe(stages, many) {
   const half = stages / 2;
   const orders = range(stages).map((device) => {
-    const near = Math.min(device, stages - 1 - device), order = [], count = {}, late = [];
+    const near = Math.min(device, stages - 1 - device),
+      order = [],
+      count = {},
+      late = [];
     // Phase 0 comes from the nearer end, phase 1 from the farther one.
     const make = (kind, phase) => {
-      const stream = phase ^ (device >= half ? 1 : 0), key = `${kind === "F" ? "F" : "B"}${stream}`, number = count[key] || 0;
+      const stream = phase ^ (device >= half ? 1 : 0),
+        key = `${kind === "F" ? "F" : "B"}${stream}`,
+        number = count[key] || 0;
       count[key] = number + 1;
       return piece(kind, stream, stream === 0 ? device : stages - 1 - device, number);
     };
@@ -78,13 +103,26 @@ function dualPipe(stages, many) {
     const weights = () => order.push([late.shift()]);
     const both = (ahead, back) => order.push([make("F", ahead), make("B", back)]);
     for (let i = 0; i < 2 * (half - near - 1); i++) forward(0);
-    for (let i = 0; i < near + 1; i++) { forward(0); forward(1); }
-    for (let i = 0; i < half - near - 1; i++) { backward(1, true); weights(); forward(1); }
+    for (let i = 0; i < near + 1; i++) {
+      forward(0);
+      forward(1);
+    }
+    for (let i = 0; i < half - near - 1; i++) {
+      backward(1, true);
+      weights();
+      forward(1);
+    }
     for (let i = 0; i < many / 2 - stages + near + 1; i++) {
-      if (i === 0 && near === half - 1) { forward(0); backward(1); } else both(0, 1);
+      if (i === 0 && near === half - 1) {
+        forward(0);
+        backward(1);
+      } else both(0, 1);
       both(1, 0);
     }
-    for (let i = 0; i < half - near - 1; i++) { backward(1); both(1, 0); }
+    for (let i = 0; i < half - near - 1; i++) {
+      backward(1);
+      both(1, 0);
+    }
     let split = false;
     for (let i = 0; i < near + 1; i++) {
       const middle = i === Math.floor((near + 1) / 2);
@@ -93,36 +131,66 @@ function dualPipe(stages, many) {
       split ||= middle && near % 2 === 0;
       backward(0, split);
     }
-    for (let i = 0; i < half - near - 1; i++) { weights(); backward(0, true); }
+    for (let i = 0; i < half - near - 1; i++) {
+      weights();
+      backward(0, true);
+    }
     while (late.length) weights();
     return order;
   });
-  return { devices: stages, stages, orders, deviceOf: (stream, stage) => (stream === 0 ? stage : stages - 1 - stage), chunks: 1 };
+  return {
+    devices: stages,
+    stages,
+    orders,
+    deviceOf: (stream, stage) => (stream === 0 ? stage : stages - 1 - stage),
+    chunks: 1,
+  };
 }
 
-export const SCHEDULES = { gpipe, "1f1b": oneForwardOneBackward, interleaved, zero_bubble: zeroBubble, dual_pipe: dualPipe };
+export const SCHEDULES = {
+  gpipe,
+  "1f1b": oneForwardOneBackward,
+  interleaved,
+  zero_bubble: zeroBubble,
+  dual_pipe: dualPipe,
+};
 
 // Times of every step: [device, start, end, pieces], in the order in which Python finds them.
 export function play(plan, forward, backward, weights) {
   const length = {};
-  for (const [kind, time] of Object.entries({ F: forward, B: backward, I: backward - weights, W: weights })) length[kind] = time / plan.chunks;
-  const overlapped = forward + backward, done = new Map(), key = (kind, stream, stage, number) => `${kind} ${stream} ${stage} ${number}`;
+  for (const [kind, time] of Object.entries({
+    F: forward,
+    B: backward,
+    I: backward - weights,
+    W: weights,
+  }))
+    length[kind] = time / plan.chunks;
+  const overlapped = forward + backward,
+    done = new Map(),
+    key = (kind, stream, stage, number) => `${kind} ${stream} ${stage} ${number}`;
   const needs = ([kind, stream, stage, number]) => {
     if (kind === "F") return stage > 0 ? [key("F", stream, stage - 1, number)] : [];
     if (kind === "W") return [key("B", stream, stage, number)];
-    return [key("F", stream, stage, number), ...(stage < plan.stages - 1 ? [key("B", stream, stage + 1, number)] : [])];
+    return [
+      key("F", stream, stage, number),
+      ...(stage < plan.stages - 1 ? [key("B", stream, stage + 1, number)] : []),
+    ];
   };
-  const bars = [], clock = new Array(plan.devices).fill(0), at = new Array(plan.devices).fill(0);
+  const bars = [],
+    clock = new Array(plan.devices).fill(0),
+    at = new Array(plan.devices).fill(0);
   for (let moved = true; moved;) {
     moved = false;
     plan.orders.forEach((order, device) => {
       for (; at[device] < order.length; at[device]++) {
-        const step = order[at[device]], wanted = step.flatMap(needs);
+        const step = order[at[device]],
+          wanted = step.flatMap(needs);
         if (wanted.some((need) => !done.has(need))) break;
         const start = Math.max(clock[device], ...wanted.map((need) => done.get(need)));
         const end = start + (step.length === 2 ? overlapped : length[step[0][0]]);
         clock[device] = end;
-        for (const [kind, stream, stage, number] of step) if (kind !== "W") done.set(key(kind === "F" ? "F" : "B", stream, stage, number), end);
+        for (const [kind, stream, stage, number] of step)
+          if (kind !== "W") done.set(key(kind === "F" ? "F" : "B", stream, stage, number), end);
         bars.push([device, start, end, step]);
         moved = true;
       }
@@ -130,9 +198,14 @@ export function play(plan, forward, backward, weights) {
   }
   if (at.some((n, device) => n < plan.orders[device].length)) {
     // The step at which each device stops; undefined for those that are through.
-    throw Object.assign(new Error("The schedule waits for itself."), { stuck: plan.orders.map((order, device) => order[at[device]]) });
+    throw Object.assign(new Error("The schedule waits for itself."), {
+      stuck: plan.orders.map((order, device) => order[at[device]]),
+    });
   }
-  const makespan = Math.max(...clock), idle = range(plan.devices).map((d) => bars.reduce((left, bar) => (bar[0] === d ? left - (bar[2] - bar[1]) : left), makespan));
+  const makespan = Math.max(...clock),
+    idle = range(plan.devices).map((d) =>
+      bars.reduce((left, bar) => (bar[0] === d ? left - (bar[2] - bar[1]) : left), makespan),
+    );
   return { bars, makespan, idle, held: range(plan.devices).map((d) => heldOn(plan, bars, d)) };
 }
 
@@ -147,14 +220,17 @@ function heldOn(plan, bars, device) {
     }
   }
   changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]); // an end comes before a start at the same moment
-  let now = 0, most = 0;
+  let now = 0,
+    most = 0;
   for (const [, change] of changes) most = Math.max(most, (now += change));
   return most / plan.chunks;
 }
 
 // Micro-batches that go round: [round, micro-batch, stage, start, ready] of each piece of work.
 export function circle(stages, many, stageTime, hop, rounds) {
-  const free = new Array(stages).fill(0), ready = new Array(many).fill(0), found = [];
+  const free = new Array(stages).fill(0),
+    ready = new Array(many).fill(0),
+    found = [];
   for (let turn = 0; turn < rounds; turn++) {
     for (let j = 0; j < many; j++) {
       let now = ready[j];
@@ -171,7 +247,8 @@ export function circle(stages, many, stageTime, hop, rounds) {
 }
 
 export function decode(stages, many, stageTime, hop, rounds) {
-  let halfway = 0, last = 0;
+  let halfway = 0,
+    last = 0;
   for (const [turn, j, , , ready] of circle(stages, many, stageTime, hop, rounds)) {
     if (j !== 0) continue;
     last = ready;

@@ -17,7 +17,19 @@ import racks from "./racks.js";
 import scatter from "./scatter.js";
 import strip from "./strip.js";
 
-export const KINDS = { bars, differences, distribution, feistel, gantt, growth, laps, placement, racks, scatter, strip };
+export const KINDS = {
+  bars,
+  differences,
+  distribution,
+  feistel,
+  gantt,
+  growth,
+  laps,
+  placement,
+  racks,
+  scatter,
+  strip,
+};
 
 export class Scene extends Values {
   constructor(spec) {
@@ -31,13 +43,20 @@ export class Scene extends Values {
     const input = { ...this.spec.inputs, ...state };
     // On the way from one preset to the next a whole number stays whole.
     for (const name of this.whole) input[name] = Math.round(input[name]);
-    const numbers = Object.fromEntries(this.numbers.map((n) => [n.key, this.scalar(n, n.at, input)]));
+    const numbers = Object.fromEntries(
+      this.numbers.map((n) => [n.key, this.scalar(n, n.at, input)]),
+    );
     return this.kind.run({ input, numbers, spec: this.spec, scene: this });
   }
 
   attach(host, words) {
     this.host = host;
-    this.svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": this.spec.title, "aria-describedby": words });
+    this.svg = s("svg", {
+      class: "ex-svg sc",
+      role: "img",
+      "aria-label": this.spec.title,
+      "aria-describedby": words,
+    });
     host.append(this.svg);
     // In the order of the list, whatever the shape: later shapes lie on earlier ones.
     this.layer = s("g");
@@ -70,12 +89,25 @@ export class Scene extends Values {
   }
 
   entries() {
-    const own = this.kind.readouts(this.result || this.run(this.state)).map(([label, text, note]) => ({ key: label, label, text, note }));
+    const own = this.kind
+      .readouts(this.result || this.run(this.state))
+      .map(([label, text, note]) => ({ key: label, label, text, note }));
     const state = this.state;
-    return [...own, ...this.readouts.map((r) => ({ key: `r-${r.label}`, label: r.label, text: formatValue(this.scalar(r, r.at, state), r.unit, r.digits) }))];
+    return [
+      ...own,
+      ...this.readouts.map((r) => ({
+        key: `r-${r.label}`,
+        label: r.label,
+        text: formatValue(this.scalar(r, r.at, state), r.unit, r.digits),
+      })),
+    ];
   }
 
-  words(state) { return this.kind.words(this.run(state)); }
+  words(state) {
+    return this.kind.words(this.run(state));
+  }
 
-  table(state) { return this.kind.table(this.run(state)); }
+  table(state) {
+    return this.kind.table(this.run(state));
+  }
 }

@@ -2,11 +2,19 @@
 import { formatValue } from "../units.js";
 import { circle, line, text } from "./shapes.js";
 
-const ROW = 46, TOP = 26, EDGE = 12;
+const ROW = 46,
+  TOP = 26,
+  EDGE = 12;
 
 function run({ input, spec }) {
   const { text, unit, ours, answers } = spec.data.questions[input.question];
-  return { text, unit, ours, reference: spec.data.reference, answers: answers.map(([name, value, note]) => [name, value, value / ours, note]) };
+  return {
+    text,
+    unit,
+    ours,
+    reference: spec.data.reference,
+    answers: answers.map(([name, value, note]) => [name, value, value / ours, note]),
+  };
 }
 
 function ends(v) {
@@ -14,17 +22,37 @@ function ends(v) {
   return [Math.min(0.5, ...ratios.map((r) => r / 1.3)), Math.max(2, ...ratios.map((r) => r * 1.3))];
 }
 
-const fold = (ratio) => (Math.abs(ratio - 1) < 0.005 ? "the same" : `${formatValue(ratio, "1", ratio >= 0.1 ? 2 : 1)} times`);
+const fold = (ratio) =>
+  Math.abs(ratio - 1) < 0.005
+    ? "the same"
+    : `${formatValue(ratio, "1", ratio >= 0.1 ? 2 : 1)} times`;
 
 function picture(v, width) {
-  const [low, high] = ends(v), bottom = TOP + ROW * v.answers.length;
-  const at = (ratio) => EDGE + ((width - 2 * EDGE) * Math.log(ratio / low)) / Math.log(high / low), one = at(1);
-  const out = [line(one, TOP - 6, one, bottom, "ink dash"),
-    text(Math.min(Math.max(one, 80), width - 80), 13, `${v.reference}: ${formatValue(v.ours, v.unit)}`, "ink strong", "middle")];
+  const [low, high] = ends(v),
+    bottom = TOP + ROW * v.answers.length;
+  const at = (ratio) => EDGE + ((width - 2 * EDGE) * Math.log(ratio / low)) / Math.log(high / low),
+    one = at(1);
+  const out = [
+    line(one, TOP - 6, one, bottom, "ink dash"),
+    text(
+      Math.min(Math.max(one, 80), width - 80),
+      13,
+      `${v.reference}: ${formatValue(v.ours, v.unit)}`,
+      "ink strong",
+      "middle",
+    ),
+  ];
   v.answers.forEach(([name, value, ratio], i) => {
-    const y = TOP + ROW * i, x = at(ratio), far = ratio > 1.25 || ratio < 0.8 ? "c1" : "c0";
-    out.push(text(0, y + 13, name, "ink"), text(width, y + 13, `${formatValue(value, v.unit)}, ${fold(ratio)}`, `${far} strong`, "end"),
-      line(0, y + 28, width, y + 28, "grid"), line(one, y + 28, x, y + 28, `${far} thick pale`), circle(x, y + 28, 6, far));
+    const y = TOP + ROW * i,
+      x = at(ratio),
+      far = ratio > 1.25 || ratio < 0.8 ? "c1" : "c0";
+    out.push(
+      text(0, y + 13, name, "ink"),
+      text(width, y + 13, `${formatValue(value, v.unit)}, ${fold(ratio)}`, `${far} strong`, "end"),
+      line(0, y + 28, width, y + 28, "grid"),
+      line(one, y + 28, x, y + 28, `${far} thick pale`),
+      circle(x, y + 28, 6, far),
+    );
   });
   return [bottom, out];
 }
@@ -36,7 +64,14 @@ function words(v) {
   return `${v.text}: ${v.reference} says ${formatValue(v.ours, v.unit)}; ${said}.`;
 }
 
-const table = (v) => ({ head: ["Who", "Answer", `Over ${v.reference}`, "Why"],
-  body: v.answers.map(([name, value, ratio, note]) => [name, formatValue(value, v.unit), fold(ratio), note]) });
+const table = (v) => ({
+  head: ["Who", "Answer", `Over ${v.reference}`, "Why"],
+  body: v.answers.map(([name, value, ratio, note]) => [
+    name,
+    formatValue(value, v.unit),
+    fold(ratio),
+    note,
+  ]),
+});
 
 export default { run, picture, readouts, words, table };

@@ -3,11 +3,21 @@
 import { h } from "../dom.js";
 import { term, words } from "./text.js";
 
-const MOST = 600, UNREAD = ".katex, script, style, svg, noscript, template, .bar, .headerlink, .find-clear";
+const MOST = 600,
+  UNREAD = ".katex, script, style, svg, noscript, template, .bar, .headerlink, .find-clear";
 
 function ranges(root, terms) {
-  const found = [], walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT,
-    (node) => (node.nodeType === 1 ? (node.matches(UNREAD) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP) : NodeFilter.FILTER_ACCEPT));
+  const found = [],
+    walk = document.createTreeWalker(
+      root,
+      NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT,
+      (node) =>
+        node.nodeType === 1
+          ? node.matches(UNREAD)
+            ? NodeFilter.FILTER_REJECT
+            : NodeFilter.FILTER_SKIP
+          : NodeFilter.FILTER_ACCEPT,
+    );
   for (let node = walk.nextNode(); node && found.length < MOST; node = walk.nextNode()) {
     let at = 0;
     for (const word of words(node.data)) {
@@ -24,35 +34,75 @@ function ranges(root, terms) {
 }
 
 export function arrive(list) {
-  const root = document.querySelector("main article") || document.querySelector("main"), terms = new Set(list.filter((name) => name.length > 1));
-  const target = () => (location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null);
-  const here = () => { const node = target(); return node?.matches("section") ? node.querySelector("h1, h2, h3, h4, .problem-row, .problem-head") || node : node; };
+  const root = document.querySelector("main article") || document.querySelector("main"),
+    terms = new Set(list.filter((name) => name.length > 1));
+  const target = () =>
+    location.hash.length > 1
+      ? document.getElementById(decodeURIComponent(location.hash.slice(1)))
+      : null;
+  const here = () => {
+    const node = target();
+    return node?.matches("section")
+      ? node.querySelector("h1, h2, h3, h4, .problem-row, .problem-head") || node
+      : node;
+  };
   document.querySelector(".find-clear")?.click();
   if (!root) return;
 
-  const stop = new AbortController(), { signal } = stop;
+  const stop = new AbortController(),
+    { signal } = stop;
   let moved = false;
-  for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(kind, () => { moved = true; }, { once: true, passive: true, signal });
-  const mark = () => { if (window.Highlight && CSS.highlights && !signal.aborted) CSS.highlights.set("find", new Highlight(...ranges(root, terms))); };
+  for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"])
+    addEventListener(
+      kind,
+      () => {
+        moved = true;
+      },
+      { once: true, passive: true, signal },
+    );
+  const mark = () => {
+    if (window.Highlight && CSS.highlights && !signal.aborted)
+      CSS.highlights.set("find", new Highlight(...ranges(root, terms)));
+  };
   const show = () => {
     const node = target();
     if (!node || signal.aborted) return;
-    for (let up = node.parentElement; up; up = up.parentElement) if (up.localName === "details") up.open = true;
+    for (let up = node.parentElement; up; up = up.parentElement)
+      if (up.localName === "details") up.open = true;
     here().classList.add("find-here");
     const { top } = node.getBoundingClientRect();
     if (!moved && (top < 0 || top > innerHeight * 0.5)) node.scrollIntoView({ block: "start" });
   };
   // Plots, cards and problems take their places while the page comes up, and what is far away gets its height late.
-  const look = () => { show(); mark(); };
+  const look = () => {
+    show();
+    mark();
+  };
   look();
   for (const wait of [150, 500, 1200, 2500]) setTimeout(wait === 150 ? show : look, wait);
 
-  const clear = h("button", { type: "button", class: "find-clear", text: "Clear the marks", onclick: () => {
-    stop.abort();
-    CSS.highlights?.delete("find");
-    for (const node of document.querySelectorAll(".find-here")) node.classList.remove("find-here");
-    clear.remove();
-  } }, h("kbd", { "aria-hidden": "true", text: "Esc" }));
+  const clear = h(
+    "button",
+    {
+      type: "button",
+      class: "find-clear",
+      text: "Clear the marks",
+      onclick: () => {
+        stop.abort();
+        CSS.highlights?.delete("find");
+        for (const node of document.querySelectorAll(".find-here"))
+          node.classList.remove("find-here");
+        clear.remove();
+      },
+    },
+    h("kbd", { "aria-hidden": "true", text: "Esc" }),
+  );
   if (window.Highlight) document.body.append(clear);
-  addEventListener("keydown", (event) => { if (event.key === "Escape" && !document.querySelector("dialog[open]")) clear.click(); }, { signal });
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]")) clear.click();
+    },
+    { signal },
+  );
 }

@@ -3,16 +3,41 @@ import { unpack } from "./pack.js";
 import { KINDS, OPTIONS, isStop, term, untex, words } from "./text.js";
 
 // What a reader more likely wants of two that match alike: the word itself before a place that uses it.
-const WEIGHT = { term: 1.4, formula: 1.25, letter: 1.15, section: 1.1, plot: 1, claim: 0.9, problem: 0.85, card: 0.7, assignment: 0.8, source: 0.7 };
+const WEIGHT = {
+  term: 1.4,
+  formula: 1.25,
+  letter: 1.15,
+  section: 1.1,
+  plot: 1,
+  claim: 0.9,
+  problem: 0.85,
+  card: 0.7,
+  assignment: 0.8,
+  source: 0.7,
+};
 // The formula that a letter is named for comes before its variants.
 const weight = ({ kind, letter }) => WEIGHT[kind] * (kind === "formula" && !letter ? 0.8 : 1);
 const BOOST = { title: 5, letters: 2, text: 1, trail: 0.7 };
-const FEW = 4, RANKED = 120;
+const FEW = 4,
+  RANKED = 120;
 
 // The book from the index file: entries, and the search over them.
 export function open({ pages, entries, maths, index }) {
-  const list = entries.map(([kind, page, anchor, title, trail, text, note, letter, variant], id) => ({
-    id, kind: KINDS[kind], address: pages[page][0] + (anchor ? `#${anchor}` : ""), page: pages[page][1], top: !anchor, title, trail, text, note, letter, variant }));
+  const list = entries.map(
+    ([kind, page, anchor, title, trail, text, note, letter, variant], id) => ({
+      id,
+      kind: KINDS[kind],
+      address: pages[page][0] + (anchor ? `#${anchor}` : ""),
+      page: pages[page][1],
+      top: !anchor,
+      title,
+      trail,
+      text,
+      note,
+      letter,
+      variant,
+    }),
+  );
   return { entries: list, maths, mini: unpack(index, OPTIONS) };
 }
 
@@ -23,7 +48,8 @@ const typo = (word) => (/\p{N}/u.test(word) || word.length < 4 ? false : word.le
 function closeness(entry, phrase, several, raw) {
   const title = (entry.joined ??= joined(entry.title));
   if (entry.letter && entry.letter === raw) return entry.kind === "letter" ? 10 : 5;
-  if (title === phrase || title === `the ${phrase}`) return entry.kind === "term" ? 7 : entry.top ? 5 : 4;
+  if (title === phrase || title === `the ${phrase}`)
+    return entry.kind === "term" ? 7 : entry.top ? 5 : 4;
   if (title.startsWith(phrase)) return 2;
   if (several && ` ${title} `.includes(` ${phrase}`)) return 1.8;
   if (several && (entry.lower ??= entry.text.toLowerCase()).includes(raw.toLowerCase())) return 1.5;
@@ -46,36 +72,72 @@ function fold(results) {
 
 // Ranked results: [{entry, terms, score}], and whether only likenesses were found.
 export function find(book, query) {
-  const raw = untex(query).trim(), typed = words(raw);
+  const raw = untex(query).trim(),
+    typed = words(raw);
   const kept = typed.filter((word) => typed.length === 1 || !isStop(term(word)));
   if (!typed.length) return { results: [], like: false };
-  const open = /[\p{L}\p{N}_*]$/u.test(raw), wanted = kept.length ? kept : typed; // the last word may still be being typed
+  const open = /[\p{L}\p{N}_*]$/u.test(raw),
+    wanted = kept.length ? kept : typed; // the last word may still be being typed
   // After other words, its first letter alone would be looked up as the beginning of nearly everything.
-  const asked = (open && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted).join(" ");
+  const asked = (
+    open && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted
+  ).join(" ");
   const last = term(words(asked).at(-1));
-  const ask = (options) => book.mini.search(asked, { boost: BOOST, boostDocument: (id) => weight(book.entries[id]), ...options });
+  const ask = (options) =>
+    book.mini.search(asked, {
+      boost: BOOST,
+      boostDocument: (id) => weight(book.entries[id]),
+      ...options,
+    });
   const prefix = (word, i, all) => open && i === all.length - 1 && word === last;
   // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it would be nearly all.
   const fields = asked.length === 1 ? ["title", "letters"] : OPTIONS.fields;
-  let found = ask({ combineWith: "AND", prefix, fields }), like = false;
+  let found = ask({ combineWith: "AND", prefix, fields }),
+    like = false;
   if (found.length < FEW && asked.length > 1) {
-    const seen = new Set(found.map(({ id }) => id)), add = (more, share) => {
-      for (const result of more) if (!seen.has(result.id)) { seen.add(result.id); found.push({ ...result, score: result.score * share }); }
-    };
+    const seen = new Set(found.map(({ id }) => id)),
+      add = (more, share) => {
+        for (const result of more)
+          if (!seen.has(result.id)) {
+            seen.add(result.id);
+            found.push({ ...result, score: result.score * share });
+          }
+      };
     like = !found.length;
     add(ask({ combineWith: "AND", prefix, fuzzy: typo, fields }), 0.5);
-    if (found.length < FEW && typed.length > 1) add(ask({ combineWith: "OR", prefix, fuzzy: typo, fields }), 0.1);
+    if (found.length < FEW && typed.length > 1)
+      add(ask({ combineWith: "OR", prefix, fuzzy: typo, fields }), 0.1);
   }
-  const phrase = joined(raw), several = phrase.includes(" ");
+  const phrase = joined(raw),
+    several = phrase.includes(" ");
   found = found.sort((a, b) => b.score - a.score);
-  const head = found.slice(0, RANKED).map(({ id, score, terms }) =>
-    ({ entry: book.entries[id], terms, score: score * closeness(book.entries[id], phrase, several, raw) })).sort((a, b) => b.score - a.score);
-  return { results: fold([...head, ...found.slice(RANKED).map(({ id, score, terms }) => ({ entry: book.entries[id], terms, score }))]), like };
+  const head = found
+    .slice(0, RANKED)
+    .map(({ id, score, terms }) => ({
+      entry: book.entries[id],
+      terms,
+      score: score * closeness(book.entries[id], phrase, several, raw),
+    }))
+    .sort((a, b) => b.score - a.score);
+  return {
+    results: fold([
+      ...head,
+      ...found
+        .slice(RANKED)
+        .map(({ id, score, terms }) => ({ entry: book.entries[id], terms, score })),
+    ]),
+    like,
+  };
 }
 
 // Another spelling, where nothing was found.
 export const suggest = (book, query) => {
-  const known = words(untex(query)).map((word) => book.mini.autoSuggest(word, { fuzzy: 0.5, prefix: false }).find(({ terms }) => terms.length === 1)?.suggestion);
+  const known = words(untex(query)).map(
+    (word) =>
+      book.mini
+        .autoSuggest(word, { fuzzy: 0.5, prefix: false })
+        .find(({ terms }) => terms.length === 1)?.suggestion,
+  );
   return known.length && known.every(Boolean) ? known.join(" ") : "";
 };
 
@@ -85,23 +147,30 @@ export function marked(text, terms, length = Infinity) {
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{N}_.,*]+/gu)) {
     for (const part of words(word)) {
       const whole = term(part);
-      if (!terms.has(whole) && !(part.includes("_") && terms.has(whole.replaceAll("_", "")))) continue;
+      if (!terms.has(whole) && !(part.includes("_") && terms.has(whole.replaceAll("_", ""))))
+        continue;
       const start = index + word.indexOf(part);
       hits.push([start, start + part.length, whole]);
     }
   }
-  let from = 0, to = text.length;
+  let from = 0,
+    to = text.length;
   if (text.length > length) {
-    const best = hits.map(([start], i) => {
-      const within = hits.slice(i).filter(([, end]) => end < start + length * 0.75);
-      return [new Set(within.map((hit) => hit[2])).size * 10 + within.length, start];
-    }).reduce((a, b) => (b[0] > a[0] ? b : a), [0, 0])[1];
+    const best = hits
+      .map(([start], i) => {
+        const within = hits.slice(i).filter(([, end]) => end < start + length * 0.75);
+        return [new Set(within.map((hit) => hit[2])).size * 10 + within.length, start];
+      })
+      .reduce((a, b) => (b[0] > a[0] ? b : a), [0, 0])[1];
     from = Math.max(0, best - length * 0.25);
     if (from) from = text.indexOf(" ", from) + 1;
     to = Math.min(text.length, from + length);
     if (to < text.length) to = Math.max(text.lastIndexOf(" ", to), from + 1);
   }
-  const pieces = [], add = (start, end, hit) => { if (end > start) pieces.push([text.slice(start, end), hit]); };
+  const pieces = [],
+    add = (start, end, hit) => {
+      if (end > start) pieces.push([text.slice(start, end), hit]);
+    };
   let at = from;
   for (const [start, end] of hits) {
     if (start < at || end > to) continue;

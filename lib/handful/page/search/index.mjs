@@ -7,15 +7,35 @@ import { pack } from "./pack.js";
 import { KINDS, OPTIONS } from "./text.js";
 
 const { pages, entries, maths } = JSON.parse(readFileSync(0, "utf8"));
-const number = new Map(pages.map(([address], i) => [address, i])), index = new MiniSearch(OPTIONS);
-index.addAll(entries.map(({ page, title, letters, text, trail }, id) =>
-  ({ id, title, letters: letters || "", text, trail: [pages[number.get(page)][1], ...trail].join(" ") })));
+const number = new Map(pages.map(([address], i) => [address, i])),
+  index = new MiniSearch(OPTIONS);
+index.addAll(
+  entries.map(({ page, title, letters, text, trail }, id) => ({
+    id,
+    title,
+    letters: letters || "",
+    text,
+    trail: [pages[number.get(page)][1], ...trail].join(" "),
+  })),
+);
 // Variants of one formula have one number, from 1 on; an only one has 0.
 const many = new Map();
 for (const { variant_of: of } of entries) if (of) many.set(of, (many.get(of) || 0) + 1);
 const shared = [...many].filter(([, count]) => count > 1).map(([of]) => of);
-const rows = entries.map(({ kind, page, anchor, title, trail, text, note = "", named = "", variant_of: of }) =>
-  [KINDS.indexOf(kind), number.get(page), anchor, title, trail, text, note, named, shared.indexOf(of) + 1]);
+const rows = entries.map(
+  ({ kind, page, anchor, title, trail, text, note = "", named = "", variant_of: of }) => [
+    KINDS.indexOf(kind),
+    number.get(page),
+    anchor,
+    title,
+    trail,
+    text,
+    note,
+    named,
+    shared.indexOf(of) + 1,
+  ],
+);
 const wrong = rows.find((row) => row[0] < 0 || row[1] === undefined);
-if (wrong) throw new Error(`An entry of no known kind or page: ${JSON.stringify(wrong).slice(0, 300)}`);
+if (wrong)
+  throw new Error(`An entry of no known kind or page: ${JSON.stringify(wrong).slice(0, 300)}`);
 process.stdout.write(JSON.stringify({ pages, entries: rows, maths, index: pack(index.toJSON()) }));

@@ -9,22 +9,36 @@ import MiniSearch from "minisearch";
 
 export function pack({ index, documentCount, fieldLength, averageFieldLength }) {
   const sorted = [...index].sort(([a], [b]) => (a < b ? -1 : 1));
-  const line = (fields) => Object.entries(fields).map(([field, documents]) => {
-    let last = -1;
-    return `${field}:${Object.entries(documents).map(([id, times]) => {
-      const step = (Number(id) - last).toString(36);
-      last = Number(id);
-      return times > 1 ? `${step}.${times}` : step;
-    }).join(" ")}`;
-  }).join("|");
+  const line = (fields) =>
+    Object.entries(fields)
+      .map(([field, documents]) => {
+        let last = -1;
+        return `${field}:${Object.entries(documents)
+          .map(([id, times]) => {
+            const step = (Number(id) - last).toString(36);
+            last = Number(id);
+            return times > 1 ? `${step}.${times}` : step;
+          })
+          .join(" ")}`;
+      })
+      .join("|");
   const documents = Array.from({ length: documentCount }, (_, id) => fieldLength[id]);
-  return { count: documentCount, terms: sorted.map(([term]) => term).join(" "), postings: sorted.map(([, fields]) => line(fields)).join("\n"),
-    lengths: averageFieldLength.map((_, field) => documents.map((lengths) => (lengths[field] || 0).toString(36)).join(" ")).join("\n"), averages: averageFieldLength };
+  return {
+    count: documentCount,
+    terms: sorted.map(([term]) => term).join(" "),
+    postings: sorted.map(([, fields]) => line(fields)).join("\n"),
+    lengths: averageFieldLength
+      .map((_, field) => documents.map((lengths) => (lengths[field] || 0).toString(36)).join(" "))
+      .join("\n"),
+    averages: averageFieldLength,
+  };
 }
 
 // What MiniSearch asks of a term's postings: field → documents → times.
 class Postings {
-  constructor(line) { this.line = line; }
+  constructor(line) {
+    this.line = line;
+  }
 
   get(field) {
     if (!this.fields) {
@@ -45,12 +59,26 @@ class Postings {
 }
 
 export function unpack({ count, terms, postings, lengths, averages }, options) {
-  const numbered = (make) => Object.fromEntries(Array.from({ length: count }, (_, id) => [id, make(id)]));
-  const columns = lengths.split("\n").map((line) => line.split(" ").map((text) => parseInt(text, 36)));
-  const mini = MiniSearch.loadJS({
-    documentCount: count, nextId: count, documentIds: numbered((id) => id), fieldIds: Object.fromEntries(options.fields.map((name, i) => [name, i])),
-    fieldLength: numbered((id) => columns.map((column) => column[id])), averageFieldLength: averages, storedFields: {}, dirtCount: 0, index: [], serializationVersion: 2,
-  }, options);
+  const numbered = (make) =>
+    Object.fromEntries(Array.from({ length: count }, (_, id) => [id, make(id)]));
+  const columns = lengths
+    .split("\n")
+    .map((line) => line.split(" ").map((text) => parseInt(text, 36)));
+  const mini = MiniSearch.loadJS(
+    {
+      documentCount: count,
+      nextId: count,
+      documentIds: numbered((id) => id),
+      fieldIds: Object.fromEntries(options.fields.map((name, i) => [name, i])),
+      fieldLength: numbered((id) => columns.map((column) => column[id])),
+      averageFieldLength: averages,
+      storedFields: {},
+      dirtCount: 0,
+      index: [],
+      serializationVersion: 2,
+    },
+    options,
+  );
   const lines = postings.split("\n");
   terms.split(" ").forEach((term, i) => mini._index.set(term, new Postings(lines[i])));
   return mini;

@@ -1,17 +1,49 @@
 // How text becomes the terms of the index: the same when the index is built and when it is asked.
 
-const GREEK = { α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", ϵ: "epsilon", ζ: "zeta", η: "eta", θ: "theta", κ: "kappa", λ: "lambda",
-  μ: "mu", µ: "mu", ν: "nu", ξ: "xi", π: "pi", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi", ϕ: "phi", χ: "chi", ψ: "psi", ω: "omega" };
+const GREEK = {
+  α: "alpha",
+  β: "beta",
+  γ: "gamma",
+  δ: "delta",
+  ε: "epsilon",
+  ϵ: "epsilon",
+  ζ: "zeta",
+  η: "eta",
+  θ: "theta",
+  κ: "kappa",
+  λ: "lambda",
+  μ: "mu",
+  µ: "mu",
+  ν: "nu",
+  ξ: "xi",
+  π: "pi",
+  ρ: "rho",
+  σ: "sigma",
+  τ: "tau",
+  φ: "phi",
+  ϕ: "phi",
+  χ: "chi",
+  ψ: "psi",
+  ω: "omega",
+};
 
 // A letter with its subscript and star (N_total, B*), a number with its separators and its unit (2,400; 3.35; 70B), or a word.
 const WORD = /\p{L}[\p{L}\p{N}\p{M}]*(?:_[\p{L}\p{N}]+)*\*?|\p{N}[\p{N}\p{L}]*(?:[.,]\p{N}+)*/gu;
-const STOP = new Set(("a an and are as at be by for from has have how if in is it its of on or so than that the their them then there they this to " +
-  "was were what when where which with").split(" "));
+const STOP = new Set(
+  (
+    "a an and are as at be by for from has have how if in is it its of on or so than that the their them then there they this to " +
+    "was were what when where which with"
+  ).split(" "),
+);
 
 export const words = (text) => text.match(WORD) || [];
 
 // What a reader types as LaTeX, as text: N_{\mathrm{total}} is N_total, \alpha is alpha, B^{*} is B*.
-export const untex = (text) => text.replace(/\\(?:mathrm|text|mathit|operatorname)\b/g, "").replace(/\\(?:star|ast)\b/g, "*").replace(/[${}^\\]/g, "");
+export const untex = (text) =>
+  text
+    .replace(/\\(?:mathrm|text|mathit|operatorname)\b/g, "")
+    .replace(/\\(?:star|ast)\b/g, "*")
+    .replace(/[${}^\\]/g, "");
 
 function singular(word) {
   if (word.length < 4 || word === "series" || !/^[a-z]+$/.test(word)) return word;
@@ -20,8 +52,15 @@ function singular(word) {
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-export const term = (word) => singular(word.toLowerCase().replace(/[α-ωϕϵµ]/g, (letter) => GREEK[letter] || letter).replace(/(\p{N}),(?=\p{N})/gu, "$1")
-  .normalize("NFKD").replace(/\p{M}/gu, ""));
+export const term = (word) =>
+  singular(
+    word
+      .toLowerCase()
+      .replace(/[α-ωϕϵµ]/g, (letter) => GREEK[letter] || letter)
+      .replace(/(\p{N}),(?=\p{N})/gu, "$1")
+      .normalize("NFKD")
+      .replace(/\p{M}/gu, ""),
+  );
 
 export const isStop = (word) => STOP.has(word);
 
@@ -31,12 +70,31 @@ function kept(word, field) {
   if (field === "text" && (STOP.has(whole) || whole.length === 1)) return null;
   const all = [whole];
   if (whole.endsWith("*")) all.push(whole.slice(0, -1));
-  if (whole.includes("_")) all.push(whole.replace(/[_*]/g, ""), ...whole.replace("*", "").split("_").filter((part) => part.length > 2).map(singular));
+  if (whole.includes("_"))
+    all.push(
+      whole.replace(/[_*]/g, ""),
+      ...whole
+        .replace("*", "")
+        .split("_")
+        .filter((part) => part.length > 2)
+        .map(singular),
+    );
   return [...new Set(all)];
 }
 
 // Numbers stand for fields, kinds and pages in the index, so the order of these lists is part of its format.
-export const KINDS = ["section", "plot", "formula", "letter", "term", "claim", "card", "problem", "assignment", "source"];
+export const KINDS = [
+  "section",
+  "plot",
+  "formula",
+  "letter",
+  "term",
+  "claim",
+  "card",
+  "problem",
+  "assignment",
+  "source",
+];
 export const OPTIONS = {
   fields: ["title", "letters", "text", "trail"],
   tokenize: words,

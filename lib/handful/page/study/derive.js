@@ -6,9 +6,16 @@ import { effective, settingsOf } from "./log.js";
 export function countDay(days, event, before) {
   const day = dayOf(event.at, event.zone);
   const found = days.get(day) || { day, answers: 0, missed: 0, fresh: 0, asked: 0, held: 0 };
-  const review = before?.state === "review", held = event.grade >= 2;
-  days.set(day, { day, answers: found.answers + 1, missed: found.missed + !held, fresh: found.fresh + !before?.reps,
-    asked: found.asked + review, held: found.held + (review && held) });
+  const review = before?.state === "review",
+    held = event.grade >= 2;
+  days.set(day, {
+    day,
+    answers: found.answers + 1,
+    missed: found.missed + !held,
+    fresh: found.fresh + !before?.reps,
+    asked: found.asked + review,
+    held: found.held + (review && held),
+  });
 }
 
 export function countAttempt(problems, { problem, verdict }) {
@@ -21,19 +28,25 @@ const dated = (state, { at, id }) => ({ ...state, latest: [at, id] });
 
 // One card: its state and its part of the days' counts.
 export function ofCard(events, retention) {
-  const days = new Map(), state = replayCard(events, retention, (event, before) => countDay(days, event, before));
+  const days = new Map(),
+    state = replayCard(events, retention, (event, before) => countDay(days, event, before));
   return { state: state && dated(state, events.at(-1)), days };
 }
 
 // Everything, in steps: yields the share that is done, so that a page can show it and stay alive.
 export function* derive(events) {
-  const counted = effective(events), settings = settingsOf(counted), cards = new Map(), days = new Map(), problems = new Map();
+  const counted = effective(events),
+    settings = settingsOf(counted),
+    cards = new Map(),
+    days = new Map(),
+    problems = new Map();
   for (const [place, event] of counted.entries()) {
     if (event.kind === "grade") {
       const before = cards.get(event.card);
       cards.set(event.card, dated(next(before, event, settings.retention), event));
       countDay(days, event, before);
-    } else if (event.kind === "bury") cards.set(event.card, dated(bury(cards.get(event.card), event), event));
+    } else if (event.kind === "bury")
+      cards.set(event.card, dated(bury(cards.get(event.card), event), event));
     else if (event.kind === "attempt") countAttempt(problems, event);
     if (place % 4000 === 3999) yield place / counted.length;
   }

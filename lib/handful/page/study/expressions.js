@@ -3,8 +3,12 @@
 import { quoted, SPACE } from "./written.js";
 
 const FUNCTIONS = ["max", "min", "sqrt", "log", "log2", "exp", "floor", "ceil", "abs"];
-const LONGEST = 300, DEEPEST = 40;
-const TOKEN = new RegExp(`[${SPACE}]*(?:([0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\\*\\*|[-+−*/×·÷^(),=]))`, "y");
+const LONGEST = 300,
+  DEEPEST = 40;
+const TOKEN = new RegExp(
+  `[${SPACE}]*(?:([0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\\*\\*|[-+−*/×·÷^(),=]))`,
+  "y",
+);
 const SAME = { "−": "-", "×": "*", "·": "*", "÷": "/", "**": "^" };
 
 export class ExpressionError extends Error {}
@@ -12,13 +16,20 @@ export class ExpressionError extends Error {}
 // Numbers, names and signs; a sign stands after a null byte.
 export function tokens(given) {
   const characters = [...given];
-  if (characters.length > LONGEST) throw new ExpressionError(`A formula of ${characters.length} characters is too long; ${LONGEST} are allowed.`);
-  const found = [], text = given.replace(new RegExp(`[${SPACE}]+$`), "");
+  if (characters.length > LONGEST)
+    throw new ExpressionError(
+      `A formula of ${characters.length} characters is too long; ${LONGEST} are allowed.`,
+    );
+  const found = [],
+    text = given.replace(new RegExp(`[${SPACE}]+$`), "");
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
-    const at = TOKEN.lastIndex, match = TOKEN.exec(text);
+    const at = TOKEN.lastIndex,
+      match = TOKEN.exec(text);
     if (!match) {
       const [sign] = text.slice(at).replace(new RegExp(`^[${SPACE}]+`), "");
-      throw new ExpressionError(`${quoted(sign)} has no place in a formula; + - * / ^, parentheses, names and ${FUNCTIONS.join(" ")} are allowed.`);
+      throw new ExpressionError(
+        `${quoted(sign)} has no place in a formula; + - * / ^, parentheses, names and ${FUNCTIONS.join(" ")} are allowed.`,
+      );
     }
     const [, number, name, sign] = match;
     found.push(number ? Number(number) : name || `\0${SAME[sign] ?? sign}`);
@@ -29,20 +40,31 @@ export function tokens(given) {
 const isSign = (token) => typeof token === "string" && token.startsWith("\0");
 
 // The names in a text, functions left out, in the order in which they stand.
-export const writtenNames = (text) => tokens(text).filter((token) => typeof token === "string" && !isSign(token) && !FUNCTIONS.includes(token));
+export const writtenNames = (text) =>
+  tokens(text).filter(
+    (token) => typeof token === "string" && !isSign(token) && !FUNCTIONS.includes(token),
+  );
 
 // The tree of a text; what stands side by side is multiplied, and every name stands for itself.
 export function parse(text) {
-  const left = tokens(text).reverse(), next = () => left[left.length - 1];
-  if (!left.length) throw new ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.");
-  const accept = (...signs) => (left.length && signs.some((sign) => next() === `\0${sign}`) ? left.pop().slice(1) : null);
-  const shown = (token) => (typeof token === "string" ? quoted(token.replace("\0", "")) : "a number");
+  const left = tokens(text).reverse(),
+    next = () => left[left.length - 1];
+  if (!left.length)
+    throw new ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.");
+  const accept = (...signs) =>
+    left.length && signs.some((sign) => next() === `\0${sign}`) ? left.pop().slice(1) : null;
+  const shown = (token) =>
+    typeof token === "string" ? quoted(token.replace("\0", "")) : "a number";
   const expect = (sign) => {
-    if (!accept(sign)) throw new ExpressionError(`A ${quoted(sign)} is missing ${left.length ? `before ${shown(next())}` : "at the end"}.`);
+    if (!accept(sign))
+      throw new ExpressionError(
+        `A ${quoted(sign)} is missing ${left.length ? `before ${shown(next())}` : "at the end"}.`,
+      );
   };
 
   function total(depth) {
-    if (depth > DEEPEST) throw new ExpressionError(`Parentheses more than ${DEEPEST} deep are too many.`);
+    if (depth > DEEPEST)
+      throw new ExpressionError(`Parentheses more than ${DEEPEST} deep are too many.`);
     const parts = [product(depth)];
     for (let sign; (sign = accept("+", "-"));) {
       const part = product(depth);
@@ -70,7 +92,8 @@ export function parse(text) {
   }
 
   function atom(depth) {
-    if (!left.length) throw new ExpressionError("The formula ends where a number or a name should stand.");
+    if (!left.length)
+      throw new ExpressionError("The formula ends where a number or a name should stand.");
     if (accept("(")) {
       const inside = total(depth + 1);
       expect(")");
@@ -78,25 +101,39 @@ export function parse(text) {
     }
     const token = left.pop();
     if (typeof token === "number") return token;
-    if (isSign(token)) throw new ExpressionError(`${quoted(token.slice(1))} stands where a number or a name should.`);
+    if (isSign(token))
+      throw new ExpressionError(
+        `${quoted(token.slice(1))} stands where a number or a name should.`,
+      );
     if (!FUNCTIONS.includes(token)) return token;
     expect("(");
     return call(token, depth);
   }
 
   function call(name, depth) {
-    const values = [total(depth + 1)], many = name === "max" || name === "min";
+    const values = [total(depth + 1)],
+      many = name === "max" || name === "min";
     while (accept(",")) values.push(total(depth + 1));
     expect(")");
-    if ((values.length === 1) === many) throw new ExpressionError(`${name} takes ${many ? "two values or more" : "one value"}.`);
+    if ((values.length === 1) === many)
+      throw new ExpressionError(`${name} takes ${many ? "two values or more" : "one value"}.`);
     return name === "log2" ? ["/", ["log", ...values], ["log", 2]] : [name, ...values];
   }
 
   const tree = total(0);
-  if (left.length) throw new ExpressionError(`${shown(next())} stands where the formula should end or go on with a sign.`);
+  if (left.length)
+    throw new ExpressionError(
+      `${shown(next())} stands where the formula should end or go on with a sign.`,
+    );
   return tree;
 }
 
 // The tree with names replaced by trees.
-export const replace = (tree, known) => (typeof tree === "string" ? (Object.hasOwn(known, tree) ? known[tree] : tree)
-  : Array.isArray(tree) ? [tree[0], ...tree.slice(1).map((part) => replace(part, known))] : tree);
+export const replace = (tree, known) =>
+  typeof tree === "string"
+    ? Object.hasOwn(known, tree)
+      ? known[tree]
+      : tree
+    : Array.isArray(tree)
+      ? [tree[0], ...tree.slice(1).map((part) => replace(part, known))]
+      : tree;

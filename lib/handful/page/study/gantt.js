@@ -5,9 +5,16 @@ import gantt from "../scenes/gantt.js";
 import { formatValue } from "../units.js";
 
 export function chart(played, width) {
-  const wide = Math.max(width, 280), [height, shapes] = gantt.picture(played, wide);
+  const wide = Math.max(width, 280),
+    [height, shapes] = gantt.picture(played, wide);
   const words = `As played: ${formatValue(played.makespan, "1")} forward passes in all; the longest wait is ${formatValue(played.share, "%")} of them, and ${formatValue(played.most, "1")} micro-batches are held at most.`;
-  const svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": words, viewBox: `0 0 ${wide} ${round(height)}`, height: round(height) });
+  const svg = s("svg", {
+    class: "ex-svg sc",
+    role: "img",
+    "aria-label": words,
+    viewBox: `0 0 ${wide} ${round(height)}`,
+    height: round(height),
+  });
   for (const shape of shapes) {
     const node = make(shape.t);
     write(node, shape);

@@ -12,15 +12,24 @@
 // Nothing that a file says is trusted: every field is checked, and text is only ever shown as text.
 import { DEFAULTS, zoneAt } from "./schedule.js";
 
-export const FORMAT = "handful-study-log", VERSION = 1;
-export const MOST_BYTES = 50e6, MOST_EVENTS = 1e6;
+export const FORMAT = "handful-study-log",
+  VERSION = 1;
+export const MOST_BYTES = 50e6,
+  MOST_EVENTS = 1e6;
 const LATEST = 7258118400000; // the year 2200
-const ID = /^[A-Za-z0-9_-]{8,64}$/, NAME = /^[a-z0-9-]{1,100}$/;
+const ID = /^[A-Za-z0-9_-]{8,64}$/,
+  NAME = /^[a-z0-9-]{1,100}$/;
 
 export class LogError extends Error {}
 
-const whole = (least, most) => [(v) => Number.isSafeInteger(v) && v >= least && v <= most, `a whole number from ${least} to ${most}`];
-const name = [(v) => typeof v === "string" && NAME.test(v), "1 to 100 lower-case letters, figures and hyphens"];
+const whole = (least, most) => [
+  (v) => Number.isSafeInteger(v) && v >= least && v <= most,
+  `a whole number from ${least} to ${most}`,
+];
+const name = [
+  (v) => typeof v === "string" && NAME.test(v),
+  "1 to 100 lower-case letters, figures and hyphens",
+];
 const id = [(v) => typeof v === "string" && ID.test(v), "8 to 64 letters, figures, _ and -"];
 const oneOf = (...values) => [(v) => values.includes(v), values.map((v) => `“${v}”`).join(" or ")];
 const optional = ([fits, words]) => [(v) => v === undefined || fits(v), words];
@@ -28,7 +37,10 @@ const optional = ([fits, words]) => [(v) => v === undefined || fits(v), words];
 const SETTINGS = {
   retention: [(v) => typeof v === "number" && v >= 0.7 && v <= 0.99, "a number from 0.7 to 0.99"],
   new_per_day: whole(0, 1000),
-  chapters: [(v) => Array.isArray(v) && v.length <= 200 && v.every(name[0]), "a list of at most 200 chapter names"],
+  chapters: [
+    (v) => Array.isArray(v) && v.length <= 200 && v.every(name[0]),
+    "a list of at most 200 chapter names",
+  ],
 };
 const COMMON = { id, at: whole(0, LATEST), zone: whole(-840, 840) };
 const KINDS = {
@@ -36,8 +48,14 @@ const KINDS = {
   undo: { undoes: id },
   bury: { card: name },
   setting: { name: oneOf(...Object.keys(SETTINGS)), value: [() => true, ""] },
-  attempt: { problem: name, seed: whole(0, 2 ** 32 - 1), given: [(v) => typeof v === "string" && v.length <= 300, "text of at most 300 characters"],
-    verdict: oneOf("right", "wrong"), turn: optional(whole(0, 99)), hints: optional(whole(0, 99)) },
+  attempt: {
+    problem: name,
+    seed: whole(0, 2 ** 32 - 1),
+    given: [(v) => typeof v === "string" && v.length <= 300, "text of at most 300 characters"],
+    verdict: oneOf("right", "wrong"),
+    turn: optional(whole(0, 99)),
+    hints: optional(whole(0, 99)),
+  },
 };
 
 function shown(value) {
@@ -52,25 +70,32 @@ function shown(value) {
 
 // What is wrong with an event, in one sentence; null if nothing is.
 export function fault(event) {
-  if (typeof event !== "object" || event === null || Array.isArray(event)) return `an event is an object; got ${shown(event)}.`;
-  if (typeof event.kind !== "string" || !Object.hasOwn(KINDS, event.kind)) return `its kind is one of ${Object.keys(KINDS).join(", ")}; got ${shown(event.kind)}.`;
+  if (typeof event !== "object" || event === null || Array.isArray(event))
+    return `an event is an object; got ${shown(event)}.`;
+  if (typeof event.kind !== "string" || !Object.hasOwn(KINDS, event.kind))
+    return `its kind is one of ${Object.keys(KINDS).join(", ")}; got ${shown(event.kind)}.`;
   const fields = { ...COMMON, ...KINDS[event.kind] };
   for (const [field, [fits, words]] of Object.entries(fields)) {
     if (!fits(event[field])) return `${field} is ${words}; got ${shown(event[field])}.`;
   }
   if (event.kind === "setting") {
     const [fits, words] = SETTINGS[event.name];
-    if (!fits(event.value)) return `the value of ${event.name} is ${words}; got ${shown(event.value)}.`;
+    if (!fits(event.value))
+      return `the value of ${event.name} is ${words}; got ${shown(event.value)}.`;
   }
   for (const field of Object.keys(event)) {
-    if (field !== "kind" && !Object.hasOwn(fields, field)) return `a ${event.kind} has no field ${shown(field)}; it has ${Object.keys(fields).join(", ")}.`;
+    if (field !== "kind" && !Object.hasOwn(fields, field))
+      return `a ${event.kind} has no field ${shown(field)}; it has ${Object.keys(fields).join(", ")}.`;
   }
   return null;
 }
 
 function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  return btoa(String.fromCharCode(...bytes))
+    .replace(/\+/g, "-")
+    .replace(/\//g, "_")
+    .replace(/=+$/, "");
 }
 
 // A new event.  Two of one millisecond keep the order in which they were made.
@@ -78,7 +103,8 @@ let latest = 0;
 export function make(kind, fields, now = Date.now()) {
   const at = now <= latest && latest - now < 1000 ? latest + 1 : now;
   latest = at;
-  const event = { id: newId(), at, zone: zoneAt(at), kind, ...fields }, wrong = fault(event);
+  const event = { id: newId(), at, zone: zoneAt(at), kind, ...fields },
+    wrong = fault(event);
   if (wrong) throw new LogError(`This cannot be noted: ${wrong}`);
   return event;
 }
@@ -88,7 +114,10 @@ export const inOrder = (a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id 
 // Field by field, so that the order in which a file writes them does not matter.
 export const sameEvent = (a, b) => {
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]));
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]))
+  );
 };
 
 // Union by id: the same whatever is merged first, and however often.
@@ -96,7 +125,10 @@ export function merge(...logs) {
   const found = new Map();
   for (const event of logs.flat()) {
     const known = found.get(event.id);
-    if (known && !sameEvent(known, event)) throw new LogError(`The event ${event.id} stands there twice with different content, so one of the two was changed by hand; nothing was taken over.`);
+    if (known && !sameEvent(known, event))
+      throw new LogError(
+        `The event ${event.id} stands there twice with different content, so one of the two was changed by hand; nothing was taken over.`,
+      );
     if (!known) found.set(event.id, event);
   }
   return [...found.values()].sort(inOrder);
@@ -115,31 +147,51 @@ export function settingsOf(events) {
   return chosen;
 }
 
-export const write = (events, now = Date.now()) => `${JSON.stringify({ format: FORMAT, version: VERSION, exported: now })
-  .slice(0, -1)},"events":[\n${events.map((event) => JSON.stringify(event)).join(",\n")}\n]}\n`;
+export const write = (events, now = Date.now()) =>
+  `${JSON.stringify({ format: FORMAT, version: VERSION, exported: now }).slice(
+    0,
+    -1,
+  )},"events":[\n${events.map((event) => JSON.stringify(event)).join(",\n")}\n]}\n`;
 
 // From version n to n + 1, at place n; a file of the first version needs none yet.
 const MIGRATIONS = {};
 
 // The events of an exported file, or a LogError that says in one sentence what is wrong with it and where.
 export function read(text) {
-  if (text.length > MOST_BYTES) throw new LogError(`The file is larger than ${MOST_BYTES / 1e6} MB, which no study log is.`);
+  if (text.length > MOST_BYTES)
+    throw new LogError(`The file is larger than ${MOST_BYTES / 1e6} MB, which no study log is.`);
   let file;
   try {
     file = JSON.parse(text);
   } catch {
-    throw new LogError(text.trim() ? "The file is not complete JSON: it was cut off while it was saved, or it is no study log." : "The file is empty.");
+    throw new LogError(
+      text.trim()
+        ? "The file is not complete JSON: it was cut off while it was saved, or it is no study log."
+        : "The file is empty.",
+    );
   }
-  if (typeof file !== "object" || file === null || file.format !== FORMAT) throw new LogError(`The file is no study log: its format is ${shown(file?.format)} instead of “${FORMAT}”.`);
-  if (!Number.isSafeInteger(file.version) || file.version < 1) throw new LogError(`The file's version is ${shown(file.version)}; versions from 1 to ${VERSION} can be read.`);
-  if (file.version > VERSION) throw new LogError(`The file is of version ${file.version}, made by a newer edition of the book; this one reads up to version ${VERSION}.`);
-  for (let version = file.version; version < VERSION; version += 1) file = MIGRATIONS[version](file);
+  if (typeof file !== "object" || file === null || file.format !== FORMAT)
+    throw new LogError(
+      `The file is no study log: its format is ${shown(file?.format)} instead of “${FORMAT}”.`,
+    );
+  if (!Number.isSafeInteger(file.version) || file.version < 1)
+    throw new LogError(
+      `The file's version is ${shown(file.version)}; versions from 1 to ${VERSION} can be read.`,
+    );
+  if (file.version > VERSION)
+    throw new LogError(
+      `The file is of version ${file.version}, made by a newer edition of the book; this one reads up to version ${VERSION}.`,
+    );
+  for (let version = file.version; version < VERSION; version += 1)
+    file = MIGRATIONS[version](file);
   const { events } = file;
   if (!Array.isArray(events)) throw new LogError("The file has no list of events.");
-  if (events.length > MOST_EVENTS) throw new LogError(`The file has ${events.length} events; at most ${MOST_EVENTS} can be read.`);
+  if (events.length > MOST_EVENTS)
+    throw new LogError(`The file has ${events.length} events; at most ${MOST_EVENTS} can be read.`);
   for (const [place, event] of events.entries()) {
     const wrong = fault(event);
-    if (wrong) throw new LogError(`Event ${place + 1} of ${events.length} is not as it should be: ${wrong}`);
+    if (wrong)
+      throw new LogError(`Event ${place + 1} of ${events.length} is not as it should be: ${wrong}`);
   }
   return merge(events);
 }

@@ -23,7 +23,8 @@ export class Problem {
     this.turns = [...node.querySelectorAll(".problem-turns > li")];
     this.hints = [...node.querySelectorAll("details.hint")];
     this.choices = [...node.querySelectorAll(".problem-choices > li")];
-    this.varies = this.spec.draw.some(([, values]) => new Set(values).size > 1) || this.spec.cases.length > 1;
+    this.varies =
+      this.spec.draw.some(([, values]) => new Set(values).size > 1) || this.spec.cases.length > 1;
     this.build();
     this.draw(seed, false);
   }
@@ -34,14 +35,41 @@ export class Problem {
     this.done = h("span", { class: "problem-done" });
     this.node.querySelector(".problem-head").append(this.done);
     const button = h("button", { type: "submit", class: "problem-check", text: "Check" });
-    this.form = h("form", { class: "problem-form", onsubmit: (event) => { event.preventDefault(); this.check(); } }, ...this.fields(field, button));
-    (this.node.querySelector(".problem-choices") || this.node.querySelector(".problem-text")).after(this.form, this.verdict);
+    this.form = h(
+      "form",
+      {
+        class: "problem-form",
+        onsubmit: (event) => {
+          event.preventDefault();
+          this.check();
+        },
+      },
+      ...this.fields(field, button),
+    );
+    (this.node.querySelector(".problem-choices") || this.node.querySelector(".problem-text")).after(
+      this.form,
+      this.verdict,
+    );
     const tools = h("p", { class: "problem-tools" });
     if (this.varies) {
       this.link = h("a", { class: "problem-seed", title: "A link to these numbers" });
-      tools.append(h("button", { type: "button", class: "problem-tool", text: "New numbers", onclick: () => this.draw(this.another()) }));
+      tools.append(
+        h("button", {
+          type: "button",
+          class: "problem-tool",
+          text: "New numbers",
+          onclick: () => this.draw(this.another()),
+        }),
+      );
     }
-    tools.append(h("button", { type: "button", class: "problem-tool", text: "Start over", onclick: () => this.reset() }));
+    tools.append(
+      h("button", {
+        type: "button",
+        class: "problem-tool",
+        text: "Start over",
+        onclick: () => this.reset(),
+      }),
+    );
     if (this.link) tools.append(this.link);
     this.node.querySelector("details.solution").after(tools);
     // Hints come one by one: the second shows itself when the first has been read.
@@ -60,13 +88,35 @@ export class Problem {
     const { kind } = this.spec;
     if (kind === "choice") return [this.radios(field), button];
     const about = h("span", { id: `${field}-about`, class: "problem-about", text: this.about() });
-    const common = { id: field, "aria-describedby": about.id, autocomplete: "off", autocapitalize: "off", autocorrect: "off", spellcheck: "false" };
+    const common = {
+      id: field,
+      "aria-describedby": about.id,
+      autocomplete: "off",
+      autocapitalize: "off",
+      autocorrect: "off",
+      spellcheck: "false",
+    };
     if (kind === "schedule") {
-      this.input = h("textarea", { ...common, class: "problem-orders", onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit(); } });
-      return [h("label", { for: field, text: "The order of each stage, a line each" }), this.input, about, button];
+      this.input = h("textarea", {
+        ...common,
+        class: "problem-orders",
+        onkeydown: (event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit();
+        },
+      });
+      return [
+        h("label", { for: field, text: "The order of each stage, a line each" }),
+        this.input,
+        about,
+        button,
+      ];
     }
     this.input = h("input", { ...common, type: "text", maxlength: "300" });
-    return [h("label", { for: field, text: this.spec.asked }), h("span", { class: "problem-line" }, this.input, button), about];
+    return [
+      h("label", { for: field, text: this.spec.asked }),
+      h("span", { class: "problem-line" }, this.input, button),
+      about,
+    ];
   }
 
   about() {
@@ -81,10 +131,24 @@ export class Problem {
     this.node.querySelector(".problem-choices").setAttribute("role", "radiogroup");
     this.node.querySelector(".problem-choices").setAttribute("aria-label", "Your answer");
     this.options = this.choices.map((item, i) => {
-      const id = `${field}-${i}`, input = h("input", { type: "radio", id, name: field, value: String(i) }), text = item.querySelector(".choice-text");
+      const id = `${field}-${i}`,
+        input = h("input", { type: "radio", id, name: field, value: String(i) }),
+        text = item.querySelector(".choice-text");
       item.setAttribute("role", "presentation");
-      text.replaceWith(h("div", { class: "choice-line" }, input, h("label", { class: "choice-text", for: id }, ...text.childNodes)));
-      input.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); this.form.requestSubmit(); } });
+      text.replaceWith(
+        h(
+          "div",
+          { class: "choice-line" },
+          input,
+          h("label", { class: "choice-text", for: id }, ...text.childNodes),
+        ),
+      );
+      input.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") {
+          event.preventDefault();
+          this.form.requestSubmit();
+        }
+      });
       return input;
     });
     return null;
@@ -121,8 +185,12 @@ export class Problem {
     for (const option of this.options || []) option.checked = false;
     for (const item of this.choices) item.querySelector(".choice-says").hidden = true;
     this.say();
-    for (const details of this.node.querySelectorAll("details.hint, details.solution")) details.open = false;
-    this.hints.forEach((hint, i) => { hint.hidden = i > 0; delete hint.dataset.seen; });
+    for (const details of this.node.querySelectorAll("details.hint, details.solution"))
+      details.open = false;
+    this.hints.forEach((hint, i) => {
+      hint.hidden = i > 0;
+      delete hint.dataset.seen;
+    });
   }
 
   reset() {
@@ -132,22 +200,47 @@ export class Problem {
   }
 
   check() {
-    const given = this.options ? String(this.options.findIndex((option) => option.checked)) : this.input.value;
+    const given = this.options
+      ? String(this.options.findIndex((option) => option.checked))
+      : this.input.value;
     const found = check(this.spec, given, this.seed);
     this.show(found);
     if (this.input) this.input.setAttribute("aria-invalid", String(found.kind === "unread"));
     if (found.kind === "unread") return;
-    const { kind: verdict, turn } = found, { id: problem, seed } = this;
-    const noted = this.page.attempt?.({ problem, seed, given, verdict, ...(turn === undefined ? {} : { turn }), hints: this.hints.filter((hint) => "seen" in hint.dataset).length });
+    const { kind: verdict, turn } = found,
+      { id: problem, seed } = this;
+    const noted = this.page.attempt?.({
+      problem,
+      seed,
+      given,
+      verdict,
+      ...(turn === undefined ? {} : { turn }),
+      hints: this.hints.filter((hint) => "seen" in hint.dataset).length,
+    });
     Promise.resolve(noted).then(() => this.mark());
   }
 
   show({ kind, says, turn, played }) {
     const [sign, word] = MARKS[kind];
-    const chosen = this.spec.kind === "choice" && kind !== "unread" ? this.choices[this.options.findIndex((option) => option.checked)].querySelector(".choice-says") : null;
-    const known = chosen || this.turns[turn], text = says === undefined ? "" : rest(says);
-    this.say(h("p", { class: `problem-said is-${kind}` }, h("span", { class: "problem-sign", "aria-hidden": "true", text: `${sign} ` }), h("strong", { text: word }), text ? ` ${text}` : ""),
-      ...(known ? copied(known) : []), ...(played ? [chart(played, this.verdict.clientWidth)] : []));
+    const chosen =
+      this.spec.kind === "choice" && kind !== "unread"
+        ? this.choices[this.options.findIndex((option) => option.checked)].querySelector(
+            ".choice-says",
+          )
+        : null;
+    const known = chosen || this.turns[turn],
+      text = says === undefined ? "" : rest(says);
+    this.say(
+      h(
+        "p",
+        { class: `problem-said is-${kind}` },
+        h("span", { class: "problem-sign", "aria-hidden": "true", text: `${sign} ` }),
+        h("strong", { text: word }),
+        text ? ` ${text}` : "",
+      ),
+      ...(known ? copied(known) : []),
+      ...(played ? [chart(played, this.verdict.clientWidth)] : []),
+    );
   }
 
   say(...nodes) {

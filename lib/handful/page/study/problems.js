@@ -14,7 +14,10 @@ function asked(id) {
   const text = new URLSearchParams(location.search).get(`problem-${id}`);
   if (text === null) return { seed: 0 };
   if (/^\d{1,10}$/.test(text) && Number(text) <= MOST_SEED) return { seed: Number(text) };
-  return { seed: 0, note: `The address asks for the numbers ${quote(text)}; allowed is a whole number from 0 to 4,294,967,295, so the first ones are shown.` };
+  return {
+    seed: 0,
+    note: `The address asks for the numbers ${quote(text)}; allowed is a whole number from 0 to 4,294,967,295, so the first ones are shown.`,
+  };
 }
 
 // The address keeps in step, so that a page that is loaded again shows the same numbers.
@@ -28,7 +31,8 @@ function address({ id, seed }) {
 export function mountProblems(page) {
   const around = { ...page, address };
   const start = (node) => {
-    const { seed, note } = asked(node.dataset.problem), problem = new Problem(node, around, seed);
+    const { seed, note } = asked(node.dataset.problem),
+      problem = new Problem(node, around, seed);
     if (note) problem.say(h("p", { class: "problem-note", text: note }));
     return problem;
   };
@@ -36,7 +40,10 @@ export function mountProblems(page) {
   if (practice) mountPractice(practice, around, start);
   else {
     // One after the other when nothing else is to do; first the one that the address names.
-    const wanted = (node) => `#${node.id}` === location.hash, nodes = [...document.querySelectorAll("[data-problem]")].sort((a, b) => wanted(b) - wanted(a));
+    const wanted = (node) => `#${node.id}` === location.hash,
+      nodes = [...document.querySelectorAll("[data-problem]")].sort(
+        (a, b) => wanted(b) - wanted(a),
+      );
     const idle = window.requestIdleCallback || ((f) => setTimeout(f, 50));
     const next = () => {
       const node = nodes.shift();
@@ -50,7 +57,9 @@ export function mountProblems(page) {
 
 // A problem that cannot start stays as it reads without a script; the others go on.
 export function attempt(node, start) {
-  try { return start(node); } catch (error) {
+  try {
+    return start(node);
+  } catch (error) {
     console.warn(`The problem ${node.dataset.problem} could not start: ${error.message}`);
     return null;
   }

@@ -10,9 +10,17 @@ const CARD = "[data-card]";
 
 // Trouble with storage, and work that takes a while, in one line above the rest.
 function notice(store, root) {
-  const trouble = h("p", { class: "study-line study-trouble", role: "status", hidden: true }), work = h("p", { class: "study-line study-work", hidden: true });
+  const trouble = h("p", { class: "study-line study-trouble", role: "status", hidden: true }),
+    work = h("p", { class: "study-line study-work", hidden: true });
   const draw = () => {
-    const words = [store.trouble, store.damaged ? `${plural(store.damaged, "entry", "entries")} of your log cannot be read and ${store.damaged === 1 ? "is" : "are"} left out; all others count, and a backup that you import brings back what it holds.` : ""].filter(Boolean).join(" ");
+    const words = [
+      store.trouble,
+      store.damaged
+        ? `${plural(store.damaged, "entry", "entries")} of your log cannot be read and ${store.damaged === 1 ? "is" : "are"} left out; all others count, and a backup that you import brings back what it holds.`
+        : "",
+    ]
+      .filter(Boolean)
+      .join(" ");
     trouble.hidden = !words;
     if (trouble.textContent !== words) trouble.textContent = words;
   };
@@ -31,7 +39,8 @@ function chaptersOf(root) {
   if (block) return JSON.parse(block.textContent).chapters;
   const found = new Map();
   for (const node of root.querySelectorAll(CARD)) {
-    const name = node.dataset.chapter, title = node.closest("section")?.querySelector("h2, h3")?.firstChild?.textContent || name;
+    const name = node.dataset.chapter,
+      title = node.closest("section")?.querySelector("h2, h3")?.firstChild?.textContent || name;
     if (!found.has(name)) found.set(name, { name, title, cards: [], problems: [] });
     found.get(name).cards.push(node.dataset.card);
   }
@@ -39,7 +48,12 @@ function chaptersOf(root) {
 }
 
 function fold(title, className, ...content) {
-  return h("details", { class: `study-fold ${className}` }, h("summary", { text: title }), ...content);
+  return h(
+    "details",
+    { class: `study-fold ${className}` },
+    h("summary", { text: title }),
+    ...content,
+  );
 }
 
 // On the page of all cards a card's inside waits as text (finish.py) until it is asked or the list is opened.
@@ -57,13 +71,23 @@ function unfolder(takeIn = () => {}) {
 async function mountSitting(root, store, unfold) {
   notice(store, root);
   await store.ready();
-  const nodes = new Map([...root.querySelectorAll(CARD)].map((node) => [node.dataset.card, node])), chapters = chaptersOf(root);
+  const nodes = new Map([...root.querySelectorAll(CARD)].map((node) => [node.dataset.card, node])),
+    chapters = chaptersOf(root);
   const all = fold(`All ${nodes.size} cards of the book`, "study-all");
   all.append(...[...root.childNodes].filter((node) => !node.classList?.contains("study-line")));
   const sitting = new Sitting(root, store, nodes, unfold);
-  const unfoldAll = () => { for (const node of nodes.values()) unfold(node); };
-  all.addEventListener("toggle", () => { if (all.open) unfoldAll(); });
-  root.append(sitting.node, fold("Settings", "", settingsForm(store, chapters)), fold("Your data", "study-data-fold", dataPanel(store)), all);
+  const unfoldAll = () => {
+    for (const node of nodes.values()) unfold(node);
+  };
+  all.addEventListener("toggle", () => {
+    if (all.open) unfoldAll();
+  });
+  root.append(
+    sitting.node,
+    fold("Settings", "", settingsForm(store, chapters)),
+    fold("Your data", "study-data-fold", dataPanel(store)),
+    all,
+  );
   // A link to one card opens the list; the card that is being asked is at the top anyway.
   const target = () => {
     if (location.hash.length < 2) return;
@@ -81,13 +105,20 @@ async function mountSitting(root, store, unfold) {
 }
 
 export async function mountReview({ study: store, takeIn }) {
-  const review = document.querySelector("[data-study=review]"), progress = document.querySelector("[data-study=progress]");
-  document.addEventListener("toggle", (event) => {
-    const card = event.target.closest?.(CARD);
-    if (!card || event.target !== backOf(card) || card.classList.contains("is-asked")) return;
-    event.target.querySelector("summary").textContent = event.target.open ? "Hide the answer" : "Show the answer";
-    if (event.target.open) answerInPlace(store, card);
-  }, true);
+  const review = document.querySelector("[data-study=review]"),
+    progress = document.querySelector("[data-study=progress]");
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const card = event.target.closest?.(CARD);
+      if (!card || event.target !== backOf(card) || card.classList.contains("is-asked")) return;
+      event.target.querySelector("summary").textContent = event.target.open
+        ? "Hide the answer"
+        : "Show the answer";
+      if (event.target.open) answerInPlace(store, card);
+    },
+    true,
+  );
   if (review) await mountSitting(review, store, unfolder(takeIn));
   else if (progress) {
     notice(store, progress);

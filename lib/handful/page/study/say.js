@@ -17,7 +17,8 @@ export const longDate = inUTC({ weekday: "long", day: "numeric", month: "long" }
 export const fullDate = inUTC({ day: "numeric", month: "long", year: "numeric" });
 export const monthOf = inUTC({ month: "long", year: "numeric" });
 export const dateOf = dated({ day: "numeric", month: "long", year: "numeric" }); // of a moment, as a calendar on the wall has it
-export const plural = (n, word, more = `${word}s`) => `${n.toLocaleString("en")} ${n === 1 ? word : more}`;
+export const plural = (n, word, more = `${word}s`) =>
+  `${n.toLocaleString("en")} ${n === 1 ? word : more}`;
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 export const weekday = (day) => (new Date(day * DAY).getUTCDay() + 6) % 7; // 0 is Monday
 

@@ -11,12 +11,28 @@ import { createEmptyCard, fsrs, State } from "ts-fsrs";
 for (const name of ["scheduler", "diff", "format", "dueFormat"]) delete Date.prototype[name];
 
 export const RULES = 1;
-export const AGAIN = 1, HARD = 2, GOOD = 3, EASY = 4;
-export const DEFAULTS = Object.freeze({ retention: 0.9, new_per_day: 10, chapters: Object.freeze([]) });
+export const AGAIN = 1,
+  HARD = 2,
+  GOOD = 3,
+  EASY = 4;
+export const DEFAULTS = Object.freeze({
+  retention: 0.9,
+  new_per_day: 10,
+  chapters: Object.freeze([]),
+});
 export const MATURE = 21; // days to the next review from which a card counts as mature
-const DAY = 86_400_000, MINUTE = 60_000, ROLL_OVER = 4 * 3_600_000;
-const NAMES = { [State.New]: "new", [State.Learning]: "learning", [State.Review]: "review", [State.Relearning]: "relearning" };
-const NUMBERS = Object.fromEntries(Object.entries(NAMES).map(([number, name]) => [name, Number(number)]));
+const DAY = 86_400_000,
+  MINUTE = 60_000,
+  ROLL_OVER = 4 * 3_600_000;
+const NAMES = {
+  [State.New]: "new",
+  [State.Learning]: "learning",
+  [State.Review]: "review",
+  [State.Relearning]: "relearning",
+};
+const NUMBERS = Object.fromEntries(
+  Object.entries(NAMES).map(([number, name]) => [name, Number(number)]),
+);
 
 // The learner's day: it begins at 04:00, so that an evening's work is one day.
 export const dayOf = (at, zone) => Math.floor((at + zone * MINUTE - ROLL_OVER) / DAY);
@@ -28,28 +44,56 @@ const isNew = (state) => !state || state.state === "new";
 const schedulers = new Map();
 function schedulerFor(retention) {
   if (!schedulers.has(retention)) {
-    schedulers.set(retention, fsrs({ request_retention: retention, maximum_interval: 36500, enable_fuzz: false,
-      learning_steps: ["10m"], relearning_steps: ["10m"] }));
+    schedulers.set(
+      retention,
+      fsrs({
+        request_retention: retention,
+        maximum_interval: 36500,
+        enable_fuzz: false,
+        learning_steps: ["10m"],
+        relearning_steps: ["10m"],
+      }),
+    );
   }
   return schedulers.get(retention);
 }
 
 // How many times as long as at 90 % a card stays away when this share is to be remembered.
-export const stretch = (retention) => schedulerFor(retention).interval_modifier / schedulerFor(0.9).interval_modifier;
+export const stretch = (retention) =>
+  schedulerFor(retention).interval_modifier / schedulerFor(0.9).interval_modifier;
 
 // The state after one grade.  ts-fsrs counts calendar days in UTC and refuses to go back in time, so what it gets for
 // a moment is the start of the learner's day, never before the card's last one.
 export function next(state, { at, zone, grade }, retention = DEFAULTS.retention) {
-  const fresh = isNew(state), today = fresh ? dayOf(at, zone) : Math.max(dayOf(at, zone), state.lastDay);
-  const now = new Date(today * DAY), card = createEmptyCard(now);
+  const fresh = isNew(state),
+    today = fresh ? dayOf(at, zone) : Math.max(dayOf(at, zone), state.lastDay);
+  const now = new Date(today * DAY),
+    card = createEmptyCard(now);
   if (!fresh) {
-    Object.assign(card, { state: NUMBERS[state.state], stability: state.stability, difficulty: state.difficulty,
-      reps: state.reps, lapses: state.lapses, last_review: new Date(state.lastDay * DAY) });
+    Object.assign(card, {
+      state: NUMBERS[state.state],
+      stability: state.stability,
+      difficulty: state.difficulty,
+      reps: state.reps,
+      lapses: state.lapses,
+      last_review: new Date(state.lastDay * DAY),
+    });
   }
   const after = schedulerFor(retention).next(card, now, grade).card;
-  const made = { state: NAMES[after.state], stability: after.stability, difficulty: after.difficulty, reps: after.reps,
-    lapses: after.lapses, last: at, lastDay: today, first: fresh ? today : state.first,
-    due: after.state === State.Review ? { day: today + after.scheduled_days } : { at: at + (after.due - now) } };
+  const made = {
+    state: NAMES[after.state],
+    stability: after.stability,
+    difficulty: after.difficulty,
+    reps: after.reps,
+    lapses: after.lapses,
+    last: at,
+    lastDay: today,
+    first: fresh ? today : state.first,
+    due:
+      after.state === State.Review
+        ? { day: today + after.scheduled_days }
+        : { at: at + (after.due - now) },
+  };
   if (state?.buried !== undefined) made.buried = state.buried;
   return made;
 }
@@ -78,14 +122,21 @@ export function preview(state, now, zone, retention) {
   const today = dayOf(now, zone);
   return [AGAIN, HARD, GOOD, EASY].map((grade) => {
     const after = next(state, { at: now, zone, grade }, retention);
-    return { grade, state: after, ...(after.due.at === undefined ? { days: Math.max(1, after.due.day - today) } : { minutes: Math.round((after.due.at - now) / MINUTE) }) };
+    return {
+      grade,
+      state: after,
+      ...(after.due.at === undefined
+        ? { days: Math.max(1, after.due.day - today) }
+        : { minutes: Math.round((after.due.at - now) / MINUTE) }),
+    };
   });
 }
 
 // “10 min”, “3 days”, “2 months”, “1.5 years”.
 export function span({ minutes, days }) {
   const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-  if (minutes !== undefined) return minutes < 60 ? `${Math.max(1, minutes)} min` : count(Math.round(minutes / 60), "hour");
+  if (minutes !== undefined)
+    return minutes < 60 ? `${Math.max(1, minutes)} min` : count(Math.round(minutes / 60), "hour");
   if (days < 60) return count(days, "day");
   if (days < 730) return count(Math.round(days / 30.4375), "month");
   return count(days < 3653 ? Math.round(days / 36.525) / 10 : Math.round(days / 365.25), "year");
@@ -102,7 +153,11 @@ export function isDue(state, now, zone) {
 // What a sitting asks, in order: due reviews, then new cards, then cards that are being learnt, waiting or not, since
 // a missed card comes again at the sitting's end.  `cards`: [{ id, chapter }] in the book's order.
 export function queue(now, zone, cards, states, settings = DEFAULTS) {
-  const today = dayOf(now, zone), chapters = new Set(settings.chapters), due = [], fresh = [], again = [];
+  const today = dayOf(now, zone),
+    chapters = new Set(settings.chapters),
+    due = [],
+    fresh = [],
+    again = [];
   let room = settings.new_per_day;
   for (const state of states.values()) if (state.first === today) room -= 1;
   for (const [place, { id, chapter }] of cards.entries()) {
@@ -113,7 +168,8 @@ export function queue(now, zone, cards, states, settings = DEFAULTS) {
     } else if (isLearning(state)) again.push({ id, place, key: state.due.at });
     else if (today >= state.due.day) due.push({ id, place, key: state.due.day });
   }
-  const inOrder = (list) => list.sort((a, b) => a.key - b.key || a.place - b.place).map(({ id }) => id);
+  const inOrder = (list) =>
+    list.sort((a, b) => a.key - b.key || a.place - b.place).map(({ id }) => id);
   const asked = { due: inOrder(due), fresh, again: inOrder(again) };
   return { ...asked, today, order: [...asked.due, ...asked.fresh, ...asked.again] };
 }

@@ -8,12 +8,15 @@ import { countAttempt, derive, ofCard } from "./derive.js";
 import { inOrder, LogError, make, merge, read, write } from "./log.js";
 import { DEFAULTS, RULES } from "./schedule.js";
 
-const CACHE = "cache", BACKUP = "backup";
+const CACHE = "cache",
+  BACKUP = "backup";
 const byDay = (a, b) => a.day - b.day;
 const rest = () => new Promise((done) => setTimeout(done));
 export const TROUBLE = {
-  denied: "This browser keeps nothing for this page (as in a private window), so your answers last only until you leave it; export them before you go.",
-  newer: "A newer edition of this book has taken over your log; reload this page, since what you answer before that lasts only until you leave it.",
+  denied:
+    "This browser keeps nothing for this page (as in a private window), so your answers last only until you leave it; export them before you go.",
+  newer:
+    "A newer edition of this book has taken over your log; reload this page, since what you answer before that lasts only until you leave it.",
   full: "The browser's storage is full or broken, so your answers from here on last only until you leave this page; export them before you go.",
 };
 
@@ -31,14 +34,29 @@ export class Store {
     try {
       store.channel = new BroadcastChannel("handful-study");
       store.channel.onmessage = () => store.changed("elsewhere");
-    } catch { /* an old browser: other tabs see changes when they are next shown */ }
+    } catch {
+      /* an old browser: other tabs see changes when they are next shown */
+    }
     await store.refresh(Boolean(opening));
     return store;
   }
 
   constructor() {
-    Object.assign(this, { db: null, memory: null, trouble: null, listeners: new Set(), made: [],
-      settings: { ...DEFAULTS }, problems: new Map(), backup: null, count: 0, damaged: 0, stale: false, ahead: null, onprogress: () => {} });
+    Object.assign(this, {
+      db: null,
+      memory: null,
+      trouble: null,
+      listeners: new Set(),
+      made: [],
+      settings: { ...DEFAULTS },
+      problems: new Map(),
+      backup: null,
+      count: 0,
+      damaged: 0,
+      stale: false,
+      ahead: null,
+      onprogress: () => {},
+    });
   }
 
   on(listener) {
@@ -62,7 +80,11 @@ export class Store {
   // Storage has stopped working: take along what can still be read.
   async fall(reason = "full") {
     let events = [];
-    try { events = await new Shelf(this.db, "readonly").all("events"); } catch { /* nothing can be read */ }
+    try {
+      events = await new Shelf(this.db, "readonly").all("events");
+    } catch {
+      /* nothing can be read */
+    }
     this.goOn(reason, events);
     await this.rebuild();
     for (const listener of this.listeners) listener("here");
@@ -108,18 +130,30 @@ export class Store {
 
   // Settings, problems and the last backup are small and kept at hand.
   async refresh(ahead = false) {
-    const [cache, backup, problems, more] = await this.look((shelf) => Promise.all([shelf.get("meta", CACHE), shelf.get("meta", BACKUP).catch(() => null),
-      shelf.all("problems"), ahead && Promise.all([shelf.states(), shelf.all("days")]).catch(() => null)])); // whoever asks for them hears of it
+    const [cache, backup, problems, more] = await this.look((shelf) =>
+      Promise.all([
+        shelf.get("meta", CACHE),
+        shelf.get("meta", BACKUP).catch(() => null),
+        shelf.all("problems"),
+        ahead && Promise.all([shelf.states(), shelf.all("days")]).catch(() => null),
+      ]),
+    ); // whoever asks for them hears of it
     this.backup = backup || null;
     this.stale = Boolean(cache) && cache.rules !== RULES;
-    Object.assign(this, { settings: { ...DEFAULTS, ...cache?.settings }, count: cache?.count || 0, problems: new Map(problems.map((one) => [one.problem, one])) });
+    Object.assign(this, {
+      settings: { ...DEFAULTS, ...cache?.settings },
+      count: cache?.count || 0,
+      problems: new Map(problems.map((one) => [one.problem, one])),
+    });
     if (!this.stale) this.ahead = more;
   }
 
   // What was derived under other rules is derived anew before anybody reads it.
   ready() {
     if (!this.stale) return null;
-    this.rebuilding ||= this.rebuild().finally(() => { this.rebuilding = null; });
+    this.rebuilding ||= this.rebuild().finally(() => {
+      this.rebuilding = null;
+    });
     return this.rebuilding;
   }
 
@@ -140,12 +174,14 @@ export class Store {
 
   // States and days together, once as they were read when the store was opened.
   async overview() {
-    const [states, days] = this.ahead || await Promise.all([this.states(), this.days()]);
+    const [states, days] = this.ahead || (await Promise.all([this.states(), this.days()]));
     this.ahead = null;
     return [states, days.sort(byDay)];
   }
 
-  async events() { return (await this.look((shelf) => shelf.all("events"))).sort(inOrder); }
+  async events() {
+    return (await this.look((shelf) => shelf.all("events"))).sort(inOrder);
+  }
 
   // Append an event; resolves to { event, before, state } once it is safely written.
   async add(kind, fields) {
@@ -153,16 +189,21 @@ export class Store {
     const result = await this.change(async (shelf) => {
       const cache = await this.begin(shelf);
       await shelf.add(event);
-      if (event.card) return { event, ...await this.recount(shelf, cache, event) };
+      if (event.card) return { event, ...(await this.recount(shelf, cache, event)) };
       if (kind === "attempt") {
-        const found = await shelf.get("problems", event.problem), counts = new Map(found ? [[event.problem, found]] : []);
+        const found = await shelf.get("problems", event.problem),
+          counts = new Map(found ? [[event.problem, found]] : []);
         countAttempt(counts, event);
         shelf.put("problems", counts.get(event.problem));
         this.problems.set(event.problem, counts.get(event.problem));
       } else {
         const settings = { ...cache.settings, [event.name]: event.value };
         // Every card's date follows from the retention that is wanted: all are made anew.
-        shelf.put("meta", { ...cache, settings, rules: event.name === "retention" ? 0 : cache.rules });
+        shelf.put("meta", {
+          ...cache,
+          settings,
+          rules: event.name === "retention" ? 0 : cache.rules,
+        });
         this.settings = settings;
       }
       return { event };
@@ -188,13 +229,17 @@ export class Store {
         if (!(await shelf.isUndone(id))) target = await shelf.event(id);
       }
       if (!target) {
-        const latest = [...(await shelf.states()).values()].map(({ latest: [at, id] }) => ({ at, id })).sort(inOrder).pop();
+        const latest = [...(await shelf.states()).values()]
+          .map(({ latest: [at, id] }) => ({ at, id }))
+          .sort(inOrder)
+          .pop();
         if (!latest) return null;
         target = await shelf.event(latest.id);
       }
-      const cache = await this.begin(shelf), event = make("undo", { undoes: target.id });
+      const cache = await this.begin(shelf),
+        event = make("undo", { undoes: target.id });
       await shelf.add(event);
-      return { target, ...await this.recount(shelf, cache, target, true) };
+      return { target, ...(await this.recount(shelf, cache, target, true)) };
     });
     if (result) await this.changed("here");
     return result;
@@ -202,7 +247,15 @@ export class Store {
 
   // Before `n` events are added.  The revision tells a cache that was computed meanwhile that it is old.
   async begin(shelf, n = 1) {
-    const { revision = 0, count = 0, ...cache } = (await shelf.get("meta", CACHE)) || { name: CACHE, rules: RULES, settings: { ...DEFAULTS } };
+    const {
+      revision = 0,
+      count = 0,
+      ...cache
+    } = (await shelf.get("meta", CACHE)) || {
+      name: CACHE,
+      rules: RULES,
+      settings: { ...DEFAULTS },
+    };
     const begun = { ...cache, revision: revision + 1, count: count + n };
     shelf.put("meta", begun);
     this.count = begun.count;
@@ -211,15 +264,23 @@ export class Store {
 
   // The state of one card and its part of the days' counts, from the card's own events with and without `event`.
   async recount(shelf, { settings: { retention } }, event, undone = false) {
-    const all = await shelf.ofCard(event.card), gone = await Promise.all(all.map(({ id }) => shelf.isUndone(id)));
+    const all = await shelf.ofCard(event.card),
+      gone = await Promise.all(all.map(({ id }) => shelf.isUndone(id)));
     const counted = all.filter((_, place) => !gone[place]);
-    const other = undone ? [...counted, event].sort(inOrder) : counted.filter(({ id }) => id !== event.id);
-    const before = ofCard(other, retention), after = ofCard(counted, retention);
+    const other = undone
+      ? [...counted, event].sort(inOrder)
+      : counted.filter(({ id }) => id !== event.id);
+    const before = ofCard(other, retention),
+      after = ofCard(counted, retention);
     await shelf.putState(event.card, after.state);
     for (const day of new Set([...before.days.keys(), ...after.days.keys()])) {
       const sum = { ...(await shelf.get("days", day)), day };
-      for (const [sign, { days }] of [[-1, before], [1, after]]) {
-        for (const [name, n] of Object.entries(days.get(day) || {})) if (name !== "day") sum[name] = (sum[name] || 0) + sign * n;
+      for (const [sign, { days }] of [
+        [-1, before],
+        [1, after],
+      ]) {
+        for (const [name, n] of Object.entries(days.get(day) || {}))
+          if (name !== "day") sum[name] = (sum[name] || 0) + sign * n;
       }
       if (sum.answers) shelf.put("days", sum);
       else shelf.remove("days", day);
@@ -230,14 +291,19 @@ export class Store {
   // Everything derived, anew from the log.
   async rebuild() {
     for (;;) {
-      const [cache, events, damaged = 0] = await this.look(async (shelf) => [await shelf.get("meta", CACHE).catch(() => null), await shelf.all("events"), shelf.damaged]);
+      const [cache, events, damaged = 0] = await this.look(async (shelf) => [
+        await shelf.get("meta", CACHE).catch(() => null),
+        await shelf.all("events"),
+        shelf.damaged,
+      ]);
       const steps = derive(events);
       let step;
       while (!(step = steps.next()).done) {
         this.onprogress(step.value, "Working out every card anew from your log");
         await rest();
       }
-      const made = step.value, revision = cache?.revision || 0;
+      const made = step.value,
+        revision = cache?.revision || 0;
       const done = await this.change(async (shelf) => {
         const now = await shelf.get("meta", CACHE).catch(() => null);
         if ((now?.revision || 0) !== revision) return false; // another tab has written meanwhile
@@ -245,17 +311,31 @@ export class Store {
         shelf.putStates(made.cards);
         for (const day of made.days.values()) shelf.put("days", day);
         for (const problem of made.problems.values()) shelf.put("problems", problem);
-        shelf.put("meta", { name: CACHE, rules: RULES, settings: made.settings, revision, count: events.length });
+        shelf.put("meta", {
+          name: CACHE,
+          rules: RULES,
+          settings: made.settings,
+          revision,
+          count: events.length,
+        });
         return true;
       });
       if (!done) continue;
-      Object.assign(this, { settings: made.settings, problems: made.problems, count: events.length, damaged, stale: false });
+      Object.assign(this, {
+        settings: made.settings,
+        problems: made.problems,
+        count: events.length,
+        damaged,
+        stale: false,
+      });
       this.onprogress(1);
       return;
     }
   }
 
-  async export() { return write(await this.events()); }
+  async export() {
+    return write(await this.events());
+  }
 
   // Noted when the file has been handed over.
   async backedUp() {
@@ -268,10 +348,14 @@ export class Store {
   async import(text) {
     const given = read(text);
     const result = await this.change(async (shelf) => {
-      const here = await shelf.all("events"), known = new Set(here.map(({ id }) => id));
+      const here = await shelf.all("events"),
+        known = new Set(here.map(({ id }) => id));
       merge(here, given); // refuses what contradicts the log
-      const fresh = given.filter(({ id }) => !known.has(id)), cache = await this.begin(shelf, fresh.length);
-      await shelf.addAll(fresh, (share) => this.onprogress(share, "Writing the entries of the file"));
+      const fresh = given.filter(({ id }) => !known.has(id)),
+        cache = await this.begin(shelf, fresh.length);
+      await shelf.addAll(fresh, (share) =>
+        this.onprogress(share, "Writing the entries of the file"),
+      );
       shelf.put("meta", { ...cache, rules: 0 });
       return { added: fresh.length, known: given.length - fresh.length };
     });
@@ -285,7 +369,13 @@ export class Store {
     await this.change(async (shelf) => {
       const { revision } = await this.begin(shelf, 0); // goes on, so that no other tab takes an old computation for a new one
       for (const name of ["events", ...DERIVED, "meta"]) shelf.clear(name);
-      shelf.put("meta", { name: CACHE, rules: RULES, settings: { ...DEFAULTS }, revision, count: 0 });
+      shelf.put("meta", {
+        name: CACHE,
+        rules: RULES,
+        settings: { ...DEFAULTS },
+        revision,
+        count: 0,
+      });
     });
     this.made = [];
     await this.refresh();
@@ -301,6 +391,11 @@ export class Store {
 
   async about() {
     const persisted = this.db ? await navigator.storage?.persisted?.().catch(() => false) : false;
-    return { events: this.count, since: this.count - (this.backup?.count || 0), persisted: Boolean(persisted), backup: this.backup?.at ?? null };
+    return {
+      events: this.count,
+      since: this.count - (this.backup?.count || 0),
+      persisted: Boolean(persisted),
+      backup: this.backup?.at ?? null,
+    };
   }
 }

@@ -11,14 +11,19 @@ import { Store } from "./store.js";
 // page.results(), { problem: { right, wrong } } as of now.
 // open(opening) may be called before the page has been read, to be quicker: with the promise of a database.
 let opened = null;
-export function open(opening) { return opened ||= Store.open(opening); }
+export function open(opening) {
+  return (opened ||= Store.open(opening));
+}
 
 export async function start(page) {
   const study = await open();
   page.study = study;
-  page.attempt = ({ given, ...fields }) => study.add("attempt", { given: String(given).slice(0, 300), ...fields })
-    .catch((error) => console.warn(`An attempt was not noted: ${error.message}`));
-  page.results = () => Object.fromEntries([...study.problems].map(([id, { right, wrong }]) => [id, { right, wrong }]));
+  page.attempt = ({ given, ...fields }) =>
+    study
+      .add("attempt", { given: String(given).slice(0, 300), ...fields })
+      .catch((error) => console.warn(`An attempt was not noted: ${error.message}`));
+  page.results = () =>
+    Object.fromEntries([...study.problems].map(([id, { right, wrong }]) => [id, { right, wrong }]));
   mountProblems(page);
   await mountReview(page);
 }

@@ -3,33 +3,103 @@
 // A dimension is a plain object from base to power, {byte: 1, time: -1}; powers of nothing are left out.
 const table = (entries) => Object.assign(Object.create(null), entries);
 
-export const BASES = ["time", "byte", "flop", "token", "sequence", "parameter", "layer", "device", "dollar", "bit"];
+export const BASES = [
+  "time",
+  "byte",
+  "flop",
+  "token",
+  "sequence",
+  "parameter",
+  "layer",
+  "device",
+  "dollar",
+  "bit",
+];
 const PREFIXES = table({
-  "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18, Z: 1e21, Y: 1e24,
-  m: 1e-3, "µ": 1e-6, "μ": 1e-6, u: 1e-6, n: 1e-9, p: 1e-12, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40,
+  "": 1,
+  k: 1e3,
+  K: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Z: 1e21,
+  Y: 1e24,
+  m: 1e-3,
+  µ: 1e-6,
+  μ: 1e-6,
+  u: 1e-6,
+  n: 1e-9,
+  p: 1e-12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
 });
-const WORDS = table({ thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12, quadrillion: 1e15, k: 1e3, M: 1e6, G: 1e9, T: 1e12 });
+const WORDS = table({
+  thousand: 1e3,
+  million: 1e6,
+  billion: 1e9,
+  trillion: 1e12,
+  quadrillion: 1e15,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+});
 const one = (base, size = 1, prefixed = false) => [size, { [base]: 1 }, prefixed];
 // Unit: size in SI, dimension, whether a prefix may stand before it.
 const UNITS = table({
-  B: one("byte", 1, true), byte: one("byte", 1, true), s: one("time", 1, true), sec: one("time"), second: one("time"),
-  min: one("time", 60), minute: one("time", 60), h: one("time", 3600), hour: one("time", 3600), day: one("time", 86400), year: one("time", 31557600),
-  FLOP: one("flop", 1, true), FLOPS: [1, { flop: 1, time: -1 }, true], token: one("token", 1, true), tok: one("token", 1, true),
-  sequence: one("sequence"), parameter: one("parameter"), param: one("parameter"), weight: one("parameter"),
-  chip: one("device"), device: one("device"), GPU: one("device"), layer: one("layer"), $: one("dollar"), dollar: one("dollar"), USD: one("dollar"),
-  bit: one("bit", 1, true), "%": [0.01, {}, false], times: [1, {}, false], "×": [1, {}, false],
+  B: one("byte", 1, true),
+  byte: one("byte", 1, true),
+  s: one("time", 1, true),
+  sec: one("time"),
+  second: one("time"),
+  min: one("time", 60),
+  minute: one("time", 60),
+  h: one("time", 3600),
+  hour: one("time", 3600),
+  day: one("time", 86400),
+  year: one("time", 31557600),
+  FLOP: one("flop", 1, true),
+  FLOPS: [1, { flop: 1, time: -1 }, true],
+  token: one("token", 1, true),
+  tok: one("token", 1, true),
+  sequence: one("sequence"),
+  parameter: one("parameter"),
+  param: one("parameter"),
+  weight: one("parameter"),
+  chip: one("device"),
+  device: one("device"),
+  GPU: one("device"),
+  layer: one("layer"),
+  $: one("dollar"),
+  dollar: one("dollar"),
+  USD: one("dollar"),
+  bit: one("bit", 1, true),
+  "%": [0.01, {}, false],
+  times: [1, {}, false],
+  "×": [1, {}, false],
 });
-const SHOWN = "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m or µ where usual";
+const SHOWN =
+  "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m or µ where usual";
 const LONGEST = 80; // characters
 
 // What Python's \s and strip() take for space.
-export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+export const SPACE =
+  "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const S = `[${SPACE}]`;
 export const strip = (text) => text.replace(new RegExp(`^${S}+|${S}+$`, "g"), "");
 
-const NUMBER = new RegExp(`^([-+−]?)${S}*(\\$?)${S}*([-+−]?)((?:[0-9][0-9,]*(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)` +
-  `(?:${S}*[×x*·]${S}*10${S}*(?:\\^|\\*\\*)${S}*([-+−]?[0-9]+))?${S}*([^]*)$`);
-const PER = new RegExp(`${S}+per${S}+|${S}+a${S}+(?=chip|token|second|hour|day|layer|sequence)`, "g");
+const NUMBER = new RegExp(
+  `^([-+−]?)${S}*(\\$?)${S}*([-+−]?)((?:[0-9][0-9,]*(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)` +
+    `(?:${S}*[×x*·]${S}*10${S}*(?:\\^|\\*\\*)${S}*([-+−]?[0-9]+))?${S}*([^]*)$`,
+);
+const PER = new RegExp(
+  `${S}+per${S}+|${S}+a${S}+(?=chip|token|second|hour|day|layer|sequence)`,
+  "g",
+);
 const GAPS = new RegExp(`[${SPACE}·*-]+`);
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻";
 
@@ -39,7 +109,8 @@ export class WrittenError extends Error {}
 export function quoted(text) {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const inside = [...text].map((c) => {
-    const code = c.codePointAt(0), hex = (letter, digits) => `\\${letter}${code.toString(16).padStart(digits, "0")}`;
+    const code = c.codePointAt(0),
+      hex = (letter, digits) => `\\${letter}${code.toString(16).padStart(digits, "0")}`;
     if (c === mark || c === "\\") return `\\${c}`;
     if (c === "\n") return "\\n";
     if (c === "\r") return "\\r";
@@ -60,24 +131,39 @@ const times = (a, b, power) => {
 };
 
 const finite = (value, text) => {
-  if (!Number.isFinite(value)) throw new WrittenError(`${quoted(text)} is too large to compute with.`);
+  if (!Number.isFinite(value))
+    throw new WrittenError(`${quoted(text)} is too large to compute with.`);
   return value;
 };
 
 // [value in SI units, dimension]; the dimension is null for a bare number, which fits any.
 export function read(given) {
-  const text = strip(given), characters = [...text];
-  const plain = text.replace(/10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)/g, (_, raised) => `10^${[...raised].map((c) => "0123456789-"[RAISED.indexOf(c)]).join("")}`);
+  const text = strip(given),
+    characters = [...text];
+  const plain = text.replace(
+    /10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)/g,
+    (_, raised) => `10^${[...raised].map((c) => "0123456789-"[RAISED.indexOf(c)]).join("")}`,
+  );
   const found = characters.length <= LONGEST ? NUMBER.exec(plain) : null;
-  if (!found) throw new WrittenError(`${quoted(characters.slice(0, LONGEST).join(""))} is no number; write one, with a unit if you like, such as 8 GB.`);
-  const [, sign, dollars, inner, digits, power, rest] = found, minus = (c) => c === "-" || c === "−";
-  let value = Number(digits.replaceAll(",", "").replace("−", "-")) * (power ? Number(`1e${power.replace("−", "-")}`) : 1);
+  if (!found)
+    throw new WrittenError(
+      `${quoted(characters.slice(0, LONGEST).join(""))} is no number; write one, with a unit if you like, such as 8 GB.`,
+    );
+  const [, sign, dollars, inner, digits, power, rest] = found,
+    minus = (c) => c === "-" || c === "−";
+  let value =
+    Number(digits.replaceAll(",", "").replace("−", "-")) *
+    (power ? Number(`1e${power.replace("−", "-")}`) : 1);
   if (minus(sign) !== minus(inner)) value = -value;
   const unit = strip(` ${strip((dollars ? "$ " : "") + rest)} `.replace(PER, "/"));
   if (!unit) return [finite(value, text), null];
-  let dimension = {}, seen = false;
+  let dimension = {},
+    seen = false;
   const parts = unit.split("/");
-  if (!parts.slice(1).every(strip)) throw new WrittenError(`${quoted(text)} ends where a unit should stand; write one such as TB/s.`);
+  if (!parts.slice(1).every(strip))
+    throw new WrittenError(
+      `${quoted(text)} ends where a unit should stand; write one such as TB/s.`,
+    );
   parts.forEach((part, i) => {
     const under = i ? -1 : 1;
     for (const name of part.split(GAPS).filter(Boolean)) {
@@ -95,30 +181,44 @@ export function read(given) {
 }
 
 function unitOf(text) {
-  for (const name of [text, [...text].length > 2 && text.endsWith("s") ? text.slice(0, -1) : text]) {
+  for (const name of [
+    text,
+    [...text].length > 2 && text.endsWith("s") ? text.slice(0, -1) : text,
+  ]) {
     if (UNITS[name]) return UNITS[name];
     for (const length of [1, 2]) {
-      const unit = UNITS[name.slice(length)], prefix = PREFIXES[name.slice(0, length)];
+      const unit = UNITS[name.slice(length)],
+        prefix = PREFIXES[name.slice(0, length)];
       if (unit?.[2] && prefix !== undefined) return [unit[0] * prefix, unit[1]];
     }
   }
   throw new WrittenError(`${quoted(text)} is no unit of this book; allowed: ${SHOWN}.`);
 }
 
-export const key = (dimension) => BASES.filter((base) => dimension[base]).map((base) => `${base} ${dimension[base]}`).join(" ");
+export const key = (dimension) =>
+  BASES.filter((base) => dimension[base])
+    .map((base) => `${base} ${dimension[base]}`)
+    .join(" ");
 
 // Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
 const COUNTED = ["sequence", "device", "token", "parameter", "layer"]; // prices are of tokens by the million: there only the first two
 export function fits(written, wanted) {
   const counted = wanted.dollar ? COUNTED.slice(0, 2) : COUNTED;
-  const short = Object.fromEntries(Object.entries(wanted).filter(([base, power]) => !(power < 0 && counted.includes(base))));
+  const short = Object.fromEntries(
+    Object.entries(wanted).filter(([base, power]) => !(power < 0 && counted.includes(base))),
+  );
   return key(written) === key(wanted) || key(written) === key(short);
 }
 
 // A dimension of whole powers, spelled.
 export function spell(dimension) {
-  const names = (sign) => BASES.filter((base) => sign * (dimension[base] || 0) > 0)
-    .map((base) => (dimension[base] === sign ? base : `${base}^${sign * dimension[base]}`)).join("·");
-  const above = names(1), below = names(-1);
-  return below ? `${above || "1"}/${below.includes("·") ? `(${below})` : below}` : above || "a pure number";
+  const names = (sign) =>
+    BASES.filter((base) => sign * (dimension[base] || 0) > 0)
+      .map((base) => (dimension[base] === sign ? base : `${base}^${sign * dimension[base]}`))
+      .join("·");
+  const above = names(1),
+    below = names(-1);
+  return below
+    ? `${above || "1"}/${below.includes("·") ? `(${below})` : below}`
+    : above || "a pure number";
 }
