@@ -16,7 +16,7 @@
       ? mode
       : window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches
         ? "dark"
-        : "light",
+        : "light"
   );
 })();
 

@@ -65,15 +65,13 @@ function make() {
   fetchSearch()
     .then((search) => search.attach(made, indexAddress()))
     .catch(() => {
-      made
-        .querySelector(".find-body")
-        .replaceChildren(
-          h("p", {
-            class: "find-says",
-            role: "status",
-            text: "The search could not be fetched. The glossary, the notation and the index of numbers in the menu list what there is.",
-          }),
-        );
+      made.querySelector(".find-body").replaceChildren(
+        h("p", {
+          class: "find-says",
+          role: "status",
+          text: "The search could not be fetched. The glossary, the notation and the index of numbers in the menu list what there is.",
+        }),
+      );
       made.addEventListener(
         "close",
         () => {
