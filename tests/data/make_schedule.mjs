@@ -1,10 +1,13 @@
 // Writes schedule.json, which pins the rules of scheduling for the page and for Python:
 //   node tests/data/make_schedule.mjs            write it
-//   node tests/data/make_schedule.mjs --check    fail if it differs from what the page's module gives now
+//   node tests/data/make_schedule.mjs --check    fail if it differs from what the page's module
+//   gives now
 //
-// cards:  50 lists of 20 reviews: [at, zone, grade, state, stability, difficulty, reps, lapses, lastDay, due], where due
+// cards:  50 lists of 20 reviews: [at, zone, grade, state, stability, difficulty, reps, lapses,
+// lastDay, due], where due
 //         is a day in state "review" and a moment (ms UTC) in the other two
-// logs:   small logs, their events out of order, with what is left of them: states by card, and the queue at moments
+// logs:   small logs, their events out of order, with what is left of them: states by card, and the
+// queue at moments
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { mulberry32 } from "../../lib/handful/page/random.js";
@@ -68,7 +71,8 @@ function card(number) {
         new Date(then).getUTCMonth() >= 3 && new Date(then).getUTCMonth() < 10 ? 1 : 0
       ];
     if (edges) then = Math.max(at + 1, near(then, zone, pick([0, 4])));
-    // A log stands in the order of its moments: a clock that was set back puts a later answer before an earlier one.
+    // A log stands in the order of its moments: a clock that was set back puts a later answer
+    // before an earlier one.
     at = then;
   }
   return rows;
@@ -95,7 +99,8 @@ const event = (moment, kind, fields, zone = ZONE) => ({
 });
 const grade = (moment, of, value, zone) => event(moment, "grade", { card: of, grade: value }, zone);
 
-// Undo, bury, settings, a retired card, events of one millisecond, and a clock set back between two answers.
+// Undo, bury, settings, a retired card, events of one millisecond, and a clock set back between two
+// answers.
 function logs() {
   const missed = grade(at(0, 0, 5), "cost", 1),
     buried = event(at(0, 0, 7), "bury", { card: "batch" }),

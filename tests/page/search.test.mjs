@@ -1,4 +1,5 @@
-// The search: its words, its packed index against MiniSearch's own, its ranking, its marks.  node --test tests/page/search.test.mjs
+// The search: its words, its packed index against MiniSearch's own, its ranking, its marks.  node
+// --test tests/page/search.test.mjs
 import assert from "node:assert/strict";
 import test from "node:test";
 import MiniSearch from "minisearch";

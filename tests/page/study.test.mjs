@@ -103,7 +103,8 @@ test("no more new cards a day than wanted, in the book's order, from the chosen 
     settings = { retention: 0.9, new_per_day: 2, chapters: [] };
   assert.deepEqual(queue(NOON, 0, cards, states, settings).fresh, ["c0", "c1"]);
   states.set("c0", next(undefined, { at: NOON, zone: 0, grade: 1 }));
-  assert.deepEqual(queue(NOON, 0, cards, states, settings).order, ["c1", "c0"]); // the missed one at the end, before its ten minutes
+  // the missed one at the end, before its ten minutes
+  assert.deepEqual(queue(NOON, 0, cards, states, settings).order, ["c1", "c0"]);
   assert.deepEqual(queue(NOON, 0, cards, states, { ...settings, chapters: ["two"] }).fresh, ["c3"]);
   assert.deepEqual(queue(NOON + DAY, 0, cards, states, { ...settings, new_per_day: 0 }).order, [
     "c0",

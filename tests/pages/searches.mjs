@@ -1,5 +1,5 @@
-// Answers searches as the page does: node searches.mjs INDEX, with a list of queries as JSON on standard input;
-// writes the addresses of each query's first three results.
+// Answers searches as the page does: node searches.mjs INDEX, with a list of queries as JSON on
+// standard input; writes the addresses of each query's first three results.
 import { readFileSync } from "node:fs";
 import { find, open } from "../../lib/handful/page/search/find.js";
 

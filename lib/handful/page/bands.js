@@ -1,4 +1,5 @@
-// The band that holds for values of symbols, if any, and what it is of or why there is none; as Curve.band_at.
+// The band that holds for values of symbols, if any, and what it is of or why there is none; as
+// Curve.band_at.
 export function bandAt(curve, values) {
   const row = (curve.bands || []).find(
     ({ when }) =>

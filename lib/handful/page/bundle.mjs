@@ -1,7 +1,10 @@
 // Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
-//   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers, live numbers, bar)
-//   study.js                   cards and problems; asked for by pages that have some, once they have been shown
-//   ahead.js                   opens the learner's store; finish.py puts it into the head of the pages that are about it
+//   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers,
+//                              live numbers, bar)
+//   study.js                   cards and problems; asked for by pages that have some, once they
+//                              have been shown
+//   ahead.js                   opens the learner's store; finish.py puts it into the head of the
+//                              pages that are about it
 //   search.js                  the search; asked for by whoever reaches for it
 //   python.js                  cells that run in the page; asked for on a click
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
@@ -87,7 +90,8 @@ for (const [name, contents] of Object.entries(entries)) {
 
 copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
 
-// What the scripts and sheets hold of others goes under its licence, which stands beside them; licences.py adds to it.
+// What the scripts and sheets hold of others goes under its licence, which stands beside them;
+// licences.py adds to it.
 const packages = join(page, "../../../node_modules");
 const notices = [...held].sort().map((name) => {
   const file = readdirSync(join(packages, name)).find((entry) =>

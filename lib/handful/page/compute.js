@@ -1,4 +1,5 @@
-// The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that follow from them.
+// The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that
+// follow from them.
 import { bandAt } from "./bands.js";
 import { capital, describe, lower, plain } from "./describe.js";
 import { called, lacks, rows, store, supplied } from "./scenario.js";
@@ -20,7 +21,8 @@ export function between(a, b, t) {
   return a > 0 && b > 0 ? a * (b / a) ** t : a + (b - a) * t;
 }
 
-// Values of symbols for a state: the scenario's rows, what the explorer holds fixed, and its controls.
+// Values of symbols for a state: the scenario's rows, what the explorer holds fixed, and its
+// controls.
 export class Values {
   constructor(spec) {
     this.spec = spec;
@@ -40,8 +42,9 @@ export class Values {
     this.cache.clear();
   }
 
-  // Values of symbols for the rows that the state, and then a curve of its own, picks; null where the chip lacks the
-  // precision.  On the way from one scenario to the next, in between.  Looked up by a short key: this runs in frames.
+  // Values of symbols for the rows that the state, and then a curve of its own, picks; null where
+  // the chip lacks the precision.  On the way from one scenario to the next, in between.  Looked up
+  // by a short key: this runs in frames.
   base(state, own) {
     const key = `${state.hardware}|${state.model}|${state.precision}|${own ? JSON.stringify(own) : ""}`;
     let base = this.cache.get(key);
@@ -138,7 +141,8 @@ export class Model extends Values {
     return this.dotted;
   }
 
-  // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be computed.
+  // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be
+  // computed.
   evaluate(state) {
     const cursor = state[this.spec.x.name],
       shared = this.values(state);
@@ -268,7 +272,8 @@ export class Model extends Values {
   }
 }
 
-// The ends of an axis that show these arrays.  A log axis leaves out what lies far below the leading curves.
+// The ends of an axis that show these arrays.  A log axis leaves out what lies far below the
+// leading curves.
 export function extent(arrays, leading, log, low, high) {
   let a = Infinity,
     b = -Infinity,

@@ -1,5 +1,6 @@
-// A model's config.json, as Hugging Face writes it, into the fields of own.js.  What is inferred, left out or unknown is
-// said in `notes`: a key that may add weights and is not counted is never passed over.
+// A model's config.json, as Hugging Face writes it, into the fields of own.js.  What is inferred,
+// left out or unknown is said in `notes`: a key that may add weights and is not counted is never
+// passed over.
 
 // [family of model types, what it means for the shape].  Later entries win.
 const TYPES = [
@@ -281,7 +282,8 @@ function windows(config, type, given, notes) {
 function feedForward(config, given, width, wide, notes) {
   const first = count(config.first_k_dense_replace);
   if (given.routed_experts > 1) {
-    if (given.expert_dim === undefined) given.expert_dim = width; // the one width is the experts' own
+    // the one width is the experts' own
+    if (given.expert_dim === undefined) given.expert_dim = width;
     given.active_experts ??= 1;
     const size =
       count(config.shared_expert_intermediate_size) ?? count(config.shared_intermediate_size);

@@ -17,7 +17,8 @@ export const h = (tag, attributes, ...children) =>
 export const s = (tag, attributes, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
-// Writing an attribute or a text costs even when it changes nothing; in a frame, most change nothing.
+// Writing an attribute or a text costs even when it changes nothing; in a frame, most change
+// nothing.
 export function put(node, name, value) {
   const text = String(value),
     seen = (node.seen ||= {});
@@ -77,8 +78,9 @@ export function textWidth(text, font) {
   return width;
 }
 
-// Calls `take(width)` once the host has a width, before it is painted, and whenever that changes; returns how to stop it.
-// To ask at once would lay out what is far from the screen, and to ask in a frame would lay it out twice.
+// Calls `take(width)` once the host has a width, before it is painted, and whenever that changes;
+// returns how to stop it. To ask at once would lay out what is far from the screen, and to ask in a
+// frame would lay it out twice.
 const unseen = new Map();
 export function watchWidth(host, take) {
   let known = 0;

@@ -1,5 +1,6 @@
-// Runs in any browser, before anything is painted: the one script that a page waits for (finish.py puts it in place of
-// the theme's).  Light or dark, as the reader has chosen or as their system has it:
+// Runs in any browser, before anything is painted: the one script that a page waits for (finish.py
+// puts it in place of the theme's).  Light or dark, as the reader has chosen or as their system has
+// it:
 (function () {
   var root = document.documentElement,
     mode = null;
@@ -20,8 +21,8 @@
   );
 })();
 
-// If the page's own script has not come up when everything is loaded, because it is missing or newer than the browser,
-// the page says so.
+// If the page's own script has not come up when everything is loaded, because it is missing or
+// newer than the browser, the page says so.
 addEventListener("load", function () {
   var root = document.documentElement,
     main = document.querySelector("article.bd-article") || document.querySelector("main");

@@ -1,4 +1,5 @@
-// An explorer on the page, mount(host, spec), and in a notebook, default.render({ model, el }) for anywidget.
+// An explorer on the page, mount(host, spec), and in a notebook, default.render({ model, el }) for
+// anywidget.
 import "./explorer.css";
 import { Model, between, extent } from "./compute.js";
 import { makeControl } from "./controls.js";
@@ -96,7 +97,7 @@ class Explorer {
     this.set(state, { glide: true, replace: true });
   }
 
-  // Markup ------------------------------------------------------------------------------------------------------
+  // Markup ----------------------------------------------------------------------------------------
 
   build() {
     const { spec, id } = this;
@@ -168,7 +169,8 @@ class Explorer {
     root.setAttribute("aria-labelledby", `${id}-title`);
     root.setAttribute("aria-describedby", `${id}-words`);
     this.root = root;
-    // The words are spoken where the reader is at work, and not by every plot that follows the page's scenario.
+    // The words are spoken where the reader is at work, and not by every plot that follows the
+    // page's scenario.
     root.addEventListener("focusin", () => put(this.words, "aria-live", "polite"));
     root.addEventListener("focusout", () => put(this.words, "aria-live", "off"));
     this.host.replaceChildren(root);
@@ -216,14 +218,15 @@ class Explorer {
     };
   }
 
-  // One notice: what was wrong with the address, until reset, and what cannot be computed, while it cannot.
+  // One notice: what was wrong with the address, until reset, and what cannot be computed, while it
+  // cannot.
   tell() {
     const problems = [...this.complaints, this.problem].filter(Boolean);
     this.notice.hidden = !problems.length;
     this.notice.textContent = problems.join(" ");
   }
 
-  // State -------------------------------------------------------------------------------------------------------
+  // State -----------------------------------------------------------------------------------------
 
   set(patch, { glide = false, done = true, replace = false } = {}) {
     this.state = replace ? { ...patch } : { ...this.state, ...patch };
@@ -302,7 +305,7 @@ class Explorer {
     }, 1800);
   }
 
-  // Frames ------------------------------------------------------------------------------------------------------
+  // Frames ----------------------------------------------------------------------------------------
 
   request() {
     this.ticket ||= requestAnimationFrame((time) => {
@@ -550,7 +553,8 @@ class Explorer {
     if (rows !== this.fixedFor) this.fix(rows);
   }
 
-  // The block of values keeps its height while they change, so that a frame lays out the block and not the page.
+  // The block of values keeps its height while they change, so that a frame lays out the block and
+  // not the page.
   fix(rows) {
     const { values } = this;
     this.fixedFor = rows;
@@ -647,7 +651,8 @@ class Explorer {
   }
 }
 
-// anywidget: the spec and each entry of the state are traits; ipywidgets drive those named in `driven`.
+// anywidget: the spec and each entry of the state are traits; ipywidgets drive those named in
+// `driven`.
 function render({ model, el }) {
   const spec = model.get("spec"),
     trait = (name) => name.replaceAll("-", "_"),

@@ -1,7 +1,8 @@
 // One style sheet for the whole site: node gather.mjs, with the job as JSON on standard input.
 //   root       the site's folder
 //   sheets     its style sheets, in the order in which pages load them
-//   foreign    those of them that are the theme's: rules that match nothing on any page are left out
+//   foreign    those of them that are the theme's: rules that match nothing on any page are left
+//              out
 // Writes _static/site.css, with what it refers to in _static/files.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +17,8 @@ const loads = (suffix) =>
     .filter((name) => name.endsWith(suffix))
     .map((name) => ({ raw: readFileSync(join(root, name), "utf8"), extension: "html" }));
 
-// Every word of every page and script counts as a name in use, so that what a script adds is kept as well.
+// Every word of every page and script counts as a name in use, so that what a script adds is kept
+// as well.
 const purged = await new PurgeCSS().purge({
   content: [...loads(".html"), ...loads(".js")],
   css: foreign.map((name) => ({ raw: readFileSync(join(root, name), "utf8") })),

@@ -1,12 +1,14 @@
-// What stands round the text: menus, colours, the page's contents, downloads, copies.  The markup is the theme's; its own
-// scripts, with Bootstrap a hundred kilobytes, lay the whole page out at the start and after every move of a slider.
+// What stands round the text: menus, colours, the page's contents, downloads, copies.  The markup
+// is the theme's; its own scripts, with Bootstrap a hundred kilobytes, lay the whole page out at
+// the start and after every move of a slider.
 import { h } from "./dom.js";
 
 const WIDE = matchMedia("(min-width: 992px)"),
   DARK = matchMedia("(prefers-color-scheme: dark)");
 const all = (rule, root = document) => [...root.querySelectorAll(rule)];
 
-// Light, dark, or as the system has it.  After "as the system" the next is the one that differs from it.
+// Light, dark, or as the system has it.  After "as the system" the next is the one that differs
+// from it.
 const root = document.documentElement;
 function colour(mode) {
   root.dataset.mode = mode;
@@ -59,7 +61,8 @@ function menu(name, folds) {
   });
 }
 
-// The page's contents show where the reader is: the last heading that came into the upper third, or the one chosen.
+// The page's contents show where the reader is: the last heading that came into the upper third, or
+// the one chosen.
 function follow(nav) {
   const links = new Map(
     all('a[href^="#"]', nav).map((link) => {
@@ -94,14 +97,16 @@ function follow(nav) {
   const watcher = new IntersectionObserver(
     (entries) => {
       const last = entries.filter((entry) => entry.isIntersecting).pop();
-      if (last && performance.now() > chosen + 1000) show(links.get(last.target)); // the way to what was chosen leads past others
+      // the way to what was chosen leads past others
+      if (last && performance.now() > chosen + 1000) show(links.get(last.target));
     },
     { rootMargin: "0px 0px -70% 0px" },
   );
   for (const heading of links.keys()) watcher.observe(heading);
 }
 
-// The menu stands where it stood on the page before; on the first one, so that this page's line is in sight.
+// The menu stands where it stood on the page before; on the first one, so that this page's line is
+// in sight.
 function keepPlace(side) {
   const PLACE = "sidebar-scroll-top",
     here = all(".active > a", side).pop();
@@ -111,7 +116,8 @@ function keepPlace(side) {
   } catch {
     return;
   }
-  let place = Number(before); // known from its scrolling: to ask when the page is left would lay it out once more
+  // known from its scrolling: to ask when the page is left would lay it out once more
+  let place = Number(before);
   side.addEventListener(
     "scroll",
     () => {
@@ -136,8 +142,9 @@ function keepPlace(side) {
   watcher.observe(here);
 }
 
-// Text that has not been on the screen yet has an estimated height only (content-visibility), and plots grow when they
-// come near: who jumps to a place is kept at it until it stands still, or until they move on by themselves.
+// Text that has not been on the screen yet has an estimated height only (content-visibility), and
+// plots grow when they come near: who jumps to a place is kept at it until it stands still, or
+// until they move on by themselves.
 function arrive() {
   const place =
     location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -14,7 +14,8 @@ export function wrap(text, width, font) {
   return lines;
 }
 
-// In the right margin, at the height where each curve leaves the plot, moved apart where they would touch.
+// In the right margin, at the height where each curve leaves the plot, moved apart where they would
+// touch.
 export function marginLabels(plot, series) {
   const { top, bottom, right } = plot.box,
     spots = [];
@@ -156,7 +157,8 @@ export function insideLabels(plot, series, all = series) {
   return spots;
 }
 
-// Names of dots, right, left, above or below; one that finds no free place stays unnamed (the table has it).
+// Names of dots, right, left, above or below; one that finds no free place stays unnamed (the table
+// has it).
 export function placeDots(plot, dots) {
   const { left, right, top, bottom } = plot.box,
     boxes = plot.taken,

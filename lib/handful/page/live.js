@@ -1,9 +1,13 @@
-// Live numbers: <span class="live" data-live="KEY"> follows the scenario, and opens to show where it comes from.
+// Live numbers: <span class="live" data-live="KEY"> follows the scenario, and opens to show where
+// it comes from.
 //
 // Beside them one block of JSON:
-//   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit}], conventions, source}},
-//    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits, values: {build-time values}}}}
-// What is typeset comes from a file for all pages, named in the block's data-boxes and fetched when the first box opens:
+//   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit}],
+//                        conventions, source}},
+//    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits,
+//                      values: {build-time values}}}}
+// What is typeset comes from a file for all pages, named in the block's data-boxes and fetched when
+// the first box opens:
 // {"formulas": {NAME: html}, "letters": {NAME: html}}.
 import { lower } from "./describe.js";
 import { h, put } from "./dom.js";
@@ -92,8 +96,9 @@ export function mountLive(root = document) {
   return take;
 }
 
-// <span class="follows-NAME">: what stands in it follows the explorer of that name, cursor and controls.  A live number
-// takes over the symbols that its author set, a given one shows the cursor.
+// <span class="follows-NAME">: what stands in it follows the explorer of that name, cursor and
+// controls.  A live number takes over the symbols that its author set, a given one shows the
+// cursor.
 function followPlots(root, numbers, write) {
   const groups = [...root.querySelectorAll('[class^="follows-"]')].map((group) => ({
     name: group.className.slice(8),
@@ -266,7 +271,8 @@ function card(span, number, formulas, result) {
   return box;
 }
 
-// Letter, name and value of each input; those that stand at one or nothing, as in a plain case, are left out.
+// Letter, name and value of each input; those that stand at one or nothing, as in a plain case, are
+// left out.
 function inputs(formula, { values, symbols }) {
   const rows = formula.inputs.filter(
     ({ name }) =>

@@ -1,6 +1,8 @@
-// A reader's own model and chip: which fields describe them, what these may hold, and how they travel in an address.
+// A reader's own model and chip: which fields describe them, what these may hold, and how they
+// travel in an address.
 //
-//   yours.model=name-My+model*layers-80*d_model-8192*…       every field that differs from a plain shape's
+//   yours.model=name-My+model*layers-80*d_model-8192*…       every field that differs from
+//                                                            a plain shape's
 //   yours.hardware=bf16-989000000000000*memory_bandwidth-…   SI units
 //
 // A definition is an object of checked values; rowOf makes a row of the scenario bar of it.
@@ -9,8 +11,8 @@ import { DEFAULTS, modelRow, shape, totalParameters } from "./shapes.js";
 export const OWN = "yours";
 const LARGEST = 1e15; // parameters: far below 2^53, so that counts are exact
 
-// [name, words, group, limits]: a whole number unless `type` says otherwise; `scale` is the unit that a reader types in,
-// `blank` what an empty field stands for.
+// [name, words, group, limits]: a whole number unless `type` says otherwise; `scale` is the unit
+// that a reader types in, `blank` what an empty field stands for.
 const field = (name, label, group, rest = {}) => ({
   name,
   label,
@@ -250,7 +252,8 @@ function contradictions(s) {
   return found;
 }
 
-// What one part of a definition makes meaningless falls back, so that equal models have equal definitions.
+// What one part of a definition makes meaningless falls back, so that equal models have equal
+// definitions.
 function settled(kind, values) {
   if (kind !== "model") return values;
   if (values.kv_lora_rank)

@@ -1,4 +1,5 @@
-// Scales and path data for a frame: plain loops over typed arrays, because this is where a frame's time goes.
+// Scales and path data for a frame: plain loops over typed arrays, because this is where a frame's
+// time goes.
 
 // A function from value to pixel, with `invert`, and `all` for a whole array.
 export function scale([d0, d1], [r0, r1], log) {
@@ -18,11 +19,13 @@ export function scale([d0, d1], [r0, r1], log) {
   });
 }
 
-const FAR = 3000; // pixels: what lies further out is pulled near, so that no path holds twenty digits
+// pixels: what lies further out is pulled near, so that no path holds twenty digits
+const FAR = 3000;
 const tenth = (v) => Math.round((v > FAR ? FAR : v < -FAR ? -FAR : v) * 10) / 10;
 
-// Points of a run between which straight lines pass within a tenth of a pixel of all others: from the last one kept, the
-// slopes that still meet all since then narrow to nothing.  Where x does not grow, every point is kept.
+// Points of a run between which straight lines pass within a tenth of a pixel of all others: from
+// the last one kept, the slopes that still meet all since then narrow to nothing.  Where x does not
+// grow, every point is kept.
 const NEAR = 0.1;
 function kept(X, Y, from, to) {
   const out = [from];

@@ -1,5 +1,5 @@
-// The line chart: axes, curves, bands, areas, marks, dots, and a cursor that mouse, touch and keys move.
-// Elements are made once; a frame only writes what changed.
+// The line chart: axes, curves, bands, areas, marks, dots, and a cursor that mouse, touch and keys
+// move. Elements are made once; a frame only writes what changed.
 import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
 import { Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
@@ -59,7 +59,8 @@ export class Plot {
     this.xTitle = s("text", { class: "ex-axis-title", "text-anchor": "end" });
     this.cursor = this.makeCursor(cursorLabel);
     this.surface = s("rect", { class: "ex-surface", "data-part": "surface" });
-    // What is drawn is said by the words under it and by the table; of the drawing itself only the cursor speaks.
+    // What is drawn is said by the words under it and by the table; of the drawing itself only the
+    // cursor speaks.
     for (const drawn of [
       this.grid,
       this.markLayer,
@@ -213,7 +214,8 @@ export class Plot {
     });
   }
 
-  // Pixel to cursor value: along x, or, where the plot is parametric, the swept value whose point is nearest.
+  // Pixel to cursor value: along x, or, where the plot is parametric, the swept value whose point
+  // is nearest.
   valueAt(px) {
     const { cursor } = this.last;
     if (!cursor.trace) return this.sx.invert(Math.min(Math.max(px, this.box.left), this.box.right));
@@ -229,9 +231,11 @@ export class Plot {
     return cursor.grid[best];
   }
 
-  // frame: { key, x: {domain, log, unit, title}, y: {…}, series: [{id, label, index, role, xs, ys, base, band, areaOnly}],
+  // frame: { key, x: {domain, log, unit, title}, y: {…},
+  //          series: [{id, label, index, role, xs, ys, base, band, cursor}],
   //          marks: [{axis, value, text, band}], dots: [{label, x, y}],
-  //          cursor: {x, points: [{index, x, y}], text, min, max, now, valueText, step, trace, grid} }
+  //          cursor: {x, points: [{index, x, y}], text, min, max, now, valueText, step, trace,
+  //                   grid} }
   draw(frame) {
     this.last = frame;
     const { now, min, max, valueText } = frame.cursor || {};
@@ -265,7 +269,8 @@ export class Plot {
     this.yTicks = unitTicks(y, rows).map((value) => ({ value, text: formatTick(value, y.unit) }));
     const widest = Math.max(...this.yTicks.map((t) => textWidth(t.text, this.font)), 20);
     const left = Math.ceil((widest + 10) / 8) * 8;
-    // Labels stand beside the curves' ends where there is room for them, and on the curves where there is not.
+    // Labels stand beside the curves' ends where there is room for them, and on the curves where
+    // there is not.
     this.beside = !this.narrow && frame.labels !== "inside";
     const right = this.beside ? 148 : 20;
     this.box = { left, right: this.width - right, top: 34, bottom: this.height - 50 };
@@ -408,7 +413,8 @@ export class Plot {
       : { text: key, width: textWidth(key, this.font) };
   }
 
-  // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves and dots cross them least.
+  // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves
+  // and dots cross them least.
   besideRule(at, upright, width, series, spots) {
     const { left, right, top, bottom } = this.box,
       places = [];

@@ -1,7 +1,8 @@
-// What of the theme's faults follows the page's state: mend.py mends the rest when the book is built.
+// What of the theme's faults follows the page's state: mend.py mends the rest when the book is
+// built.
 
-// Tables and formulas that may be wider than the screen.  A box that scrolls is a stop of the Tab key, for Safari has
-// no other way to scroll it by keys; one that does not is none.
+// Tables and formulas that may be wider than the screen.  A box that scrolls is a stop of the Tab
+// key, for Safari has no other way to scroll it by keys; one that does not is none.
 const WIDE =
   ".highlight > pre, .pst-scrollable-table-container, .ex-table, .explorer-data, .plain-table, .notation, .math-block > .math, .derivation .math, span.math > .katex, .problem-gantt, .study-plot";
 
@@ -18,7 +19,8 @@ function scrolls(box) {
 function watchWide() {
   // It calls after a layout that comes anyway, and again when a box's size changes.
   const watcher = new ResizeObserver((entries) => {
-    const found = entries.map(({ target }) => [target, scrolls(target)]); // first look at all, then write
+    // first look at all, then write
+    const found = entries.map(({ target }) => [target, scrolls(target)]);
     for (const [box, wide] of found) {
       if (wide === box.hasAttribute("tabindex")) continue;
       if (wide) box.tabIndex = 0;
@@ -39,7 +41,8 @@ export function mendReach() {
   const root = document.documentElement,
     take = watchWide();
   take(document);
-  document.addEventListener("toggle", (event) => take(event.target), true); // unfolded answers and tables
+  // unfolded answers and tables
+  document.addEventListener("toggle", (event) => take(event.target), true);
   const name = () => {
     for (const button of document.querySelectorAll(".theme-switch-button"))
       button.setAttribute("aria-label", `Colours: ${MODES[root.dataset.mode] || MODES.auto}`);

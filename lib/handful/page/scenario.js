@@ -33,7 +33,8 @@ export function lacks(hardware, precision) {
 
 export const offers = (hardware) => rows.precision.filter((p) => !lacks(hardware, p.name));
 
-// A layer's latency as scenario.py has it: starting its kernels, and sending what it sends, to experts and back or in two sums.
+// A layer's latency as scenario.py has it: starting its kernels, and sending what it sends, to
+// experts and back or in two sums.
 const NODE = 8;
 function layerLatency(known) {
   const exchange =
@@ -46,12 +47,14 @@ function layerLatency(known) {
   );
 }
 
-// Symbol name → value.  A price that nobody has published stays absent, and formulas that want it say so.
+// Symbol name → value.  A price that nobody has published stays absent, and formulas that want it
+// say so.
 export function valuesOf(choice) {
   const chip = row("hardware", choice.hardware),
     model = row("model", choice.model),
     form = row("precision", choice.precision);
-  // What a decode step takes for granted (one new token a sequence) stands in the rows too, if they have it.
+  // What a decode step takes for granted (one new token a sequence) stands in the rows too, if they
+  // have it.
   const values = {
     tokens_per_step: 1,
     ...rows.constants,
@@ -165,7 +168,8 @@ class Store {
     this.listeners = new Set();
     this.own = {}; // the reader's model and chip, as own.js defines them
     this.earlier = {}; // what an address put aside
-    this.version = 0; // grows at every change: the same choice may stand for another model of the reader's
+    // grows at every change: the same choice may stand for another model of the reader's
+    this.version = 0;
   }
 
   // From the address if it names a scenario, else from the reader's last visit.
@@ -186,7 +190,8 @@ class Store {
     this.problems.unshift(...strange);
   }
 
-  // The reader's own rows: kept ones, then those of the address, which put a different kept one aside.
+  // The reader's own rows: kept ones, then those of the address, which put a different kept one
+  // aside.
   loadOwn(search) {
     const query = new URLSearchParams(search),
       problems = [];
@@ -240,7 +245,8 @@ class Store {
     this.keep(OWN_KEY, { ...this.own, earlier: this.earlier });
   }
 
-  // The reader's own model or chip, from a checked definition, becomes the page's choice; none forgets it.
+  // The reader's own model or chip, from a checked definition, becomes the page's choice; none
+  // forgets it.
   define(kind, definition) {
     const before = this.choice;
     if (definition) this.own[kind] = definition;

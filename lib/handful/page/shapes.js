@@ -1,6 +1,7 @@
-// Parameter counts, cache and attention arithmetic from a model's shape: the twin of handful/shapes.py, field by field.
-// Counts are whole numbers below 2^53, so both languages give the same digits (own.js refuses larger shapes).
-// Compressed attention, whose weights no shape lists, is Python's alone.
+// Parameter counts, cache and attention arithmetic from a model's shape: the twin of
+// handful/shapes.py, field by field. Counts are whole numbers below 2^53, so both languages give
+// the same digits (own.js refuses larger shapes). Compressed attention, whose weights no shape
+// lists, is Python's alone.
 
 export const DEFAULTS = {
   max_context: 0,
@@ -109,7 +110,8 @@ export const kvElementsPerToken = (s) =>
   s.kv_lora_rank ? fullLayers(s) * (s.kv_lora_rank + s.rope_dim) : kvElements(s, fullLayers(s));
 export const kvWindowElements = (s) => kvElements(s, windowedLayers(s)) * s.window_tokens;
 
-// Latent attention has two forms: absorbed, in which decoding runs, and plain, in which prefill and training run.
+// Latent attention has two forms: absorbed, in which decoding runs, and plain, in which prefill and
+// training run.
 export const attentionFlopsPerPair = (s) =>
   s.kv_lora_rank
     ? 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * fullLayers(s)

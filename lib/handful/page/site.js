@@ -1,4 +1,5 @@
-// What a page of the book starts: the scenario bar, live numbers, and its explorers, each when it comes near.
+// What a page of the book starts: the scenario bar, live numbers, and its explorers, each when it
+// comes near.
 import "./site.css";
 import "./cards.css";
 import "./study.css";
@@ -57,7 +58,8 @@ function pin(bar) {
     bar.style.setProperty("--bar-top", `${above}px`);
     root.style.scrollPaddingTop = `${above + Math.min(bar.offsetHeight, 90) + 12}px`;
   };
-  // The watcher calls at once, after the layout that comes anyway: asking for a size here would force one more.
+  // The watcher calls at once, after the layout that comes anyway: asking for a size here would
+  // force one more.
   const watcher = new ResizeObserver(place);
   watcher.observe(bar);
   if (header) watcher.observe(header);
@@ -94,7 +96,8 @@ function fill() {
     ),
   );
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
-  // The text shows the default scenario's numbers already; any other scenario's come before the first paint.
+  // The text shows the default scenario's numbers already; any other scenario's come before the
+  // first paint.
   if (store.isDefault)
     idle(
       () => {
@@ -103,7 +106,8 @@ function fill() {
       { timeout: 1500 },
     );
   else takeIn = mountLive(document);
-  // What is near the screen is built first; the rest while the reader reads, and at once when it comes near.
+  // What is near the screen is built first; the rest while the reader reads, and at once when it
+  // comes near.
   const later = [...figures];
   const next = () => {
     const figure = later.shift();
@@ -167,15 +171,16 @@ function study() {
 }
 
 store.load(location.search, memory());
-// Review and Progress are large and read from the learner's store: ahead.js, in the page's head, has begun to open it.
+// Review and Progress are large and read from the learner's store: ahead.js, in the page's head,
+// has begun to open it.
 if (window.studyOpening)
   fetchStudy()
     .then(({ open }) => open(window.studyOpening))
     .catch(() => {}); // study() says so
 if (document.readyState === "loading") {
   addEventListener("DOMContentLoaded", fill);
-  // This module does not wait for the text: where no address is to be checked against the page's explorers, the
-  // bar stands as soon as there is something to stand above.
+  // This module does not wait for the text: where no address is to be checked against the page's
+  // explorers, the bar stands as soon as there is something to stand above.
   const early = new MutationObserver(() => {
     if (!document.querySelector("article.bd-article > *")) return;
     early.disconnect();

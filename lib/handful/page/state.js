@@ -1,8 +1,8 @@
 // The state of explorers in the page's address.
 //
 //   ?hardware=H100+SXM&model=…&precision=fp8&context=32768    the page's scenario (scenario.js)
-//   &e.latency.context=100000&e.latency.batch=2000            explorer "latency": a control, and its cursor
-//   #explorer-latency                                         and where to scroll to
+//   &e.latency.context=100000&e.latency.batch=2000            explorer "latency": a control, and
+//   its cursor #explorer-latency                                         and where to scroll to
 //
 // Whatever does not fit is named in one sentence; the declared value is shown instead.
 import { formatValue } from "./units.js";
@@ -39,7 +39,8 @@ function parse(text, entry) {
   return number(text, entry);
 }
 
-// Everything of an explorer that can be set: its controls, and the cursor under the swept symbol's name.
+// Everything of an explorer that can be set: its controls, and the cursor under the swept symbol's
+// name.
 export function entries(spec) {
   const cursor = spec.x ? [{ ...spec.x, label: spec.x.title, type: "log", value: spec.x.at }] : [];
   return [...spec.controls, ...cursor];

@@ -1,4 +1,5 @@
-// Expression trees (handful/tree.py) made into functions, without eval: a Content-Security-Policy can forbid it.
+// Expression trees (handful/tree.py) made into functions, without eval: a Content-Security-Policy
+// can forbid it.
 
 // Without a prototype: a tree that names "constructor" must not find one.
 const table = (entries) => Object.assign(Object.create(null), entries);
@@ -54,8 +55,9 @@ export function compile(tree) {
   return (values) => rest.reduce((sum, next) => two(sum, next(values)), first(values));
 }
 
-// compileSweep(tree, name, n)(values, xs) → Float64Array of n results, the same array at every call.
-// What does not hold the swept symbol is computed once a call; what does owns its buffer, so a frame allocates nothing.
+// compileSweep(tree, name, n)(values, xs) → Float64Array of n results, the same array at every
+// call. What does not hold the swept symbol is computed once a call; what does owns its buffer, so
+// a frame allocates nothing.
 export function compileSweep(tree, name, n) {
   const run = sweepNode(tree, name, n),
     out = new Float64Array(n);

@@ -1,17 +1,20 @@
-// Typesets every formula of the site in one process: reads [{tex, display}] from standard input, writes
-// [{html}] or [{error}] in the same order.  The reader's browser gets HTML and MathML, and no maths engine.
+// Typesets every formula of the site in one process: reads [{tex, display}] from standard input,
+// writes [{html}] or [{error}] in the same order.  The reader's browser gets HTML and MathML, and
+// no maths engine.
 import { readFileSync } from "node:fs";
 import katex from "katex";
 
 const options = {
   output: "htmlAndMathml",
   throwOnError: true,
-  // Letters such as "€" or "°" in text are fine; whatever else KaTeX merely tolerates is a mistake of ours.
+  // Letters such as "€" or "°" in text are fine; whatever else KaTeX merely tolerates is a mistake
+  // of ours.
   strict: (code) =>
     code === "unicodeTextInMathMode" || code === "newLineInDisplayMode" ? "ignore" : "error",
 };
 
-// KaTeX gives "R_{\max}" three parts, the last an invisible sign ("apply the function"); MathML allows two.
+// KaTeX gives "R_{\max}" three parts, the last an invisible sign ("apply the function"); MathML
+// allows two.
 const sound = (markup) =>
   markup.replace(/<mo>\u2061<\/mo>(?=<\/m(?:sub|sup|subsup|under|over|underover)>)/g, "");
 

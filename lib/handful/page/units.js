@@ -1,5 +1,6 @@
 // Numbers as a reader wants them; the twin of units.py, same text to the character.
-// Rounding works on decimal digits (toExponential rounds half up, as units.py does), never on a scaled float.
+// Rounding works on decimal digits (toExponential rounds half up, as units.py does), never on a
+// scaled float.
 
 const NBSP = "\u00a0",
   MINUS = "\u2212";
@@ -200,7 +201,8 @@ const FINE_TIMES = [...TIMES, ...powers(3, -12, 2), 300, 1800, 28800, ...powers(
   (a, b) => a - b,
 );
 
-// The round times from low to high, in seconds: decades of seconds, 10 min, 2 h, then decades of days.
+// The round times from low to high, in seconds: decades of seconds, 10 min, 2 h, then decades of
+// days.
 export const roundTimes = (low, high, fine = false) =>
   (fine ? FINE_TIMES : TIMES).filter((time) => low <= time && time <= high);
 

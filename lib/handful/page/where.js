@@ -1,6 +1,7 @@
-// Sentences that are true for some scenarios only: <div class="where" data-where='{"not": …, "all": [[">", LEFT, RIGHT]]}'>.
-// A side is a number or {tree, set, values}; conditions.py writes them.  What does not hold is hidden; where a value is
-// missing (a price, wires) a comparison does not hold.  With the class with-next, what follows goes along.
+// Sentences that are true for some scenarios only: <div class="where" data-where='{"not": …, "all":
+// [[">", LEFT, RIGHT]]}'>. A side is a number or {tree, set, values}; conditions.py writes them.
+// What does not hold is hidden; where a value is missing (a price, wires) a comparison does not
+// hold.  With the class with-next, what follows goes along.
 import { lacks, store } from "./scenario.js";
 import { compile } from "./tree.js";
 

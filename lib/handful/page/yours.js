@@ -1,5 +1,5 @@
-// The form for a reader's own model and chip.  What is typed is checked as it is typed; whatever adds up becomes the
-// page's scenario, and with it the book's.
+// The form for a reader's own model and chip.  What is typed is checked as it is typed; whatever
+// adds up becomes the page's scenario, and with it the book's.
 import "./yours.css";
 import { readConfig } from "./config.js";
 import { h } from "./dom.js";
@@ -27,7 +27,8 @@ const NOUN = { model: "model", hardware: "chip" };
 const plain = (value) => value.toLocaleString("en");
 const percent = (share) => formatValue(share, "%", 2);
 
-// “70,553,706,496”, “671e9”, “70.6B”, “1.03 T” → a number; anything else stays text, and check says why it will not do.
+// “70,553,706,496”, “671e9”, “70.6B”, “1.03 T” → a number; anything else stays text, and check says
+// why it will not do.
 const SUFFIX = { k: 1e3, m: 1e6, b: 1e9, bn: 1e9, t: 1e12 };
 export function readNumber(text, scale = 1) {
   const found = /^([\d.,_\s']*\d\.?(?:e[+-]?\d+)?)\s*(k|m|bn?|t)?$/i.exec(text.trim());

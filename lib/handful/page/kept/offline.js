@@ -1,10 +1,12 @@
-// The page's side of the book with no network: when its worker (sw.js) is asked to start, the line that offers a new edition,
-// and the place where a reader keeps the whole book or removes it.
+// The page's side of the book with no network: when its worker (sw.js) is asked to start, the line
+// that offers a new edition, and the place where a reader keeps the whole book or removes it.
 //
-// What is polite: a published book keeps what its reader has opened, and the files that all pages share, once a page has been
-// read for a while; that is little more than was fetched for reading anyway.  The whole of it is fetched when somebody asks:
-// by the button, or by installing the book.  With Save-Data or a slow line nothing happens unasked, and neither does it on a
-// reader's own machine (make serve), where there is no network to do without and a rebuilt book should show at once.
+// What is polite: a published book keeps what its reader has opened, and the files that all pages
+// share, once a page has been read for a while; that is little more than was fetched for reading
+// anyway.  The whole of it is fetched when somebody asks: by the button, or by installing the book.
+// With Save-Data or a slow line nothing happens unasked, and neither does it on a reader's own
+// machine (make serve), where there is no network to do without and a rebuilt book should show at
+// once.
 import "./lines.css";
 import { h, put } from "../dom.js";
 
@@ -36,7 +38,8 @@ const ownMachine = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.h
 
 async function find() {
   const found = await navigator.serviceWorker.getRegistration(ROOT.href);
-  return found?.scope === ROOT.href ? found : null; // another site's worker may stand above this folder
+  // another site's worker may stand above this folder
+  return found?.scope === ROOT.href ? found : null;
 }
 
 function ask(worker, message, patience = 120_000) {
@@ -48,7 +51,8 @@ function ask(worker, message, patience = 120_000) {
   });
 }
 
-// Registered and in use; fails where the browser refuses, the host has no such file, or there is no room.
+// Registered and in use; fails where the browser refuses, the host has no such file, or there is no
+// room.
 async function start() {
   const registration = await navigator.serviceWorker.register(new URL("sw.js", ROOT));
   attend(registration);
@@ -64,7 +68,7 @@ async function start() {
   return registration;
 }
 
-// --- a new edition -------------------------------------------------------------------------------------------------------
+// --- a new edition -------------------------------------------------------------------------------
 
 let attended = null,
   asked = false,
@@ -85,7 +89,8 @@ function attend(registration) {
     looked = Date.now();
     registration.update().catch(() => {}); // no network: at the next visit
   });
-  // This tab has asked for the new edition, or another has: then this one goes on with its own until it is reloaded.
+  // This tab has asked for the new edition, or another has: then this one goes on with its own
+  // until it is reloaded.
   navigator.serviceWorker.addEventListener("controllerchange", () => {
     if (asked) location.reload();
     else say(registration);
@@ -119,7 +124,7 @@ function say(registration) {
   }); // what comes into a status is read out
 }
 
-// --- keeping the whole book ----------------------------------------------------------------------------------------------
+// --- keeping the whole book ----------------------------------------------------------------------
 
 const listeners = new Set(),
   now = { step: "unknown", kept: 0, all: 0, trouble: "" };
@@ -169,7 +174,8 @@ async function keepAll() {
   memory(KEPT_BY.whole);
   tell({ step: "starting", trouble: "" });
   try {
-    navigator.storage?.persist?.().catch(() => {}); // so that the browser does not clear it by itself
+    // so that the browser does not clear it by itself
+    navigator.storage?.persist?.().catch(() => {});
     await whole(await start());
   } catch {
     const there = await fetch(new URL("sw.js", ROOT), { cache: "no-store" }).then(
@@ -182,7 +188,8 @@ async function keepAll() {
 
 async function remove() {
   memory(KEPT_BY.no);
-  while (running) await new Promise((done) => setTimeout(done, 50)); // what is being fetched ends first
+  // what is being fetched ends first
+  while (running) await new Promise((done) => setTimeout(done, 50));
   await (await find())?.unregister();
   for (const name of await caches.keys())
     if (name.startsWith(`handful ${ROOT.pathname} `)) await caches.delete(name);
@@ -233,7 +240,7 @@ function control(host) {
   draw(now);
 }
 
-// --- what every page does ------------------------------------------------------------------------------------------------
+// --- what every page does ------------------------------------------------------------------------
 
 async function begin(registration) {
   attend(registration);

@@ -1,16 +1,21 @@
 // The book with no network: a service worker.  page/offline.py writes one line before this file:
-//   EDITION = { name, core: [names], pages: {name: title}, files: {name: 16 hex digits of the SHA-256 of its content} }
+//   EDITION = { name, core: [names], pages: {name: title},
+//               files: {name: 16 hex digits of the SHA-256 of its content} }
 //
 // A page and all that it loads come from one edition.  Two ways were weighed:
-//   - addresses with ?v=… and whatever edition is active: right only while everybody remembers to stamp everything that a
-//     page may ever ask for, and a host ignores the stamp: it hands out what it has now, under the old address;
-//   - a tab is pinned to the edition that its navigation was answered from, whatever is active later.  That asks nothing of
-//     the pages, and one rule covers all files.  This is what is done here.
-// A pin is written down, since a browser ends an idle worker after half a minute and starts it again without memory.
+//   - addresses with ?v=… and whatever edition is active: right only while everybody remembers to
+//     stamp everything that a page may ever ask for, and a host ignores the stamp: it hands out
+//     what it has now, under the old address;
+//   - a tab is pinned to the edition that its navigation was answered from, whatever is active
+//     later.  That asks nothing of the pages, and one rule covers all files.  This is what is done
+//     here.
+// A pin is written down, since a browser ends an idle worker after half a minute and starts it
+// again without memory.
 //
-// An edition has a cache of its own.  The core (what pages share: scripts, sheets, fonts, the search index) is complete and
-// checked, file by file, before the edition is taken into use; a page is added when it is opened, or with all others when
-// the reader asks for the whole book.  What is not in EDITION.files (PDF, EPUB, notebooks, Pyodide) always comes from the host.
+// An edition has a cache of its own.  The core (what pages share: scripts, sheets, fonts, the
+// search index) is complete and checked, file by file, before the edition is taken into use; a page
+// is added when it is opened, or with all others when the reader asks for the whole book.  What is
+// not in EDITION.files (PDF, EPUB, notebooks, Pyodide) always comes from the host.
 const HOME = new URL("./", self.location),
   MINE = `handful ${HOME.pathname} `,
   PINS = `${MINE}pins`;
@@ -26,7 +31,8 @@ const LIST = key("-edition"),
   pinKey = (client) => key(`-tab?pin=${client}`); // names that no file has
 const held = (edition, name) =>
   caches.match(key(name), { cacheName: MINE + edition, ignoreVary: true }); // makes no cache
-// Added while the page is read; not where the reader has removed everything and a tab is still open.
+// Added while the page is read; not where the reader has removed everything and a tab is still
+// open.
 const add = async (name, answer) => {
   if (await caches.has(MINE + ME)) await (await cacheOf(ME)).put(key(name), answer);
 };
@@ -58,8 +64,9 @@ function kept(answer, body) {
   return new Response(body, { headers });
 }
 
-// A file of this edition from the host, checked.  First as the pages ask for it, so that the browser's own cache serves;
-// then, past every cache on the way, under an address that no older edition had.
+// A file of this edition from the host, checked.  First as the pages ask for it, so that the
+// browser's own cache serves; then, past every cache on the way, under an address that no older
+// edition had.
 async function bring(name) {
   const want = files.get(name);
   for (const [address, cache] of [
@@ -82,7 +89,8 @@ async function each(names, work) {
   );
 }
 
-// Other editions that are here: [name, its list of files or none where its download was not finished].
+// Other editions that are here: [name, its list of files or none where its download was not
+// finished].
 async function others() {
   const names = (await caches.keys()).filter(
     (name) => name.startsWith(MINE) && name !== PINS && name !== MINE + ME,
@@ -95,8 +103,9 @@ async function others() {
   );
 }
 
-// A new edition: its core, and those pages that were kept before.  What did not change is taken from what is here, and a
-// download that broke off goes on where it stopped, since what lies in the cache has been checked.
+// A new edition: its core, and those pages that were kept before.  What did not change is taken
+// from what is here, and a download that broke off goes on where it stopped, since what lies in the
+// cache has been checked.
 async function fill() {
   if (!("resultingClientId" in FetchEvent.prototype))
     throw new Error("This browser does not say which tab a page goes to.");
@@ -136,7 +145,8 @@ function pin(event, edition) {
   );
 }
 
-// Editions that no tab shows go, and the pins of tabs that are gone.  While a newer edition is on its way nothing is touched.
+// Editions that no tab shows go, and the pins of tabs that are gone.  While a newer edition is on
+// its way nothing is touched.
 async function tidy(halves = false) {
   if (registration.waiting || registration.installing) return;
   const pins = await caches.open(PINS),
@@ -273,11 +283,13 @@ self.addEventListener("fetch", (event) => {
     return;
   const name = nameOf(url);
   if (request.mode === "navigate") {
-    // A download that is opened as a page, and whatever else is not of the book's own, is the host's affair.
+    // A download that is opened as a page, and whatever else is not of the book's own, is the
+    // host's affair.
     event.respondWith(page(event, name));
     event.waitUntil(tidy().catch(() => {}));
   } else {
-    if (event.resultingClientId) pin(event, pinOf(event.clientId)); // a worker of the page's goes with the page
+    // a worker of the page's goes with the page
+    if (event.resultingClientId) pin(event, pinOf(event.clientId));
     event.respondWith(part(event, name));
   }
 });

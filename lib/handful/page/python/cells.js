@@ -1,5 +1,5 @@
-// Code cells that can be changed and run in the page.  Python works in a worker: the page stays awake, and a cell that
-// does not end is ended together with its worker.
+// Code cells that can be changed and run in the page.  Python works in a worker: the page stays
+// awake, and a cell that does not end is ended together with its worker.
 const LIMIT = 120; // seconds that a cell may take
 const SILENCE = 180; // seconds without a byte or a word after which loading has failed
 const READY =

@@ -1,4 +1,5 @@
-// A button above the first code cell.  Python, and the script that works it, come on its click and not before.
+// A button above the first code cell.  Python, and the script that works it, come on its click and
+// not before.
 import "./python.css";
 
 export function offerPython() {

@@ -1,4 +1,5 @@
-// Python apart from the page: answers {run, code, earlier} with {outputs}, and tells of its own loading.
+// Python apart from the page: answers {run, code, earlier} with {outputs}, and tells of its own
+// loading.
 import { loadPyodide } from "./pyodide.mjs";
 
 const here = new URL(".", import.meta.url),

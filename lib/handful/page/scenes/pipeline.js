@@ -1,5 +1,6 @@
-// Pipeline schedules, played step by step: the twin of simulate/pipeline.py, in the same order of arithmetic, so that
-// both give the same times to the last bit.  A piece is [kind, stream, stage, micro-batch]; a step is one piece or two.
+// Pipeline schedules, played step by step: the twin of simulate/pipeline.py, in the same order of
+// arithmetic, so that both give the same times to the last bit.  A piece is [kind, stream, stage,
+// micro-batch]; a step is one piece or two.
 const piece = (kind, stream, stage, number) => [kind, stream, stage, number];
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 const straight = (stream, stage) => stage;
@@ -219,7 +220,8 @@ function heldOn(plan, bars, device) {
       else if (kind !== "W") changes.push([end, -1]);
     }
   }
-  changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]); // an end comes before a start at the same moment
+  // an end comes before a start at the same moment
+  changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   let now = 0,
     most = 0;
   for (const [, change] of changes) most = Math.max(most, (now += change));

@@ -9,7 +9,8 @@ const TOP = 30,
   SPACE = 17,
   MOST = 8192;
 
-// Cumulated shares: the r-th most popular expert is picked in proportion to r^-skew; ranks are shuffled, always alike.
+// Cumulated shares: the r-th most popular expert is picked in proportion to r^-skew; ranks are
+// shuffled, always alike.
 function popularity(experts, skew) {
   const ranks = Array.from({ length: experts }, (_, i) => i),
     draw = mulberry32(0);
@@ -34,7 +35,8 @@ function find(shares, x) {
   return low;
 }
 
-// The picks of the most tokens that are drawn, once for each router and seed: a smaller batch is their beginning.
+// The picks of the most tokens that are drawn, once for each router and seed: a smaller batch is
+// their beginning.
 const made = new Map();
 function picks(experts, active, skew, seed) {
   const key = `${experts} ${active} ${skew} ${seed}`;

@@ -1,5 +1,5 @@
-// A scene: numbers from its kind's module, drawn as a list of shapes.  A kind exports run, picture, readouts, words
-// and table; scenes/__init__.py says what each gives, and KINDS below names them.
+// A scene: numbers from its kind's module, drawn as a list of shapes.  A kind exports run, picture,
+// readouts, words and table; scenes/__init__.py says what each gives, and KINDS below names them.
 import { Values } from "../compute.js";
 import { Pool, put, s, watchWidth } from "../dom.js";
 import { compile } from "../tree.js";
@@ -77,7 +77,8 @@ export class Scene extends Values {
     put(this.svg, "viewBox", `0 0 ${width} ${round(height)}`);
     put(this.svg, "height", round(height));
     if (this.tall !== height) this.host.style.height = `${(this.tall = height)}px`;
-    // A place in the list that holds another kind of shape than before would end up out of order: begin anew.
+    // A place in the list that holds another kind of shape than before would end up out of order:
+    // begin anew.
     const order = shapes.map((shape) => shape.t[0]).join("");
     if (!order.startsWith(this.order) && !(this.order || "").startsWith(order)) {
       this.layer.replaceChildren();

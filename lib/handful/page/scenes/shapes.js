@@ -1,4 +1,5 @@
-// Shapes of a scene, in pixels from the top left; shapes.py makes the same and says what their classes mean.
+// Shapes of a scene, in pixels from the top left; shapes.py makes the same and says what their
+// classes mean.
 export const rect = (x, y, w, h, c) => ({ t: "rect", x, y, w, h, c });
 export const line = (x1, y1, x2, y2, c = "soft") => ({ t: "line", x1, y1, x2, y2, c });
 export const path = (points, c, w = 1.5) => ({ t: "path", p: points, w, c });

@@ -1,4 +1,5 @@
-// Batches that leave on a schedule: who waits, who rides, and how long both take (train.py is its twin).
+// Batches that leave on a schedule: who waits, who rides, and how long both take (train.py is its
+// twin).
 import { Pool, put, s, textWidth, watchWidth } from "../dom.js";
 import { tickValues } from "../plot.js";
 import { formatTick, formatValue } from "../units.js";
@@ -9,8 +10,9 @@ const REQUESTS = 30000,
   LINES = 64,
   BINS = 40;
 
-// Number of the train that each request takes: the first to leave, or the one before which the next seat falls free.
-// `free` holds that train for each seat, as a heap with the earliest on top; for seats that are free from the start 0.
+// Number of the train that each request takes: the first to leave, or the one before which the next
+// seat falls free. `free` holds that train for each seat, as a heap with the earliest on top; for
+// seats that are free from the start 0.
 export function depart(arrivals, interval, lengths, free, out = new Int32Array(arrivals.length)) {
   const seats = free.length;
   for (let i = 0; i < arrivals.length; i++) {
@@ -40,7 +42,8 @@ export class Train {
     this.spec = spec;
     this.symbols = new Set();
     this.fixed = {};
-    // Unit gaps and unit lengths, drawn once: load and tokens only stretch them, so the picture moves smoothly.
+    // Unit gaps and unit lengths, drawn once: load and tokens only stretch them, so the picture
+    // moves smoothly.
     const { seed } = spec.inputs;
     this.clock = exponentials(seed);
     for (let i = 1; i < REQUESTS; i++) this.clock[i] += this.clock[i - 1];
@@ -67,7 +70,8 @@ export class Train {
       rate = (load * seats) / (tokens * interval),
       { arrivals, trains, lengths, delays } = this.buffers;
     const hazard = -Math.log1p(-1 / tokens),
-      length = (unit) => Math.max(1, Math.ceil(unit / hazard)); // the end comes at each token with the same chance
+      // the end comes at each token with the same chance
+      length = (unit) => Math.max(1, Math.ceil(unit / hazard));
     for (let i = 0; i < n; i++) {
       arrivals[i] = this.clock[i] / rate;
       lengths[i] = length(this.answers[i]);

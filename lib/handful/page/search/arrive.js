@@ -1,5 +1,5 @@
-// Where a followed result leads: the place is unfolded and shown, and the words that were asked for are marked until
-// Escape, or the button that says so, takes the marks away.
+// Where a followed result leads: the place is unfolded and shown, and the words that were asked for
+// are marked until Escape, or the button that says so, takes the marks away.
 import { h } from "../dom.js";
 import { term, words } from "./text.js";
 
@@ -73,7 +73,8 @@ export function arrive(list) {
     const { top } = node.getBoundingClientRect();
     if (!moved && (top < 0 || top > innerHeight * 0.5)) node.scrollIntoView({ block: "start" });
   };
-  // Plots, cards and problems take their places while the page comes up, and what is far away gets its height late.
+  // Plots, cards and problems take their places while the page comes up, and what is far away gets
+  // its height late.
   const look = () => {
     show();
     mark();

@@ -2,7 +2,8 @@
 import { unpack } from "./pack.js";
 import { KINDS, OPTIONS, isStop, term, untex, words } from "./text.js";
 
-// What a reader more likely wants of two that match alike: the word itself before a place that uses it.
+// What a reader more likely wants of two that match alike: the word itself before a place that uses
+// it.
 const WEIGHT = {
   term: 1.4,
   formula: 1.25,
@@ -44,7 +45,8 @@ export function open({ pages, entries, maths, index }) {
 const joined = (text) => words(text).map(term).join(" ");
 const typo = (word) => (/\p{N}/u.test(word) || word.length < 4 ? false : word.length < 5 ? 1 : 2);
 
-// A whole title, its beginning or a run of its words as they were asked weigh more than the same words strewn.
+// A whole title, its beginning or a run of its words as they were asked weigh more than the same
+// words strewn.
 function closeness(entry, phrase, several, raw) {
   const title = (entry.joined ??= joined(entry.title));
   if (entry.letter && entry.letter === raw) return entry.kind === "letter" ? 10 : 5;
@@ -56,7 +58,8 @@ function closeness(entry, phrase, several, raw) {
   return 1;
 }
 
-// Of the variants of a formula the best has the titles of the others as `others`; they are `folded`.
+// Of the variants of a formula the best has the titles of the others as `others`; they are
+// `folded`.
 function fold(results) {
   const first = new Map();
   for (const result of results) {
@@ -78,7 +81,8 @@ export function find(book, query) {
   if (!typed.length) return { results: [], like: false };
   const open = /[\p{L}\p{N}_*]$/u.test(raw),
     wanted = kept.length ? kept : typed; // the last word may still be being typed
-  // After other words, its first letter alone would be looked up as the beginning of nearly everything.
+  // After other words, its first letter alone would be looked up as the beginning of nearly
+  // everything.
   const asked = (
     open && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted
   ).join(" ");
@@ -90,7 +94,8 @@ export function find(book, query) {
       ...options,
     });
   const prefix = (word, i, all) => open && i === all.length - 1 && word === last;
-  // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it would be nearly all.
+  // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it
+  // would be nearly all.
   const fields = asked.length === 1 ? ["title", "letters"] : OPTIONS.fields;
   let found = ask({ combineWith: "AND", prefix, fields }),
     like = false;
@@ -141,7 +146,8 @@ export const suggest = (book, query) => {
   return known.length && known.every(Boolean) ? known.join(" ") : "";
 };
 
-// Text as [piece, whether it matched] pieces; with `length`, the stretch of about so many letters that matches most.
+// Text as [piece, whether it matched] pieces; with `length`, the stretch of about so many letters
+// that matches most.
 export function marked(text, terms, length = Infinity) {
   const hits = [];
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{N}_.,*]+/gu)) {

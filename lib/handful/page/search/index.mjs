@@ -1,6 +1,6 @@
-// Makes the index that search/find.js asks: node index.mjs, with {pages, entries, maths} as JSON on standard input.
-// Writes {pages, entries, maths, index}; an entry is [kind, page, anchor, title, trail, text, note, letter, variant],
-// the index as pack.js has it.
+// Makes the index that search/find.js asks: node index.mjs, with {pages, entries, maths} as JSON on
+// standard input. Writes {pages, entries, maths, index}; an entry is [kind, page, anchor, title,
+// trail, text, note, letter, variant], the index as pack.js has it.
 import { readFileSync } from "node:fs";
 import MiniSearch from "minisearch";
 import { pack } from "./pack.js";

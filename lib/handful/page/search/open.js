@@ -1,11 +1,13 @@
-// What every page has of the search: the keys and buttons that open it.  The rest (search.js and the index) comes when
-// a reader reaches for it: with the pointer on the button, with the focus in it, or with Ctrl+K or "/".
+// What every page has of the search: the keys and buttons that open it.  The rest (search.js and
+// the index) comes when a reader reaches for it: with the pointer on the button, with the focus in
+// it, or with Ctrl+K or "/".
 import "./search.css";
 import { h } from "../dom.js";
 
 const BUTTON = ".search-button__button",
   MAC = /^(Mac|iPhone|iPad)/.test(navigator.platform);
-export const ARRIVAL = "handful-search-arrival"; // in sessionStorage: where a followed result leads, and the words to mark there
+// in sessionStorage: where a followed result leads, and the words to mark there
+export const ARRIVAL = "handful-search-arrival";
 
 let fetched = null,
   dialog = null;

@@ -1,10 +1,12 @@
 // MiniSearch's index as short strings, two thirds of its JSON after compression:
 //   terms      all terms, sorted, parted by spaces
-//   postings   a line a term; within it fields parted by "|", each its number and then the documents as steps from the
-//              one before, in base 36, with ".n" where the term stands n times in the document
+//   postings   a line a term; within it fields parted by "|", each its number and then the
+//              documents as steps from the one before, in base 36, with ".n" where the term stands
+//              n times in the document
 //   lengths    a line a field: the number of words of each document in it, in base 36
-// MiniSearch itself would make fifty thousand entries of maps when it is loaded; here a term's postings are read when
-// it is first asked for.  That takes the place of its private map of terms, which a test holds against its own loader.
+// MiniSearch itself would make fifty thousand entries of maps when it is loaded; here a term's
+// postings are read when it is first asked for.  That takes the place of its private map of terms,
+// which a test holds against its own loader.
 import MiniSearch from "minisearch";
 
 export function pack({ index, documentCount, fieldLength, averageFieldLength }) {

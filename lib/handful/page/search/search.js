@@ -1,4 +1,5 @@
-// The search itself, fetched when a reader reaches for it: the dialog of every page and the page of all results.
+// The search itself, fetched when a reader reaches for it: the dialog of every page and the page of
+// all results.
 import { h } from "../dom.js";
 import { arrive } from "./arrive.js";
 import { find, open, suggest } from "./find.js";
@@ -7,7 +8,8 @@ import { GROUPS, NAMES, groupOf, hit } from "./hit.js";
 const ARRIVAL = "handful-search-arrival",
   LAST = "handful-search-query",
   STEP = { dialog: 30, page: 60 };
-// At each letter as many hits are drawn as a screen shows; the others follow when the typing pauses or an arrow key asks.
+// At each letter as many hits are drawn as a screen shows; the others follow when the typing pauses
+// or an arrow key asks.
 const FIRST = 8,
   PAUSE = 150;
 const EXAMPLES = ["weight time", "N_total", "KV cache", "pipeline bubble", "300"];
@@ -20,7 +22,8 @@ async function json(address) {
   return answer.json();
 }
 
-// The index and then the maths of its formulas, each once; what failed is asked for again the next time.
+// The index and then the maths of its formulas, each once; what failed is asked for again the next
+// time.
 export function warm(address) {
   book ||= json(address)
     .then(open)
@@ -46,7 +49,8 @@ function remember(key, value) {
   }
 }
 
-// One search: a field, the kinds to choose from, and what was found; `listed` for a list that the field's arrow keys walk.
+// One search: a field, the kinds to choose from, and what was found; `listed` for a list that the
+// field's arrow keys walk.
 function mount(host, input, address, { listed, step, changed = () => {} }) {
   const home = new URL("../../", address),
     said = h("p", { class: "find-heard", role: "status" }),
@@ -116,7 +120,8 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     }, 900);
   }
 
-  // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is what typing waits for.
+  // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is
+  // what typing waits for.
   function fill(upTo = some.length) {
     const old = new Map(shown.map((node) => [node.dataset.key, node]));
     shown = some.slice(0, upTo).map((result, i) => {
@@ -133,7 +138,8 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     while (list.children.length > shown.length) list.lastChild.remove();
   }
 
-  // What waits for a pause: the other hits, and the formulas, which are most of what there is to lay out.
+  // What waits for a pause: the other hits, and the formulas, which are most of what there is to
+  // lay out.
   async function finish() {
     fill();
     const empty = [...list.querySelectorAll("[data-maths]:empty")];

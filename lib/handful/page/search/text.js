@@ -27,7 +27,8 @@ const GREEK = {
   ω: "omega",
 };
 
-// A letter with its subscript and star (N_total, B*), a number with its separators and its unit (2,400; 3.35; 70B), or a word.
+// A letter with its subscript and star (N_total, B*), a number with its separators and its unit
+// (2,400; 3.35; 70B), or a word.
 const WORD = /\p{L}[\p{L}\p{N}\p{M}]*(?:_[\p{L}\p{N}]+)*\*?|\p{N}[\p{N}\p{L}]*(?:[.,]\p{N}+)*/gu;
 const STOP = new Set(
   (
@@ -38,7 +39,8 @@ const STOP = new Set(
 
 export const words = (text) => text.match(WORD) || [];
 
-// What a reader types as LaTeX, as text: N_{\mathrm{total}} is N_total, \alpha is alpha, B^{*} is B*.
+// What a reader types as LaTeX, as text: N_{\mathrm{total}} is N_total, \alpha is alpha, B^{*} is
+// B*.
 export const untex = (text) =>
   text
     .replace(/\\(?:mathrm|text|mathit|operatorname)\b/g, "")
@@ -82,7 +84,8 @@ function kept(word, field) {
   return [...new Set(all)];
 }
 
-// Numbers stand for fields, kinds and pages in the index, so the order of these lists is part of its format.
+// Numbers stand for fields, kinds and pages in the index, so the order of these lists is part of
+// its format.
 export const KINDS = [
   "section",
   "plot",

@@ -1,7 +1,8 @@
 // Small still plots for the page Progress, drawn to the width that there is.
 import { h, s } from "../dom.js";
 
-// A panel: heading, what it says in a sentence, the picture, and the same as a table.  `draw(width)` gives the SVG.
+// A panel: heading, what it says in a sentence, the picture, and the same as a table.
+// `draw(width)` gives the SVG.
 export function panel(title, { text, draw, table, legend }) {
   const host = draw ? h("div", { class: "study-plot" }) : null,
     node = h(
@@ -62,7 +63,8 @@ const LEFT = 42,
   TOP = 10,
   BOTTOM = 22;
 
-// Axes: `ticks` up the side, labels [[place, text]] below, places counted 0 … n - 1 in the middle of n slots.
+// Axes: `ticks` up the side, labels [[place, text]] below, places counted 0 … n - 1 in the middle
+// of n slots.
 export function axes(width, height, { n, low, high, ticks, format, labels }) {
   const slot = (width - LEFT - RIGHT) / n,
     x = (place) => LEFT + slot * (place + 0.5),
@@ -96,7 +98,8 @@ export function roundTicks(most) {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
 }
 
-// The range in which the true share lies with 95 % confidence, after Wilson: honest for a few answers as for many.
+// The range in which the true share lies with 95 % confidence, after Wilson: honest for a few
+// answers as for many.
 export function wilson(held, asked) {
   const z = 1.96,
     p = held / asked,

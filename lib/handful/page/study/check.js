@@ -1,5 +1,6 @@
-// What a problem draws for a seed, and what a learner's answer comes to: the twin of handful/exercises/check.py, same
-// verdicts and same sentences.  A problem is the JSON of page/problem_spec.py.
+// What a problem draws for a seed, and what a learner's answer comes to: the twin of
+// handful/exercises/check.py, same verdicts and same sentences.  A problem is the JSON of
+// page/problem_spec.py.
 import { mulberry32 } from "../random.js";
 import { compile, symbols } from "../tree.js";
 import { UNITS, formatValue } from "../units.js";
@@ -56,7 +57,8 @@ export function shownTexts(spec, seed) {
 
 const verdict = (kind, says, turn) => ({ kind, says, turn });
 
-// {kind: "right" | "wrong" | "unread", says, turn}; of a known wrong turn the page itself says what it is.
+// {kind: "right" | "wrong" | "unread", says, turn}; of a known wrong turn the page itself says what
+// it is.
 export function check(spec, given, seed) {
   if (spec.kind === "choice") return checkChoice(spec, given, seed);
   if (spec.kind === "expression") return checkExpression(spec, given);
@@ -87,7 +89,8 @@ function checkNumber(spec, text, seed) {
       "unread",
       "Write the sign % too: without it a number is a share, and this one is a hundred times as large.",
     );
-  if (!dimension && UNITS[spec.unit].kind === "count") dimension = spec.dimension; // so many chips, tokens, sequences
+  // so many chips, tokens, sequences
+  if (!dimension && UNITS[spec.unit].kind === "count") dimension = spec.dimension;
   if (!dimension)
     return verdict("unread", `Which unit?  This answer is ${spec.called}, and its unit counts.`);
   if (!fits(dimension, spec.dimension))
@@ -150,7 +153,8 @@ function unitNames() {
 
 // Formulas
 
-// Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same for everybody.
+// Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same for
+// everybody.
 function points(spec) {
   const step = mulberry32(1);
   return Array.from({ length: POINTS }, () => ({
@@ -161,7 +165,8 @@ function points(spec) {
   }));
 }
 
-// Whether two trees have the same value wherever the letters are positive, as far as sampling tells.
+// Whether two trees have the same value wherever the letters are positive, as far as sampling
+// tells.
 function same(at, left, right) {
   const f = compile(left),
     g = compile(right);

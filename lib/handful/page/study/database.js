@@ -1,8 +1,9 @@
-// The learner's database: its name, its tables, how it is opened.  Apart from shelf.js, so that a page whose business it is
-// can have it opened while what reads it is still on its way.
+// The learner's database: its name, its tables, how it is opened.  Apart from shelf.js, so that a
+// page whose business it is can have it opened while what reads it is still on its way.
 const DATABASE = "handful-study",
   SCHEMA = 1;
-// Beside the events, the truth, stand copies that can be made from them: cards, days, problems; meta has the rest.
+// Beside the events, the truth, stand copies that can be made from them: cards, days, problems;
+// meta has the rest.
 export const KEYS = { cards: "bucket", days: "day", problems: "problem", meta: "name" };
 
 export function openDatabase(patience = 4000) {

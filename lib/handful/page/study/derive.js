@@ -1,8 +1,10 @@
-// What follows from the log and is kept beside it only to be quick: card states, counts by day, problems solved.
+// What follows from the log and is kept beside it only to be quick: card states, counts by day,
+// problems solved.
 import { replayCard, dayOf, bury, next } from "./schedule.js";
 import { effective, settingsOf } from "./log.js";
 
-// Counts of a learner's day: answers, of them missed; new cards; and of reviews proper asked and held.
+// Counts of a learner's day: answers, of them missed; new cards; and of reviews proper asked and
+// held.
 export function countDay(days, event, before) {
   const day = dayOf(event.at, event.zone);
   const found = days.get(day) || { day, answers: 0, missed: 0, fresh: 0, asked: 0, held: 0 };

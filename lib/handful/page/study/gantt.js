@@ -1,4 +1,5 @@
-// The chart under a schedule that a learner wrote: the scene of the book's own schedules, drawn once.
+// The chart under a schedule that a learner wrote: the scene of the book's own schedules, drawn
+// once.
 import { h, s } from "../dom.js";
 import { make, round, write } from "../scenes/draw.js";
 import gantt from "../scenes/gantt.js";

@@ -1,13 +1,15 @@
-// The log of what a learner did: append-only events, of which every state is a replay.  One file format for the page,
-// the terminal and backups (version 1):
+// The log of what a learner did: append-only events, of which every state is a replay.  One file
+// format for the page, the terminal and backups (version 1):
 //
 //   { "format": "handful-study-log", "version": 1, "exported": ms, "events": [event, …] }
 //   event: { id, at (ms UTC), zone (minutes east of UTC), kind, … }, by kind:
 //     grade    card, grade 1 Again … 4 Easy, took (ms, may be missing)
-//     undo     undoes: the id of an event of another kind, which then counts as if it had never been
+//     undo     undoes: the id of an event of another kind, which then counts as if it had never
+//              been
 //     bury     card: not shown until the learner's next day
 //     setting  name, value: of each name the latest counts
-//     attempt  problem, seed, given (text), verdict "right" | "wrong", turn and hints (numbers, may be missing)
+//     attempt  problem, seed, given (text), verdict "right" | "wrong", turn and hints (numbers, may
+//              be missing)
 //
 // Nothing that a file says is trusted: every field is checked, and text is only ever shown as text.
 import { DEFAULTS, zoneAt } from "./schedule.js";
@@ -156,7 +158,8 @@ export const write = (events, now = Date.now()) =>
 // From version n to n + 1, at place n; a file of the first version needs none yet.
 const MIGRATIONS = {};
 
-// The events of an exported file, or a LogError that says in one sentence what is wrong with it and where.
+// The events of an exported file, or a LogError that says in one sentence what is wrong with it and
+// where.
 export function read(text) {
   if (text.length > MOST_BYTES)
     throw new LogError(`The file is larger than ${MOST_BYTES / 1e6} MB, which no study log is.`);

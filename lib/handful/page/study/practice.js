@@ -1,4 +1,5 @@
-// The page Practice: one problem at a time unfolded, of the chapters, levels and states that are wanted.
+// The page Practice: one problem at a time unfolded, of the chapters, levels and states that are
+// wanted.
 //
 //   ?chapter=pipelining,balance-batch&level=judge&state=new
 import { h } from "../dom.js";

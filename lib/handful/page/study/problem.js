@@ -1,4 +1,5 @@
-// One problem: the field for its answer, what is said of it, its hints, and its numbers, which a seed draws.
+// One problem: the field for its answer, what is said of it, its hints, and its numbers, which a
+// seed draws.
 import { h } from "../dom.js";
 import { formatValue } from "../units.js";
 import { check, shownTexts } from "./check.js";

@@ -2,7 +2,8 @@
 //
 //   ?problem-ID=4711    the numbers of one problem; the link beside it holds them
 //
-// page.attempt(…), where it is given, gets every answer that was counted, and page.results() says what was solved.
+// page.attempt(…), where it is given, gets every answer that was counted, and page.results() says
+// what was solved.
 import { h } from "../dom.js";
 import { mountPractice } from "./practice.js";
 import { MOST_SEED, Problem } from "./problem.js";

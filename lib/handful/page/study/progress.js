@@ -1,4 +1,5 @@
-// The page Progress: what was remembered, what comes, what is known of each chapter, and the days of a year.
+// The page Progress: what was remembered, what comes, what is known of each chapter, and the days
+// of a year.
 import { h, s } from "../dom.js";
 import { axes, panel, roundTicks, wilson } from "./chart.js";
 import { dayOf, isLearning, MATURE, zoneAt } from "./schedule.js";

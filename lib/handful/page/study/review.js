@@ -33,7 +33,8 @@ function notice(store, root) {
   root.prepend(trouble, work);
 }
 
-// The book's chapters with their cards and problems: as the page says, or from the cards that it holds.
+// The book's chapters with their cards and problems: as the page says, or from the cards that it
+// holds.
 function chaptersOf(root) {
   const block = root.querySelector("script.study-book");
   if (block) return JSON.parse(block.textContent).chapters;
@@ -56,7 +57,8 @@ function fold(title, className, ...content) {
   );
 }
 
-// On the page of all cards a card's inside waits as text (finish.py) until it is asked or the list is opened.
+// On the page of all cards a card's inside waits as text (finish.py) until it is asked or the list
+// is opened.
 function unfolder(takeIn = () => {}) {
   return (card) => {
     const held = card.querySelector(":scope > noscript");

@@ -2,7 +2,8 @@
 import { dayOf, span } from "./schedule.js";
 
 const DAY = 86_400_000;
-// Made when first asked for: a browser takes 20 ms to read what five of them need, before it shows a page.
+// Made when first asked for: a browser takes 20 ms to read what five of them need, before it shows
+// a page.
 function dated(options) {
   let format = null;
   return (at) => (format ||= new Intl.DateTimeFormat("en-GB", options)).format(at);
@@ -16,7 +17,8 @@ export const shortDate = inUTC({ day: "numeric", month: "short" });
 export const longDate = inUTC({ weekday: "long", day: "numeric", month: "long" });
 export const fullDate = inUTC({ day: "numeric", month: "long", year: "numeric" });
 export const monthOf = inUTC({ month: "long", year: "numeric" });
-export const dateOf = dated({ day: "numeric", month: "long", year: "numeric" }); // of a moment, as a calendar on the wall has it
+// of a moment, as a calendar on the wall has it
+export const dateOf = dated({ day: "numeric", month: "long", year: "numeric" });
 export const plural = (n, word, more = `${word}s`) =>
   `${n.toLocaleString("en")} ${n === 1 ? word : more}`;
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;

@@ -1,10 +1,12 @@
 // When a card comes back: FSRS-6 by ts-fsrs, under the book's own rules of days, steps and queues.
 //
-// Pure functions.  Python follows the same rules (handful/study), and tests/data/schedule.json pins both: whoever
-// changes what comes out of here changes RULES, and every reader's card states are computed anew from the log.
+// Pure functions.  Python follows the same rules (handful/study), and tests/data/schedule.json pins
+// both: whoever changes what comes out of here changes RULES, and every reader's card states are
+// computed anew from the log.
 //
-// The state of a card: { state: "new" | "learning" | "review" | "relearning", stability, difficulty, reps, lapses,
-//   last (ms UTC), lastDay, first (day of the first grade), due: { at: ms UTC } or { day }, buried (a day) }
+// The state of a card: { state: "new" | "learning" | "review" | "relearning", stability,
+//   difficulty, reps, lapses, last (ms UTC), lastDay, first (day of the first grade),
+//   due: { at: ms UTC } or { day }, buried (a day) }
 import { createEmptyCard, fsrs, State } from "ts-fsrs";
 
 // Importing ts-fsrs puts four methods on every date of the page; nothing in it needs them.
@@ -62,8 +64,8 @@ function schedulerFor(retention) {
 export const stretch = (retention) =>
   schedulerFor(retention).interval_modifier / schedulerFor(0.9).interval_modifier;
 
-// The state after one grade.  ts-fsrs counts calendar days in UTC and refuses to go back in time, so what it gets for
-// a moment is the start of the learner's day, never before the card's last one.
+// The state after one grade.  ts-fsrs counts calendar days in UTC and refuses to go back in time,
+// so what it gets for a moment is the start of the learner's day, never before the card's last one.
 export function next(state, { at, zone, grade }, retention = DEFAULTS.retention) {
   const fresh = isNew(state),
     today = fresh ? dayOf(at, zone) : Math.max(dayOf(at, zone), state.lastDay);
@@ -103,7 +105,8 @@ export function bury(state, { at, zone }) {
   return { ...(state || { state: "new", reps: 0, lapses: 0 }), buried: dayOf(at, zone) };
 }
 
-// A card's state after its own events, which stand in order and of which none is undone; `each` hears of every grade.
+// A card's state after its own events, which stand in order and of which none is undone; `each`
+// hears of every grade.
 export function replayCard(events, retention, each) {
   let state;
   for (const event of events) {
@@ -150,8 +153,9 @@ export function isDue(state, now, zone) {
   return state.due.at === undefined ? dayOf(now, zone) >= state.due.day : now >= state.due.at;
 }
 
-// What a sitting asks, in order: due reviews, then new cards, then cards that are being learnt, waiting or not, since
-// a missed card comes again at the sitting's end.  `cards`: [{ id, chapter }] in the book's order.
+// What a sitting asks, in order: due reviews, then new cards, then cards that are being learnt,
+// waiting or not, since a missed card comes again at the sitting's end.  `cards`: [{ id, chapter }]
+// in the book's order.
 export function queue(now, zone, cards, states, settings = DEFAULTS) {
   const today = dayOf(now, zone),
     chapters = new Set(settings.chapters),

@@ -1,4 +1,5 @@
-// A pipeline schedule that a learner writes: the twin of handful/exercises/schedules.py, same verdicts and same sentences.
+// A pipeline schedule that a learner writes: the twin of handful/exercises/schedules.py, same
+// verdicts and same sentences.
 import { play } from "../scenes/pipeline.js";
 import { compile } from "../tree.js";
 import { formatValue } from "../units.js";
@@ -20,7 +21,8 @@ export function goalOf(schedule, values) {
   };
 }
 
-// The order of each stage, from a line each; a piece is [kind, 0, stage, micro-batch] as in scenes/pipeline.js.
+// The order of each stage, from a line each; a piece is [kind, 0, stage, micro-batch] as in
+// scenes/pipeline.js.
 export function readOrders(text, goal) {
   const characters = [...text].length;
   if (characters > LONGEST)

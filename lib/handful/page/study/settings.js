@@ -1,4 +1,5 @@
-// Below the sitting: how much to remember and how fast, and the log's own affairs (export, import, erase).
+// Below the sitting: how much to remember and how fast, and the log's own affairs (export, import,
+// erase).
 import { h } from "../dom.js";
 import { MOST_BYTES } from "./log.js";
 import { span, stretch, zoneAt } from "./schedule.js";

@@ -1,12 +1,12 @@
-// Where the log and what follows from it lie: in IndexedDB, or, where a page is not allowed that, in memory.
-// Both shelves answer the same calls, so that store.js does not ask which one it has.
+// Where the log and what follows from it lie: in IndexedDB, or, where a page is not allowed that,
+// in memory. Both shelves answer the same calls, so that store.js does not ask which one it has.
 import { KEYS } from "./database.js";
 import { fault, inOrder } from "./log.js";
 
 export const DERIVED = ["cards", "days", "problems"];
 
-// Reading thousands of records takes a database far longer than reading a few large ones: a record holds the states
-// of all cards whose names fall into one bucket.
+// Reading thousands of records takes a database far longer than reading a few large ones: a record
+// holds the states of all cards whose names fall into one bucket.
 const BUCKETS = 64;
 function bucketOf(card) {
   let sum = 0;
@@ -20,8 +20,8 @@ const ask = (request) =>
     request.onerror = () => fail(request.error);
   });
 
-// A row that no edition of ours has written: what is derived is then made anew from the log, and of the log itself what is
-// damaged is left where it is and not counted.
+// A row that no edition of ours has written: what is derived is then made anew from the log, and of
+// the log itself what is damaged is left where it is and not counted.
 export class Damage extends Error {}
 const counts = (row, ...names) => names.every((name) => Number.isSafeInteger(row[name]));
 const ofCard = (entry) =>
@@ -45,7 +45,8 @@ function sound(store, row) {
   return row;
 }
 
-// One transaction over everything.  What is awaited within it has to be the shelf's own answers, or it ends.
+// One transaction over everything.  What is awaited within it has to be the shelf's own answers, or
+// it ends.
 export class Shelf {
   constructor(db, mode) {
     this.tx = db.transaction(["events", ...Object.keys(KEYS)], mode, {
@@ -97,7 +98,8 @@ export class Shelf {
     // one that fails ends the transaction, of which the store hears
     let last;
     for (const [place, event] of events.entries()) {
-      last = this.events.put(event); // of those that are here already only a damaged one comes again
+      // of those that are here already only a damaged one comes again
+      last = this.events.put(event);
       if (place % 1000 === 999) last.onsuccess = () => progress(place / events.length);
     }
     return last && ask(last);

@@ -90,7 +90,8 @@ export class Sitting {
       true,
     );
     document.addEventListener("keydown", (event) => this.key(event));
-    // Another tab has answered, or something else on this page; or a new day has begun while this page lay behind others.
+    // Another tab has answered, or something else on this page; or a new day has begun while this
+    // page lay behind others.
     store.on((where) => {
       if (where === "elsewhere" || !this.acting) this.reload();
     });
@@ -155,7 +156,8 @@ export class Sitting {
     });
   }
 
-  // What is to be asked now, and the counts above it; `keep` is a card that stays, or comes back, whatever the order.
+  // What is to be asked now, and the counts above it; `keep` is a card that stays, or comes back,
+  // whatever the order.
   draw(keep = this.revealed ? this.current : null) {
     const now = Date.now(),
       zone = zoneAt(now),
@@ -245,7 +247,8 @@ export class Sitting {
     this.said.replaceChildren(h("p", { text }), ...more);
   }
 
-  // To the next card's question, where a screen reader goes on reading; the page moves only if it has to.
+  // To the next card's question, where a screen reader goes on reading; the page moves only if it
+  // has to.
   focus() {
     const node = this.current ? this.nodes.get(this.current) : this.stage.firstElementChild;
     if (!node) return;

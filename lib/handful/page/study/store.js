@@ -1,7 +1,9 @@
-// The learner's store: the log, and what is derived from it, kept in step.  An answer is one transaction that appends
-// its event and writes the card's new state, so that a page that is closed in the middle has both or neither.
+// The learner's store: the log, and what is derived from it, kept in step.  An answer is one
+// transaction that appends its event and writes the card's new state, so that a page that is closed
+// in the middle has both or neither.
 //
-// Every change reads what it needs within its own transaction: two open tabs never undo each other's work.
+// Every change reads what it needs within its own transaction: two open tabs never undo each
+// other's work.
 import { openDatabase } from "./database.js";
 import { Damage, DERIVED, MemoryShelf, Shelf } from "./shelf.js";
 import { countAttempt, derive, ofCard } from "./derive.js";
@@ -21,8 +23,9 @@ export const TROUBLE = {
 };
 
 export class Store {
-  // Never fails: where nothing may be stored, it goes on in memory and `trouble` says so.  A page that is about the
-  // learner's cards has `opening` at hand, and wants states and days read with the rest: see overview.
+  // Never fails: where nothing may be stored, it goes on in memory and `trouble` says so.  A page
+  // that is about the learner's cards has `opening` at hand, and wants states and days read with
+  // the rest: see overview.
   static async open(opening = null) {
     const store = new Store();
     try {
@@ -64,7 +67,8 @@ export class Store {
     return () => this.listeners.delete(listener);
   }
 
-  // From another tab, or here: what is remembered of the store is read again, then whoever listens hears of it.
+  // From another tab, or here: what is remembered of the store is read again, then whoever listens
+  // hears of it.
   async changed(where) {
     this.ahead = null;
     if (where === "here") this.channel?.postMessage("changed");
@@ -215,8 +219,8 @@ export class Store {
     return result;
   }
 
-  // Undo one event, or the latest answer that counts, first of those made here; resolves to { target, before, state },
-  // or to null where there is nothing.
+  // Undo one event, or the latest answer that counts, first of those made here; resolves to
+  // { target, before, state }, or to null where there is nothing.
   async undo(only) {
     const result = await this.change(async (shelf) => {
       let target;
@@ -245,7 +249,8 @@ export class Store {
     return result;
   }
 
-  // Before `n` events are added.  The revision tells a cache that was computed meanwhile that it is old.
+  // Before `n` events are added.  The revision tells a cache that was computed meanwhile that it is
+  // old.
   async begin(shelf, n = 1) {
     const {
       revision = 0,
@@ -262,7 +267,8 @@ export class Store {
     return begun;
   }
 
-  // The state of one card and its part of the days' counts, from the card's own events with and without `event`.
+  // The state of one card and its part of the days' counts, from the card's own events with and
+  // without `event`.
   async recount(shelf, { settings: { retention } }, event, undone = false) {
     const all = await shelf.ofCard(event.card),
       gone = await Promise.all(all.map(({ id }) => shelf.isUndone(id)));
@@ -367,7 +373,8 @@ export class Store {
 
   async erase() {
     await this.change(async (shelf) => {
-      const { revision } = await this.begin(shelf, 0); // goes on, so that no other tab takes an old computation for a new one
+      // goes on, so that no other tab takes an old computation for a new one
+      const { revision } = await this.begin(shelf, 0);
       for (const name of ["events", ...DERIVED, "meta"]) shelf.clear(name);
       shelf.put("meta", {
         name: CACHE,

@@ -1,15 +1,18 @@
-// What pages with cards or problems start, after they have been shown: site.js asks for this file then.
+// What pages with cards or problems start, after they have been shown: site.js asks for this file
+// then.
 //
-// start({ store, lacks, label, takeIn }) gets the page's own scenario store, so that its rows are not shipped twice; other
-// modules of the page that are small and hold no state (dom.js, tree.js, units.js, random.js) are imported as usual.
-// takeIn(node) brings numbers to life that come into the page later.
+// start({ store, lacks, label, takeIn }) gets the page's own scenario store, so that its rows are
+// not shipped twice; other modules of the page that are small and hold no state (dom.js, tree.js,
+// units.js, random.js) are imported as usual. takeIn(node) brings numbers to life that come into
+// the page later.
 import { mountProblems } from "./problems.js";
 import { mountReview } from "./review.js";
 import { Store } from "./store.js";
 
-// What is answered goes into one log (store.js).  Problems get it as page.attempt(…), which never fails, and
-// page.results(), { problem: { right, wrong } } as of now.
-// open(opening) may be called before the page has been read, to be quicker: with the promise of a database.
+// What is answered goes into one log (store.js).  Problems get it as page.attempt(…), which never
+// fails, and page.results(), { problem: { right, wrong } } as of now.
+// open(opening) may be called before the page has been read, to be quicker: with the promise of a
+// database.
 let opened = null;
 export function open(opening) {
   return (opened ||= Store.open(opening));

@@ -1,6 +1,8 @@
-// Values as people write them, with their units: the twin of handful/written.py, same values and same sentences.
+// Values as people write them, with their units: the twin of handful/written.py, same values and
+// same sentences.
 //
-// A dimension is a plain object from base to power, {byte: 1, time: -1}; powers of nothing are left out.
+// A dimension is a plain object from base to power, {byte: 1, time: -1}; powers of nothing are left
+// out.
 const table = (entries) => Object.assign(Object.create(null), entries);
 
 export const BASES = [
@@ -201,7 +203,8 @@ export const key = (dimension) =>
     .join(" ");
 
 // Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
-const COUNTED = ["sequence", "device", "token", "parameter", "layer"]; // prices are of tokens by the million: there only the first two
+// prices are of tokens by the million: there only the first two
+const COUNTED = ["sequence", "device", "token", "parameter", "layer"];
 export function fits(written, wanted) {
   const counted = wanted.dollar ? COUNTED.slice(0, 2) : COUNTED;
   const short = Object.fromEntries(
