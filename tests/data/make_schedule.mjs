@@ -196,7 +196,8 @@ const file = fileURLToPath(new URL("schedule.json", import.meta.url));
 if (process.argv.includes("--check")) {
   if (readFileSync(file, "utf8") !== text) {
     console.error(
-      "tests/data/schedule.json is not what schedule.js gives; if the rules were meant to change, raise RULES and write it again.",
+      "tests/data/schedule.json is not what schedule.js gives; if the rules were meant to " +
+        "change, raise RULES and write it again.",
     );
     process.exit(1);
   }

@@ -123,32 +123,36 @@ test("the packed index answers as MiniSearch's own does", () => {
       );
 });
 
-test("words are letters with their subscripts, numbers with their separators, and plurals are their singulars", () => {
-  assert.deepEqual(words("B* = S·M, N_total at 2,400 or 3.35 TB/s; 70B"), [
-    "B*",
-    "S",
-    "M",
-    "N_total",
-    "at",
-    "2,400",
-    "or",
-    "3.35",
-    "TB",
-    "s",
-    "70B",
-  ]);
-  assert.deepEqual(
-    ["Caches", "batches", "weights", "latencies", "series", "loss", "2,400", "γ", "Frédéric"].map(
-      term,
-    ),
-    ["cache", "batch", "weight", "latency", "series", "loss", "2400", "gamma", "frederic"],
-  );
-  assert.deepEqual([String.raw`N_{\mathrm{total}}`, "$B^{*}$", String.raw`\gamma`].map(untex), [
-    "N_total",
-    "B*",
-    "gamma",
-  ]);
-});
+test(
+  "words are letters with their subscripts, numbers with their separators, and plurals are " +
+    "their singulars",
+  () => {
+    assert.deepEqual(words("B* = S·M, N_total at 2,400 or 3.35 TB/s; 70B"), [
+      "B*",
+      "S",
+      "M",
+      "N_total",
+      "at",
+      "2,400",
+      "or",
+      "3.35",
+      "TB",
+      "s",
+      "70B",
+    ]);
+    assert.deepEqual(
+      ["Caches", "batches", "weights", "latencies", "series", "loss", "2,400", "γ", "Frédéric"].map(
+        term,
+      ),
+      ["cache", "batch", "weight", "latency", "series", "loss", "2400", "gamma", "frederic"],
+    );
+    assert.deepEqual([String.raw`N_{\mathrm{total}}`, "$B^{*}$", String.raw`\gamma`].map(untex), [
+      "N_total",
+      "B*",
+      "gamma",
+    ]);
+  },
+);
 
 test("a letter is found as it is written, and B is not b", () => {
   for (const query of ["N_total", String.raw`N_{\mathrm{total}}`, "total_parameters", "Ntotal"])
@@ -248,7 +252,9 @@ test("what matched is marked, and a snippet holds it", () => {
     ["batches", true],
     [".", false],
   ]);
-  const long = `${"Nothing to see here. ".repeat(30)}The weights come once. ${"And on it goes. ".repeat(30)}`,
+  const long =
+      `${"Nothing to see here. ".repeat(30)}The weights come once. ` +
+      `${"And on it goes. ".repeat(30)}`,
     snippet = marked(long, new Set(["weight"]), 100);
   assert.ok(snippet.some(([text, hit]) => hit && text === "weights"));
   assert.ok(snippet.map(([text]) => text).join("").length < 130);

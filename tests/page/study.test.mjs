@@ -178,32 +178,36 @@ test("an event is checked field by field", () => {
     assert.match(fault(event) || "nothing", new RegExp(word), JSON.stringify(event));
 });
 
-test("a file that is cut off, foreign, newer or changed is refused in one sentence that names the place", () => {
-  const text = write([good, { ...good, id: "abcdefgi", at: NOON + 1 }]);
-  assert.equal(read(text).length, 2);
-  for (let end = 0; end < text.trimEnd().length; end += 1)
-    assert.throws(() => read(text.slice(0, end)), LogError);
-  const file = { format: "handful-study-log", version: 1, exported: 1, events: [good] };
-  const wrong = [
-    ["[]", "no study log"],
-    ["null", "no study log"],
-    ['"text"', "no study log"],
-    [{ ...file, format: "anki" }, "no study log"],
-    [{ ...file, version: 2 }, "newer edition"],
-    [{ ...file, version: 0 }, "version is 0"],
-    [{ ...file, version: "1" }, 'version is "1"'],
-    [{ ...file, events: {} }, "no list"],
-    [{ ...file, events: [good, { ...good, id: "abcdefgi", grade: 9 }] }, "Event 2 of 2"],
-    [{ ...file, events: [good, { ...good, grade: 1 }] }, "twice with different content"],
-  ];
-  for (const [given, words] of wrong) {
-    assert.throws(
-      () => read(typeof given === "string" ? given : JSON.stringify(given)),
-      (error) =>
-        error instanceof LogError && error.message.includes(words) && error.message.length < 300,
-    );
-  }
-});
+test(
+  "a file that is cut off, foreign, newer or changed is refused in one sentence that names the " +
+    "place",
+  () => {
+    const text = write([good, { ...good, id: "abcdefgi", at: NOON + 1 }]);
+    assert.equal(read(text).length, 2);
+    for (let end = 0; end < text.trimEnd().length; end += 1)
+      assert.throws(() => read(text.slice(0, end)), LogError);
+    const file = { format: "handful-study-log", version: 1, exported: 1, events: [good] };
+    const wrong = [
+      ["[]", "no study log"],
+      ["null", "no study log"],
+      ['"text"', "no study log"],
+      [{ ...file, format: "anki" }, "no study log"],
+      [{ ...file, version: 2 }, "newer edition"],
+      [{ ...file, version: 0 }, "version is 0"],
+      [{ ...file, version: "1" }, 'version is "1"'],
+      [{ ...file, events: {} }, "no list"],
+      [{ ...file, events: [good, { ...good, id: "abcdefgi", grade: 9 }] }, "Event 2 of 2"],
+      [{ ...file, events: [good, { ...good, grade: 1 }] }, "twice with different content"],
+    ];
+    for (const [given, words] of wrong) {
+      assert.throws(
+        () => read(typeof given === "string" ? given : JSON.stringify(given)),
+        (error) =>
+          error instanceof LogError && error.message.includes(words) && error.message.length < 300,
+      );
+    }
+  },
+);
 
 function someLog(random, count) {
   const events = [];
@@ -234,22 +238,26 @@ function someLog(random, count) {
   return events;
 }
 
-test("merging is idempotent, commutative and associative, and a replay of the result does not depend on the way there", () => {
-  const random = mulberry32(5);
-  for (let i = 0; i < 60; i += 1) {
-    const [a, b, c] = [someLog(random, 20), someLog(random, 20), someLog(random, 10)],
-      shared = someLog(random, 10),
-      [x, y] = [
-        [...a, ...shared],
-        [...shared, ...b],
-      ];
-    assert.deepEqual(merge(x, y), merge(y, x));
-    assert.deepEqual(merge(merge(x, y), y), merge(x, y));
-    assert.deepEqual(merge(merge(x, y), c), merge(x, merge(y, c)));
-    assert.deepEqual(read(write(merge(x, y))), merge(x, y));
-    assert.deepEqual(sorted(all([...x, ...b]).cards), sorted(all(merge(y, x)).cards));
-  }
-});
+test(
+  "merging is idempotent, commutative and associative, and a replay of the result does not " +
+    "depend on the way there",
+  () => {
+    const random = mulberry32(5);
+    for (let i = 0; i < 60; i += 1) {
+      const [a, b, c] = [someLog(random, 20), someLog(random, 20), someLog(random, 10)],
+        shared = someLog(random, 10),
+        [x, y] = [
+          [...a, ...shared],
+          [...shared, ...b],
+        ];
+      assert.deepEqual(merge(x, y), merge(y, x));
+      assert.deepEqual(merge(merge(x, y), y), merge(x, y));
+      assert.deepEqual(merge(merge(x, y), c), merge(x, merge(y, c)));
+      assert.deepEqual(read(write(merge(x, y))), merge(x, y));
+      assert.deepEqual(sorted(all([...x, ...b]).cards), sorted(all(merge(y, x)).cards));
+    }
+  },
+);
 
 test("an undo takes back what it names, wherever it stands, and cannot be undone", () => {
   const first = make("grade", { card: "floor", grade: 1 }),
@@ -273,61 +281,65 @@ test("without a database the store goes on in memory, and says so", async () => 
   assert.equal((await store.states()).get("floor").reps, 1);
 });
 
-test("whatever is done, in whatever order of the clock, the store has what its log gives; and undone to the beginning it is empty", async () => {
-  const random = mulberry32(11),
-    store = await opened(),
-    real = Date.now;
-  let clock = NOON,
-    made = 0;
-  Date.now = () => clock;
-  try {
-    for (let i = 0; i < 400; i += 1) {
-      clock +=
-        random() < 0.05
-          ? -Math.floor(random() * 3 * DAY)
-          : Math.floor(random() ** 6 * 10 * DAY) + 1;
-      const card = `c${Math.floor(random() * 8)}`,
-        kind = random();
-      if (kind < 0.7) {
-        await store.add("grade", { card, grade: 1 + Math.floor(random() * 4) });
-        made += 1;
-      } else if (kind < 0.78) {
-        await store.add("bury", { card });
-        made += 1;
-      } else if (kind < 0.9) {
-        if (await store.undo()) made -= 1;
-      } else if (kind < 0.96)
-        await store.add("attempt", {
-          problem: "p1",
-          seed: 3,
-          given: "1 ms",
-          verdict: random() < 0.5 ? "right" : "wrong",
-        });
-      else
-        await store.add("setting", {
-          name: "retention",
-          value: [0.8, 0.9, 0.95][Math.floor(random() * 3)],
-        });
-      if (i % 20) continue;
-      const { cards, days, problems } = all(await store.events());
-      assert.deepEqual(sorted(await store.states()), sorted(cards));
-      assert.deepEqual(
-        await store.days(),
-        [...days.values()].sort((a, b) => a.day - b.day),
-      );
-      assert.deepEqual(sorted(store.problems), sorted(problems));
+test(
+  "whatever is done, in whatever order of the clock, the store has what its log gives; and " +
+    "undone to the beginning it is empty",
+  async () => {
+    const random = mulberry32(11),
+      store = await opened(),
+      real = Date.now;
+    let clock = NOON,
+      made = 0;
+    Date.now = () => clock;
+    try {
+      for (let i = 0; i < 400; i += 1) {
+        clock +=
+          random() < 0.05
+            ? -Math.floor(random() * 3 * DAY)
+            : Math.floor(random() ** 6 * 10 * DAY) + 1;
+        const card = `c${Math.floor(random() * 8)}`,
+          kind = random();
+        if (kind < 0.7) {
+          await store.add("grade", { card, grade: 1 + Math.floor(random() * 4) });
+          made += 1;
+        } else if (kind < 0.78) {
+          await store.add("bury", { card });
+          made += 1;
+        } else if (kind < 0.9) {
+          if (await store.undo()) made -= 1;
+        } else if (kind < 0.96)
+          await store.add("attempt", {
+            problem: "p1",
+            seed: 3,
+            given: "1 ms",
+            verdict: random() < 0.5 ? "right" : "wrong",
+          });
+        else
+          await store.add("setting", {
+            name: "retention",
+            value: [0.8, 0.9, 0.95][Math.floor(random() * 3)],
+          });
+        if (i % 20) continue;
+        const { cards, days, problems } = all(await store.events());
+        assert.deepEqual(sorted(await store.states()), sorted(cards));
+        assert.deepEqual(
+          await store.days(),
+          [...days.values()].sort((a, b) => a.day - b.day),
+        );
+        assert.deepEqual(sorted(store.problems), sorted(problems));
+      }
+      while (await store.undo()) {
+        made -= 1;
+        clock += 1000;
+      }
+      assert.equal(made, 0);
+      assert.deepEqual([...(await store.states())], []);
+      assert.deepEqual(await store.days(), []);
+    } finally {
+      Date.now = real;
     }
-    while (await store.undo()) {
-      made -= 1;
-      clock += 1000;
-    }
-    assert.equal(made, 0);
-    assert.deepEqual([...(await store.states())], []);
-    assert.deepEqual(await store.days(), []);
-  } finally {
-    Date.now = real;
-  }
-});
+  },
+);
 
 test("an import adds what is new, is idempotent, and one that contradicts the log changes nothing", async () => {
   const store = await opened(),

@@ -143,7 +143,8 @@ export function mountBar(before, problems = []) {
     put(
       summary,
       "text",
-      `${label("hardware", choice.hardware)} · ${label("model", choice.model)} · ${label("precision", choice.precision)} · ${context}`,
+      `${label("hardware", choice.hardware)} · ${label("model", choice.model)} · ` +
+        `${label("precision", choice.precision)} · ${context}`,
     );
     const lines = [...complaints, ...store.notes];
     notes.hidden = !lines.length;

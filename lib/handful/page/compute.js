@@ -218,7 +218,8 @@ export class Model extends Values {
       { unit, log } = spec.x;
     const course = (ys, yUnit) => describe(this.grid, ys, name, unit, yUnit, log);
     const text = spec.across
-      ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ${course(lead.ys, spec.y.unit)}.`
+      ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ` +
+        `${course(lead.ys, spec.y.unit)}.`
       : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
     const values = shown.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join("; ");
     const groups = (spec.points || []).map(({ label, at }) => {
@@ -231,9 +232,13 @@ export class Model extends Values {
       .filter((c) => c.of)
       .map(
         ({ curve, y, band, of }) =>
-          ` ${capital(band ? `${curve.band_label} ${band.map((end) => formatValue(y * end, spec.y.unit, 2)).join(" to ")}: ${of}` : of)}.`,
+          " " +
+          `${capital(band ? `${curve.band_label} ${band.map((end) => formatValue(y * end, spec.y.unit, 2)).join(" to ")}: ${of}` : of)}.`,
       );
-    return `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ${values}.${bands.join("")}${groups.join("")}`;
+    return (
+      `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ` +
+      `${values}.${bands.join("")}${groups.join("")}`
+    );
   }
 
   // Head and rows of the data table.

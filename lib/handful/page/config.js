@@ -122,7 +122,8 @@ export function readConfig(text) {
     config = { tie_word_embeddings: outer.tie_word_embeddings, ...config[inner] };
     if (config.tie_word_embeddings === undefined) delete config.tie_word_embeddings;
     notes.push(
-      `Only the language model in ${inner} is counted${others.length ? `; left out: ${listed(others)}` : ""}.`,
+      `Only the language model in ${inner} is ` +
+        `counted${others.length ? `; left out: ${listed(others)}` : ""}.`,
     );
   }
   if (config.is_encoder_decoder)
@@ -132,7 +133,9 @@ export function readConfig(text) {
   const unlike = UNLIKE.filter((key) => config[key]);
   if (unlike.length)
     return {
-      problem: `The layers of this model are of different kinds (${listed(unlike)}), which no shape of this page describes, so nothing was filled in.`,
+      problem:
+        `The layers of this model are of different kinds (${listed(unlike)}), which no shape ` +
+        "of this page describes, so nothing was filled in.",
     };
   const used = new Set(READ.split(/\s+/));
   const take = (name) => {
@@ -159,8 +162,10 @@ export function readConfig(text) {
   if (!known.length)
     notes.push(
       type
-        ? `The model type “${type.slice(0, 40)}” is not one that this page knows; it is read like Llama: gates, two norms a layer, no biases.`
-        : "No model_type is given; the model is read like Llama: gates, two norms a layer, no biases.",
+        ? `The model type “${type.slice(0, 40)}” is not one that this page knows; it is read ` +
+            "like Llama: gates, two norms a layer, no biases."
+        : "No model_type is given; the model is read like Llama: gates, two norms a layer, no " +
+            "biases.",
     );
   for (const [, means] of known) Object.assign(given, means);
   const { width, dense_width: wide } = given;
@@ -172,19 +177,23 @@ export function readConfig(text) {
     given.tied_embeddings = config.tie_word_embeddings;
   else
     notes.push(
-      `tie_word_embeddings is not given; for this type the embeddings are taken as ${given.tied_embeddings ? "tied" : "not tied"}.`,
+      "tie_word_embeddings is not given; for this type the embeddings are taken as " +
+        `${given.tied_embeddings ? "tied" : "not tied"}.`,
     );
   if (/^(gpt2|gpt_bigcode)/.test(type)) given.learned_positions = given.max_context;
   const beside = count(config.num_nextn_predict_layers) || count(config.num_mtp_modules);
   if (beside)
     notes.push(
-      `Left out: ${beside === 1 ? "a module" : `${beside} modules`} that predict${beside === 1 ? "s" : ""} further tokens beside the model.`,
+      `Left out: ${beside === 1 ? "a module" : `${beside} modules`} that ` +
+        `predict${beside === 1 ? "s" : ""} further tokens beside the model.`,
     );
   const packed =
     config.quantization_config || config.compression_config || outer.quantization_config;
   if (packed)
     notes.push(
-      `The weights are stored in ${String(packed.fmt || packed.quant_method || "another precision").slice(0, 30)}; the precision is chosen in the bar.`,
+      "The weights are stored in " +
+        `${String(packed.fmt || packed.quant_method || "another precision").slice(0, 30)}; the ` +
+        "precision is chosen in the bar.",
     );
   const odd = Object.keys(config).filter(
     (key) =>
@@ -245,7 +254,9 @@ function windows(config, type, given, notes) {
     if (fixed) {
       Object.assign(given, { window_tokens: 1, full_attention_layers: given.layers - fixed });
       notes.push(
-        `${fixed} layers keep a state of fixed size instead of a cache: they are entered as layers with a window of one token, so the growing cache is right and the weights are only roughly so.`,
+        `${fixed} layers keep a state of fixed size instead of a cache: they are entered as ` +
+          "layers with a window of one token, so the growing cache is right and the weights are " +
+          "only roughly so.",
       );
       return;
     }
@@ -291,7 +302,8 @@ function feedForward(config, given, width, wide, notes) {
       if (size % given.expert_dim === 0) given.shared_experts = size / given.expert_dim;
       else
         notes.push(
-          `Not counted: a shared expert of width ${size}, which is no multiple of the experts' ${given.expert_dim}.`,
+          `Not counted: a shared expert of width ${size}, which is no multiple of the experts' ` +
+            `${given.expert_dim}.`,
         );
     }
     const freq = config.moe_layer_freq,
@@ -323,7 +335,8 @@ function feedForward(config, given, width, wide, notes) {
     given.ffn_dim = wide ?? 4 * given.d_model;
     if (wide === undefined)
       notes.push(
-        `The feed-forward width is not given; it is taken as four times the model's, ${given.ffn_dim}.`,
+        "The feed-forward width is not given; it is taken as four times the model's, " +
+          `${given.ffn_dim}.`,
       );
   }
   if (config.mlp_bias === true) given.ffn_bias = true;
@@ -335,7 +348,8 @@ function feedForward(config, given, width, wide, notes) {
     !/^gemma/.test(config.model_type || "")
   ) {
     notes.push(
-      `The activation “${config.hidden_act || config.activation_function}” often goes without a gate; see the finer parts.`,
+      `The activation “${config.hidden_act || config.activation_function}” often goes without ` +
+        "a gate; see the finer parts.",
     );
   }
 }

@@ -31,7 +31,8 @@ addEventListener("load", function () {
   line.className = "page-trouble";
   line.setAttribute("role", "status");
   line.textContent =
-    "The interactive parts of this page did not start; its text and still pictures are all here. Reload the page to try again; they take a browser of 2022 or newer.";
+    "The interactive parts of this page did not start; its text and still pictures are all " +
+    "here. Reload the page to try again; they take a browser of 2022 or newer.";
   main.insertBefore(line, main.firstChild);
   // What waits within <noscript> is for readers like this one.
   [].forEach.call(main.querySelectorAll("noscript"), function (held) {

@@ -372,7 +372,10 @@ class Explorer {
     if (!Object.keys(store.values()).some((name) => this.told.has(name) && !own.has(name)))
       return "";
     const now = { ...store.choice, ...this.state };
-    return `Shown for ${label("hardware", now.hardware)}, ${label("model", now.model)}, ${label("precision", now.precision)}.`;
+    return (
+      `Shown for ${label("hardware", now.hardware)}, ${label("model", now.model)}, ` +
+      `${label("precision", now.precision)}.`
+    );
   }
 
   drawScene() {
@@ -436,7 +439,9 @@ class Explorer {
           axis: mark.axis,
           band: mark.band,
           value,
-          text: `${mark.label} ${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
+          text:
+            `${mark.label} ` +
+            `${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
         })),
       cursor: {
         x: across && lead ? lead.x : cursor,
@@ -450,7 +455,9 @@ class Explorer {
         max: spec.x.max,
         now: Number(cursor.toPrecision(6)),
         step: (count) => this.stepped(count),
-        valueText: `${formatValue(cursor, spec.x.unit)}: ${result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join(", ")}`,
+        valueText:
+          `${formatValue(cursor, spec.x.unit)}: ` +
+          `${result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join(", ")}`,
         trace: across && lead ? lead.xs : null,
         grid: model.grid,
       },
@@ -515,7 +522,8 @@ class Explorer {
     const live = new Set();
     for (const { curve, y: value, band, of } of result.curves) {
       const note = band
-        ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ${formatValue(value * band[1], y.unit, 2)}`
+        ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ` +
+          `${formatValue(value * band[1], y.unit, 2)}`
         : of.split(":")[0];
       live.add(
         this.writeValue({

@@ -250,7 +250,8 @@ function start() {
   for (const details of all("details.dropdown-download-buttons")) foldAway(details);
   (window.requestIdleCallback || setTimeout)(() => {
     for (const block of all(
-      ".cell_input .highlight, .bd-article > section > .highlight, .bd-article div[class*=highlight-] > .highlight",
+      ".cell_input .highlight, .bd-article > section > .highlight, .bd-article " +
+        "div[class*=highlight-] > .highlight",
     ))
       if (!block.querySelector(".copy-code")) offerCopy(block);
   });

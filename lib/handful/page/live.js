@@ -240,7 +240,8 @@ function typeset(node, kind, name) {
       forms = null;
       if (kind === "formulas")
         node.textContent =
-          "The typeset formula could not be fetched; close this box and open it again to try once more.";
+          "The typeset formula could not be fetched; close this box and open it again to try " +
+          "once more.";
     });
   return node;
 }

@@ -176,7 +176,9 @@ function checked(f, value) {
     return f.options.some(([name]) => name === value)
       ? { value }
       : {
-          problem: `${f.label}: allowed are ${f.options.map(([name]) => name).join(", ")}, and ${short(value)} is none of them.`,
+          problem:
+            `${f.label}: allowed are ${f.options.map(([name]) => name).join(", ")}, and ` +
+            `${short(value)} is none of them.`,
         };
   }
   const scale = f.scale || 1,
@@ -190,7 +192,10 @@ function checked(f, value) {
   return good
     ? { value }
     : {
-        problem: `${f.label}: a ${f.type === "int" ? "whole " : ""}number from ${tell(least)} to ${tell(most)} is allowed${typeof value === "number" && Number.isFinite(value) ? `, and ${tell(Number((value / scale).toPrecision(6)))} is not one` : `, and ${short(value)} is not one`}.`,
+        problem:
+          `${f.label}: a ${f.type === "int" ? "whole " : ""}number from ${tell(least)} to ` +
+          `${tell(most)} is ` +
+          `allowed${typeof value === "number" && Number.isFinite(value) ? `, and ${tell(Number((value / scale).toPrecision(6)))} is not one` : `, and ${short(value)} is not one`}.`,
       };
 }
 
@@ -203,12 +208,14 @@ function contradictions(s) {
   if (!latent && s.heads % s.kv_heads)
     say(
       "kv_heads",
-      `Heads must be a multiple of the heads of keys and values; ${s.heads} is no multiple of ${s.kv_heads}.`,
+      `Heads must be a multiple of the heads of keys and values; ${s.heads} is no multiple of ` +
+        `${s.kv_heads}.`,
     );
   if (latent && !(s.nope_dim + s.rope_dim))
     say(
       "nope_dim",
-      "A head of latent attention needs a size: the part that carries positions, the rest, or both.",
+      "A head of latent attention needs a size: the part that carries positions, the rest, or " +
+        "both.",
     );
   if (latent && !s.v_head_dim)
     say("v_head_dim", "Latent attention needs the size of a head's value.");
@@ -233,13 +240,15 @@ function contradictions(s) {
     if (s.active_experts > s.routed_experts)
       say(
         "active_experts",
-        `A token cannot use more experts than a layer has; ${s.active_experts} of ${s.routed_experts} were asked for.`,
+        `A token cannot use more experts than a layer has; ${s.active_experts} of ` +
+          `${s.routed_experts} were asked for.`,
       );
     if (!s.expert_dim) say("expert_dim", "Experts need a width.");
     if (s.dense_layers >= s.layers)
       say(
         "dense_layers",
-        `At least one of the ${s.layers} layers must have experts; ${s.dense_layers} were to have none.`,
+        `At least one of the ${s.layers} layers must have experts; ${s.dense_layers} were to ` +
+          "have none.",
       );
     if (s.dense_layers && !s.ffn_dim)
       say("ffn_dim", "Layers with no experts need the width of a dense feed-forward block.");
@@ -247,7 +256,8 @@ function contradictions(s) {
   if (!found.length && !(totalParameters(s) <= LARGEST))
     say(
       "layers",
-      `This shape has more than ${tell(LARGEST)} parameters, which is more than the page counts exactly.`,
+      `This shape has more than ${tell(LARGEST)} parameters, which is more than the page ` +
+        "counts exactly.",
     );
   return found;
 }
@@ -289,7 +299,9 @@ export function check(kind, given) {
     if (values.devices > values.domain_devices)
       problems.push({
         field: "devices",
-        text: `The chips that serve one copy are at most the ${values.domain_devices} in the fast network; ${values.devices} were given.`,
+        text:
+          `The chips that serve one copy are at most the ${values.domain_devices} in the fast ` +
+          `network; ${values.devices} were given.`,
       });
   }
   const name = String(given.name ?? "")

@@ -4,7 +4,9 @@
 // Tables and formulas that may be wider than the screen.  A box that scrolls is a stop of the Tab
 // key, for Safari has no other way to scroll it by keys; one that does not is none.
 const WIDE =
-  ".highlight > pre, .pst-scrollable-table-container, .ex-table, .explorer-data, .plain-table, .notation, .math-block > .math, .derivation .math, span.math > .katex, .problem-gantt, .study-plot";
+  ".highlight > pre, .pst-scrollable-table-container, .ex-table, .explorer-data, .plain-table, " +
+  ".notation, .math-block > .math, .derivation .math, span.math > .katex, .problem-gantt, " +
+  ".study-plot";
 
 const MODES = { light: "light", dark: "dark", auto: "as the system" };
 

@@ -104,11 +104,13 @@ export function readChoice(given, fallback = defaults()) {
     if (row(kind, name)) choice[kind] = name;
     else if (name === OWN && OWNABLE.includes(kind))
       problems.push(
-        `The address asks for your own ${NOUN[kind]}, and none is described here yet; ${label(kind, choice[kind])} is used.`,
+        `The address asks for your own ${NOUN[kind]}, and none is described here yet; ` +
+          `${label(kind, choice[kind])} is used.`,
       );
     else
       problems.push(
-        `There is no ${NOUN[kind]} “${String(name).slice(0, 60)}” in this book; the nearest are ${nearest(kind, String(name)).join(", ")}. ${label(kind, choice[kind])} is used.`,
+        `There is no ${NOUN[kind]} “${String(name).slice(0, 60)}” in this book; the nearest ` +
+          `are ${nearest(kind, String(name)).join(", ")}. ${label(kind, choice[kind])} is used.`,
       );
   }
   if (given.context !== undefined && given.context !== null) {
@@ -117,7 +119,9 @@ export function readChoice(given, fallback = defaults()) {
       choice.context = value;
     else
       problems.push(
-        `The context must be a number from ${CONTEXT.min} to ${formatValue(CONTEXT.max, "token")}, and “${String(given.context).slice(0, 60)}” is not; ${formatValue(choice.context, "token", 6)} is used.`,
+        `The context must be a number from ${CONTEXT.min} to ` +
+          `${formatValue(CONTEXT.max, "token")}, and “${String(given.context).slice(0, 60)}” is ` +
+          `not; ${formatValue(choice.context, "token", 6)} is used.`,
       );
   }
   const missing = lacks(choice.hardware, choice.precision);

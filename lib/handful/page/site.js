@@ -162,7 +162,8 @@ function study() {
       );
       first.before(
         trouble(
-          "What checks and remembers your answers could not be loaded; questions and answers can be read and unfolded. Reload the page to try again.",
+          "What checks and remembers your answers could not be loaded; questions and answers " +
+            "can be read and unfolded. Reload the page to try again.",
         ),
       );
       for (const held of document.querySelectorAll(".card > noscript"))

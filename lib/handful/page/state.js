@@ -20,7 +20,9 @@ function number(text, entry) {
     return { value: entry.type === "int" ? Math.round(value) : value };
   }
   return {
-    allowed: `a number from ${formatValue(entry.min, entry.unit, 4)} to ${formatValue(entry.max, entry.unit, 4)}`,
+    allowed:
+      `a number from ${formatValue(entry.min, entry.unit, 4)} to ` +
+      `${formatValue(entry.max, entry.unit, 4)}`,
   };
 }
 
@@ -57,14 +59,16 @@ export function readState(spec, search) {
       entry = known.get(name);
     if (!entry) {
       problems.push(
-        `The address sets ${quote(name)}, which this plot does not have; it has ${[...known.keys()].join(", ")}.`,
+        `The address sets ${quote(name)}, which this plot does not have; it has ` +
+          `${[...known.keys()].join(", ")}.`,
       );
       continue;
     }
     const { value, allowed } = parse(text, entry);
     if (allowed)
       problems.push(
-        `The address asks for ${entry.label} = ${quote(text)}; allowed is ${allowed}, so the usual value is shown.`,
+        `The address asks for ${entry.label} = ${quote(text)}; allowed is ${allowed}, so the ` +
+          "usual value is shown.",
       );
     else state[name] = value;
   }

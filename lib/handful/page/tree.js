@@ -23,7 +23,8 @@ function parts(tree) {
   if (g && args.length === 2) return { args, two: g };
   if (h && args.length >= 1) return { args, two: h };
   throw new Error(
-    `A formula on this page uses '${String(head)}' with ${args.length} arguments; allowed are + * / ^ max min log exp floor ceil sqrt abs.`,
+    `A formula on this page uses '${String(head)}' with ${args.length} arguments; allowed are ` +
+      "+ * / ^ max min log exp floor ceil sqrt abs.",
   );
 }
 

@@ -369,9 +369,12 @@ class Part {
       this.back.textContent = `Bring back ${earlier.name || `the ${noun}`} that the address put aside`;
     const here = label(kind, store.choice[kind]);
     this.status.textContent = problems.length
-      ? `${problems.length === 1 ? "One field does" : `${problems.length} fields do`} not add up yet. ${problems[0].text}${own ? ` Until then the book keeps the ${noun} as it was.` : ""}`
+      ? `${problems.length === 1 ? "One field does" : `${problems.length} fields do`} not add ` +
+        "up yet. " +
+        `${problems[0].text}${own ? ` Until then the book keeps the ${noun} as it was.` : ""}`
       : own && chosen
-        ? `The whole book now follows your ${noun}; it stands in the bar at the top as “${titleOf(kind, own)}”.`
+        ? `The whole book now follows your ${noun}; it stands in the bar at the top as ` +
+          `“${titleOf(kind, own)}”.`
         : own
           ? `The bar has ${here}; your ${noun} waits in its menu.`
           : `The fields show ${here}. Change one, and the book follows.`;
@@ -431,7 +434,8 @@ class Part {
       line(
         "Cache that a token adds",
         bytes(perToken),
-        `(${plain(perToken)} numbers over all layers${perToken ? "" : ": every layer is windowed"})`,
+        `(${plain(perToken)} numbers over all ` +
+          `layers${perToken ? "" : ": every layer is windowed"})`,
       ),
     ];
     if (window)
@@ -477,7 +481,8 @@ class Part {
       return line(
         name,
         "–",
-        `“${this.stated.value.trim().slice(0, 30)}” is no number of parameters; 70.6B or 70553706496 would be.`,
+        `“${this.stated.value.trim().slice(0, 30)}” is no number of parameters; 70.6B or ` +
+          "70553706496 would be.",
         true,
       );
     if (stated === total) return line(name, "equal", "to the last digit");
@@ -488,7 +493,9 @@ class Part {
       `${off > 0 ? "+" : "−"}${percent(Math.abs(off))}`,
       near
         ? "apart: rounding, or a part that the shape does not list"
-        : `apart: the shape gives ${formatValue(total, "1")}, stated are ${formatValue(stated, "1")}. A field differs from the model, or the model has parts that a shape does not list.`,
+        : `apart: the shape gives ${formatValue(total, "1")}, stated are ` +
+            `${formatValue(stated, "1")}. A field differs from the model, or the model has parts ` +
+            "that a shape does not list.",
       !near,
     );
   }

@@ -197,13 +197,16 @@ async function remove() {
 }
 
 const TROUBLE = {
-  full: "This browser has no room for more; what is kept stays, and everything else comes over the network as before.",
+  full:
+    "This browser has no room for more; what is kept stays, and everything else comes over the " +
+    "network as before.",
   edition:
     "A new edition was published meanwhile; reload when it is offered, and the rest follows.",
   network:
     "The network went away; the rest follows when it is back and a page of the book is open.",
   refused:
-    "This browser refuses to keep the book, for want of room or by its settings; the book reads over the network as before.",
+    "This browser refuses to keep the book, for want of room or by its settings; the book " +
+    "reads over the network as before.",
 };
 
 function control(host) {
@@ -223,8 +226,12 @@ function control(host) {
       none: `Nothing is kept on this device${size ? `; the whole book is ${size} to fetch` : ""}.`,
       starting: "Fetching what all pages share …",
       fetching: "Fetching the whole book …",
-      some: `${kept} of ${all} pages are kept on this device, those that you have opened${size ? `; the whole book is ${size} to fetch` : ""}.`,
-      whole: `The whole book is kept on this device and reads with no network: ${all} pages, edition ${edition}.`,
+      some:
+        `${kept} of ${all} pages are kept on this device, those that you have ` +
+        `opened${size ? `; the whole book is ${size} to fetch` : ""}.`,
+      whole:
+        `The whole book is kept on this device and reads with no network: ${all} pages, ` +
+        `edition ${edition}.`,
     };
     put(text, "text", [words[step] || "", TROUBLE[trouble] || ""].join(" ").trim());
     bar.hidden = !["starting", "fetching"].includes(step);
@@ -261,7 +268,9 @@ export async function mountOffline() {
     for (const host of hosts)
       host.append(
         h("p", {
-          text: "This browser keeps no pages from this address, so the book needs the network here; that takes https.",
+          text:
+            "This browser keeps no pages from this address, so the book needs the network " +
+            "here; that takes https.",
         }),
       );
     return;

@@ -3,7 +3,8 @@
 const LIMIT = 120; // seconds that a cell may take
 const SILENCE = 180; // seconds without a byte or a word after which loading has failed
 const READY =
-  "Python is ready: change a cell and press Ctrl+Enter. NumPy and plots are not part of it; a cell that needs them says so.";
+  "Python is ready: change a cell and press Ctrl+Enter. NumPy and plots are not part of it; a " +
+  "cell that needs them says so.";
 
 const make = (tag, properties = {}, ...inside) => {
   const node = Object.assign(document.createElement(tag), properties);
@@ -90,7 +91,8 @@ function field(code, number, run) {
   box.setAttribute("autocomplete", "off");
   box.setAttribute(
     "aria-label",
-    `Code of cell ${number}. Control and Enter run it. Tab indents; Escape and then Tab leave the field.`,
+    `Code of cell ${number}. Control and Enter run it. Tab indents; Escape and then Tab leave ` +
+      "the field.",
   );
   const grow = () => {
     box.rows = box.value.split("\n").length;
@@ -171,7 +173,9 @@ function open(root, number, cells, python) {
           : `Done in ${((performance.now() - begun) / 1000).toFixed(1)} s.`;
         said.classList.toggle("python-unseen", Boolean(wrong)); // the output shows it already
       } else
-        said.textContent = `${hurried ? `Stopped after ${LIMIT} s.` : "Stopped."} Python begins anew, without what cells had defined.`;
+        said.textContent =
+          `${hurried ? `Stopped after ${LIMIT} s.` : "Stopped."} Python begins anew, without ` +
+          "what cells had defined.";
     } catch (error) {
       said.textContent = "Python could not be started again; load the page anew.";
       console.warn(`Python in the page: ${error.message}`);

@@ -15,7 +15,8 @@ export function offerPython() {
       .catch((error) => {
         console.warn(`Python in the page: ${error.message}`);
         bar.querySelector("[role=status]").textContent =
-          "Python could not be loaded: no network, or a browser that is too old for it. The page is as it was, and the notebook in its download menu runs in Jupyter.";
+          "Python could not be loaded: no network, or a browser that is too old for it. The " +
+          "page is as it was, and the notebook in its download menu runs in Jupyter.";
       })
       .finally(() => bar.setAttribute("aria-busy", "false"));
   });

@@ -72,7 +72,11 @@ function readouts(v) {
 
 function words(v) {
   const size = v.table.length;
-  return `${v.name}: difference ${hex(v.difference)} in becomes ${v.kinds === 1 ? "1 difference" : `${v.kinds} differences`} out, the likeliest for ${v.most} of ${size} inputs; over all differences the likeliest is ${v.worst} of ${size}.`;
+  return (
+    `${v.name}: difference ${hex(v.difference)} in becomes ` +
+    `${v.kinds === 1 ? "1 difference" : `${v.kinds} differences`} out, the likeliest for ` +
+    `${v.most} of ${size} inputs; over all differences the likeliest is ${v.worst} of ${size}.`
+  );
 }
 
 const table = (v) => ({

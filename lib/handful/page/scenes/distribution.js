@@ -248,7 +248,8 @@ function words(v) {
     loose
       .map(
         (k) =>
-          `${v.names[k]} known to within a factor of ${formatValue(v.factors[k], "1")}, ${formatValue(v.shares[k], "%", 2)} of the spread`,
+          `${v.names[k]} known to within a factor of ${formatValue(v.factors[k], "1")}, ` +
+          `${formatValue(v.shares[k], "%", 2)} of the spread`,
       )
       .join("; ") || "every input exact";
   return `${v.label}: median ${median}, nine in ten ${interval}, worst case ${worst}; ${guesses}.`;

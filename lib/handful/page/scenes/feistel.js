@@ -159,12 +159,18 @@ function readouts(v) {
 function words(v) {
   const rounds = v.keys.length,
     [times, turn] = rounds === 1 ? ["1 round", "turns"] : [`${rounds} rounds`, "turn"];
-  let told = `${times} with ${NAMES[v.f]} ${turn} the block ${written(v.one[0])} into ${written(v.one.at(-1))}.`;
+  let told =
+    `${times} with ${NAMES[v.f]} ${turn} the block ${written(v.one[0])} into ` +
+    `${written(v.one.at(-1))}.`;
   const changed = differing(v.one.at(-1), v.two.at(-1));
   if (v.flip)
-    told += ` With bit ${v.flip} of the input flipped, ${changed} of the 32 bits ${changed === 1 ? "comes" : "come"} out changed.`;
+    told +=
+      ` With bit ${v.flip} of the input flipped, ${changed} of the 32 bits ` +
+      `${changed === 1 ? "comes" : "come"} out changed.`;
   if (v.back)
-    told += ` Run backwards, the rounds give ${v.recovered ? "the input back, bit for bit." : "something else."}`;
+    told +=
+      " Run backwards, the rounds give " +
+      `${v.recovered ? "the input back, bit for bit." : "something else."}`;
   return told;
 }
 

@@ -127,7 +127,8 @@ function picture(v, width) {
 function readouts(v) {
   const exact = Math.abs(v.bubble - v.formula) < 1e-6 ? "as played" : "played differs";
   const sizes = v.changed
-    ? `played with ${v.stages} stages and ${v.many} micro-batches, the nearest that this schedule takes`
+    ? `played with ${v.stages} stages and ${v.many} micro-batches, the nearest that this ` +
+      "schedule takes"
     : `${v.stages} stages, ${counted(v.many)}`;
   return [
     ["Bubble, in forward passes", plain(v.bubble), `closed form ${plain(v.formula)}: ${exact}`],
@@ -138,7 +139,9 @@ function readouts(v) {
 }
 
 const words = (v) =>
-  `${NAMES[v.name]} with ${v.stages} stages and ${counted(v.many)} takes ${plain(v.makespan)} forward passes; a stage waits for ${plain(v.bubble)} of them at most, ${percent(v.ofTotal)} of the whole time, and holds ${plain(v.held)} micro-batches in flight at most.`;
+  `${NAMES[v.name]} with ${v.stages} stages and ${counted(v.many)} takes ${plain(v.makespan)} ` +
+  `forward passes; a stage waits for ${plain(v.bubble)} of them at most, ${percent(v.ofTotal)} ` +
+  `of the whole time, and holds ${plain(v.held)} micro-batches in flight at most.`;
 
 function table(v) {
   const body = [];

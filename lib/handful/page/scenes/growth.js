@@ -104,7 +104,11 @@ function readouts(v) {
 
 function words(v) {
   const nets = v.names.map((kind, i) => `${v.kinds[kind]} ${told(v.found[i])}`).join("; ");
-  return `Distance of two nearly equal inputs, as a share of that of two unrelated ones. Toy cipher, one bit flipped, round ${v.rounds}: ${told(v.share)}. Random networks with weights of gain ${v.gain}, a nudge of a millionth, layer ${v.depth}: ${nets}.`;
+  return (
+    "Distance of two nearly equal inputs, as a share of that of two unrelated ones. Toy " +
+    `cipher, one bit flipped, round ${v.rounds}: ${told(v.share)}. Random networks with ` +
+    `weights of gain ${v.gain}, a nudge of a millionth, layer ${v.depth}: ${nets}.`
+  );
 }
 
 function table(v) {

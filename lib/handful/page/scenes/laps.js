@@ -73,7 +73,9 @@ const readouts = (v) => [
 ];
 
 const words = (v) =>
-  `${v.many === 1 ? "1 micro-batch goes" : `${v.many} micro-batches go`} round ${v.stages} stages: a stage works for ${percent(v.utilisation)} of the time, and a sequence waits ${plain(v.latency)} times the work of one stage from token to token.`;
+  `${v.many === 1 ? "1 micro-batch goes" : `${v.many} micro-batches go`} round ${v.stages} ` +
+  `stages: a stage works for ${percent(v.utilisation)} of the time, and a sequence waits ` +
+  `${plain(v.latency)} times the work of one stage from token to token.`;
 
 function table(v) {
   const body = [];

@@ -175,7 +175,12 @@ function words(v) {
     ? "some experts have second copies and all are placed by load"
     : "experts lie in order";
   const who = v.skew === 0 ? "a router without favourites" : "a router with favourites";
-  return `${formatValue(v.tokens, "1", 6)} tokens, ${who}, ${v.chips.length} chips; ${how}. The busiest chip gets ${formatValue(v.busiest, "1")} copies, ${over(v, v.busiest)} times the mean of ${formatValue(v.mean, "1")}; the closed form for chance alone says ${formatValue(v.closed, "1")} times.`;
+  return (
+    `${formatValue(v.tokens, "1", 6)} tokens, ${who}, ${v.chips.length} chips; ${how}. The ` +
+    `busiest chip gets ${formatValue(v.busiest, "1")} copies, ${over(v, v.busiest)} times the ` +
+    `mean of ${formatValue(v.mean, "1")}; the closed form for chance alone says ` +
+    `${formatValue(v.closed, "1")} times.`
+  );
 }
 
 const table = (v) => ({

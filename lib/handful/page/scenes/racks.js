@@ -276,9 +276,15 @@ function words(v) {
     { place } = v;
   const where = !n.outside
     ? `all in its own ${place}`
-    : `${n.own + n.inside} in its own ${place} and ${n.outside} outside, in ${n.reached} other${n.reached === 1 ? "" : "s"}`;
+    : `${n.own + n.inside} in its own ${place} and ${n.outside} outside, in ${n.reached} ` +
+      `other${n.reached === 1 ? "" : "s"}`;
   const slower = v.network > v.fabric ? "network" : "fabric";
-  return `${v.racks} × ${v.chips} chips. The token shown has its experts ${where}. On average ${formatValue(v.inside, "1")} copies cross the fabric and ${formatValue(v.leaving, "1")} leave; the ${slower} sets the pace, ${formatValue(Math.max(v.fabric, v.network), "s")} in one layer against ${formatValue(v.joined, "s")} on one fabric.`;
+  return (
+    `${v.racks} × ${v.chips} chips. The token shown has its experts ${where}. On average ` +
+    `${formatValue(v.inside, "1")} copies cross the fabric and ${formatValue(v.leaving, "1")} ` +
+    `leave; the ${slower} sets the pace, ${formatValue(Math.max(v.fabric, v.network), "s")} in ` +
+    `one layer against ${formatValue(v.joined, "s")} on one fabric.`
+  );
 }
 
 const table = (v) => ({

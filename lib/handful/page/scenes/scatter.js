@@ -114,7 +114,9 @@ const readouts = (v) => [
 ];
 
 const words = (v) =>
-  `${v.text}, predicted by ${v.how}: of ${v.at.length} measurements, measured over predicted has a median of ${times(v.median)}, and nine tenths lie between ${times(v.low)} and ${times(v.high)}.`;
+  `${v.text}, predicted by ${v.how}: of ${v.at.length} measurements, measured over predicted ` +
+  `has a median of ${times(v.median)}, and nine tenths lie between ${times(v.low)} and ` +
+  `${times(v.high)}.`;
 
 const table = (v) => ({
   head: ["Predicted", "Measured", "Ratio"],

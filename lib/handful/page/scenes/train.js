@@ -361,7 +361,15 @@ export class Train {
       v.missed === 0
         ? "none of them is left behind"
         : `${formatValue(v.missed, "%", 2)} of them are left behind`;
-    return `At ${formatValue(v.load, "%")} load with ${many(v.seats, "seat")} and ${many(v.tokens, "token")} in an answer on average, ${formatValue(v.n, "1", 6)} requests are watched, ${formatValue(v.arrivals[v.n - 1], "s")} of service: ${left} by the first train after they come, and the worst wait plus ride is ${formatValue(v.worst, "s")} against a bound of ${formatValue(2 * v.interval, "s")} with a seat for everyone; 95 of 100 take at most ${formatValue(v.p95, "s")}, and the mean is ${formatValue(v.mean, "s")}.`;
+    return (
+      `At ${formatValue(v.load, "%")} load with ${many(v.seats, "seat")} and ` +
+      `${many(v.tokens, "token")} in an answer on average, ${formatValue(v.n, "1", 6)} ` +
+      `requests are watched, ${formatValue(v.arrivals[v.n - 1], "s")} of service: ${left} by ` +
+      "the first train after they come, and the worst wait plus ride is " +
+      `${formatValue(v.worst, "s")} against a bound of ${formatValue(2 * v.interval, "s")} ` +
+      `with a seat for everyone; 95 of 100 take at most ${formatValue(v.p95, "s")}, and the ` +
+      `mean is ${formatValue(v.mean, "s")}.`
+    );
   }
 
   table(state) {

@@ -62,7 +62,8 @@ export function hit({ entry, terms, others }, home, option) {
       ? h(
           "span",
           { class: "find-text" },
-          ` Also: ${others.slice(0, 3).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}.`,
+          " Also: " +
+            `${others.slice(0, 3).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}.`,
         )
       : null,
     trail ? h("span", { class: "find-trail" }, " ", trail) : null,

@@ -71,7 +71,9 @@ function make() {
         h("p", {
           class: "find-says",
           role: "status",
-          text: "The search could not be fetched. The glossary, the notation and the index of numbers in the menu list what there is.",
+          text:
+            "The search could not be fetched. The glossary, the notation and the index of " +
+            "numbers in the menu list what there is.",
         }),
       );
       made.addEventListener(

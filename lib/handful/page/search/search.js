@@ -175,7 +175,8 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     if (query)
       speak(
         some.length
-          ? `${like ? "Nothing fits exactly. " : ""}${count(fitting.length)}. First: ${some[0].entry.title.slice(0, 90)}, ${NAMES[some[0].entry.kind]}.`
+          ? `${like ? "Nothing fits exactly. " : ""}${count(fitting.length)}. First: ` +
+              `${some[0].entry.title.slice(0, 90)}, ${NAMES[some[0].entry.kind]}.`
           : says.textContent,
       );
   }
@@ -195,7 +196,8 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   function sentence() {
     if (!query)
       return [
-        "Find a formula by its name or its letters, a term, a claim of the lecture, a card or a problem. For example: ",
+        "Find a formula by its name or its letters, a term, a claim of the lecture, a card or " +
+          "a problem. For example: ",
         ...EXAMPLES.flatMap((text) => [tried(text), " "]),
       ];
     if (like) {
@@ -260,7 +262,8 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       lastBook ||= await warm(address);
     } catch {
       says.textContent =
-        "The index of the search could not be fetched. Typing on tries again; the glossary, the notation and the index of numbers list what there is.";
+        "The index of the search could not be fetched. Typing on tries again; the glossary, " +
+        "the notation and the index of numbers list what there is.";
       return;
     } finally {
       clearTimeout(slow);

@@ -32,7 +32,8 @@ const GREEK = {
 const WORD = /\p{L}[\p{L}\p{N}\p{M}]*(?:_[\p{L}\p{N}]+)*\*?|\p{N}[\p{N}\p{L}]*(?:[.,]\p{N}+)*/gu;
 const STOP = new Set(
   (
-    "a an and are as at be by for from has have how if in is it its of on or so than that the their them then there they this to " +
+    "a an and are as at be by for from has have how if in is it its of on or so than that the " +
+    "their them then there they this to " +
     "was were what when where which with"
   ).split(" "),
 );

@@ -35,7 +35,8 @@ export function leechNote(card, lapses) {
   return h(
     "p",
     { class: "study-leech" },
-    `This card has slipped ${lapses} times. Reading its section again may do more than one more repetition: `,
+    `This card has slipped ${lapses} times. Reading its section again may do more than one ` +
+      "more repetition: ",
     link ? h("a", { href: link.getAttribute("href"), text: link.textContent }) : "its section",
     ".",
   );

@@ -87,7 +87,8 @@ function checkNumber(spec, text, seed) {
   if (!dimension && spec.unit === "%" && close(value / 100, right))
     return verdict(
       "unread",
-      "Write the sign % too: without it a number is a share, and this one is a hundred times as large.",
+      "Write the sign % too: without it a number is a share, and this one is a hundred times " +
+        "as large.",
     );
   // so many chips, tokens, sequences
   if (!dimension && UNITS[spec.unit].kind === "count") dimension = spec.dimension;
@@ -104,7 +105,9 @@ function checkNumber(spec, text, seed) {
       if (close(value, right * Number(`1e${3 * power}`)))
         return verdict(
           "wrong",
-          `The digits are right, but it is ${(1000 ** Math.abs(power)).toLocaleString("en-US")} times too ${power > 0 ? "large" : "small"}: look at the prefix.`,
+          "The digits are right, but it is " +
+            `${(1000 ** Math.abs(power)).toLocaleString("en-US")} times too ` +
+            `${power > 0 ? "large" : "small"}: look at the prefix.`,
         );
     return verdict(
       "wrong",

@@ -29,7 +29,8 @@ export function tokens(given) {
     if (!match) {
       const [sign] = text.slice(at).replace(new RegExp(`^[${SPACE}]+`), "");
       throw new ExpressionError(
-        `${quoted(sign)} has no place in a formula; + - * / ^, parentheses, names and ${FUNCTIONS.join(" ")} are allowed.`,
+        `${quoted(sign)} has no place in a formula; + - * / ^, parentheses, names and ` +
+          `${FUNCTIONS.join(" ")} are allowed.`,
       );
     }
     const [, number, name, sign] = match;

@@ -8,7 +8,10 @@ import { formatValue } from "../units.js";
 export function chart(played, width) {
   const wide = Math.max(width, 280),
     [height, shapes] = gantt.picture(played, wide);
-  const words = `As played: ${formatValue(played.makespan, "1")} forward passes in all; the longest wait is ${formatValue(played.share, "%")} of them, and ${formatValue(played.most, "1")} micro-batches are held at most.`;
+  const words =
+    `As played: ${formatValue(played.makespan, "1")} forward passes in all; the longest wait ` +
+    `is ${formatValue(played.share, "%")} of them, and ${formatValue(played.most, "1")} ` +
+    "micro-batches are held at most.";
   const svg = s("svg", {
     class: "ex-svg sc",
     role: "img",

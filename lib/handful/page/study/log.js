@@ -87,7 +87,10 @@ export function fault(event) {
   }
   for (const field of Object.keys(event)) {
     if (field !== "kind" && !Object.hasOwn(fields, field))
-      return `a ${event.kind} has no field ${shown(field)}; it has ${Object.keys(fields).join(", ")}.`;
+      return (
+        `a ${event.kind} has no field ${shown(field)}; it has ` +
+        `${Object.keys(fields).join(", ")}.`
+      );
   }
   return null;
 }
@@ -129,7 +132,8 @@ export function merge(...logs) {
     const known = found.get(event.id);
     if (known && !sameEvent(known, event))
       throw new LogError(
-        `The event ${event.id} stands there twice with different content, so one of the two was changed by hand; nothing was taken over.`,
+        `The event ${event.id} stands there twice with different content, so one of the two ` +
+          "was changed by hand; nothing was taken over.",
       );
     if (!known) found.set(event.id, event);
   }
@@ -183,7 +187,8 @@ export function read(text) {
     );
   if (file.version > VERSION)
     throw new LogError(
-      `The file is of version ${file.version}, made by a newer edition of the book; this one reads up to version ${VERSION}.`,
+      `The file is of version ${file.version}, made by a newer edition of the book; this one ` +
+        `reads up to version ${VERSION}.`,
     );
   for (let version = file.version; version < VERSION; version += 1)
     file = MIGRATIONS[version](file);

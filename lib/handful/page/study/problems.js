@@ -17,7 +17,9 @@ function asked(id) {
   if (/^\d{1,10}$/.test(text) && Number(text) <= MOST_SEED) return { seed: Number(text) };
   return {
     seed: 0,
-    note: `The address asks for the numbers ${quote(text)}; allowed is a whole number from 0 to 4,294,967,295, so the first ones are shown.`,
+    note:
+      `The address asks for the numbers ${quote(text)}; allowed is a whole number from 0 to ` +
+      "4,294,967,295, so the first ones are shown.",
   };
 }
 

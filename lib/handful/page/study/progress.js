@@ -122,7 +122,9 @@ export class Progress {
       wanted = this.store.settings.retention;
     if (!asked)
       return panel("What you remember", {
-        text: "This begins when a card comes back for the first time, some days after you first answered it on Review or in a chapter.",
+        text:
+          "This begins when a card comes back for the first time, some days after you first " +
+          "answered it on Review or in a chapter.",
       });
     const [least, most] = wilson(held, asked),
       shown = weeks.filter((week) => week.asked),
@@ -133,7 +135,12 @@ export class Progress {
         ) / 10,
       );
     return panel("What you remember", {
-      text: `Of ${plural(asked, "review")} since ${longDate(weeks.find((week) => week.asked).start)} you held ${held.toLocaleString("en")}: ${percent(held / asked)}, and you want ${percent(wanted)}. With so many reviews the true share may lie anywhere from ${percent(least)} to ${percent(most)}.`,
+      text:
+        `Of ${plural(asked, "review")} since ` +
+        `${longDate(weeks.find((week) => week.asked).start)} you held ` +
+        `${held.toLocaleString("en")}: ${percent(held / asked)}, and you want ` +
+        `${percent(wanted)}. With so many reviews the true share may lie anywhere from ` +
+        `${percent(least)} to ${percent(most)}.`,
       legend: h(
         "p",
         { class: "study-legend" },
@@ -202,10 +209,16 @@ export class Progress {
       peak = counts.indexOf(most);
     if (!total)
       return panel("What comes", {
-        text: `Nothing falls due in the next ${AHEAD} days. New cards come on Review, and at the end of each section of the book.`,
+        text:
+          `Nothing falls due in the next ${AHEAD} days. New cards come on Review, and at the ` +
+          "end of each section of the book.",
       });
     return panel("What comes", {
-      text: `${plural(total, "review")} fall${total === 1 ? "s" : ""} due in the next ${AHEAD} days, ${counts[0]} of them today and most${peak ? ` on ${longDate(today + peak)} (${most})` : " today"}; new and missed cards come on top.`,
+      text:
+        `${plural(total, "review")} fall${total === 1 ? "s" : ""} due in the next ${AHEAD} ` +
+        `days, ${counts[0]} of them today and ` +
+        `most${peak ? ` on ${longDate(today + peak)} (${most})` : " today"}; new and missed ` +
+        "cards come on top.",
       table: { head: ["Day", "Reviews"], rows: counts.map((n, i) => [longDate(today + i), n]) },
       draw: (width) => {
         const { svg, x, y, slot } = axes(width, 160, {
@@ -407,7 +420,10 @@ export class Progress {
     };
     const node = panel("The days of a year", {
       draw,
-      text: `In the last year you gave ${plural(answers, "answer")} on ${plural(year.length, "day")}. The longest run was ${plural(longest, "day")} in a row; the present one is ${plural(now, "day")}. Days begin at 4 in the morning.`,
+      text:
+        `In the last year you gave ${plural(answers, "answer")} on ` +
+        `${plural(year.length, "day")}. The longest run was ${plural(longest, "day")} in a ` +
+        `row; the present one is ${plural(now, "day")}. Days begin at 4 in the morning.`,
       legend: h("p", {
         class: "study-legend",
         text: `A larger square means more answers: from ${LEVELS.join(", ")}.`,

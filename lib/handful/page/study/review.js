@@ -16,7 +16,9 @@ function notice(store, root) {
     const words = [
       store.trouble,
       store.damaged
-        ? `${plural(store.damaged, "entry", "entries")} of your log cannot be read and ${store.damaged === 1 ? "is" : "are"} left out; all others count, and a backup that you import brings back what it holds.`
+        ? `${plural(store.damaged, "entry", "entries")} of your log cannot be read and ` +
+          `${store.damaged === 1 ? "is" : "are"} left out; all others count, and a backup that ` +
+          "you import brings back what it holds."
         : "",
     ]
       .filter(Boolean)

@@ -35,7 +35,8 @@ export function readOrders(text, goal) {
     .filter(Boolean);
   if (lines.length !== goal.stages)
     throw new OrdersError(
-      `A line for each of the ${goal.stages} stages is expected; there ${lines.length === 1 ? "is" : "are"} ${lines.length}.`,
+      `A line for each of the ${goal.stages} stages is expected; there ` +
+        `${lines.length === 1 ? "is" : "are"} ${lines.length}.`,
     );
   return lines.map((line, stage) => {
     const order = line
@@ -60,7 +61,8 @@ function readPiece(word, stage, goal) {
     number = Number(found?.[2]);
   if (!found || !(goal.weights ? "FBIW" : "FB").includes(kind)) {
     throw new OrdersError(
-      `${quoted(word)} on stage ${stage + 1} is no piece of work; write F1 for the forward pass of micro-batch 1 and B1 for ` +
+      `${quoted(word)} on stage ${stage + 1} is no piece of work; write F1 for the forward ` +
+        "pass of micro-batch 1 and B1 for " +
         `its backward pass${goal.weights ? ", or I1 and W1 for its halves" : ""}.`,
     );
   }
@@ -103,7 +105,8 @@ function stop(orders, stuck) {
   const need = orders[other].find((one) => wanted.includes(one[0]) && one[3] === number),
     [there] = stuck[other];
   return waits(
-    `${spelled(need)} of stage ${other + 1}, ${there === need ? "which waits too" : `which stands behind ${spelled(there)}, and that waits too`}`,
+    `${spelled(need)} of stage ${other + 1}, ` +
+      `${there === need ? "which waits too" : `which stands behind ${spelled(there)}, and that waits too`}`,
   );
 }
 
@@ -154,16 +157,20 @@ export function checkSchedule({ schedule, wrong }, text, values) {
   const played = { ...run, stages: goal.stages, share, most: held, goal };
   if (share > goal.bubble_at_most * (1 + 1e-9))
     faults.push(
-      `a stage waits for ${percent(share)} of the time, and ${percent(goal.bubble_at_most)} can be reached`,
+      `a stage waits for ${percent(share)} of the time, and ${percent(goal.bubble_at_most)} ` +
+        "can be reached",
     );
   if (held > goal.in_flight_at_most)
     faults.push(
-      `stage ${run.held.indexOf(held) + 1} holds ${number(held)} micro-batches at once, and ${number(goal.in_flight_at_most)} are enough`,
+      `stage ${run.held.indexOf(held) + 1} holds ${number(held)} micro-batches at once, and ` +
+        `${number(goal.in_flight_at_most)} are enough`,
     );
   if (!faults.length)
     return {
       kind: "right",
-      says: `Right: a stage waits for ${percent(share)} of the time at most, and holds ${number(held)} micro-batches at most.`,
+      says:
+        `Right: a stage waits for ${percent(share)} of the time at most, and holds ` +
+        `${number(held)} micro-batches at most.`,
       played,
     };
   const turn = wrong.findIndex((pattern) => PATTERNS[pattern](orders, run));

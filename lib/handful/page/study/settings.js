@@ -39,7 +39,9 @@ export function settingsForm(store, chapters) {
     const share = retention.value / 100,
       days = Math.max(1, Math.round(30 * stretch(share)));
     shown.textContent = percent(share);
-    effect.textContent = `${share === 0.9 ? "This is the usual value." : `A card that would come back after 30 days at 90 % comes back after ${span({ days })}.`} The dates of all cards follow at once.`;
+    effect.textContent =
+      `${share === 0.9 ? "This is the usual value." : `A card that would come back after 30 days at 90 % comes back after ${span({ days })}.`} ` +
+      "The dates of all cards follow at once.";
   };
   const tell = () => {
     const n = chosen().length;
@@ -181,7 +183,9 @@ function eraseDialog(store, exported, say) {
     dialog,
     async open() {
       const { events } = await store.about();
-      text.textContent = `${plural(events, "entry", "entries")} of your log will be gone from this browser, and nobody else has them: answers, dates, problems solved, settings.`;
+      text.textContent =
+        `${plural(events, "entry", "entries")} of your log will be gone from this browser, and ` +
+        "nobody else has them: answers, dates, problems solved, settings.";
       word.value = "";
       sure.disabled = true;
       dialog.showModal();
@@ -221,7 +225,8 @@ export function dataPanel(store) {
     );
     await store.backedUp();
     say(
-      "Exported. The file holds your whole log; import it here or on another computer, and nothing is counted twice.",
+      "Exported. The file holds your whole log; import it here or on another computer, and " +
+        "nothing is counted twice.",
     );
   };
   const file = h("input", {
@@ -240,7 +245,8 @@ export function dataPanel(store) {
         throw new Error(`The file is larger than ${MOST_BYTES / 1e6} MB, which no study log is.`);
       const { added, known } = await store.import(await given.text());
       say(
-        `Imported: ${plural(added, "new entry", "new entries")}${known ? `; ${known.toLocaleString("en")} stood here already` : ""}.`,
+        "Imported: " +
+          `${plural(added, "new entry", "new entries")}${known ? `; ${known.toLocaleString("en")} stood here already` : ""}.`,
       );
     } catch (error) {
       say(`Not imported, and nothing was changed. ${error.message}`);

@@ -12,7 +12,8 @@ const KEYS = [
   ["?", "this help"],
 ];
 const WRITES =
-  "input:not([type=checkbox], [type=radio], [type=range], [type=button]), textarea, select, [contenteditable]";
+  "input:not([type=checkbox], [type=radio], [type=range], [type=button]), textarea, select, " +
+  "[contenteditable]";
 const ACTS = "a[href], button, summary, input, label, select, textarea";
 
 const button = (text, key, onclick) =>
@@ -60,7 +61,8 @@ export class Sitting {
       h(
         "p",
         null,
-        "Say the answer to yourself before you look. Missed cards come again at the end of the sitting. The time on each button is when the card would come back.",
+        "Say the answer to yourself before you look. Missed cards come again at the end of the " +
+          "sitting. The time on each button is when the card would come back.",
       ),
       h(
         "dl",
@@ -214,7 +216,8 @@ export class Sitting {
     node.setAttribute("aria-describedby", question.id);
     node.setAttribute(
       "aria-label",
-      `${this.states.get(id)?.reps ? "Card" : "New card"}: ${node.querySelector(".card-kind")?.textContent || "question"}`,
+      `${this.states.get(id)?.reps ? "Card" : "New card"}: ` +
+        `${node.querySelector(".card-kind")?.textContent || "question"}`,
     );
     backOf(node).open = false;
     backOf(node).after(this.place);
@@ -286,7 +289,8 @@ export class Sitting {
           value === 1 && isLeech(result.state.lapses) ? leechNote(node, result.state.lapses) : null;
       this.put(null);
       this.say(
-        `${GRADES[value - 1][0]}: back ${result.state.due.at === undefined ? whenDue(result.state, now, zoneAt(now)) : `at the end, or in ${span({ minutes: Math.round((result.state.due.at - now) / 60_000) })}`}.`,
+        `${GRADES[value - 1][0]}: back ` +
+          `${result.state.due.at === undefined ? whenDue(result.state, now, zoneAt(now)) : `at the end, or in ${span({ minutes: Math.round((result.state.due.at - now) / 60_000) })}`}.`,
         ...(leech ? [leech] : []),
       );
     });
@@ -348,7 +352,8 @@ export class Sitting {
       lines = [];
     if (answers)
       lines.push(
-        `You gave ${plural(answers, "answer")} today, and held ${answers - missed} of the cards: ${percent((answers - missed) / answers)}.`,
+        `You gave ${plural(answers, "answer")} today, and held ${answers - missed} of the ` +
+          `cards: ${percent((answers - missed) / answers)}.`,
       );
     else if (!this.cards.length) lines.push("There are no cards on this page.");
     else lines.push("Nothing is due today.");
@@ -357,8 +362,11 @@ export class Sitting {
     if (waiting)
       lines.push(
         this.store.settings.new_per_day
-          ? `${plural(waiting, "card")} of the book ${waiting === 1 ? "is" : "are"} still new to you; up to ${this.store.settings.new_per_day} come each day (see the settings below).`
-          : `${plural(waiting, "card")} of the book are still new to you; the settings below ask for none a day.`,
+          ? `${plural(waiting, "card")} of the book ${waiting === 1 ? "is" : "are"} still new ` +
+              `to you; up to ${this.store.settings.new_per_day} come each day (see the settings ` +
+              "below)."
+          : `${plural(waiting, "card")} of the book are still new to you; the settings below ` +
+              "ask for none a day.",
       );
     return h(
       "div",

@@ -16,10 +16,14 @@ const byDay = (a, b) => a.day - b.day;
 const rest = () => new Promise((done) => setTimeout(done));
 export const TROUBLE = {
   denied:
-    "This browser keeps nothing for this page (as in a private window), so your answers last only until you leave it; export them before you go.",
+    "This browser keeps nothing for this page (as in a private window), so your answers last " +
+    "only until you leave it; export them before you go.",
   newer:
-    "A newer edition of this book has taken over your log; reload this page, since what you answer before that lasts only until you leave it.",
-  full: "The browser's storage is full or broken, so your answers from here on last only until you leave this page; export them before you go.",
+    "A newer edition of this book has taken over your log; reload this page, since what you " +
+    "answer before that lasts only until you leave it.",
+  full:
+    "The browser's storage is full or broken, so your answers from here on last only until you " +
+    "leave this page; export them before you go.",
 };
 
 export class Store {

@@ -85,7 +85,8 @@ const UNITS = table({
   "×": [1, {}, false],
 });
 const SHOWN =
-  "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, with a prefix such as k, M, G, T, P, m or µ where usual";
+  "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, " +
+  "with a prefix such as k, M, G, T, P, m or µ where usual";
 const LONGEST = 80; // characters
 
 // What Python's \s and strip() take for space.
@@ -149,7 +150,8 @@ export function read(given) {
   const found = characters.length <= LONGEST ? NUMBER.exec(plain) : null;
   if (!found)
     throw new WrittenError(
-      `${quoted(characters.slice(0, LONGEST).join(""))} is no number; write one, with a unit if you like, such as 8 GB.`,
+      `${quoted(characters.slice(0, LONGEST).join(""))} is no number; write one, with a unit ` +
+        "if you like, such as 8 GB.",
     );
   const [, sign, dollars, inner, digits, power, rest] = found,
     minus = (c) => c === "-" || c === "−";
