@@ -163,7 +163,7 @@ test("a letter is found as it is written, and B is not b", () => {
     assert.equal(first(query), "balance.html#number-1", query);
 });
 
-test("a whole title comes first, words still being typed and slips of the pen are understood", () => {
+test("a whole title comes first; unfinished words and slips of the pen are understood", () => {
   assert.deepEqual(
     find(book, "batches")
       .results.slice(0, 2)

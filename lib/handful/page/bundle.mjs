@@ -30,9 +30,11 @@ mkdirSync(out, { recursive: true });
 
 // A sheet beside a module of the same name belongs to it, imported there or not.
 const text = (name) => (existsSync(join(page, name)) ? readFileSync(join(page, name), "utf8") : "");
+const ownSheet = (module, style) =>
+  existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "";
 const withStyle = (module, style) =>
   [
-    existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "",
+    ownSheet(module, style),
     existsSync(join(page, module))
       ? `export { default } from "./${module}";`
       : "export default {};",
@@ -40,12 +42,15 @@ const withStyle = (module, style) =>
 const entries = {
   study: 'export * from "./study/study.js";',
   ahead:
-    'import { openDatabase } from "./study/database.js"; window.studyOpening = openDatabase(); window.studyOpening.catch(() => {});',
+    'import { openDatabase } from "./study/database.js"; window.studyOpening = openDatabase(); ' +
+    "window.studyOpening.catch(() => {});",
   search: 'export * from "./search/search.js";',
   python: 'export * from "./python/cells.js";',
-  handful: `import "./house.css"; import "./house.js";
-${existsSync(join(page, "site.css")) && !text("site.js").includes("site.css") ? 'import "./site.css";' : ""}
-${existsSync(join(page, "site.js")) ? 'import "./site.js";' : ""}`,
+  handful: [
+    'import "./house.css"; import "./house.js";',
+    ownSheet("site.js", "site.css"),
+    existsSync(join(page, "site.js")) ? 'import "./site.js";' : "",
+  ].join("\n"),
   explorer: withStyle("explorer.js", "explorer.css"),
 };
 
@@ -98,7 +103,8 @@ const notices = [...held].sort().map((name) => {
     /^licen[cs]e(\.txt|\.md)?$/i.test(entry),
   );
   const rule = "=".repeat(78);
-  return `${rule}\n${name}\n${rule}\n\n${OWNERS[name] || ""}${readFileSync(join(packages, name, file), "utf8").trim()}`;
+  const licence = readFileSync(join(packages, name, file), "utf8").trim();
+  return `${rule}\n${name}\n${rule}\n\n${OWNERS[name] || ""}${licence}`;
 });
 writeFileSync(join(out, "licences.txt"), `${notices.join("\n\n\n")}\n`);
 

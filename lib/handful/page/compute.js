@@ -46,7 +46,8 @@ export class Values {
   // the chip lacks the precision.  On the way from one scenario to the next, in between.  Looked up
   // by a short key: this runs in frames.
   base(state, own) {
-    const key = `${state.hardware}|${state.model}|${state.precision}|${own ? JSON.stringify(own) : ""}`;
+    const { hardware, model, precision } = state;
+    const key = `${hardware}|${model}|${precision}|${own ? JSON.stringify(own) : ""}`;
     let base = this.cache.get(key);
     if (base === undefined) this.cache.set(key, (base = this.lookUp(state, own)));
     const old = this.mix < 1 ? this.from?.get(key) : null;
@@ -79,8 +80,10 @@ export class Values {
     if (!base) return null;
     const values = { ...base };
     for (const control of this.sliders) values[control.name] = state[control.name];
-    for (const { name, options, rows } of this.pickers)
-      Object.assign(values, rows[options.findIndex((o) => o.value === state[name])]);
+    for (const picker of this.pickers) {
+      const place = picker.options.findIndex((o) => o.value === state[picker.name]);
+      Object.assign(values, picker.rows[place]);
+    }
     if (own?.context !== undefined) values.context = own.context;
     if (this.spec.x) values[this.spec.x.name] = state[this.spec.x.name];
     return given ? Object.assign(values, given) : values;
@@ -141,16 +144,23 @@ export class Model extends Values {
     return this.dotted;
   }
 
+  // Whether nothing but the cursor has moved since the last call, with the key that tells it.
+  unmoved(state) {
+    const others = { ...state };
+    delete others[this.spec.x.name];
+    const key = JSON.stringify([others, store.version, this.mix]),
+      same = key === this.swept;
+    this.swept = key;
+    return { key, same };
+  }
+
   // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be
   // computed.
   evaluate(state) {
     const cursor = state[this.spec.x.name],
       shared = this.values(state);
     // Where nothing but the cursor has moved, the curves stand as they are, in the same arrays.
-    const { [this.spec.x.name]: _, ...others } = state,
-      key = JSON.stringify([others, store.version, this.mix]),
-      same = key === this.swept;
-    this.swept = key;
+    const { key, same } = this.unmoved(state);
     const out = { curves: [], marks: [], readouts: [], dots: [], problem: "", key };
     const valuesFor = (entry) =>
       entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared;
@@ -164,20 +174,17 @@ export class Model extends Values {
         continue;
       }
       try {
-        const ys = same ? curve.ys : curve.sweep(values, this.grid);
-        const xs = same
-          ? curve.xs
-          : !curve.across
-            ? this.grid
-            : values === shared && common
-              ? common
-              : curve.across(values, this.grid);
+        if (!same) {
+          curve.ys = curve.sweep(values, this.grid);
+          curve.xs = (values === shared && common) || this.acrossOf(curve, values);
+        }
+        const { xs, ys } = curve;
         if (values === shared) common = xs;
-        Object.assign(curve, { xs, ys });
         out.curves.push({
           curve,
           xs,
           ys,
+
           y: curve.at(values),
           x: this.across ? this.across(values) : cursor,
           ...bandAt(curve, values),
@@ -208,6 +215,11 @@ export class Model extends Values {
     return out;
   }
 
+  // Where a curve's points lie along x: on the grid, or where another formula puts them.
+  acrossOf(curve, values) {
+    return curve.across ? curve.across(values, this.grid) : this.grid;
+  }
+
   // What the plot shows, in words: the same sentence as Explorer.alt_text.
   words(state, result = this.evaluate(state)) {
     const { spec } = this,
@@ -228,13 +240,12 @@ export class Model extends Values {
       );
       return ` ${capital(label)}: ${at.length} points from ${least} to ${most}.`;
     });
-    const bands = shown
-      .filter((c) => c.of)
-      .map(
-        ({ curve, y, band, of }) =>
-          " " +
-          `${capital(band ? `${curve.band_label} ${band.map((end) => formatValue(y * end, spec.y.unit, 2)).join(" to ")}: ${of}` : of)}.`,
-      );
+    const bandText = ({ curve, y, band, of }) => {
+      if (!band) return of;
+      const reach = band.map((end) => formatValue(y * end, spec.y.unit, 2));
+      return `${curve.band_label} ${reach.join(" to ")}: ${of}`;
+    };
+    const bands = shown.filter((c) => c.of).map((c) => ` ${capital(bandText(c))}.`);
     return (
       `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ` +
       `${values}.${bands.join("")}${groups.join("")}`
@@ -277,24 +288,26 @@ export class Model extends Values {
   }
 }
 
+// The least and the most of the finite numbers above a bound; [Infinity, -Infinity] of none.
+function ends(arrays, above) {
+  let least = Infinity,
+    most = -Infinity;
+  for (const array of arrays)
+    for (let i = 0; i < array.length; i++) {
+      const value = array[i];
+      if (!(value > above && value < Infinity)) continue;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+  return [least, most];
+}
+
 // The ends of an axis that show these arrays.  A log axis leaves out what lies far below the
 // leading curves.
 export function extent(arrays, leading, log, low, high) {
-  let a = Infinity,
-    b = -Infinity,
-    lead = Infinity;
-  const least = log ? 0 : -Infinity;
-  for (const array of arrays) {
-    for (let i = 0; i < array.length; i++) {
-      const v = array[i];
-      if (v > least && v < Infinity) {
-        if (v < a) a = v;
-        if (v > b) b = v;
-      }
-    }
-  }
-  for (const array of leading)
-    for (let i = 0; i < array.length; i++) if (array[i] > least && array[i] < lead) lead = array[i];
+  const above = log ? 0 : -Infinity,
+    [lead] = ends(leading, above);
+  let [a, b] = ends(arrays, above);
   if (a === Infinity) return [low ?? 1, high ?? 10];
   if (log) {
     if (lead < Infinity) a = Math.max(a, lead / 30);

@@ -2,12 +2,15 @@
 // left out or unknown is said in `notes`: a key that may add weights and is not counted is never
 // passed over.
 
+// Families whose shape is Llama's unless an entry below says otherwise.
+const FAMILIES =
+  `llama mistral mixtral olmo starcoder2 gemma qwen phi3 deepseek kimi glm gpt_oss mimo$ minimax
+hunyuan granite internlm yi smollm exaone cohere gpt2 gpt_bigcode longcat dots1 ernie seed_oss
+ministral`.split(/\s+/);
+
 // [family of model types, what it means for the shape].  Later entries win.
 const TYPES = [
-  [
-    /^(llama|mistral|mixtral|olmo|starcoder2|gemma|qwen|phi3|deepseek|kimi|glm|gpt_oss|mimo$|minimax|hunyuan|granite|internlm|yi|smollm|exaone|cohere|gpt2|gpt_bigcode|longcat|dots1|ernie|seed_oss|ministral)/,
-    {},
-  ],
+  [new RegExp(`^(${FAMILIES.join("|")})`), {}],
   [/^qwen2/, { attention_bias: "qkv" }],
   [/^qwen3|^gemma3|^olmo2/, { qk_norm: true }],
   [/^gemma([23]|_|$)|^cohere|^gpt2|^gpt_bigcode/, { tied_embeddings: true }],
@@ -56,27 +59,44 @@ const NAMES = {
   v_head_dim: ["v_head_dim"],
 };
 
-// Read below by name; and what changes no count.
-const READ = `model_type architectures tie_word_embeddings sliding_window use_sliding_window sliding_window_pattern _sliding_window_pattern layer_types
- max_window_layers first_k_dense_replace moe_layer_freq mlp_only_layers decoder_sparse_step interleave_moe_layer_step attention_bias qkv_bias use_bias
- mlp_bias use_qk_norm qk_norm multi_query topk_method use_routing_bias shared_expert_intermediate_size shared_intermediate_size use_cla cla_share_factor
- num_nextn_predict_layers num_mtp_modules quantization_config compression_config is_encoder_decoder name_or_path _name_or_path text_config llm_config language_config
- mlp_layer_types head_dim_v query_pre_attn_scalar qk_head_dim use_mla`;
-const HARMLESS = new RegExp(
-  `^(_.*|.*token_id|.*_token|.*token_index|torch_dtype|dtype|transformers_version|transformers\\.js_config|use_cache|hidden_act|hidden_activation|activation_function|
-|scoring_func|scoring_type|norm_topk_prob|routed_scaling_factor|n_group|topk_group|ep_size|aux_loss_alpha|seq_aux|router_.*|output_router_logits|moe_router_.*|.*aux_loss.*|.*loss_coef
-|rope_.*|.*_rope_base.*|.*rope_theta|rotary_.*|rotary_dim|partial_rotary_factor|.*norm_eps.*|.*layernorm_epsilon|layer_norm_epsilon|layer_norm_eps|rms_norm_eps|norm_epsilon|initializer_.*
-|attention_dropout|.*_dropout|.*_pdrop|dropout|resid_.*|embd_.*|pretraining_tp|attn_implementation|auto_map|.*softcapping|attn_logit.*|final_logit.*|attention_multiplier
-|embedding_multiplier|logits_scaling|logit_scale|residual_multiplier|swiglu_limit|initial_context_length|original_max_position_embeddings|model_max_length|seq_length|window_size|cache_implementation|bos.*|eos.*|pad.*|scale_attn.*
-|attention_softmax_in_fp32|summary_.*|task_specific_params|n_ctx|return_dict|output_.*|id2label|label2id|gradient_checkpointing|unsloth.*|use_return_dict|problem_type|finetuning_task|expert_capacity.*|moe_layer_num_skipped.*
-|length_penalty|max_length|min_length|num_beam.*|num_return_sequences|.*_penalty|temperature|top_k|top_p|typical_p|pruned_heads|prefix|no_repeat.*|do_sample|early_stopping|use_mtp|swiglu_alpha
-|indexer_rope_interleave|num_logits_to_keep|rescale_prenorm_residual|mamba_ssm_dtype|attn_temperature.*|floor_scale|max_window_size|head_dtype|torchscript|chunk_size_feed_forward|is_decoder|add_cross_attention|mtp_transformer_layers|inference_runner|runner_type|validate_runner_input|attention_type|attn_type_list|layernorm_.*_(alpha|beta)|use_rope|rope
-|postnorm|shared_moe_mode|max_model_len|num_hidden_layers_.*|tokenizer_class|transformers|group_size|use_bidirectional_attention|moe_k|kv_channels|mlp_hidden_act|position_embedding_type|inner_dim|norm_type|use_mixed_mlp_moe|moe_drop_tokens|moe_random_routing_dropped_token|capacity_factor|anyres.*|num_media_embeds
-|use_parallel_residual|parallel_attn|mlp_type|residual_dropout|embedding_dropout|attention_head_type|temperature_tuning_scale)$`.replaceAll(
-    "\n",
-    "",
-  ),
-);
+// Read below by name; and what changes no count, as the alternatives of a regular expression.
+const READ = `model_type architectures tie_word_embeddings sliding_window use_sliding_window
+sliding_window_pattern _sliding_window_pattern layer_types max_window_layers
+first_k_dense_replace moe_layer_freq mlp_only_layers decoder_sparse_step
+interleave_moe_layer_step attention_bias qkv_bias use_bias mlp_bias use_qk_norm
+qk_norm multi_query topk_method use_routing_bias shared_expert_intermediate_size
+shared_intermediate_size use_cla cla_share_factor num_nextn_predict_layers
+num_mtp_modules quantization_config compression_config is_encoder_decoder name_or_path
+_name_or_path text_config llm_config language_config mlp_layer_types head_dim_v
+query_pre_attn_scalar qk_head_dim use_mla`;
+const HARMLESS_KEYS = `
+_.*|.*token_id|.*_token|.*token_index|torch_dtype|dtype|transformers_version
+|transformers\\.js_config|use_cache|hidden_act|hidden_activation|activation_function|
+|scoring_func|scoring_type|norm_topk_prob|routed_scaling_factor|n_group|topk_group|ep_size
+|aux_loss_alpha|seq_aux|router_.*|output_router_logits|moe_router_.*|.*aux_loss.*|.*loss_coef
+|rope_.*|.*_rope_base.*|.*rope_theta|rotary_.*|rotary_dim|partial_rotary_factor|.*norm_eps.*
+|.*layernorm_epsilon|layer_norm_epsilon|layer_norm_eps|rms_norm_eps|norm_epsilon
+|initializer_.*|attention_dropout|.*_dropout|.*_pdrop|dropout|resid_.*|embd_.*|pretraining_tp
+|attn_implementation|auto_map|.*softcapping|attn_logit.*|final_logit.*|attention_multiplier
+|embedding_multiplier|logits_scaling|logit_scale|residual_multiplier|swiglu_limit
+|initial_context_length|original_max_position_embeddings|model_max_length|seq_length
+|window_size|cache_implementation|bos.*|eos.*|pad.*|scale_attn.*|attention_softmax_in_fp32
+|summary_.*|task_specific_params|n_ctx|return_dict|output_.*|id2label|label2id
+|gradient_checkpointing|unsloth.*|use_return_dict|problem_type|finetuning_task
+|expert_capacity.*|moe_layer_num_skipped.*|length_penalty|max_length|min_length|num_beam.*
+|num_return_sequences|.*_penalty|temperature|top_k|top_p|typical_p|pruned_heads|prefix
+|no_repeat.*|do_sample|early_stopping|use_mtp|swiglu_alpha|indexer_rope_interleave
+|num_logits_to_keep|rescale_prenorm_residual|mamba_ssm_dtype|attn_temperature.*|floor_scale
+|max_window_size|head_dtype|torchscript|chunk_size_feed_forward|is_decoder
+|add_cross_attention|mtp_transformer_layers|inference_runner|runner_type
+|validate_runner_input|attention_type|attn_type_list|layernorm_.*_(alpha|beta)|use_rope|rope
+|postnorm|shared_moe_mode|max_model_len|num_hidden_layers_.*|tokenizer_class|transformers
+|group_size|use_bidirectional_attention|moe_k|kv_channels|mlp_hidden_act
+|position_embedding_type|inner_dim|norm_type|use_mixed_mlp_moe|moe_drop_tokens
+|moe_random_routing_dropped_token|capacity_factor|anyres.*|num_media_embeds
+|use_parallel_residual|parallel_attn|mlp_type|residual_dropout|embedding_dropout
+|attention_head_type|temperature_tuning_scale`;
+const HARMLESS = new RegExp(`^(${HARMLESS_KEYS.replaceAll("\n", "")})$`);
 
 // Layers that differ from each other in more than a window: no shape describes them.
 const UNLIKE = [
@@ -93,72 +113,70 @@ const count = (value) => (typeof value === "number" && Number.isFinite(value) ? 
 const listed = (names) =>
   names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
 
-// → { given, notes } or { problem }.
-export function readConfig(text) {
+// → { config } or { problem }.
+function parsed(text) {
   let config;
   // Python also writes Infinity and NaN, which JSON does not know.
   try {
     config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$1null"));
   } catch (error) {
-    return {
-      problem: `This is no JSON: ${error.message.split("\n")[0].slice(0, 90).replace(/\.$/, "")}.`,
-    };
+    const reason = error.message.split("\n")[0].slice(0, 90).replace(/\.$/, "");
+    return { problem: `This is no JSON: ${reason}.` };
   }
   if (typeof config !== "object" || config === null || Array.isArray(config))
     return { problem: "A config.json is one object in braces; this is something else." };
-  const notes = [],
-    outer = config;
-  const inner = ["text_config", "llm_config", "language_config"].find(
-    (key) => config[key] && typeof config[key] === "object",
-  );
-  if (inner) {
-    const others = Object.keys(outer).filter(
-      (key) =>
-        /_config$/.test(key) &&
-        key !== inner &&
-        !/quantization|compression/.test(key) &&
-        typeof outer[key] === "object",
-    );
-    config = { tie_word_embeddings: outer.tie_word_embeddings, ...config[inner] };
-    if (config.tie_word_embeddings === undefined) delete config.tie_word_embeddings;
-    notes.push(
-      `Only the language model in ${inner} is ` +
-        `counted${others.length ? `; left out: ${listed(others)}` : ""}.`,
-    );
-  }
-  if (config.is_encoder_decoder)
-    return {
-      problem: "This model has an encoder beside its decoder, and the page counts decoders only.",
-    };
-  const unlike = UNLIKE.filter((key) => config[key]);
-  if (unlike.length)
-    return {
-      problem:
-        `The layers of this model are of different kinds (${listed(unlike)}), which no shape ` +
-        "of this page describes, so nothing was filled in.",
-    };
-  const used = new Set(READ.split(/\s+/));
-  const take = (name) => {
-    let found;
-    for (const key of NAMES[name]) {
-      used.add(key);
-      if (found === undefined) found = count(config[key]);
-    }
-    return found;
-  };
-  const given = Object.fromEntries(
-    Object.keys(NAMES)
-      .map((name) => [name, take(name)])
-      .filter(([, value]) => value !== undefined),
-  );
-  for (const name of ["layers", "d_model", "heads", "vocab"])
-    if (given[name] === undefined)
-      return {
-        problem: `This configuration has no ${NAMES[name][0]}, so its shape cannot be read.`,
-      };
+  return { config };
+}
 
-  const type = String(config.model_type || ""),
-    known = TYPES.filter(([family]) => family.test(type));
+// Of a model that also sees or hears, the configuration of its language model.
+function languageModel(outer, notes) {
+  const inner = ["text_config", "llm_config", "language_config"].find(
+    (key) => outer[key] && typeof outer[key] === "object",
+  );
+  if (!inner) return outer;
+  const others = Object.keys(outer).filter(
+    (key) =>
+      /_config$/.test(key) &&
+      key !== inner &&
+      !/quantization|compression/.test(key) &&
+      typeof outer[key] === "object",
+  );
+  const config = { tie_word_embeddings: outer.tie_word_embeddings, ...outer[inner] };
+  if (config.tie_word_embeddings === undefined) delete config.tie_word_embeddings;
+  notes.push(
+    `Only the language model in ${inner} is ` +
+      `counted${others.length ? `; left out: ${listed(others)}` : ""}.`,
+  );
+  return config;
+}
+
+// Why no shape of the page describes a model; empty where one may.
+function outOfReach(config) {
+  if (config.is_encoder_decoder)
+    return "This model has an encoder beside its decoder, and the page counts decoders only.";
+  const unlike = UNLIKE.filter((key) => config[key]);
+  if (!unlike.length) return "";
+  return (
+    `The layers of this model are of different kinds (${listed(unlike)}), which no shape ` +
+    "of this page describes, so nothing was filled in."
+  );
+}
+
+// The numbers that NAMES lists, and all keys under which they were looked for.
+function numbersOf(config) {
+  const found = {},
+    keys = [];
+  for (const [name, names] of Object.entries(NAMES)) {
+    const value = names.map((key) => count(config[key])).find((one) => one !== undefined);
+    if (value !== undefined) found[name] = value;
+    keys.push(...names);
+  }
+  return { found, keys };
+}
+
+// What kind of model it is, as far as its type says.
+function familyOf(type, notes) {
+  const known = TYPES.filter(([family]) => family.test(type));
   if (!known.length)
     notes.push(
       type
@@ -167,12 +185,10 @@ export function readConfig(text) {
         : "No model_type is given; the model is read like Llama: gates, two norms a layer, no " +
             "biases.",
     );
-  for (const [, means] of known) Object.assign(given, means);
-  const { width, dense_width: wide } = given;
-  delete given.width;
-  delete given.dense_width;
-  attention(config, type, given, notes);
-  feedForward(config, given, width, wide ?? width, notes);
+  return Object.assign({}, ...known.map(([, means]) => means));
+}
+
+function embeddings(config, type, given, notes) {
   if (typeof config.tie_word_embeddings === "boolean")
     given.tied_embeddings = config.tie_word_embeddings;
   else
@@ -181,6 +197,10 @@ export function readConfig(text) {
         `${given.tied_embeddings ? "tied" : "not tied"}.`,
     );
   if (/^(gpt2|gpt_bigcode)/.test(type)) given.learned_positions = given.max_context;
+}
+
+// What stands beside the model, how its weights are stored, and which keys nobody has read.
+function remarks(config, outer, used, notes) {
   const beside = count(config.num_nextn_predict_layers) || count(config.num_mtp_modules);
   if (beside)
     notes.push(
@@ -196,15 +216,34 @@ export function readConfig(text) {
         "precision is chosen in the bar.",
     );
   const odd = Object.keys(config).filter(
-    (key) =>
-      !used.has(key) &&
-      !HARMLESS.test(key) &&
-      config[key] !== null &&
-      config[key] !== false &&
-      config[key] !== 0,
+    (key) => !used.has(key) && !HARMLESS.test(key) && ![null, false, 0].includes(config[key]),
   );
   if (odd.length)
     notes.push(`Not counted, because this page does not know what they add: ${listed(odd)}.`);
+}
+
+// → { given, notes } or { problem }.
+export function readConfig(text) {
+  const { config: outer, problem } = parsed(text);
+  if (!outer) return { problem };
+  const notes = [],
+    config = languageModel(outer, notes),
+    unlike = outOfReach(config);
+  if (unlike) return { problem: unlike };
+  const { found, keys } = numbersOf(config);
+  for (const name of ["layers", "d_model", "heads", "vocab"])
+    if (found[name] === undefined)
+      return {
+        problem: `This configuration has no ${NAMES[name][0]}, so its shape cannot be read.`,
+      };
+
+  const type = String(config.model_type || ""),
+    { width, dense_width: wide = width, ...numbers } = found,
+    given = { ...numbers, ...familyOf(type, notes) };
+  attention(config, type, given, notes);
+  feedForward(config, given, width, wide, notes);
+  embeddings(config, type, given, notes);
+  remarks(config, outer, new Set([...READ.split(/\s+/), ...keys]), notes);
   const path = config._name_or_path || config.name_or_path;
   if (typeof path === "string" && path) given.name = path.split("/").pop();
   return { given, notes };
@@ -212,24 +251,8 @@ export function readConfig(text) {
 
 function attention(config, type, given, notes) {
   if (given.kv_heads === undefined) given.kv_heads = config.multi_query ? 1 : given.heads;
-  if (given.kv_lora_rank) {
-    for (const [name, key] of [
-      ["rope_dim", "qk_rope_head_dim"],
-      ["nope_dim", "qk_nope_head_dim"],
-      ["v_head_dim", "v_head_dim"],
-    ])
-      if (given[name] === undefined) notes.push(`Latent attention is described without ${key}.`);
-  } else {
-    if (given.head_dim === undefined && given.d_model % given.heads === 0) {
-      given.head_dim = given.d_model / given.heads;
-      notes.push(
-        `head_dim is not given; it is taken as hidden_size over heads, ${given.head_dim}.`,
-      );
-    }
-    if (given.v_head_dim && given.v_head_dim !== given.head_dim)
-      notes.push("Not counted: values of another size than keys (v_head_dim).");
-    for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) delete given[name];
-  }
+  if (given.kv_lora_rank) latentHeads(given, notes);
+  else plainHeads(given, notes);
   const biased = config.attention_bias ?? config.qkv_bias ?? config.use_bias;
   if (biased === true && !given.attention_bias)
     given.attention_bias = /^glm|^internlm/.test(type) || config.qkv_bias ? "qkv" : "all";
@@ -238,6 +261,31 @@ function attention(config, type, given, notes) {
   if (config.use_cla && config.cla_share_factor > 1) given.layers_per_kv = config.cla_share_factor;
   windows(config, type, given, notes);
 }
+
+function latentHeads(given, notes) {
+  for (const [name, key] of [
+    ["rope_dim", "qk_rope_head_dim"],
+    ["nope_dim", "qk_nope_head_dim"],
+    ["v_head_dim", "v_head_dim"],
+  ])
+    if (given[name] === undefined) notes.push(`Latent attention is described without ${key}.`);
+}
+
+function plainHeads(given, notes) {
+  if (given.head_dim === undefined && given.d_model % given.heads === 0) {
+    given.head_dim = given.d_model / given.heads;
+    notes.push(`head_dim is not given; it is taken as hidden_size over heads, ${given.head_dim}.`);
+  }
+  if (given.v_head_dim && given.v_head_dim !== given.head_dim)
+    notes.push("Not counted: values of another size than keys (v_head_dim).");
+  for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) delete given[name];
+}
+
+// One layer of so many attends to everything, where a type is known for it.
+const PATTERNS = [
+  [/^gemma2/, 2],
+  [/^gemma3/, 6],
+];
 
 function windows(config, type, given, notes) {
   const window = count(config.sliding_window),
@@ -273,7 +321,7 @@ function windows(config, type, given, notes) {
   const every =
     count(config.sliding_window_pattern) ??
     count(config._sliding_window_pattern) ??
-    (/^gemma2/.test(type) ? 2 : /^gemma3/.test(type) ? 6 : undefined);
+    PATTERNS.find(([family]) => family.test(type))?.[1];
   const first = count(config.max_window_layers);
   if (every > 1) given.full_attention_layers = Math.floor(given.layers / every);
   else if (/^qwen2/.test(type) && first !== undefined)
@@ -290,55 +338,62 @@ function windows(config, type, given, notes) {
   }
 }
 
-function feedForward(config, given, width, wide, notes) {
-  const first = count(config.first_k_dense_replace);
-  if (given.routed_experts > 1) {
-    // the one width is the experts' own
-    if (given.expert_dim === undefined) given.expert_dim = width;
-    given.active_experts ??= 1;
-    const size =
-      count(config.shared_expert_intermediate_size) ?? count(config.shared_intermediate_size);
-    if (size && !given.shared_experts) {
-      if (size % given.expert_dim === 0) given.shared_experts = size / given.expert_dim;
-      else
-        notes.push(
-          `Not counted: a shared expert of width ${size}, which is no multiple of the experts' ` +
-            `${given.expert_dim}.`,
-        );
-    }
-    const freq = config.moe_layer_freq,
-      every =
-        count(config.decoder_sparse_step) ??
-        count(config.interleave_moe_layer_step) ??
-        (typeof freq === "number" ? freq : 1);
-    if (Array.isArray(freq)) given.dense_layers = freq.filter((one) => !one).length;
+// How many layers have no experts.
+function denseLayers(config, layers) {
+  if (Array.isArray(config.mlp_layer_types))
+    return config.mlp_layer_types.filter((kind) => kind === "dense").length;
+  const freq = config.moe_layer_freq;
+  if (Array.isArray(freq)) return freq.filter((one) => !one).length;
+  const every =
+    count(config.decoder_sparse_step) ??
+    count(config.interleave_moe_layer_step) ??
+    (typeof freq === "number" ? freq : 1);
+  return Math.max(
+    count(config.first_k_dense_replace) ?? 0,
+    every > 1 ? layers - Math.floor(layers / every) : 0,
+    Array.isArray(config.mlp_only_layers) ? config.mlp_only_layers.length : 0,
+  );
+}
+
+function experts(config, given, width, wide, notes) {
+  // the one width is the experts' own
+  if (given.expert_dim === undefined) given.expert_dim = width;
+  given.active_experts ??= 1;
+  const size =
+    count(config.shared_expert_intermediate_size) ?? count(config.shared_intermediate_size);
+  if (size && !given.shared_experts) {
+    if (size % given.expert_dim === 0) given.shared_experts = size / given.expert_dim;
     else
-      given.dense_layers = Math.max(
-        first ?? 0,
-        every > 1 ? given.layers - Math.floor(given.layers / every) : 0,
-        Array.isArray(config.mlp_only_layers) ? config.mlp_only_layers.length : 0,
-      );
-    if (Array.isArray(config.mlp_layer_types))
-      given.dense_layers = config.mlp_layer_types.filter((kind) => kind === "dense").length;
-    if (given.dense_layers) given.ffn_dim = wide;
-    if (/^noaux/.test(config.topk_method || "") || config.use_routing_bias)
-      given.router_bias = true;
-  } else {
-    for (const name of [
-      "routed_experts",
-      "active_experts",
-      "shared_experts",
-      "expert_dim",
-      "router_bias",
-    ])
-      delete given[name];
-    given.ffn_dim = wide ?? 4 * given.d_model;
-    if (wide === undefined)
       notes.push(
-        "The feed-forward width is not given; it is taken as four times the model's, " +
-          `${given.ffn_dim}.`,
+        `Not counted: a shared expert of width ${size}, which is no multiple of the experts' ` +
+          `${given.expert_dim}.`,
       );
   }
+  given.dense_layers = denseLayers(config, given.layers);
+  if (given.dense_layers) given.ffn_dim = wide;
+  if (/^noaux/.test(config.topk_method || "") || config.use_routing_bias) given.router_bias = true;
+}
+
+function oneBlock(given, wide, notes) {
+  for (const name of [
+    "routed_experts",
+    "active_experts",
+    "shared_experts",
+    "expert_dim",
+    "router_bias",
+  ])
+    delete given[name];
+  given.ffn_dim = wide ?? 4 * given.d_model;
+  if (wide === undefined)
+    notes.push(
+      "The feed-forward width is not given; it is taken as four times the model's, " +
+        `${given.ffn_dim}.`,
+    );
+}
+
+function feedForward(config, given, width, wide, notes) {
+  if (given.routed_experts > 1) experts(config, given, width, wide, notes);
+  else oneBlock(given, wide, notes);
   if (config.mlp_bias === true) given.ffn_bias = true;
   if (
     !(given.gated === false) &&

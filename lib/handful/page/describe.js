@@ -14,13 +14,12 @@ function runs(xs, ys, log) {
   const span = Math.max(...ys) - Math.min(...ys),
     found = [];
   for (let i = 0; i < n - 1; i++) {
-    const slope = positive
-      ? Math.log(ys[i + 1] / ys[i]) / Math.log(xs[i + 1] / xs[i])
-      : span > 0
-        ? ((ys[i + 1] - ys[i]) / span) * (n - 1)
-        : 0;
-    const kind = Math.abs(slope) < FLAT ? 0 : slope > 0 ? 1 : -1,
-      last = found[found.length - 1];
+    let slope = 0;
+    if (positive) slope = Math.log(ys[i + 1] / ys[i]) / Math.log(xs[i + 1] / xs[i]);
+    else if (span > 0) slope = ((ys[i + 1] - ys[i]) / span) * (n - 1);
+    let kind = slope > 0 ? 1 : -1;
+    if (Math.abs(slope) < FLAT) kind = 0;
+    const last = found[found.length - 1];
     if (last && last[0] === kind) last[2] = i + 1;
     else found.push([kind, i, i + 1]);
   }
@@ -36,6 +35,17 @@ function runs(xs, ys, log) {
   return merged;
 }
 
+const foldOf = (ratio) => Math.max(ratio, 1 / ratio);
+
+// How far a run goes; `ratio` is that of its ends, or 0 where they have none.
+function amountOf(ratio, end, yUnit) {
+  if (!ratio) return ` to ${formatValue(end, yUnit, 2)}`;
+  const fold = foldOf(ratio);
+  return fold >= 1.95
+    ? ` ${formatValue(fold, "1", 2)}-fold`
+    : ` by ${formatValue(Math.abs(ratio - 1), "%", 2)}`;
+}
+
 export function describe(xs, ys, xName, xUnit, yUnit, log) {
   let last = ys.length,
     first = 0;
@@ -49,20 +59,14 @@ export function describe(xs, ys, xName, xUnit, yUnit, log) {
     const start = y[a],
       end = y[b],
       ratio = start > 0 && end > 0 ? end / start : 0;
-    const fold = ratio ? Math.max(ratio, 1 / ratio) : 0;
-    if (kind === 0 || (ratio && fold < 1.02)) {
+    if (kind === 0 || (ratio && foldOf(ratio) < 1.02)) {
       words.push(`stays near ${formatValue(end, yUnit, 2)}`);
       continue;
     }
     const calm = words.length && words[words.length - 1].startsWith("stays");
     const where =
       ` from ${xName} ${plain(x[a], xUnit)} ` + (calm ? "on" : `to ${plain(x[b], xUnit)}`);
-    const amount = !ratio
-      ? ` to ${formatValue(end, yUnit, 2)}`
-      : fold >= 1.95
-        ? ` ${formatValue(fold, "1", 2)}-fold`
-        : ` by ${formatValue(Math.abs(ratio - 1), "%", 2)}`;
-    words.push((end > start ? "rises" : "falls") + amount + where);
+    words.push((end > start ? "rises" : "falls") + amountOf(ratio, end, yUnit) + where);
   }
   let text = words.join(", then ");
   if (first > 0) text += `; below ${xName} ${plain(xs[first], xUnit)} it is out of reach`;

@@ -11,14 +11,10 @@
   }
   if (mode !== "light" && mode !== "dark") mode = "auto";
   root.setAttribute("data-mode", mode);
-  root.setAttribute(
-    "data-theme",
-    mode !== "auto"
-      ? mode
-      : window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches
-        ? "dark"
-        : "light"
-  );
+  if (mode === "auto")
+    mode =
+      window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  root.setAttribute("data-theme", mode);
 })();
 
 // If the page's own script has not come up when everything is loaded, because it is missing or

@@ -23,6 +23,11 @@ export function mount(host, spec, { search = "", linked = true, onChange, driven
   return new Explorer(host, spec, { search, linked, onChange, driven });
 }
 
+function modelOf(spec) {
+  if (spec.kind === "train") return new Train(spec);
+  return spec.kind in KINDS ? new Scene(spec) : new Model(spec);
+}
+
 class Explorer {
   constructor(host, spec, { search, linked, onChange, driven }) {
     Object.assign(this, { host, spec, linked, onChange, driven });
@@ -37,12 +42,7 @@ class Explorer {
     const read = readState(spec, search);
     this.state = { ...this.usual, ...this.followed(), ...read.state };
     this.shown = { ...this.state };
-    this.model =
-      spec.kind === "train"
-        ? new Train(spec)
-        : spec.kind in KINDS
-          ? new Scene(spec)
-          : new Model(spec);
+    this.model = modelOf(spec);
     this.drawn = Boolean(this.model.attach); // a scene draws itself; curves are drawn by a plot
     this.build();
     this.complaints = read.problems;
@@ -287,7 +287,8 @@ class Explorer {
       if (this.state[name] !== undefined && !this.entries.some((e) => e.name === name))
         query.set(name, this.state[name]);
     const text = query.toString();
-    return `${location.origin}${location.pathname}${text ? "?" + text : ""}#explorer-${this.spec.name}`;
+    const address = `${location.origin}${location.pathname}${text ? `?${text}` : ""}`;
+    return `${address}#explorer-${this.spec.name}`;
   }
 
   async copy(button) {
@@ -425,6 +426,7 @@ class Explorer {
         )
       : { domain: [spec.x.min, spec.x.max], settled: true };
     const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
+    const spoken = result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`);
     plot.draw({
       key: result.key,
       x: { ...(across || spec.x), domain: x.domain },
@@ -455,9 +457,7 @@ class Explorer {
         max: spec.x.max,
         now: Number(cursor.toPrecision(6)),
         step: (count) => this.stepped(count),
-        valueText:
-          `${formatValue(cursor, spec.x.unit)}: ` +
-          `${result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join(", ")}`,
+        valueText: `${formatValue(cursor, spec.x.unit)}: ${spoken.join(", ")}`,
         trace: across && lead ? lead.xs : null,
         grid: model.grid,
       },
@@ -535,13 +535,13 @@ class Explorer {
         }),
       );
     }
-    for (const { label, at, index } of this.groups)
+    for (const group of this.groups)
       live.add(
         this.writeValue({
-          key: `g-${label}`,
-          label,
-          text: `${at.length} points`,
-          swatch: `ex-c${index % 8}`,
+          key: `g-${group.label}`,
+          label: group.label,
+          text: `${group.at.length} points`,
+          swatch: `ex-c${group.index % 8}`,
           ring: true,
         }),
       );

@@ -12,7 +12,8 @@ const all = (rule, root = document) => [...root.querySelectorAll(rule)];
 const root = document.documentElement;
 function colour(mode) {
   root.dataset.mode = mode;
-  root.dataset.theme = mode === "auto" ? (DARK.matches ? "dark" : "light") : mode;
+  const system = DARK.matches ? "dark" : "light";
+  root.dataset.theme = mode === "auto" ? system : mode;
 }
 DARK.addEventListener("change", () => {
   if (root.dataset.mode === "auto") colour("auto");
@@ -110,7 +111,7 @@ function follow(nav) {
 function keepPlace(side) {
   const PLACE = "sidebar-scroll-top",
     here = all(".active > a", side).pop();
-  let before = null;
+  let before;
   try {
     before = sessionStorage.getItem(PLACE);
   } catch {
@@ -173,7 +174,9 @@ function upward(button) {
     () => {
       const wanted = scrollY < before && scrollY > innerHeight;
       before = scrollY;
-      if (wanted !== shown) button.style.display = (shown = wanted) ? "block" : "";
+      if (wanted === shown) return;
+      shown = wanted;
+      button.style.display = shown ? "block" : "";
     },
     { passive: true },
   );

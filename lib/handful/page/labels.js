@@ -62,11 +62,10 @@ export function marginLabels(plot, series) {
     spot.y = spot.middle - ((spot.lines.length - 1) * LINE) / 2 + 4.5;
     const [x, y] = spot.from;
     // A curve that ends early, at the top edge say, needs no line across the plot to its name.
-    spot.leader =
-      x > right - 30
-        ? `M${(x + 3).toFixed(1)},${y.toFixed(1)}L${right + 8},${spot.middle.toFixed(1)}H${right + 16}`
-        : `M${right + 8},${spot.middle.toFixed(1)}H${right + 16}`;
-    if (x <= right - 30) {
+    if (x > right - 30) {
+      const start = `M${(x + 3).toFixed(1)},${y.toFixed(1)}`;
+      spot.leader = `${start}L${right + 8},${spot.middle.toFixed(1)}H${right + 16}`;
+    } else {
       spot.leader = "";
       spot.inside = true;
     }
@@ -112,7 +111,7 @@ export function insideLabels(plot, series, all = series) {
   for (const curve of series) {
     const width = textWidth(curve.label, plot.strong),
       n = curve.X.length;
-    let visible = [];
+    const visible = [];
     for (let i = 0; i < n; i++) {
       if (
         curve.X[i] >= left &&

@@ -155,7 +155,9 @@ export const FIELDS = {
   ],
 };
 
-const usual = (f) => (f.default !== undefined ? f.default : f.type === "bool" ? false : undefined);
+function usual({ type, default: value }) {
+  return value === undefined && type === "bool" ? false : value;
+}
 const short = (value) => `“${String(value).slice(0, 40)}”`;
 const tell = (value) =>
   value >= 1e6 || value < 1e-3
@@ -189,22 +191,42 @@ function checked(f, value) {
       (f.type === "real" || Number.isInteger(value));
   const least = Number((f.min / scale).toPrecision(3)),
     most = Number((f.max / scale).toPrecision(3));
-  return good
-    ? { value }
-    : {
-        problem:
-          `${f.label}: a ${f.type === "int" ? "whole " : ""}number from ${tell(least)} to ` +
-          `${tell(most)} is ` +
-          `allowed${typeof value === "number" && Number.isFinite(value) ? `, and ${tell(Number((value / scale).toPrecision(6)))} is not one` : `, and ${short(value)} is not one`}.`,
-      };
+  if (good) return { value };
+  const given =
+    typeof value === "number" && Number.isFinite(value)
+      ? tell(Number((value / scale).toPrecision(6)))
+      : short(value);
+  return {
+    problem:
+      `${f.label}: a ${f.type === "int" ? "whole " : ""}number from ${tell(least)} to ` +
+      `${tell(most)} is allowed, and ${given} is not one.`,
+  };
+}
+
+function expertContradictions(s, say) {
+  if (!s.active_experts) say("active_experts", "A token must use at least one expert.");
+  if (s.active_experts > s.routed_experts)
+    say(
+      "active_experts",
+      `A token cannot use more experts than a layer has; ${s.active_experts} of ` +
+        `${s.routed_experts} were asked for.`,
+    );
+  if (!s.expert_dim) say("expert_dim", "Experts need a width.");
+  if (s.dense_layers >= s.layers)
+    say(
+      "dense_layers",
+      `At least one of the ${s.layers} layers must have experts; ${s.dense_layers} were to ` +
+        "have none.",
+    );
+  if (s.dense_layers && !s.ffn_dim)
+    say("ffn_dim", "Layers with no experts need the width of a dense feed-forward block.");
 }
 
 // What the fields of a model contradict in each other: [field, sentence].
 function contradictions(s) {
   const found = [],
     say = (name, text) => found.push({ field: name, text }),
-    latent = s.kv_lora_rank > 0,
-    experts = s.routed_experts > 0;
+    latent = s.kv_lora_rank > 0;
   if (!latent && s.heads % s.kv_heads)
     say(
       "kv_heads",
@@ -235,24 +257,8 @@ function contradictions(s) {
       "full_attention_layers",
       "Windows with latent attention are not counted here; leave these fields blank.",
     );
-  if (experts) {
-    if (!s.active_experts) say("active_experts", "A token must use at least one expert.");
-    if (s.active_experts > s.routed_experts)
-      say(
-        "active_experts",
-        `A token cannot use more experts than a layer has; ${s.active_experts} of ` +
-          `${s.routed_experts} were asked for.`,
-      );
-    if (!s.expert_dim) say("expert_dim", "Experts need a width.");
-    if (s.dense_layers >= s.layers)
-      say(
-        "dense_layers",
-        `At least one of the ${s.layers} layers must have experts; ${s.dense_layers} were to ` +
-          "have none.",
-      );
-    if (s.dense_layers && !s.ffn_dim)
-      say("ffn_dim", "Layers with no experts need the width of a dense feed-forward block.");
-  } else if (!s.ffn_dim) say("ffn_dim", "Without experts, the feed-forward block needs a width.");
+  if (s.routed_experts > 0) expertContradictions(s, say);
+  else if (!s.ffn_dim) say("ffn_dim", "Without experts, the feed-forward block needs a width.");
   if (!found.length && !(totalParameters(s) <= LARGEST))
     say(
       "layers",
@@ -325,6 +331,13 @@ export function encode(kind, definition) {
   return parts.join("*");
 }
 
+// A value out of an address; one that does not fit its field stays text, and check says so.
+function readField({ type }, text) {
+  if (type === "bool" && /^[01]$/.test(text)) return text === "1";
+  const isNumber = text.trim() !== "" && Number.isFinite(Number(text));
+  return isNumber && (type === "int" || type === "real") ? Number(text) : text;
+}
+
 export function decode(kind, text) {
   const given = {},
     problems = [],
@@ -340,15 +353,7 @@ export function decode(kind, text) {
         field: name,
         text: `${short(part)} is no field of a ${kind === "model" ? "model" : "chip"}.`,
       });
-    else
-      given[name] =
-        f.type === "bool" && /^[01]$/.test(value)
-          ? value === "1"
-          : f.type === "int" || f.type === "real"
-            ? value.trim() && Number.isFinite(Number(value))
-              ? Number(value)
-              : value
-            : value;
+    else given[name] = readField(f, value);
   }
   if (problems.length) return { problems };
   return check(kind, given);

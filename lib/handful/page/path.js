@@ -21,7 +21,11 @@ export function scale([d0, d1], [r0, r1], log) {
 
 // pixels: what lies further out is pulled near, so that no path holds twenty digits
 const FAR = 3000;
-const tenth = (v) => Math.round((v > FAR ? FAR : v < -FAR ? -FAR : v) * 10) / 10;
+const tenth = (v) => {
+  let near = v > FAR ? FAR : v;
+  if (near < -FAR) near = -FAR;
+  return Math.round(near * 10) / 10;
+};
 
 // Points of a run between which straight lines pass within a tenth of a pixel of all others: from
 // the last one kept, the slopes that still meet all since then narrow to nothing.  Where x does not

@@ -38,8 +38,10 @@ export function unitTicks({ domain: [low, high], log, unit }, most) {
 }
 
 // ARIA's numbers have no exponent.
-const decimal = (value) =>
-  /e/.test(value) ? (Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString()) : value;
+function decimal(value) {
+  if (!/e/.test(String(value))) return value;
+  return Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString();
+}
 
 export class Plot {
   // onCursor(value, done) hears of every move of the cursor.
@@ -207,10 +209,8 @@ export class Plot {
       const c = this.last?.cursor;
       if (!c || (step === undefined && event.key !== "Home" && event.key !== "End")) return;
       event.preventDefault();
-      this.onCursor(
-        event.key === "Home" ? c.min : event.key === "End" ? c.max : c.step(step),
-        true,
-      );
+      const end = { Home: c.min, End: c.max }[event.key];
+      this.onCursor(end ?? c.step(step), true);
     });
   }
 
@@ -378,19 +378,9 @@ export class Plot {
         upright = mark.axis === "x",
         { text, width } = this.wordsOf(mark);
       const place = Math.min(Math.max(at, from), to).toFixed(1);
-      put(item.rule, "x1", upright ? place : left);
-      put(item.rule, "x2", upright ? place : right);
-      put(item.rule, "y1", upright ? top : place);
-      put(item.rule, "y2", upright ? bottom : place);
-      show(item.rule, !strip);
-      show(item.strip, Boolean(strip));
-      if (strip) {
-        put(item.strip, "x", upright ? strip[0] : left);
-        put(item.strip, "width", upright ? strip[1] - strip[0] : right - left);
-        put(item.strip, "y", upright ? top : strip[0]);
-        put(item.strip, "height", upright ? bottom - top : strip[1] - strip[0]);
-      }
-      let [x, y] = this.besideRule(Number(place), upright, width, series, spots);
+      this.drawRule(item, upright, place, strip);
+      const [x, level] = this.besideRule(Number(place), upright, width, series, spots);
+      let y = level;
       const inward = y > (top + bottom) / 2 ? -17 : 17; // where another's words stand already
       while (
         this.taken.some(
@@ -403,6 +393,23 @@ export class Plot {
       put(item.text, "text", text);
     }
     this.pools.mark.done();
+  }
+
+  // A mark as a rule across the plot, or as a strip where its value is known as a range.
+  drawRule({ rule, strip }, upright, place, range) {
+    const { left, right, top, bottom } = this.box;
+    put(rule, "x1", upright ? place : left);
+    put(rule, "x2", upright ? place : right);
+    put(rule, "y1", upright ? top : place);
+    put(rule, "y2", upright ? bottom : place);
+    show(rule, !range);
+    show(strip, Boolean(range));
+    if (!range) return;
+    const [from, to] = range;
+    put(strip, "x", upright ? from : left);
+    put(strip, "width", upright ? to - from : right - left);
+    put(strip, "y", upright ? top : from);
+    put(strip, "height", upright ? bottom - top : to - from);
   }
 
   // On a phone the name alone may have to do.

@@ -256,10 +256,9 @@ class Store {
     if (definition) this.own[kind] = definition;
     else delete this.own[kind];
     delete this.earlier[kind];
-    const choice = {
-      ...before,
-      [kind]: definition ? OWN : before[kind] === OWN ? rows.default[kind] : before[kind],
-    };
+    const choice = { ...before };
+    if (definition) choice[kind] = OWN;
+    else if (before[kind] === OWN) choice[kind] = rows.default[kind];
     // Listeners compare what was with what is: what was is computed before the row goes.
     const old = valuesOf(before);
     this.offerOwn();

@@ -72,7 +72,7 @@ const article = () =>
 
 let takeIn = () => {}; // numbers that come into the page after it has been read
 let barred = false;
-function bar(problems) {
+function showBar(problems) {
   if (barred || !article()) return;
   barred = true;
   pin(mountBar(article(), problems));
@@ -89,7 +89,7 @@ function fill() {
     console.warn(`The form could not start: ${error.message}`);
   } // the rest goes on
   mountWhere();
-  bar(
+  showBar(
     strangers(
       location.search,
       figures.map((figure) => figure.id.replace("explorer-", "")),
@@ -185,7 +185,7 @@ if (document.readyState === "loading") {
   const early = new MutationObserver(() => {
     if (!document.querySelector("article.bd-article > *")) return;
     early.disconnect();
-    bar();
+    showBar();
   });
   if (!location.search) early.observe(document, { childList: true, subtree: true });
   addEventListener("DOMContentLoaded", () => early.disconnect());

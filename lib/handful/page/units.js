@@ -130,7 +130,8 @@ export function formatValue(value, name, digits = 3) {
   else if (form.kind === "si") [text, word] = si(size, form, digits);
   else {
     [text, word] = count(size, digits);
-    word = word ? `${word} ${form.many}`.trim() : text === "1" ? form.one : form.many;
+    if (word) word = `${word} ${form.many}`.trim();
+    else word = text === "1" ? form.one : form.many;
   }
   return sign + text + (word ? NBSP + word : "");
 }
@@ -156,9 +157,9 @@ function count(size, digits) {
 
 function money(size, digits) {
   if (size === 0) return "0";
-  let [figures, exponent] = round(size, 17);
-  const wanted = exponent > 1 ? digits : Math.max(2, exponent + 3) + Math.max(0, digits - 3);
-  [figures, exponent] = round(size, wanted);
+  const [, decimal] = round(size, 17);
+  const wanted = decimal > 1 ? digits : Math.max(2, decimal + 3) + Math.max(0, digits - 3);
+  const [figures, exponent] = round(size, wanted);
   if (exponent >= 6) {
     const [text, word] = count(size, digits);
     return word ? `${text}${NBSP}${word}` : text;

@@ -41,7 +41,8 @@ export function readNumber(text, scale = 1) {
 function makeField(kind, f, changed) {
   const id = `yours-${kind}-${f.name}`,
     fault = h("span", { class: "yours-fault", id: `${id}-fault`, hidden: true });
-  const box = f.type === "bool";
+  const box = f.type === "bool",
+    keyboard = f.type === "int" ? "numeric" : "decimal";
   const input =
     f.type === "choice"
       ? h(
@@ -53,7 +54,7 @@ function makeField(kind, f, changed) {
           id,
           name: f.name,
           type: box ? "checkbox" : "text",
-          inputmode: box ? null : f.type === "int" ? "numeric" : "decimal",
+          inputmode: box ? null : keyboard,
           autocomplete: "off",
           spellcheck: box ? null : "false",
           placeholder: f.blank,
@@ -69,14 +70,11 @@ function makeField(kind, f, changed) {
       ...(box ? [input, words] : [words, input]),
       fault,
     ),
-    read: () =>
-      box
-        ? input.checked
-        : f.type === "choice"
-          ? input.value
-          : input.value.trim() === ""
-            ? null
-            : readNumber(input.value, f.scale),
+    read() {
+      if (box) return input.checked;
+      if (f.type === "choice") return input.value;
+      return input.value.trim() === "" ? null : readNumber(input.value, f.scale);
+    },
     write(value) {
       if (box) input.checked = Boolean(value);
       else if (f.type === "choice") input.value = value ?? f.default;
@@ -366,24 +364,34 @@ class Part {
     this.use.hidden = !own || chosen;
     this.back.hidden = !earlier;
     if (earlier)
-      this.back.textContent = `Bring back ${earlier.name || `the ${noun}`} that the address put aside`;
-    const here = label(kind, store.choice[kind]);
-    this.status.textContent = problems.length
-      ? `${problems.length === 1 ? "One field does" : `${problems.length} fields do`} not add ` +
-        "up yet. " +
-        `${problems[0].text}${own ? ` Until then the book keeps the ${noun} as it was.` : ""}`
-      : own && chosen
-        ? `The whole book now follows your ${noun}; it stands in the bar at the top as ` +
-          `“${titleOf(kind, own)}”.`
-        : own
-          ? `The bar has ${here}; your ${noun} waits in its menu.`
-          : `The fields show ${here}. Change one, and the book follows.`;
+      this.back.textContent =
+        `Bring back ${earlier.name || `the ${noun}`} that the address put ` + "aside";
+    this.status.textContent = this.says();
     this.status.classList.toggle("yours-wrong", problems.length > 0);
     this.counts.hidden = !definition;
     if (definition)
       this.counts.replaceChildren(
         ...(kind === "model" ? this.countRows(definition) : [this.rates(definition)]),
       );
+  }
+
+  // Where the reader's own row stands: what is wrong with it, or who goes by it.
+  says() {
+    const { kind, problems } = this,
+      own = store.own[kind],
+      noun = NOUN[kind],
+      here = label(kind, store.choice[kind]);
+    if (problems.length) {
+      const many = problems.length === 1 ? "One field does" : `${problems.length} fields do`,
+        until = own ? ` Until then the book keeps the ${noun} as it was.` : "";
+      return `${many} not add up yet. ${problems[0].text}${until}`;
+    }
+    if (!own) return `The fields show ${here}. Change one, and the book follows.`;
+    if (store.choice[kind] !== OWN) return `The bar has ${here}; your ${noun} waits in its menu.`;
+    return (
+      `The whole book now follows your ${noun}; it stands in the bar at the top as ` +
+      `“${titleOf(kind, own)}”.`
+    );
   }
 
   // What follows from the chip alone, in the bar's precision or the first that it has.

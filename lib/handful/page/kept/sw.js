@@ -224,7 +224,7 @@ async function part({ request, clientId }, name) {
   return answer;
 }
 
-const escape = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 async function keptPages() {
   const here = new Set((await (await cacheOf(ME)).keys()).map(({ url }) => nameOf(new URL(url))));
@@ -233,19 +233,27 @@ async function keptPages() {
 
 async function notKept(name) {
   const list = (await keptPages()).map(
-    (one) => `<li><a href="${escape(key(one))}">${escape(titles.get(one))}</a></li>`,
+    (one) => `<li><a href="${escaped(key(one))}">${escaped(titles.get(one))}</a></li>`,
   );
   const title = titles.has(name)
-    ? `“${escape(titles.get(name))}” is not kept on this device`
+    ? `“${escaped(titles.get(name))}” is not kept on this device`
     : "There is no network, and no such page here";
-  return new Response(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${escape(EDITION.policy)}"><title>${title}</title>
-<link rel="stylesheet" href="${key("_static/handful/offline.css")}"></head><body><main><h1>${title}</h1>
-<p>There is no network just now. ${list.length ? "These pages are kept and read without one:" : "No page is kept yet."}</p><ul>${list.join("")}</ul>
-<p>With a network, <a href="${key("about.html")}#reading-with-no-network">a page about this book</a> keeps all of it for you.</p></main></body></html>`,
-    { status: 503, headers: { "content-type": "text/html; charset=utf-8" } },
-  );
+  const says = list.length ? "These pages are kept and read without one:" : "No page is kept yet.";
+  const lines = [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+      '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="${escaped(EDITION.policy)}">` +
+      `<title>${title}</title>`,
+    `<link rel="stylesheet" href="${key("_static/handful/offline.css")}"></head>` +
+      `<body><main><h1>${title}</h1>`,
+    `<p>There is no network just now. ${says}</p><ul>${list.join("")}</ul>`,
+    `<p>With a network, <a href="${key("about.html")}#reading-with-no-network">a page about this ` +
+      "book</a> keeps all of it for you.</p></main></body></html>",
+  ];
+  return new Response(lines.join("\n"), {
+    status: 503,
+    headers: { "content-type": "text/html; charset=utf-8" },
+  });
 }
 
 const WORK = {

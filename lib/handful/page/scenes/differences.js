@@ -3,8 +3,12 @@ import { rect, text } from "./shapes.js";
 
 const LEFT = 40,
   TOP = 44;
-const hex = (i) => i.toString(16),
-  shade = (count, size) => (count <= size / 8 ? "c0 faint" : count <= size / 4 ? "c0 pale" : "c0");
+const hex = (i) => i.toString(16);
+
+function shade(count, size) {
+  if (count <= size / 8) return "c0 faint";
+  return count <= size / 4 ? "c0 pale" : "c0";
+}
 
 function run({ input, spec }) {
   const table = spec.data.tables[input.box],

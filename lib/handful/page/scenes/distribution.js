@@ -154,16 +154,16 @@ function picture(v, width) {
   const px = (x) =>
     left + ((right - left) * Math.log(Math.min(Math.max(x, low), high) / low)) / span;
   const shown = (x) => formatValue(x, v.unit, v.digits);
-  const label = (x, y, words, c) =>
-    x + 5 + GLYPH * words.length < right
-      ? text(x + 5, y, words, c)
-      : text(x - 5, y, words, c, "end");
-  const centred = (x, y, words, c) => {
-    const half = (GLYPH * words.length) / 2;
+  const label = (x, y, saying, c) =>
+    x + 5 + GLYPH * saying.length < right
+      ? text(x + 5, y, saying, c)
+      : text(x - 5, y, saying, c, "end");
+  const centred = (x, y, saying, c) => {
+    const half = (GLYPH * saying.length) / 2;
     return text(
       Math.min(Math.max(x, left + half), Math.max(right - half, left + half)),
       y,
-      words,
+      saying,
       c,
       "middle",
     );
@@ -193,11 +193,11 @@ function picture(v, width) {
     );
   });
   out.push(line(left, bottom, right, bottom, "soft"));
-  v.marks.forEach(([words, value], k) => {
+  v.marks.forEach(([saying, value], k) => {
     const y = 12 + 17 * k;
     out.push(
       line(px(value), y - 9, px(value), bottom, "c1 dash"),
-      label(px(value), y, `${words} ${shown(value)}`, "c1"),
+      label(px(value), y, `${saying} ${shown(value)}`, "c1"),
     );
   });
   let y = 12 + 17 * v.marks.length;
@@ -206,13 +206,13 @@ function picture(v, width) {
     label(px(v.median), y, `median ${shown(v.median)}`, "ink strong"),
   );
   y = bottom + 38;
-  for (const [words, [a, b], c] of [
+  for (const [saying, [a, b], c] of [
     ["9 in 10", [v.low, v.high], "c0 thick"],
     ["worst case", [v.worstLow, v.worstHigh], "soft"],
   ]) {
     out.push(line(px(a), y, px(b), y, c));
     for (const end of [a, b]) out.push(line(px(end), y - 5, px(end), y + 5, "soft"));
-    out.push(centred((px(a) + px(b)) / 2, y + 18, `${words}: ${shown(a)} to ${shown(b)}`, "ink"));
+    out.push(centred((px(a) + px(b)) / 2, y + 18, `${saying}: ${shown(a)} to ${shown(b)}`, "ink"));
     y += 42;
   }
   y += 4;

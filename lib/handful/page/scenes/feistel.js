@@ -78,6 +78,11 @@ function run({ input, spec }) {
 
 const written = (block) => block.map((half) => half.toString(16).padStart(4, "0")).join(" ");
 
+function classOf(bit, turned) {
+  if (turned) return bit ? "c1" : "c1 outline";
+  return bit ? "soft" : "soft pale outline";
+}
+
 function picture(v, width) {
   // On a phone: short labels, so that a bit stays large enough to see.
   const narrow = width < NARROW,
@@ -99,15 +104,7 @@ function picture(v, width) {
         const bit = (one[half] >> (HALF - 1 - i)) & 1,
           turned = ((one[half] ^ two[half]) >> (HALF - 1 - i)) & 1;
         const x = left + (half * HALF + i) * size + half * GAP;
-        out.push(
-          rect(
-            x + 0.5,
-            y + 0.5,
-            size - 1.5,
-            size - 1.5,
-            (turned ? "c1" : "soft") + (bit ? "" : turned ? " outline" : " pale outline"),
-          ),
-        );
+        out.push(rect(x + 0.5, y + 0.5, size - 1.5, size - 1.5, classOf(bit, turned)));
       }
     }
     if (v.flip)
@@ -121,7 +118,8 @@ function picture(v, width) {
       );
   };
   v.one.forEach((one, i) => {
-    row(narrow ? (i ? `${i}` : "in") : i ? `round ${i}` : "input", one, v.two[i]);
+    const [first, round] = narrow ? ["in", `${i}`] : ["input", `round ${i}`];
+    row(i ? round : first, one, v.two[i]);
     if (i < rounds) out.push(line(middle[0], y + size, middle[1], y + size + WIRE, "soft"));
     y += size + WIRE;
   });

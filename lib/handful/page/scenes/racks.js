@@ -99,7 +99,8 @@ function places(v, width) {
     ];
   };
   const bar = (r) => Math.floor(Math.floor(r / across) / 2) * pair + tall + TRUNK;
-  const last = v.racks === 1 ? tall : rows % 2 ? tall + TRUNK + 12 : 2 * tall + 2 * TRUNK;
+  let last = rows % 2 ? tall + TRUNK + 12 : 2 * tall + 2 * TRUNK;
+  if (v.racks === 1) last = tall;
   return {
     box,
     tall,
@@ -174,17 +175,10 @@ function picture(v, width) {
       : [],
   );
   for (let i = 0; i < racks * chips; i++) {
-    const [x, y] = at.chip(i),
-      c =
-        i === home
-          ? "ink"
-          : picked.has(i)
-            ? i < chips
-              ? "c0"
-              : "c1"
-            : landing.has(i)
-              ? "c1 pale"
-              : "c0 faint";
+    const [x, y] = at.chip(i);
+    let c = landing.has(i) ? "c1 pale" : "c0 faint";
+    if (picked.has(i)) c = i < chips ? "c0" : "c1";
+    if (i === home) c = "ink";
     out.push(rect(x - size / 2, y - size / 2, size, size, c));
   }
   out.push(...routes(v, at));

@@ -7,11 +7,10 @@ const ROW = 46,
   EDGE = 12;
 
 function run({ input, spec }) {
-  const { text, unit, ours, answers } = spec.data.questions[input.question];
+  const { answers, ...question } = spec.data.questions[input.question],
+    { ours } = question;
   return {
-    text,
-    unit,
-    ours,
+    ...question,
     reference: spec.data.reference,
     answers: answers.map(([name, value, note]) => [name, value, value / ours, note]),
   };

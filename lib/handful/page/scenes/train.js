@@ -201,8 +201,9 @@ export class Train {
       const y = (top + (k + 0.5) * pitch).toFixed(1),
         leave = trains[i] * interval;
       wait += `M${x(arrivals[i]).toFixed(1)},${y}H${Math.min(x(leave), right).toFixed(1)}`;
-      if (leave < span)
-        ride += `M${x(leave).toFixed(1)},${y}H${Math.min(x(leave + lengths[i] * interval), right).toFixed(1)}`;
+      if (leave >= span) continue;
+      const arrive = Math.min(x(leave + lengths[i] * interval), right);
+      ride += `M${x(leave).toFixed(1)},${y}H${arrive.toFixed(1)}`;
     }
     put(this.wait, "d", wait || "M0,0");
     put(this.ride, "d", ride || "M0,0");
@@ -278,7 +279,9 @@ export class Train {
       late = "";
     for (let k = 0; k < BINS; k++) {
       if (!bins[k]) continue;
-      const bar = `M${(left + k * wide + 0.5).toFixed(1)},${bottom}v${(-(bins[k] / most) * (bottom - top - 34)).toFixed(1)}h${(wide - 1).toFixed(1)}V${bottom}z`;
+      const from = (left + k * wide + 0.5).toFixed(1),
+        rise = (-(bins[k] / most) * (bottom - top - 34)).toFixed(1);
+      const bar = `M${from},${bottom}v${rise}h${(wide - 1).toFixed(1)}V${bottom}z`;
       if (((k + 0.5) / BINS) * end > 2 * interval) late += bar;
       else early += bar;
     }

@@ -11,12 +11,10 @@ function ranges(root, terms) {
     walk = document.createTreeWalker(
       root,
       NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT,
-      (node) =>
-        node.nodeType === 1
-          ? node.matches(UNREAD)
-            ? NodeFilter.FILTER_REJECT
-            : NodeFilter.FILTER_SKIP
-          : NodeFilter.FILTER_ACCEPT,
+      (node) => {
+        if (!(node instanceof Element)) return NodeFilter.FILTER_ACCEPT;
+        return node.matches(UNREAD) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
+      },
     );
   for (let node = walk.nextNode(); node && found.length < MOST; node = walk.nextNode()) {
     let at = 0;

@@ -43,15 +43,20 @@ export function open({ pages, entries, maths, index }) {
 }
 
 const joined = (text) => words(text).map(term).join(" ");
-const typo = (word) => (/\p{N}/u.test(word) || word.length < 4 ? false : word.length < 5 ? 1 : 2);
+function typo(word) {
+  if (/\p{N}/u.test(word) || word.length < 4) return false;
+  return word.length < 5 ? 1 : 2;
+}
 
 // A whole title, its beginning or a run of its words as they were asked weigh more than the same
 // words strewn.
 function closeness(entry, phrase, several, raw) {
   const title = (entry.joined ??= joined(entry.title));
   if (entry.letter && entry.letter === raw) return entry.kind === "letter" ? 10 : 5;
-  if (title === phrase || title === `the ${phrase}`)
-    return entry.kind === "term" ? 7 : entry.top ? 5 : 4;
+  if (title === phrase || title === `the ${phrase}`) {
+    if (entry.kind === "term") return 7;
+    return entry.top ? 5 : 4;
+  }
   if (title.startsWith(phrase)) return 2;
   if (several && ` ${title} `.includes(` ${phrase}`)) return 1.8;
   if (several && (entry.lower ??= entry.text.toLowerCase()).includes(raw.toLowerCase())) return 1.5;
@@ -79,12 +84,13 @@ export function find(book, query) {
     typed = words(raw);
   const kept = typed.filter((word) => typed.length === 1 || !isStop(term(word)));
   if (!typed.length) return { results: [], like: false };
-  const open = /[\p{L}\p{N}_*]$/u.test(raw),
-    wanted = kept.length ? kept : typed; // the last word may still be being typed
+  // the last word may still be being typed
+  const unfinished = /[\p{L}\p{N}_*]$/u.test(raw),
+    wanted = kept.length ? kept : typed;
   // After other words, its first letter alone would be looked up as the beginning of nearly
   // everything.
   const asked = (
-    open && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted
+    unfinished && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted
   ).join(" ");
   const last = term(words(asked).at(-1));
   const ask = (options) =>
@@ -93,7 +99,7 @@ export function find(book, query) {
       boostDocument: (id) => weight(book.entries[id]),
       ...options,
     });
-  const prefix = (word, i, all) => open && i === all.length - 1 && word === last;
+  const prefix = (word, i, all) => unfinished && i === all.length - 1 && word === last;
   // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it
   // would be nearly all.
   const fields = asked.length === 1 ? ["title", "letters"] : OPTIONS.fields;

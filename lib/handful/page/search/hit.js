@@ -32,6 +32,9 @@ export const groupOf = (entry) => groups[entry.kind];
 const pieces = (text, terms, length) =>
   marked(text, terms, length).map(([piece, found]) => (found ? h("mark", { text: piece }) : piece));
 
+const listed = (names) =>
+  names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+
 export function hit({ entry, terms, others }, home, option) {
   const wanted = new Set(terms),
     trail = [entry.top ? "" : entry.page, ...entry.trail.filter((name) => name !== entry.page)]
@@ -58,14 +61,7 @@ export function hit({ entry, terms, others }, home, option) {
       ? h("span", { class: "find-maths", "data-maths": entry.id, "aria-hidden": "true" })
       : null,
     entry.text ? h("span", { class: "find-text" }, " ", ...pieces(entry.text, wanted, 150)) : null,
-    others.length
-      ? h(
-          "span",
-          { class: "find-text" },
-          " Also: " +
-            `${others.slice(0, 3).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}.`,
-        )
-      : null,
+    others.length ? h("span", { class: "find-text" }, ` Also: ${listed(others)}.`) : null,
     trail ? h("span", { class: "find-trail" }, " ", trail) : null,
   );
 }

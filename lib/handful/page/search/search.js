@@ -303,7 +303,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       remember(ARRIVAL, JSON.stringify({ to: node.href, terms }));
       return;
     }
-    for (const open of document.querySelectorAll("dialog[open]")) open.close();
+    for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     setTimeout(() => arrive(terms), 0);
   });
   if (listed)

@@ -44,13 +44,10 @@ export function valuesOf(spec, drawn) {
 export function shownTexts(spec, seed) {
   const drawn = draw(spec, seed),
     values = valuesOf(spec, drawn);
-  return spec.drawn.map(({ row, tree, unit, digits }) =>
-    row
-      ? row === "case"
-        ? drawn.case.name
-        : String(drawn[row])
-      : formatValue(compile(tree)(values), unit, digits),
-  );
+  return spec.drawn.map(({ row, tree, unit, digits }) => {
+    if (!row) return formatValue(compile(tree)(values), unit, digits);
+    return row === "case" ? drawn.case.name : String(drawn[row]);
+  });
 }
 
 // Checking
@@ -99,22 +96,22 @@ function checkNumber(spec, text, seed) {
   if (close(value, right)) return verdict("right", "Right.");
   const turn = spec.wrong.findIndex((tree) => close(value, compile(tree)(values)));
   if (turn >= 0) return verdict("wrong", undefined, turn);
-  if (value && close(-value, right)) return verdict("wrong", "The size is right, the sign is not.");
-  if (value && right && value / right > 0) {
-    for (const power of [-4, -3, -2, -1, 1, 2, 3, 4])
-      if (close(value, right * Number(`1e${3 * power}`)))
-        return verdict(
-          "wrong",
-          "The digits are right, but it is " +
-            `${(1000 ** Math.abs(power)).toLocaleString("en-US")} times too ` +
-            `${power > 0 ? "large" : "small"}: look at the prefix.`,
-        );
-    return verdict(
-      "wrong",
-      `Not yet: that is too ${Math.abs(value) > Math.abs(right) ? "large" : "small"}.`,
-    );
-  }
-  return verdict("wrong", "Not yet.");
+
+  return verdict("wrong", howFar(value, right, close));
+}
+
+// How a wrong number differs from the right one.
+function howFar(value, right, close) {
+  if (value && close(-value, right)) return "The size is right, the sign is not.";
+  if (!(value && right && value / right > 0)) return "Not yet.";
+  for (const power of [-4, -3, -2, -1, 1, 2, 3, 4])
+    if (close(value, right * Number(`1e${3 * power}`)))
+      return (
+        "The digits are right, but it is " +
+        `${(1000 ** Math.abs(power)).toLocaleString("en-US")} times too ` +
+        `${power > 0 ? "large" : "small"}: look at the prefix.`
+      );
+  return `Not yet: that is too ${Math.abs(value) > Math.abs(right) ? "large" : "small"}.`;
 }
 
 const WORDS = {

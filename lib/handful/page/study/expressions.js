@@ -6,10 +6,11 @@ import { quoted, SPACE } from "./written.js";
 const FUNCTIONS = ["max", "min", "sqrt", "log", "log2", "exp", "floor", "ceil", "abs"];
 const LONGEST = 300,
   DEEPEST = 40;
-const TOKEN = new RegExp(
-  `[${SPACE}]*(?:([0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\\*\\*|[-+−*/×·÷^(),=]))`,
-  "y",
-);
+const EXPONENT = "(?:[eE][-+]?[0-9]+)?";
+const NUMBER = `[0-9]+(?:\\.[0-9]*)?${EXPONENT}|\\.[0-9]+${EXPONENT}`,
+  WORD = "[A-Za-z_][A-Za-z_0-9]*",
+  SIGN = "\\*\\*|[-+−*/×·÷^(),=]";
+const TOKEN = new RegExp(`[${SPACE}]*(?:(${NUMBER})|(${WORD})|(${SIGN}))`, "y");
 const SAME = { "−": "-", "×": "*", "·": "*", "÷": "/", "**": "^" };
 
 export class ExpressionError extends Error {}
@@ -131,11 +132,8 @@ export function parse(text) {
 }
 
 // The tree with names replaced by trees.
-export const replace = (tree, known) =>
-  typeof tree === "string"
-    ? Object.hasOwn(known, tree)
-      ? known[tree]
-      : tree
-    : Array.isArray(tree)
-      ? [tree[0], ...tree.slice(1).map((part) => replace(part, known))]
-      : tree;
+export function replace(tree, known) {
+  if (typeof tree === "string") return Object.hasOwn(known, tree) ? known[tree] : tree;
+  if (!Array.isArray(tree)) return tree;
+  return [tree[0], ...tree.slice(1).map((part) => replace(part, known))];
+}

@@ -114,7 +114,8 @@ export function make(kind, fields, now = Date.now()) {
   return event;
 }
 
-export const inOrder = (a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+const alphabetically = (a, b) => Number(a > b) - Number(a < b);
+export const inOrder = (a, b) => a.at - b.at || alphabetically(a.id, b.id);
 
 // Field by field, so that the order in which a file writes them does not matter.
 export const sameEvent = (a, b) => {

@@ -106,7 +106,8 @@ export function mountPractice(root, page, start) {
     const results = page.results?.() || {};
     for (const entry of entries) {
       const { right, wrong } = results[entry.id] || {};
-      entry.state = right ? "solved" : wrong ? "tried" : "new";
+      const tried = wrong ? "tried" : "new";
+      entry.state = right ? "solved" : tried;
       entry.mark.textContent = { solved: "✓ solved", tried: "tried", new: "" }[entry.state];
       entry.mark.classList.toggle("is-right", entry.state === "solved");
     }
@@ -207,7 +208,7 @@ export function mountPractice(root, page, start) {
     const shown = entries.filter((entry) => !entry.node.hidden),
       others = shown.filter((entry) => entry.body.hidden),
       fresh = others.filter((entry) => entry.state !== "solved");
-    const from = fresh.length ? fresh : others.length ? others : shown,
+    const from = [fresh, others].find((list) => list.length) ?? shown,
       entry = from[Math.floor(Math.random() * from.length)];
     go(entry);
     if (entry.problem?.varies) entry.problem.draw(entry.problem.another());

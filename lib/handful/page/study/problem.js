@@ -252,7 +252,8 @@ export class Problem {
   // Whether this problem has been solved before, where the page remembers that.
   mark() {
     const result = this.page.results?.()[this.id];
-    this.done.textContent = result?.right ? "✓ solved" : result?.wrong ? "tried" : "";
+    const tried = result?.wrong ? "tried" : "";
+    this.done.textContent = result?.right ? "✓ solved" : tried;
     this.done.classList.toggle("is-right", Boolean(result?.right));
     this.node.dispatchEvent(new CustomEvent("problem-mark"));
   }

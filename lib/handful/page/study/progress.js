@@ -288,11 +288,11 @@ export class Progress {
       return svg;
     };
     const cell = (label, text) => h("td", { "data-label": label, text });
+    const all = rows.reduce((sum, row) => sum + row.cards, 0);
     const node = panel("Chapter by chapter", {
-      text: `Of ${plural(
-        rows.reduce((sum, row) => sum + row.cards, 0),
-        "card",
-      )}, ${total("mature")} are mature, ${total("young")} young, ${total("learning")} being learnt and ${total("new")} new.`,
+      text:
+        `Of ${plural(all, "card")}, ${total("mature")} are mature, ${total("young")} young, ` +
+        `${total("learning")} being learnt and ${total("new")} new.`,
     });
     node.append(
       h(

@@ -106,7 +106,9 @@ function stop(orders, stuck) {
     [there] = stuck[other];
   return waits(
     `${spelled(need)} of stage ${other + 1}, ` +
-      `${there === need ? "which waits too" : `which stands behind ${spelled(there)}, and that waits too`}`,
+      (there === need
+        ? "which waits too"
+        : `which stands behind ${spelled(there)}, and that waits too`),
   );
 }
 

@@ -39,9 +39,11 @@ export function settingsForm(store, chapters) {
     const share = retention.value / 100,
       days = Math.max(1, Math.round(30 * stretch(share)));
     shown.textContent = percent(share);
-    effect.textContent =
-      `${share === 0.9 ? "This is the usual value." : `A card that would come back after 30 days at 90 % comes back after ${span({ days })}.`} ` +
-      "The dates of all cards follow at once.";
+    const longer =
+        `A card that would come back after 30 days at 90 % comes back after ` +
+        `${span({ days })}.`,
+      change = share === 0.9 ? "This is the usual value." : longer;
+    effect.textContent = `${change} The dates of all cards follow at once.`;
   };
   const tell = () => {
     const n = chosen().length;
@@ -200,29 +202,29 @@ export function dataPanel(store) {
   const say = (text) => {
     said.textContent = text;
   };
+  const keptWhere = (persisted) => {
+    if (store.trouble) return "It is in this page's memory only.";
+    return persisted
+      ? "This browser has agreed to keep it."
+      : "This browser keeps it, but may clear it when it runs short of room.";
+  };
+  const noBackup = (events) => (events ? "There is no backup yet." : "");
   const draw = async () => {
     const { events, since, persisted, backup } = await store.about();
     about.textContent = [
       events ? `Your log has ${plural(events, "entry", "entries")}.` : "Your log is empty.",
-      store.trouble
-        ? "It is in this page's memory only."
-        : persisted
-          ? "This browser has agreed to keep it."
-          : "This browser keeps it, but may clear it when it runs short of room.",
+      keptWhere(persisted),
       backup
         ? `Last backup: ${dateOf(backup)}, ${plural(since, "entry", "entries")} ago.`
-        : events
-          ? "There is no backup yet."
-          : "",
+        : noBackup(events),
     ]
       .filter(Boolean)
       .join(" ");
   };
   const exported = async () => {
-    save(
-      await store.export(),
-      `handful-study-${new Date(Date.now() + 60_000 * zoneAt(Date.now())).toISOString().slice(0, 10)}.json`,
-    );
+    const text = await store.export(),
+      here = new Date(Date.now() + 60_000 * zoneAt(Date.now()));
+    save(text, `handful-study-${here.toISOString().slice(0, 10)}.json`);
     await store.backedUp();
     say(
       "Exported. The file holds your whole log; import it here or on another computer, and " +
@@ -244,10 +246,8 @@ export function dataPanel(store) {
       if (given.size > MOST_BYTES)
         throw new Error(`The file is larger than ${MOST_BYTES / 1e6} MB, which no study log is.`);
       const { added, known } = await store.import(await given.text());
-      say(
-        "Imported: " +
-          `${plural(added, "new entry", "new entries")}${known ? `; ${known.toLocaleString("en")} stood here already` : ""}.`,
-      );
+      const already = known ? `; ${known.toLocaleString("en")} stood here already` : "";
+      say(`Imported: ${plural(added, "new entry", "new entries")}${already}.`);
     } catch (error) {
       say(`Not imported, and nothing was changed. ${error.message}`);
     }

@@ -184,7 +184,7 @@ export class Sitting {
     this.bar.value = done;
     if (next !== this.current) this.show(next);
     this.root.classList.toggle("is-done", !next);
-    if (!next) this.stage.replaceChildren(this.summary(asked, now, zone));
+    if (!next) this.stage.replaceChildren(this.summary(asked.today));
   }
 
   // An undone answer shows its card again, due or not.
@@ -288,11 +288,12 @@ export class Sitting {
         leech =
           value === 1 && isLeech(result.state.lapses) ? leechNote(node, result.state.lapses) : null;
       this.put(null);
-      this.say(
-        `${GRADES[value - 1][0]}: back ` +
-          `${result.state.due.at === undefined ? whenDue(result.state, now, zoneAt(now)) : `at the end, or in ${span({ minutes: Math.round((result.state.due.at - now) / 60_000) })}`}.`,
-        ...(leech ? [leech] : []),
-      );
+      const { at } = result.state.due,
+        back =
+          at === undefined
+            ? whenDue(result.state, now, zoneAt(now))
+            : `at the end, or in ${span({ minutes: Math.round((at - now) / 60_000) })}`;
+      this.say(`${GRADES[value - 1][0]}: back ${back}.`, ...(leech ? [leech] : []));
     });
   }
 
@@ -337,7 +338,7 @@ export class Sitting {
     this.focus();
   }
 
-  summary({ today, fresh }, now, zone) {
+  summary(today) {
     const { answers = 0, missed = 0 } = this.days.get(today) || {},
       later = new Map();
     let waiting = 0,
@@ -386,32 +387,26 @@ export class Sitting {
     )
       return;
     const target = event.target instanceof Element ? event.target : document.body,
-      undo =
-        (event.ctrlKey || event.metaKey) &&
-        !event.shiftKey &&
-        !event.altKey &&
-        event.key.toLowerCase() === "z";
+      command = event.ctrlKey || event.metaKey,
+      undo = command && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z";
     // In a field, keys are the field's; and who reads on below means another card, or none.
-    if (
-      target.closest(`${WRITES}, .study-fold`) ||
-      event.repeat ||
-      (!undo && (event.ctrlKey || event.metaKey || event.altKey))
-    )
-      return;
-    const key = event.key.toLowerCase();
-    if (undo || key === "u") this.undo();
+    if (target.closest(`${WRITES}, .study-fold`) || event.repeat) return;
+    if (!undo && (command || event.altKey)) return;
+    if (this.obey(undo ? "u" : event.key.toLowerCase(), target)) event.preventDefault();
+  }
+
+  // Whether the key was a command.
+  obey(key, target) {
+    if (key === "u") this.undo();
     else if (key === "b") this.bury();
     else if (key === "?") this.help.showModal();
     else if (key >= "1" && key <= "4" && this.revealed) this.grade(Number(key));
-    else if (
-      (key === " " || key === "enter") &&
-      this.current &&
-      !this.revealed &&
-      this.inSight &&
-      !target.closest(ACTS)
-    )
-      this.reveal();
-    else return;
-    event.preventDefault();
+    else if ((key === " " || key === "enter") && this.canReveal(target)) this.reveal();
+    else return false;
+    return true;
+  }
+
+  canReveal(target) {
+    return this.current && !this.revealed && this.inSight && !target.closest(ACTS);
   }
 }

@@ -99,27 +99,27 @@ export class Store {
   }
 
   // What is damaged of that which can be made anew is made anew, once.
-  async look(read, once = true) {
+  async look(task, once = true) {
     if (this.db) {
       try {
-        return await read(new Shelf(this.db, "readonly"));
+        return await task(new Shelf(this.db, "readonly"));
       } catch (error) {
         if (error instanceof Damage && once) {
           await this.rebuild();
-          return this.look(read, false);
+          return this.look(task, false);
         }
         await this.fall();
       }
     }
-    return read(this.memory);
+    return task(this.memory);
   }
 
-  async change(write, once = true) {
+  async change(task, once = true) {
     if (this.db) {
       let shelf;
       try {
         shelf = new Shelf(this.db, "readwrite");
-        const result = await write(shelf);
+        const result = await task(shelf);
         await shelf.ended;
         return result;
       } catch (error) {
@@ -127,13 +127,13 @@ export class Store {
         if (error instanceof LogError) throw error;
         if (error instanceof Damage && once) {
           await this.rebuild();
-          return this.change(write, false);
+          return this.change(task, false);
         }
         console.warn(`The study log could not be written: ${error.message}`);
         await this.fall();
       }
     }
-    return write(this.memory);
+    return task(this.memory);
   }
 
   // Settings, problems and the last backup are small and kept at hand.

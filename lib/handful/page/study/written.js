@@ -96,7 +96,8 @@ const S = `[${SPACE}]`;
 export const strip = (text) => text.replace(new RegExp(`^${S}+|${S}+$`, "g"), "");
 
 const NUMBER = new RegExp(
-  `^([-+−]?)${S}*(\\$?)${S}*([-+−]?)((?:[0-9][0-9,]*(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)` +
+  `^([-+−]?)${S}*(\\$?)${S}*([-+−]?)` +
+    "((?:[0-9][0-9,]*(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)" +
     `(?:${S}*[×x*·]${S}*10${S}*(?:\\^|\\*\\*)${S}*([-+−]?[0-9]+))?${S}*([^]*)$`,
 );
 const PER = new RegExp(
@@ -119,7 +120,8 @@ export function quoted(text) {
     if (c === "\r") return "\\r";
     if (c === "\t") return "\\t";
     if (c === " " || !/[\p{C}\p{Z}]/u.test(c)) return c;
-    return code < 0x100 ? hex("x", 2) : code < 0x10000 ? hex("u", 4) : hex("U", 8);
+    if (code < 0x100) return hex("x", 2);
+    return code < 0x10000 ? hex("u", 4) : hex("U", 8);
   });
   return mark + inside.join("") + mark;
 }

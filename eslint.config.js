@@ -1,0 +1,59 @@
+// What ESLint asks of the page's scripts: `npm run lint`.
+import js from "@eslint/js";
+import globals from "globals";
+
+const PAGE = "lib/handful/page";
+
+export default [
+  { ignores: ["_build/", ".venv/", "dist/", "mutants/", "node_modules/"] },
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2022, sourceType: "module" },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      complexity: ["error", 20],
+      eqeqeq: "error",
+      "no-implicit-globals": "error",
+      "no-nested-ternary": "error",
+      "no-shadow": "error",
+      "no-unused-vars": "error",
+      "no-var": "error",
+      "prefer-const": "error",
+    },
+  },
+  {
+    files: [`${PAGE}/**/*.js`],
+    ignores: [`${PAGE}/kept/sw.js`, `${PAGE}/python/worker.js`],
+    languageOptions: {
+      // bundle.mjs puts the marks of the files that are asked for later in the place of these names.
+      globals: {
+        ...globals.browser,
+        PYTHON_MARK: "readonly",
+        SEARCH_MARK: "readonly",
+        STUDY_MARK: "readonly",
+      },
+    },
+  },
+  { files: ["**/*.mjs", "eslint.config.js"], languageOptions: { globals: globals.node } },
+  // A classic script, which the build puts its list of files before (offline.py).
+  {
+    files: [`${PAGE}/kept/sw.js`],
+    languageOptions: {
+      sourceType: "script",
+      globals: { ...globals.serviceworker, EDITION: "readonly" },
+    },
+    // Its global scope is its own: no other script runs in it.
+    rules: { "no-implicit-globals": "off" },
+  },
+  { files: [`${PAGE}/python/worker.js`], languageOptions: { globals: globals.worker } },
+  // Runs in any browser, also in one that knows no `const`: it says there why nothing else runs.
+  {
+    files: [`${PAGE}/early.js`],
+    languageOptions: { ecmaVersion: 5, sourceType: "script" },
+    rules: {
+      "no-unused-vars": ["error", { caughtErrors: "none" }], // ES5 has no catch without a name
+      "no-var": "off",
+      "prefer-const": "off",
+    },
+  },
+];
