@@ -378,8 +378,8 @@ def search() -> None:
         )
         loads = []
         for _ in range(5):
-            if loads:
-                page.close()
+            for earlier in browser.contexts:
+                earlier.close()
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(
                 f"http://127.0.0.1:{server.server_port}/glossary.html", wait_until="networkidle"

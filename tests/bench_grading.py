@@ -54,7 +54,9 @@ def account():
         try:
             yield (
                 ["/bin/sh", "-c", f'echo 0 > {group}/cgroup.procs && exec "$@"', "sh"],
-                lambda: int(re.search(r"\d+", (group / counter).read_text())[0]) / scale,
+                lambda usage=group / counter, scale=scale: (
+                    int(re.search(r"\d+", usage.read_text())[0]) / scale
+                ),
             )
         finally:
             for _ in range(100):  # until what was killed last is gone

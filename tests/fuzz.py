@@ -70,7 +70,7 @@ def tried(target: Target, given_one: object, folder: Path, tally: Tally) -> None
     """Ask the target, and fail where it raises what it should not, refuses without a sentence, or
     takes too long.
     """
-    for attempt in range(3):
+    for _ in range(3):
         began = time.process_time()
         try:
             size = target.ask(given_one, folder)

@@ -148,7 +148,8 @@ def main(pages: list[str]) -> int:
                 f"{name:22s}{form:7s}"
                 + "".join(f"{got[kind]:>16d}" for kind in BARS)
                 + "".join(
-                    f"{value:>{width}s}" for value, width in zip(seen.values(), (14, 10, 10, 8))
+                    f"{value:>{width}s}"
+                    for value, width in zip(seen.values(), (14, 10, 10, 8), strict=True)
                 )
                 + f"{runs[-1][1]['environment']['benchmarkIndex']:>9.0f}",
                 flush=True,

@@ -122,7 +122,7 @@ def partial(assignment: Assignment, question: Question) -> float:
         truths(assignment, exports.VARIANT)[question.name],
     )
     pairs = [answers(question, thing, made) for thing in (wrong, right)]
-    return sum(same(a, b, question.tolerance) for a, b in zip(*pairs)) / len(made)
+    return sum(same(a, b, question.tolerance) for a, b in zip(*pairs, strict=True)) / len(made)
 
 
 if __name__ == "__main__":

@@ -395,7 +395,7 @@ def test_a_question_needs_its_answer_above_it():
         for start in ("```{code-cell} ipython3\n:tags: [answer]\nratio", "```{question} ratio")
     )
     cell, question = cell[: cell.index("```{question}")], question[: question.index("<!--")]
-    with pytest.raises(SourceError, match="ratio: no cell tagged answer above defines this name."):
+    with pytest.raises(SourceError, match="ratio: no cell tagged answer above defines this name"):
         read_text(SOURCE.replace(cell + question, question + cell), "twice.md")
 
 

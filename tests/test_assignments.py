@@ -62,9 +62,9 @@ def test_the_grader_gives_solutions_all_points_empty_notebooks_none_and_mistakes
         )
         for question, known in wrong.items():
             for key, thing in known.items():
-                found = came_back(
-                    assignment, variant, lambda asked: thing if asked == question else ours[asked]
-                )[question]
+                found = came_back(assignment, variant, ({**ours, question: thing}).__getitem__)[
+                    question
+                ]
                 assert (found["turn"], found["points"]) == (
                     key,
                     assignment.questions[question].wrong[key].score,
@@ -177,9 +177,9 @@ def test_notebooks_are_valid_and_the_same_each_time(name):
 def test_a_student_has_the_inputs_that_the_grader_draws(name):
     assignment = assignments()[name]
     public = json.dumps(release.public(assignment))
-    for student in ("ada", "grace", "Émilie du Châtelet", "42", "a" * 100):
-        mine = Checks(public, student)
-        assert mine.variant == assignment.variant(student)
+    for who in ("ada", "grace", "Émilie du Châtelet", "42", "a" * 100):
+        mine = Checks(public, who)
+        assert mine.variant == assignment.variant(who)
         assert mine.given == assignment.given(mine.variant)
 
 
@@ -187,8 +187,8 @@ def test_a_student_has_the_inputs_that_the_grader_draws(name):
 def test_check_cells_know_right_from_wrong(name, capsys):
     assignment = assignments()[name]
     public = release.public(assignment)
-    for student in ("ada", "grace", "emmy"):
-        mine = Checks(public, student)
+    for who in ("ada", "grace", "emmy"):
+        mine = Checks(public, who)
         ours, wrong = solutions(assignment, mine.variant), turns(assignment, mine.variant)
         for question, one in assignment.questions.items():
             if one.kind == "written":

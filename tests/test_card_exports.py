@@ -217,7 +217,7 @@ def test_it_reads_well_by_day_and_by_night():
     def luminance(colour):
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), parts))
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
     def contrast(a, b):
         high, low = sorted(map(luminance, (a, b)), reverse=True)
@@ -256,7 +256,7 @@ def test_json_holds_every_card():
     assert [card["id"] for card in found["cards"]] == [
         card.id for card in export.chosen()
     ] and found["licence"] == "CC BY 4.0"
-    for row, card in zip(found["cards"], export.chosen()):
+    for row, card in zip(found["cards"], export.chosen(), strict=True):
         assert (row["front"], row["back"]) == (
             words.markdown(card.front.text),
             words.markdown(card.back.text),

@@ -444,7 +444,7 @@ def test_the_data_say_what_the_page_says(tmp_path):
             assert not any(
                 cell.lstrip(' "').startswith(("=", "+", "-", "@", "\t", "\r")) for cell in cells
             )
-    for claim, entry, row in zip(load(), data, rows):
+    for claim, entry, row in zip(load(), data, rows, strict=True):
         assert (
             entry["verdict"] == row["verdict"] == claim.verdict
             and entry["seconds"] == int(row["seconds"]) == claim.seconds

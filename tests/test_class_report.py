@@ -34,6 +34,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 CLASS = class_of(seed=5)
+# The full-width forms of =, +, - and @, which a spreadsheet takes for them.
+WIDE = (
+    "\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
+    "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
+)
 WROTE = next(i for i, one in enumerate(CLASS) if one["questions"][-1]["status"] == "waiting")
 
 
@@ -182,7 +187,7 @@ def test_statuses_add_up_and_name_who_handed_in_nothing():
 
 
 def test_the_table_of_grades_has_every_number(tmp_path):
-    made, _ = grades.write(tmp_path, assignment(), CLASS)
+    grades.write(tmp_path, assignment(), CLASS)
     rows = read(tmp_path / "grades.csv")
     assert (tmp_path / "grades.csv").read_bytes().startswith(b"\xef\xbb\xbf")
     assert list(rows[0]) == [
@@ -200,7 +205,7 @@ def test_the_table_of_grades_has_every_number(tmp_path):
         "submission",
     ]
     assert len(rows) == len(CLASS)
-    for row, one in zip(rows, CLASS):
+    for row, one in zip(rows, CLASS, strict=True):
         assert (row["student"], row["status"], row["submission"]) == (
             one["student"],
             one["status"],
@@ -232,7 +237,7 @@ def test_a_second_run_gives_the_same_bytes(tmp_path):
 def test_results_are_those_of_the_class_as_last_graded(tmp_path):
     with store.opened(tmp_path) as kept:
         keys = [(one["student"], store.key(one["student"])) for one in CLASS]
-        for one, (_, key) in zip(CLASS, keys):
+        for one, (_, key) in zip(CLASS, keys, strict=True):
             kept.put(key, one)
         kept.put(store.key("ada, as she was graded before"), CLASS[0] | {"points": 0.0})
         kept.finish("roofline", keys, complete=True)
@@ -326,7 +331,7 @@ def test_a_name_that_means_two_students_means_neither(tmp_path):
     known = grades.class_list(tmp_path / "list.csv")
     assert "2" not in known and known["1"]["student"] == "Ada" and known["ben"]["student"] == "Ben"
     (tmp_path / "none.csv").write_text("Who,Mark\nAda,1\n")
-    with pytest.raises(tables.TableError, match="none.csv has no column that names a student"):
+    with pytest.raises(tables.TableError, match=r"none\.csv has no column that names a student"):
         grades.class_list(tmp_path / "none.csv")
 
 
@@ -357,10 +362,10 @@ def test_gradescope_gets_a_file_for_each_student(tmp_path):
 
 
 def test_the_json_says_what_the_table_says(tmp_path):
-    made, _ = grades.write(tmp_path, assignment(), CLASS)
+    grades.write(tmp_path, assignment(), CLASS)
     found = json.loads((tmp_path / "lms" / "grades.json").read_bytes())
     assert found["possible"] == 17
-    for one, row in zip(found["grades"], read(tmp_path / "grades.csv")):
+    for one, row in zip(found["grades"], read(tmp_path / "grades.csv"), strict=True):
         assert (
             one["student"] == row["student"]
             and sheet.number(one["total"]) == row["total"]
@@ -524,15 +529,15 @@ def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
     )
     assert some[2]["says"] == "17 of 26 points."  # nothing is written, and nothing waits
     partial = {"ada": {0: "2", 1: "1"}, "ben": {0: "2", 1: "1", 2: "1", 3: "0.5"}}
-    for given in ({}, partial, {"ada": partial["ben"], "ben": partial["ben"]}):
+    for filled in ({}, partial, {"ada": partial["ben"], "ben": partial["ben"]}):
         made, notes = grades.write(tmp_path, ROOFLINE, some, partial=True)
-        if given:
-            places = dict.fromkeys(given, -1)
+        if filled:
+            places = dict.fromkeys(filled, -1)
 
-            def give(row):
+            def give(row, filled=filled, places=places):
                 places[row["student"]] += 1
                 row.update(
-                    points=given[row["student"]].get(places[row["student"]], ""),
+                    points=filled[row["student"]].get(places[row["student"]], ""),
                     comment="Well seen.",
                 )
 
@@ -540,9 +545,11 @@ def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
             made, notes = grades.write(tmp_path, ROOFLINE, some, partial=True)
         feedback.write(tmp_path, ROOFLINE, made)
         report.write(tmp_path, ROOFLINE, made, notes)
-        for one, (student, texts, possible, everything) in zip(made, sentences(tmp_path)):
+        for one, (student, texts, possible, everything) in zip(
+            made, sentences(tmp_path), strict=True
+        ):
             assert one.total == 17 + sum(
-                float(points) for points in given.get(student, {}).values()
+                float(points) for points in filled.get(student, {}).values()
             )
             for where, (text, total) in texts.items():
                 found = re.findall(r"([\d.]+) of ([\d.]+) points(?=[.;])", text)
@@ -682,7 +689,7 @@ def harmless_page(text):
 
 
 def test_hostile_text_stays_text_in_every_page(tmp_path):
-    made, notes = write_all(tmp_path, hostile_class())
+    made, _ = write_all(tmp_path, hostile_class())
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) == len(HOSTILE) + 2
     for path in pages:
@@ -706,7 +713,7 @@ def test_hostile_cells_run_in_no_spreadsheet(tmp_path):
             assert not [
                 cell
                 for cell in row
-                if cell.lstrip(" \n").startswith(("=", "+", "@", "\t", "\r", "＝"))
+                if cell.lstrip(" \n").startswith(("=", "+", "@", "\t", "\r", WIDE[0]))
                 or re.match(r"\s*-.", cell)
             ]
             assert not [cell for cell in row if len(cell) > 32_767 or re.search("[\x00\x1b]", cell)]
@@ -743,7 +750,7 @@ def formulas(data: bytes):
         for separator in ",;\t"
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         for cell in row
-        if re.match('[\\s"]*[=+\\-@＝＋－＠]', cell) and cell != "-"
+        if re.match(rf'[\s"]*[=+\-@{WIDE}]', cell) and cell != "-"
     ]
 
 
@@ -754,7 +761,7 @@ SPLIT = [
     "a;+1",
     "a;-1",
     "a;@SUM(A1)",
-    "a;＝1",
+    f"a;{WIDE[0]}1",
     "a; =1",
     'a;"=1',
     "a;'=1",
@@ -807,7 +814,10 @@ def test_what_nobody_takes_for_a_formula_stays_as_it_is():
 
 
 TRICKY = st.lists(
-    st.sampled_from([*";,\t\r\n'\" =+-@＝＠－a1", "\x00", "\ud800", "\u2028", "\xa0"]), max_size=12
+    st.sampled_from(
+        [*";,\t\r\n'\" =+-@", WIDE[0], WIDE[3], WIDE[2], *"a1", "\x00", "\ud800", "\u2028", "\xa0"]
+    ),
+    max_size=12,
 ).map("".join)
 
 
@@ -958,7 +968,7 @@ def test_every_ink_can_be_read_on_its_paper(scheme):
         channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
         return sum(
             weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
-            for weight, c in zip((0.2126, 0.7152, 0.0722), channels)
+            for weight, c in zip((0.2126, 0.7152, 0.0722), channels, strict=True)
         )
 
     inks = dict(

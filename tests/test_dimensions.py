@@ -49,12 +49,12 @@ WRONG = [q.context, q.batch, q.devices, q.memory_bandwidth, q.bytes_per_paramete
 def test_an_input_of_another_dimension_is_caught(name):
     """One occurrence of one input at a time."""
     formula, passed = registry[name], []
-    for quantity in formula.inputs:
-        other = next(wrong for wrong in WRONG if wrong.dimension != quantity.dimension)
-        for mutant in _one_at_a_time(formula.expanded, quantity.symbol, other.symbol):
+    for each in formula.inputs:
+        other = next(wrong for wrong in WRONG if wrong.dimension != each.dimension)
+        for mutant in _one_at_a_time(formula.expanded, each.symbol, other.symbol):
             try:
                 if dimension_of(mutant, dimension_of_symbol) == formula.gives.dimension:
-                    passed.append((quantity.name, other.name, mutant))
+                    passed.append((each.name, other.name, mutant))
             except DimensionError:
                 pass
     assert passed == []
@@ -124,7 +124,7 @@ def test_a_formula_of_the_wrong_dimension_cannot_be_made():
     from handful.formula import Formula
 
     with pytest.raises(
-        DimensionError, match="drain_time should be a time, but .* is a byte/device"
+        DimensionError, match=r"drain_time should be a time, but .* is a byte/device"
     ):
         Formula(q.drain_time, q.memory_capacity.symbol, meaning="m", source="s", register=False)
 
@@ -187,5 +187,5 @@ def test_values_may_come_in_arrays():
 
 
 def test_a_quantity_is_defined_once():
-    with pytest.raises(QuantityError, match="^batch is defined already, as: "):
+    with pytest.raises(QuantityError, match=r"^batch is defined already, as: "):
         quantity("batch", "B", q.batch.dimension, "sequence", "another")

@@ -45,7 +45,7 @@ def test_the_answer_is_right_and_each_wrong_turn_is_named(problem):
                     )
         elif problem.kind == "choice":
             right = right_choice(problem, seed)
-            for i, choice in enumerate(problem.choices):
+            for i in range(len(problem.choices)):
                 verdict = check(problem, i, seed)
                 assert verdict.kind == ("right" if i == right else "wrong") and verdict.says
             said = [choice.says for choice in problem.choices]

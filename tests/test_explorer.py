@@ -175,7 +175,7 @@ def test_unknown_symbol_and_negative_value():
     [{"context": -1}, {"context": "many"}, {"context": True}, {"batch": 0}, {"colour": "red"}],
 )
 def test_bad_state(state):
-    with pytest.raises(ExplorerError, match="must be between|no control"):
+    with pytest.raises(ExplorerError, match=r"must be between|no control"):
         make().values(**state)
 
 

@@ -92,7 +92,7 @@ def test_a_learner_sets_nothing_within_a_name():
 @pytest.mark.parametrize("text", ["step(b)", "step(2=1)", "step(b=1", "step(b=1, )", "step(=1)"])
 def test_settings_of_an_author_are_names_with_values(text):
     with pytest.raises(
-        ExpressionError, match="A name's settings are written|is missing at the end"
+        ExpressionError, match=r"A name's settings are written|is missing at the end"
     ):
         parse(text, lambda name, settings: name)
 

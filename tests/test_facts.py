@@ -194,12 +194,12 @@ def test_empty_and_double_names_are_refused(tmp_path):
 def test_other_tables_are_checked_across_columns(tmp_path):
     path = damaged(tmp_path, "interconnects", "NVLink 5", "bidirectional_bytes_per_s", "9e11")
     with pytest.raises(
-        facts.FactsError, match="'NVLink 5', column bidirectional_bytes_per_s: got 9e.11"
+        facts.FactsError, match=r"'NVLink 5', column bidirectional_bytes_per_s: got 9e.11"
     ):
         facts.load("interconnects", path)
     path = damaged(tmp_path, "models", "Mixtral 8x7B", "active_params_reported", "5e10")
     with pytest.raises(
-        facts.FactsError, match="column active_params_reported: got 5e.10; at most total"
+        facts.FactsError, match=r"column active_params_reported: got 5e.10; at most total"
     ):
         facts.load("models", path)
 

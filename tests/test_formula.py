@@ -268,16 +268,13 @@ def test_formulas_have_names_of_their_own():
     with pytest.raises(FormulaError, match="A formula named step_time exists already"):
         Formula(q.step_time, q.drain_time.symbol, meaning="m", source="s")
     assert repr(latency.step_time).startswith("<Formula step_time: step_time = Max(")
-    assert "meaning and a source" in str(
-        pytest.raises(
-            FormulaError, Formula, q.step_time, q.drain_time.symbol, meaning="", source="s"
-        ).value
-    )
+    with pytest.raises(FormulaError, match="meaning and a source"):
+        Formula(q.step_time, q.drain_time.symbol, meaning="", source="s")
 
 
 def test_a_derivation_is_asked_for_where_there_is_none():
     with pytest.raises(FormulaError, match="throughput has no derivation of its own: 26:40"):
-        latency.throughput.derivation
+        _ = latency.throughput.derivation
     assert latency.step_time._repr_latex_().startswith("$\\displaystyle t = \\max")
 
 

@@ -185,7 +185,8 @@ def test_released_cells_are_not_run_and_changed_ones_are():
     made = json.loads(hand("ada"))["cells"]
     assert len(asked[0]) == len(made) and asked[0][0].startswith("from handful_room import given")
     assert all(
-        not source or source == cell["source"] for cell, source in zip(made[1:], asked[0][1:])
+        not source or source == cell["source"]
+        for cell, source in zip(made[1:], asked[0][1:], strict=True)
     )
 
 

@@ -286,7 +286,7 @@ def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_
             raise sandbox.SandboxError("There is no sandbox here.")
         return stand_in(*arguments)
 
-    with pytest.raises(cluster.ClusterError, match="There is no sandbox here."):
+    with pytest.raises(cluster.ClusterError, match=r"There is no sandbox here\."):
         grade.run(ROOFLINE, small(5), tmp_path, jobs=0, ask=ask)
     assert store.overview(tmp_path)["complete"] is False and len(list(store.results(tmp_path))) == 2
     assert grade.run(ROOFLINE, small(5), tmp_path, jobs=0, ask=stand_in).before == 2
@@ -295,7 +295,7 @@ def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_
 
 @pytest.mark.parametrize("jobs", [0, 1, 2])
 def test_a_start_that_fails_before_any_has_worked_stops_the_class(tmp_path, stand_in, jobs):
-    with pytest.raises(cluster.ClusterError, match="^The sandbox did not start: it said nothing$"):
+    with pytest.raises(cluster.ClusterError, match=r"^The sandbox did not start: it said nothing$"):
         grade.run(
             ROOFLINE, small(0, ann="NO_START", bob="", cem=""), tmp_path, jobs=jobs, ask=stand_in
         )
@@ -386,14 +386,14 @@ def test_under_dask_a_failed_start_costs_one_student_once_a_sandbox_has_started(
         "b": cluster.Fault("This did not start"),
         "c": done,
     }
-    with pytest.raises(cluster.ClusterError, match="This did not start."):
+    with pytest.raises(cluster.ClusterError, match=r"This did not start\."):
         under_dask([cluster.Done(1), late], "ab")
 
 
 def test_under_dask_a_worker_without_a_sandbox_is_tried_around_and_then_stops_the_class():
     done, none = cluster.Done(1, True), cluster.Stop("There is none here.", "SandboxError")
     assert under_dask([done, none, done, done], "abc") == dict.fromkeys("abc", done)
-    with pytest.raises(cluster.ClusterError, match="There is none here."):
+    with pytest.raises(cluster.ClusterError, match=r"There is none here\."):
         under_dask([done, none, none], "ab")
 
 
@@ -487,7 +487,11 @@ def test_killed_fifty_times_nothing_is_lost_and_nothing_doubled(tmp_path, stand_
             driver.stdin.flush()
             pid = int(driver.stdout.readline())
             wanted = len(before) + generator.randrange(12)
-            until(lambda: gone(pid) or sum(1 for _ in (folder / "results").glob("[!.]*")) >= wanted)
+            until(
+                lambda pid=pid, results=folder / "results", wanted=wanted: (
+                    gone(pid) or sum(1 for _ in results.glob("[!.]*")) >= wanted
+                )
+            )
             time.sleep(generator.random() * 0.01)
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -635,7 +639,9 @@ def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tm
             start_new_session=True,
             env=environment(),
         ) as process:
-            until(lambda: len(list((tmp_path / "out").glob("results/[!.]*"))) >= wanted)
+            until(
+                lambda wanted=wanted: len(list((tmp_path / "out").glob("results/[!.]*"))) >= wanted
+            )
             process.kill()
         until(lambda: not in_session(process.pid), 20)
         assert {

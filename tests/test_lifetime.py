@@ -146,7 +146,7 @@ def test_the_lecture_s_model_asks_for_a_split_on_either_side_of_three_equal_bill
     ]
     assert splits[0] < 2 < splits[1]
     assert 1 / (1 + splits[1]) < 1 / 3 < 1 / (1 + splits[0])
-    for fit, best in zip(FITS, splits):
+    for fit, best in zip(FITS, splits, strict=True):
         assert multiple(fit, 100e9, best) == pytest.approx(100)
         assert (
             lifetime.split_excess(2, best, fit=fit) < 0.1

@@ -187,7 +187,7 @@ def test_impossible_options_are_refused(options):
 
 def test_the_fit_is_that_of_a_general_optimiser():
     noise = np.random.default_rng(3).normal(0, 0.1, len(BATCHES))
-    times = [max(1, b / 23) * math.exp(e) for b, e in zip(BATCHES, noise)]
+    times = [max(1, b / 23) * math.exp(e) for b, e in zip(BATCHES, noise, strict=True)]
 
     def error(log_knee):
         logs = np.log(times) - np.log(np.maximum(1, np.array(BATCHES) / math.exp(log_knee)))

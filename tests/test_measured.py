@@ -114,7 +114,7 @@ def test_a_band_is_the_central_nine_tenths_rounded_outward(kind):
 
 # Of the runs of a source that a band was made without, the least share that lie in it.
 # Found: 0.73, 0.86, 0.89, 0.87, 0.88.
-LEAST = dict(zip((*DENSE, *EXPERTS), (0.7, 0.84, 0.85, 0.85, 0.85)))
+LEAST = dict(zip((*DENSE, *EXPERTS), (0.7, 0.84, 0.85, 0.85, 0.85), strict=True))
 
 
 @pytest.mark.parametrize("kind", BANDED, ids=lambda kind: kind.name)
@@ -122,7 +122,7 @@ def test_a_band_holds_runs_of_sources_that_it_was_made_without(kind):
     found = measured.within_others(kind)
     for source, (inside, count) in found.items():
         print(f"{kind.name}: {inside} of {count}, {source}")
-    inside, count = (sum(part) for part in zip(*found.values()))
+    inside, count = (sum(part) for part in zip(*found.values(), strict=True))
     print(f"{kind.name}: {inside} of {count} in all, {inside / count:.2f}")
     assert count == len(measured.ratios(kind)) and len(found) >= 2
     assert inside / count >= LEAST[kind.name]
@@ -227,7 +227,7 @@ def test_the_page_has_a_band_for_every_class_in_the_order_in_which_they_are_aske
         (experts, most) for experts in (False, True) for most in (1, 8, None)
     ]
     assert [row["band"] is None for row in rows] == [False, False, True, False, False, False]
-    for row, kind in zip(rows, measured.CLASSES):
+    for row, kind in zip(rows, measured.CLASSES, strict=True):
         assert row["text"] == measured.said(kind) and kind.text in row["text"]
 
 

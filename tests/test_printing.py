@@ -4,6 +4,7 @@ or splits a root.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import re
@@ -83,7 +84,7 @@ def read_back(tex: str, names: dict[str, str]) -> str:
     tokens = TOKEN.findall(tex)
     assert "".join(tokens) == re.sub(r"\s", "", tex), tex
     python = ""
-    for before, token in zip(["", *tokens], tokens):
+    for before, token in itertools.pairwise(["", *tokens]):
         ends = before == ")" or (bool(re.match(r"\w", before)) and before not in FUNCTIONS)
         python += " * " * (ends and bool(re.match(r"[\w(]", token))) + token
     return python

@@ -5,6 +5,7 @@ itself.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import sys
@@ -108,7 +109,7 @@ def test_every_text_can_be_shown_anywhere(problem):
             *drawn.hints,
             drawn.solution,
             *said,
-            *(part for text, says, _ in drawn.choices for part in (text, says)),
+            *(part for choice, says, _ in drawn.choices for part in (choice, says)),
         ]:
             for token in markup.parser().parse(text):
                 for part in [token, *(token.children or ())]:
@@ -170,7 +171,9 @@ def test_every_answer_that_moodle_is_given_is_computed_anew(problem):
                 (float(text_of(answer, "text")), float(text_of(answer, "tolerance")))
                 for answer in answers
             ]
-            for turn, ((value, tolerance), answer) in enumerate(zip(ranges, answers), -1):
+            for turn, ((value, tolerance), answer) in enumerate(
+                zip(ranges, answers, strict=True), -1
+            ):
                 assert tolerance == pytest.approx(problem.tolerance * abs(value), rel=1e-4)
                 if unit[1] != "millionths of a dollar":
                     verdict = check(problem, f"{value!r} {unit[1] or ''}".strip(), seed)
@@ -180,7 +183,7 @@ def test_every_answer_that_moodle_is_given_is_computed_anew(problem):
                 assert text_of(answer, "feedback/text").startswith("<p>")
             # No value can be taken for two answers.
             ordered = sorted((value - tolerance, value + tolerance) for value, tolerance in ranges)
-            assert all(high < low for (_, high), (low, _) in zip(ordered, ordered[1:]))
+            assert all(high < low for (_, high), (low, _) in itertools.pairwise(ordered))
         elif problem.kind == "choice":
             assert question.get("type") == "multichoice" and text_of(question, "single") == "true"
             assert [answer.get("fraction") for answer in answers].index("100") == right_choice(
@@ -329,14 +332,15 @@ def test_problems_on_paper_with_and_without_solutions():
     )
     assert len(without.select(".problem")) == len(more.select(".problem")) == 2 * len(some)
     assert not without.select(".solution") and len(more.select(".solution")) == 2 * len(some)
-    for number, (shown, problem) in enumerate(zip(more.select(".solution"), [*some, *some]), 1):
+    for number, (shown, problem) in enumerate(
+        zip(more.select(".solution"), [*some, *some], strict=True), 1
+    ):
         drawn = Drawn(problem, 3 if number <= len(some) else 4)
         assert (drawn.shown or f"{right_letter(drawn)}.") in shown.h3.text
     numbers = [shown.text for shown in without.select(".problem")]
     assert numbers[: len(some)] != numbers[len(some) :]
-    for problem, shown in zip(
-        some, without.select(".problem")
-    ):  # what is to be found is not given away
+    # What is to be found is not given away.
+    for problem, shown in zip(some, without.select(".problem")[: len(some)], strict=True):
         drawn = Drawn(problem, 3)
         assert not drawn.shown or drawn.shown not in shown.text
 
@@ -357,7 +361,7 @@ def test_a_picture_is_within_the_page(tmp_path, monkeypatch):
 @pytest.mark.browser
 def test_pdf(run, tmp_path):
     path = tmp_path / "sheet.pdf"
-    code, out, err = run(
+    code, out, _ = run(
         "problems",
         "print",
         "--chapter",
@@ -487,7 +491,7 @@ def test_an_attempt_is_noted_where_a_log_is_named(run, tmp_path):
 )
 def test_exports(run, tmp_path, format, start):
     path = tmp_path / "problems.out"
-    code, out, err = run(
+    code, out, _ = run(
         "problems",
         "export",
         "--format",

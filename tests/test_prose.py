@@ -10,6 +10,7 @@ input of the book's own, ``{given}``.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -91,14 +92,12 @@ def bare_figures(text: str) -> list[str]:
         inputs = set()
         for role, _, inside in ROLE.findall(section):
             if role == "live":
-                try:
+                with suppress(RoleError):
                     inputs |= {
                         float(v)
                         for v in parse_live(" ".join(inside.split()))[1].values()
                         if not isinstance(v, str)
                     }
-                except RoleError:
-                    pass
 
         def blank(match: re.Match) -> str:
             return re.sub(r"[^\n]", " ", match[0])

@@ -33,7 +33,9 @@ def test_a_block_is_the_published_pair_of_equations(kind):
     x1, x2 = _inputs(5, 8)
     y1 = x1 + f(x2)
     y2 = x2 + g(y1)
-    assert all(np.array_equal(a, b) for a, b in zip(forward(branches, x1, x2), (y1, y2)))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(forward(branches, x1, x2), (y1, y2), strict=True)
+    )
     assert np.allclose(
         inverse(branches, y1, y2), (y1 - f(y2 - g(y1)), y2 - g(y1)), rtol=0, atol=1e-15
     )
@@ -43,7 +45,7 @@ def test_no_token_sees_those_after_it():
     branches, (x1, x2) = network("transformer", depth=3, width=8), _inputs(6, 8)
     before = forward(branches, x1, x2)
     x2[4, 0] += 1.0
-    for old, new in zip(before, forward(branches, x1, x2)):
+    for old, new in zip(before, forward(branches, x1, x2), strict=True):
         assert (
             np.allclose(old[:4], new[:4], rtol=0, atol=1e-12)
             and np.abs(old[5] - new[5]).max() > 1e-3
@@ -88,7 +90,11 @@ def _largest_gap(a, b):
     entry.
     """
     pairs = [(a.x1, b.x1), (a.x2, b.x2)]
-    pairs += [pair for one, other in zip(a.weights, b.weights) for pair in zip(one, other)]
+    pairs += [
+        pair
+        for one, other in zip(a.weights, b.weights, strict=True)
+        for pair in zip(one, other, strict=True)
+    ]
     return max(np.abs(p - q).max() / np.abs(p).max() for p, q in pairs)
 
 
@@ -194,7 +200,9 @@ def test_drift_grows_with_depth_and_shrinks_with_precision(kind):
     single, double, steep = errors(np.float32, 1), errors(np.float64, 1), errors(np.float32, 3)
     assert single == sorted(single) and double == sorted(double)
     # Half an epsilon is lost a rounding: 2^29 between the two formats, whatever the depth.
-    assert [a / b for a, b in zip(single, double)] == pytest.approx([2**29] * 3, rel=0.6)
+    assert [a / b for a, b in zip(single, double, strict=True)] == pytest.approx(
+        [2**29] * 3, rel=0.6
+    )
     # Ordinary weights: less than a hundred epsilons after 128 rounds; steep ones lose three digits
     # more.
     assert single[-1] < 1e-4 and steep[-1] > 30 * single[-1]

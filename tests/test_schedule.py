@@ -193,7 +193,7 @@ def test_twenty_thousand_reviews_have_the_dates_of_the_page():
         for learner in learners
     ]
     count, seen = 0, set()
-    for log, wanted in zip(logs, played(logs)):
+    for log, wanted in zip(logs, played(logs), strict=True):
         study = Study(log["events"])
         assert study.settings == wanted["settings"]
         found = history(study)

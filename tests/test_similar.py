@@ -303,7 +303,7 @@ def padded(cells):
 
 
 def partly(cells):
-    return cells[:3] + [SOLUTIONS["short"][3], *cells[4:5]]
+    return [*cells[:3], SOLUTIONS["short"][3], *cells[4:5]]
 
 
 def all_at_once(cells):
@@ -337,7 +337,7 @@ def a_class(many, seed=1):
                 lambda found: f"{found[2]} * {found[1]}" if draw.random() < 0.5 else found[0],
                 cell,
             )
-            for line in draw.sample(range(9), 2):
+            for _ in draw.sample(range(9), 2):
                 cell += (
                     "\n"
                     f"print({draw.choice(['round', 'abs', 'str', 'repr'])}({draw.choice(NAMES[:6])}), "
@@ -590,7 +590,8 @@ def test_passages_with_the_same_number_belong_together(name):
     )
     left, right = both_sides(cells, reordered(cells))
     assert (
-        Counter(zip(left.lines, left.marks)) == Counter(zip(right.lines, right.marks))
+        Counter(zip(left.lines, left.marks, strict=True))
+        == Counter(zip(right.lines, right.marks, strict=True))
         and left != right
     )
     left, right = both_sides(cells, [EXPLORE])

@@ -181,7 +181,7 @@ def test_the_played_table_is_the_formula(choice):
     )  # the lecture's micro-batch
     head, rows = on_stages.memory_played((1, 4), 500, **choice)
     known = values(**choice) | dict(micro_batch=500)
-    for stages, row in zip((1, 4), rows):
+    for stages, row in zip((1, 4), rows, strict=True):
         at = known | dict(pipeline_stages=stages)
         wanted = [
             formula(at)

@@ -346,7 +346,8 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(
         LogError,
-        match="log.json cannot be written: No space left on device; the last answer is not noted.",
+        match=r"log\.json cannot be written: No space left on device; the last answer is not "
+        r"noted\.",
     ):
         file.add([UNDO], 2)
     monkeypatch.undo()

@@ -94,7 +94,9 @@ def test_each_form_gives_the_same_two_students(tmp_path, form, packed):
             {("class/" if packed != "zip" else "") + name: data for name, data in files.items()},
         )
     found = students(path)
-    assert {name: one.data for name, one in found.items()} == dict(zip(names, [b"a", b"b"]))
+    assert {name: one.data for name, one in found.items()} == dict(
+        zip(names, [b"a", b"b"], strict=True)
+    )
     late = [one.student for one in found.values() if any("late" in note for note in one.notice)]
     assert late == (["bobbybob_13"] if form == "canvas" else [])
 
@@ -269,7 +271,7 @@ def test_files_that_lie_on_top_of_each_other_are_no_class(tmp_path):
 )
 def test_what_is_no_zip_is_named(tmp_path, data):
     (tmp_path / "class.zip").write_bytes(data)
-    with pytest.raises(SubmissionError, match="class.zip"):
+    with pytest.raises(SubmissionError, match=r"class\.zip"):
         list(read(tmp_path / "class.zip"))
 
 

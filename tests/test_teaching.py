@@ -5,6 +5,7 @@ one that the program takes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_an_assignment_in_class_has_its_time():
 
 def test_the_hours_of_a_day_follow_each_other():
     sessions = teaching.course("workshop").sessions
-    for one, following in zip(sessions, sessions[1:]):
+    for one, following in itertools.pairwise(sessions):
         assert one.starts + one.minutes == following.starts
 
 

@@ -2,6 +2,7 @@
 all ways.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -112,7 +113,7 @@ def test_a_tier_drained_in_the_hold_time_is_read_all_the_time():
     starts = sorted(
         slot * hold / slots + use * hold for slot in range(slots) for use in range(1, 6)
     )
-    for start, following in zip(starts, starts[1:]):
+    for start, following in itertools.pairwise(starts):
         assert start + length == pytest.approx(following)
     rule = tiers.retrieve_time_rule(
         hold_time=hold,
@@ -197,7 +198,7 @@ def test_what_an_offer_is_made_of(start, dollars, capacity, bandwidth, chips, wa
 def test_the_cheapest_way_by_trying_every_hold_time(choice):
     ways, pieces = tiers.offers(**choice), tiers.breakpoints(**choice)
     assert pieces[0]["from_s"] == 0 and pieces[-1]["to_s"] == math.inf
-    assert all(a["to_s"] == b["from_s"] for a, b in zip(pieces, pieces[1:]))
+    assert all(a["to_s"] == b["from_s"] for a, b in itertools.pairwise(pieces))
     for time in np.geomspace(1e-6, 1e12, 400):
         cheapest = min(
             way["hold_usd_per_token_s"] * time + way["retrieve_usd_per_token"] for way in ways

@@ -3,7 +3,7 @@
 import inspect
 import math
 import statistics
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +19,9 @@ T = 0.02
 
 def missed(arrivals, leaves):
     """Share of requests that do not catch the first train after they came."""
-    late = [leave - arrival > T * (1 + 1e-9) for arrival, leave in zip(arrivals, leaves)]
+    late = [
+        leave - arrival > T * (1 + 1e-9) for arrival, leave in zip(arrivals, leaves, strict=True)
+    ]
     return sum(late) / len(late)
 
 
@@ -51,7 +53,7 @@ def test_recurrence_equals_simulation(rate, seats, tokens, taken, seed):
     for places, sitting in ((seats, aboard), (seats, ()), (None, ())):
         a = train.simulate(arrivals, T, places, lengths, sitting)
         b = train.depart(arrivals, T, places, lengths, sitting)
-        assert max(abs(x - y) for x, y in zip(a, b)) < 1e-9
+        assert max(abs(x - y) for x, y in zip(a, b, strict=True)) < 1e-9
 
 
 @given(seats=st.integers(1, 60), tokens=st.floats(1, 80), seed=st.integers(0, 2**31))
@@ -63,14 +65,14 @@ def test_a_seat_is_held_for_a_token_an_interval_and_nobody_overtakes(seats, toke
     )
     leaves = [round(leave / T) for leave in train.depart(arrivals, T, seats, lengths)]
     assert leaves == sorted(leaves)
-    riding = [0] * (max(leave + length for leave, length in zip(leaves, lengths)) + 1)
-    for leave, length in zip(leaves, lengths):
+    riding = [0] * (max(leave + length for leave, length in zip(leaves, lengths, strict=True)) + 1)
+    for leave, length in zip(leaves, lengths, strict=True):
         riding[leave] += 1
         riding[leave + length] -= 1
     riding = list(accumulate(riding))
     assert max(riding) <= seats
     # No seat stays empty while somebody waits: whoever was left behind saw a full train leave.
-    for arrival, leave in zip(arrivals, leaves):
+    for arrival, leave in zip(arrivals, leaves, strict=True):
         assert all(riding[k] == seats for k in range(math.ceil(arrival / T), leave))
 
 
@@ -140,10 +142,14 @@ def test_the_exact_queue_is_what_is_simulated(load, seats, tokens):
     ]  # once it has settled
     seen = {
         "mean": [
-            statistics.fmean(leave - arrival + T for arrival, leave in zip(*run)) for run in runs
+            statistics.fmean(leave - arrival + T for arrival, leave in zip(*run, strict=True))
+            for run in runs
         ],
         1: [missed(*run) for run in runs],
-        3: [sum(leave - arrival > 3 * T for arrival, leave in zip(*run)) / 30_000 for run in runs],
+        3: [
+            sum(leave - arrival > 3 * T for arrival, leave in zip(*run, strict=True)) / 30_000
+            for run in runs
+        ],
     }
     for what, found in seen.items():
         exact = (
@@ -194,7 +200,7 @@ def test_two_thousand_seats_wait_as_erlang_says(load):
 
 def test_each_further_train_is_missed_by_fewer():
     shares = [train.left_behind(0.97, 2000, trains, 211) for trains in (1, 2, 3, 10, 100)]
-    assert all(later < earlier for earlier, later in zip(shares, shares[1:]))
+    assert all(later < earlier for earlier, later in pairwise(shares))
     # Those who wait at all wait as in M/M/c: exponentially, with the mean that Erlang gives, in
     # trains.
     mean = queueing.seat_wait(seats=2000, load=0.97, answer_tokens=211, batch_interval=1)
@@ -210,7 +216,7 @@ def test_the_bound_holds_for_the_share_and_no_smaller_one_does():
             < train.left_behind(load, seats, trains - 1, tokens)
         )
     arrivals, leaves = played(0.9, 40, 6, 200_000, 3)
-    seen = sorted(leave - arrival + T for arrival, leave in zip(arrivals, leaves))
+    seen = sorted(leave - arrival + T for arrival, leave in zip(arrivals, leaves, strict=True))
     bound = train.delay_bound(T, 0.9, 40, 6)
     assert seen[int(0.99 * len(seen))] <= bound <= seen[int(0.997 * len(seen))] + T
 
@@ -247,7 +253,8 @@ def test_uneven_lengths_hardly_change_who_misses_but_how_long_they_wait():
         shares.append(statistics.fmean(missed(*run) for run in runs))
         extra.append(
             statistics.fmean(
-                statistics.fmean(leave - arrival for arrival, leave in zip(*run)) for run in runs
+                statistics.fmean(leave - arrival for arrival, leave in zip(*run, strict=True))
+                for run in runs
             )
             - T / 2
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -87,7 +88,7 @@ def test_what_ticks_leave_out_the_title_says():
 def test_round_times_are_whole_in_their_unit_and_evenly_far_apart():
     for fine, least, most in ((False, 6, 12), (True, 2, 4)):
         times = round_times(1e-12, 1e10, fine)
-        assert all(least <= later / time <= most for time, later in zip(times, times[1:]))
+        assert all(least <= later / time <= most for time, later in itertools.pairwise(times))
         numbers = {format_value(time, "s").split(NBSP)[0].replace(",", "") for time in times}
         assert {number.strip("0") for number in numbers} <= {"1", "2", "3", "5", "8", "24"}, numbers
     assert round_times(0.5, 200_000) == [1, 10, 100, 600, 7200, 86_400]

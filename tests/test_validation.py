@@ -290,7 +290,7 @@ def test_the_numbers_explain_servers_that_they_have_not_seen():
         assert 0.8 < fit.low < 1 < fit.high < 1.31
         assert fit.high / fit.low < fit.floor_high / fit.floor_low
         assert (fit.terms["acceptance"] > 0) == (fit.model == "DeepSeek-V3")
-        for rows, low, high in fit.by_sharing.values():
+        for _, low, high in fit.by_sharing.values():
             assert 0.75 < low < 1.01 and 1 < high < 1.36
         if fit.model == "Llama 3.1 70B":
             assert 0.85 < fit.low < 1 < fit.high < 1.25

@@ -95,7 +95,10 @@ def test_in_a_download_of_canvas_a_file_is_called_as_its_author_likes(tmp_path, 
     names = (
         ("ada", "grace", "eve") if roster else ("lovelaceada_12", "hoppergrace_13", "malloryeve_14")
     )
-    assert graded(found) == dict(zip(names, (b"ada", b"grace", b"eve"))) and len(found) == 3
+    assert (
+        graded(found) == dict(zip(names, (b"ada", b"grace", b"eve"), strict=True))
+        and len(found) == 3
+    )
     assert bool(found[names[2]].notice) is bool(late)
 
 
@@ -300,9 +303,9 @@ def test_a_students_own_folder_is_not_the_class(tmp_path):
         f"Eve Mallory_14_assignsubmission_file_/{name}.ipynb": name.encode()
         for name in ("ada", "grace")
     }
-    for place, roster, own in (("a", None, "Eve Mallory_14"), ("b", MOODLE, "eve")):
-        (tmp_path / place).mkdir()
-        found = handed_in(tmp_path / place, files, roster, as_zip=True)
+    for where, roster, own in (("a", None, "Eve Mallory_14"), ("b", MOODLE, "eve")):
+        (tmp_path / where).mkdir()
+        found = handed_in(tmp_path / where, files, roster, as_zip=True)
         assert len(graded(found)) == 1 and found[own].data
     (tmp_path / "c").mkdir()
     assert list(

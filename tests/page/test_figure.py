@@ -152,7 +152,7 @@ def spots(axes, name: str) -> tuple[list[Label], list[Label]]:
 def test_ticks_say_the_values_at_which_they_stand(name):
     explorer = EXPLORERS[name]
     axes = still(name).axes[0]
-    wide, high = axes.figure.get_size_inches() * 72
+    _, high = axes.figure.get_size_inches() * 72
     units = ("s", None)
     if not explorer.scene:
         x = (
@@ -162,7 +162,7 @@ def test_ticks_say_the_values_at_which_they_stand(name):
         )
         units = x, explorer.y_unit
     for axis, found, unit, vertical in zip(
-        (axes.xaxis, axes.yaxis), spots(axes, name), units, (0, 1)
+        (axes.xaxis, axes.yaxis), spots(axes, name), units, (0, 1), strict=True
     ):
         if unit is None:
             assert not found
@@ -230,7 +230,7 @@ def test_no_preset_makes_ticks_alike(name):
             low, high = sorted(axis.get_view_interval())
             told = [
                 text.get_text()
-                for value, text in zip(axis.get_majorticklocs(), axis.get_ticklabels())
+                for value, text in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
                 if low * 0.999 <= value <= high * 1.001
             ]
             assert len(set(told)) == len(told) >= 2, (preset.label, told)
@@ -240,12 +240,12 @@ def test_no_preset_makes_ticks_alike(name):
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_scene_says_what_its_shapes_say_where_they_stand(name):
     explorer = EXPLORERS[name]
-    tall, shapes = scenes.find(explorer.kind).picture(explorer.values(), 720)
+    _, shapes = scenes.find(explorer.kind).picture(explorer.values(), 720)
     words = [shape for shape in shapes if shape["t"] == "text" and shape["s"].strip()]
     found = drawn(name)
     assert [label.text for label in found] == [shape["s"] for shape in words]
     scale = still(name).get_figwidth() * 72 / 720
-    for label, shape in zip(found, words):
+    for label, shape in zip(found, words, strict=True):
         assert (label.x, label.y) == pytest.approx(
             (shape["x"] * scale, shape["y"] * scale), abs=0.06
         )

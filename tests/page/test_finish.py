@@ -322,7 +322,7 @@ STOPS = "import sys; sys.exit('nothing works today')"
 
 
 def test_a_typesetter_that_stops_says_why(finished):
-    with pytest.raises(FinishError, match="typeset.mjs stopped: nothing works today"):
+    with pytest.raises(FinishError, match=r"typeset\.mjs stopped: nothing works today"):
         finished(node=[sys.executable, "-c", STOPS], a="a")
 
 
@@ -341,6 +341,6 @@ def test_a_bundler_that_stops_leaves_the_files(tmp_path):
 
 def test_a_bundler_that_stops_ends_the_build(finished, monkeypatch):
     monkeypatch.setattr(gather, "bundle", lambda *job: "esbuild is not there")
-    with pytest.raises(FinishError, match="gather.mjs stopped: esbuild is not there"):
+    with pytest.raises(FinishError, match=r"gather\.mjs stopped: esbuild is not there"):
         finished(a="a")
     assert not finished.folder.exists()  # no half-finished site takes the place of the last one

@@ -46,7 +46,7 @@ def test_first_cell_without_an_address_says_what_to_do(package, tmp_path, monkey
     )
     with pytest.raises(
         ModuleNotFoundError,
-        match="Put absent.whl, from the same download menu, beside this notebook",
+        match=r"Put absent\.whl, from the same download menu, beside this notebook",
     ):
         exec(code, {})
 

@@ -67,7 +67,7 @@ def test_without_an_address_it_says_what_is_left_out(site):
 )
 def test_a_bad_address_is_refused(monkeypatch, address):
     monkeypatch.setenv("BASE_URL", address)
-    with pytest.raises(publish.PublishError, match="it has to be like https://example.org/book/"):
+    with pytest.raises(publish.PublishError, match=r"it has to be like https://example\.org/book/"):
         publish.base_url()
 
 

@@ -30,7 +30,7 @@ def test_every_letter_is_in_the_notation_once():
     soup = BeautifulSoup(notation.notation()._repr_html_(), "html.parser")
     rows = soup.select("tr[id]")
     assert [row["id"] for row in rows] == [f"symbol-row-{name}" for name in q.table]
-    for row, quantity in zip(rows, q.table.values()):
+    for row, quantity in zip(rows, q.table.values(), strict=True):
         letter, name, meaning, dimension = (cell.text for cell in row.find_all("td"))
         assert (
             name == quantity.name

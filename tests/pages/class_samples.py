@@ -188,7 +188,7 @@ HOSTILE = [
     "\ud800",
     "', ;\"",
     "&lt;",
-    "＝1",
+    "\N{FULLWIDTH EQUALS SIGN}1",
     "é" * 300,
 ]
 

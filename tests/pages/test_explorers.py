@@ -249,12 +249,13 @@ def test_a_band_is_that_of_the_class_and_where_there_is_none_the_page_says_so(de
     page, explorer = demo(), explorers["banded"]
     for preset, shaded in ((explorer.presets[0], 1), (explorer.presets[1], 0)):
         page.locator("#explorer-banded").get_by_role("button", name=preset.label).click()
-        assert soon(
-            page, lambda: flat(words(page, "banded")) == flat(explorer.alt_text(**preset.set))
-        )
+        said = flat(explorer.alt_text(**preset.set))
+        assert soon(page, lambda said=said: flat(words(page, "banded")) == said)
         assert soon(
             page,
-            lambda: page.locator("#explorer-banded .ex-svg .ex-band:visible").count() == shaded,
+            lambda shaded=shaded: (
+                page.locator("#explorer-banded .ex-svg .ex-band:visible").count() == shaded
+            ),
         )
         note = page.locator("#explorer-banded .ex-values .ex-note").first.inner_text()
         none = "no measured band for a dense model on more than 8 chips"
@@ -282,7 +283,7 @@ def test_every_slider_by_keyboard(demo, explorers, name):
         sliders.nth(i).focus()
         for _ in range(5):
             page.keyboard.press("ArrowRight")
-        assert soon(page, lambda: shown(page, name) != before)
+        assert soon(page, lambda before=before: shown(page, name) != before)
         assert sliders.nth(i).get_attribute("aria-valuetext") != told
 
 
@@ -469,7 +470,7 @@ def test_scenario_moves_every_plot_and_is_remembered(demo, explorers):
     before = {name: shown(page, name) for name in ("latency", "cost", "frontier", "roofline")}
     page.locator("#bar-hardware").select_option("H200 SXM")
     for name, state in before.items():
-        assert soon(page, lambda: shown(page, name) != state), name
+        assert soon(page, lambda name=name, state=state: shown(page, name) != state), name
     assert soon(
         page,
         lambda: (

@@ -18,7 +18,7 @@ def listed() -> dict[str, str]:
     """Names in the list, in small letters, with the text below each."""
     text = (STATIC / "handful" / "licences.txt").read_text("utf-8")
     parts = re.split(r"={78}\n(.+)\n={78}\n", text)
-    return {name.lower(): body.strip() for name, body in zip(parts[1::2], parts[2::2])}
+    return {name.lower(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def test_every_npm_package_in_a_script_or_sheet_is_listed():

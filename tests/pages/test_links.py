@@ -4,6 +4,7 @@ order.
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 from urllib.parse import unquote, urljoin, urlsplit
@@ -123,7 +124,7 @@ def test_answers_are_folded_without_a_script(page_name):
 
 
 def test_pages_follow_each_other_in_reading_order():
-    for before, after in zip(ORDER, ORDER[1:]):
+    for before, after in itertools.pairwise(ORDER):
         assert (
             soup(f"{before}.html").select_one(".prev-next-area a.right-next")["href"].split("#")[0]
             == f"{after}.html"

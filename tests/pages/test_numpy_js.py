@@ -123,8 +123,10 @@ def test_every_formula_gives_the_same_number(modules):
     )
     wrong = [
         (name, one, number(a), many, list(map(number, b)))
-        for (name, one, many), (a, b) in zip(wanted, found)
-        if not (same(number(a), one) and all(same(number(x), y) for x, y in zip(b, many)))
+        for (name, one, many), (a, b) in zip(wanted, found, strict=True)
+        if not (
+            same(number(a), one) and all(same(number(x), y) for x, y in zip(b, many, strict=True))
+        )
     ]
     assert wrong == []
     assert len(found) >= DRAWS * len(registry) * 0.9
@@ -190,7 +192,7 @@ def test_numbers_read_the_same(modules):
     )
     wrong = [
         (case, ours, theirs)
-        for case, theirs in zip(cases, found)
+        for case, theirs in zip(cases, found, strict=True)
         if (ours := [format_value(*case), format_tick(*case[:2]), axis_hint(case[1])]) != theirs
     ]
     assert wrong == []
@@ -216,6 +218,18 @@ def test_axes_are_titled_and_round_their_times_the_same(modules):
     assert found == [[axis_title(*one) for one in titles], [round_times(*one) for one in spans]]
 
 
+def curves(a, b, c, rng):
+    """Return functions of x that fall, rise, bend, stay level and go up and down."""
+    return [
+        lambda x: a + b / (x + 1e-3),
+        lambda x: np.maximum(a, b * x),
+        lambda x: a * (x + 1) ** rng.uniform(-1, 1),
+        lambda x: np.minimum(a, b * x) + c,
+        lambda x: a + 0 * x,
+        lambda x: b * np.sin(x) + a,
+    ]
+
+
 def test_curves_are_described_the_same(modules):
     rng = random.Random(11)
     cases = []
@@ -227,15 +241,7 @@ def test_curves_are_described_the_same(modules):
             else np.linspace(0, 10 ** rng.uniform(0, 3), n)
         )
         a, b, c = (10 ** rng.uniform(-3, 3) for _ in range(3))
-        shape = [
-            lambda x: a + b / (x + 1e-3),
-            lambda x: np.maximum(a, b * x),
-            lambda x: a * (x + 1) ** rng.uniform(-1, 1),
-            lambda x: np.minimum(a, b * x) + c,
-            lambda x: a + 0 * x,
-            lambda x: b * np.sin(x) + a,
-        ][i % 6]
-        ys = shape(xs)
+        ys = curves(a, b, c, rng)[i % 6](xs)
         if i % 5 == 0:
             ys = [None if j > 180 or j < i else float(y) for j, y in enumerate(ys)]
         cases.append(
@@ -255,7 +261,7 @@ def test_curves_are_described_the_same(modules):
     )
     wrong = [
         (ours, theirs)
-        for (xs, ys, *rest), theirs in zip(cases, found)
+        for (xs, ys, *rest), theirs in zip(cases, found, strict=True)
         if (ours := describe(xs, [math.inf if y is None else y for y in ys], *rest)) != theirs
     ]
     assert wrong == []
@@ -279,6 +285,6 @@ def test_bands_are_those_of_python(modules):
     )
     ours = [[band and list(band), of] for band, of in map(curve.band_at, cases)]
     assert found == ours and {of for _, of in ours} == {row["text"] for row in curve.bands}
-    for case, (band, _) in zip(cases, ours):
+    for case, (band, _) in zip(cases, ours, strict=True):
         made = measured.band(case["devices"], experts=case["experts"])
         assert band == (made and [made.low, made.high])

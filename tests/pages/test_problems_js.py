@@ -233,11 +233,13 @@ def test_values_are_read_the_same(modules):
     ]
     wrong = [
         (text, ours, theirs)
-        for text, theirs in zip(texts, found)
+        for text, theirs in zip(texts, found, strict=True)
         if (ours := python_reads(text)) != theirs
     ]
     assert wrong == []
-    understood = [text for text, theirs in zip(texts, found) if not isinstance(theirs, str)]
+    understood = [
+        text for text, theirs in zip(texts, found, strict=True) if not isinstance(theirs, str)
+    ]
     assert len(set(understood)) > 300 and len(texts) - len(understood) > 300
 
 
@@ -385,7 +387,7 @@ def test_formulas_are_read_and_computed_the_same(modules):
     )
     wrong = [
         (text, ours, theirs)
-        for text, theirs in zip(texts, found)
+        for text, theirs in zip(texts, found, strict=True)
         if not equal(ours := python_parses(text, known), theirs)
     ]
     assert wrong == []

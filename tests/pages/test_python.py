@@ -55,7 +55,7 @@ def test_cells_run_in_the_page(watch, site):
     assert "".join(cell.locator(".cell_output math").text_content().split()) in (
         "(x−3)(x−2)",
         "(x-3)(x-2)",
-        "(𝑥−3)(𝑥−2)",
+        "(\N{MATHEMATICAL ITALIC SMALL X}−3)(\N{MATHEMATICAL ITALIC SMALL X}−2)",
     )
     assert (
         page.evaluate("() => getComputedStyle(document.querySelector('.cell_output math')).display")

@@ -74,7 +74,9 @@ def numbers(shape: dict) -> list[float]:
 
 def near(ours: list[float], theirs: list[float]) -> bool:
     """By hand: there are tens of thousands of shapes, and pytest.approx takes a while for each."""
-    return len(ours) == len(theirs) and all(abs(a - b) <= 0.02 for a, b in zip(ours, theirs))
+    return len(ours) == len(theirs) and all(
+        abs(a - b) <= 0.02 for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 def flat(text: str) -> str:
@@ -136,7 +138,7 @@ def test_a_scene_is_the_same_in_both(name, module_server, shared, monkeypatch):
         width = node.locator(".ex-svg").evaluate("(svg) => svg.viewBox.baseVal.width")
         drawn, wanted = node.locator(".ex-svg").evaluate(READ), module.picture(values, width)[1]
         assert [shape["t"] for shape in drawn] == [shape["t"] for shape in wanted], state
-        for got, want in zip(drawn, wanted):
+        for got, want in zip(drawn, wanted, strict=True):
             assert got["c"] == want["c"] and near(numbers(want), got["n"]), (got, want, state)
             assert want["t"] != "text" or (got["s"], got["a"]) == (want["s"], want["a"]), (
                 got,

@@ -247,7 +247,7 @@ def test_definitions_survive_the_address(modules):
     }""",
         [plain(s) | {"name": "A model, 7B*"} for s in every],
     )
-    for s, one in zip(every, found):
+    for s, one in zip(every, found, strict=True):
         assert one == {"problems": [], "same": True, "values": scenario.model_row(s)["values"]}
 
 
