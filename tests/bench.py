@@ -26,7 +26,7 @@ def line(what: str, value: float, limit: float | None, unit: str) -> None:
 
 
 def cold_import() -> None:
-    """A new interpreter: import, and a first number."""
+    """Time a new interpreter: its import of the package, and a first number."""
     code = (
         "import time; t = time.perf_counter(); import handful.latency; from handful.formula "
         "import registry; "
@@ -45,7 +45,7 @@ def cold_import() -> None:
 
 
 def sweeps() -> None:
-    """A decode sweep over the batch, and the same against NumPy written by hand."""
+    """Time a decode sweep over the batch, and the same sweep in NumPy written by hand."""
     import numpy as np
     from handful import scenario
     from handful.ask import registry
@@ -73,7 +73,7 @@ def sweeps() -> None:
     v = values
 
     def by_hand(batch):
-        """The same formula as somebody would write it who knows NumPy well."""
+        """Compute the same formula as somebody who knows NumPy well would write it."""
         asleep = (1 - v["active_experts"] / v["experts"]) ** batch
         weights = v["bytes_per_parameter"] * (
             v["total_parameters"] - v["routed_parameters"] * asleep
@@ -205,8 +205,9 @@ FIRST = """new MutationObserver((_, observer) => {
 
 
 def sliders() -> None:
-    """With the processor slowed four times: page load to the first working slider, and slider to
-    new frame.
+    """Time the first working slider and a slider's new frame, with the processor slowed four times.
+
+    The first is timed from the page load, the second from the slider's movement.
     """
     from playwright.sync_api import sync_playwright
 
@@ -284,8 +285,9 @@ GRADE = """async () => {
 
 
 def review() -> None:
-    """With 5,000 cards and 100,000 reviews in the store and the processor slowed four times:
-    Review, and an answer.
+    """Time the page Review and an answer, with the processor slowed four times.
+
+    The store holds 5,000 cards and 100,000 reviews.
     """
     from playwright.sync_api import sync_playwright
 
@@ -351,8 +353,9 @@ TYPE = """async (queries) => {
 
 
 def search() -> None:
-    """The search: weight of its script and index; with the processor slowed four times, loading it
-    and typing.
+    """Measure the search: the weight of its script and index, and its times.
+
+    The times, of loading and of typing, are taken with the processor slowed four times.
     """
     from playwright.sync_api import sync_playwright
 
@@ -430,7 +433,7 @@ def search() -> None:
 
 
 def bundles() -> None:
-    """What each module adds to the scripts, the five largest first."""
+    """Print what each module adds to the scripts, the five largest first."""
     for name in ("handful", "explorer", "study"):
         for suffix in ("js", "css") if name != "study" else ("js",):
             line(
@@ -450,7 +453,7 @@ def bundles() -> None:
 
 
 def beside_stock() -> None:
-    """The same chapter the way Jupyter Book makes it by default, in the same run."""
+    """Measure the same chapter as Jupyter Book makes it by default, in the same run."""
     sys.path.insert(0, str(Path(__file__).parent))  # -P leaves it out
     from stock import compare
 

@@ -1,11 +1,11 @@
-"""Measure grading, and beside it a Jupyter kernel that only runs the same notebooks: ``make
-bench-grading COUNT=1000``.
+"""Measure grading: ``make bench-grading COUNT=1000``.
 
-Kernel-based graders (nbgrader, otter) pay for the kernel first; it is their floor.  Processor time
-is that of a control group, for what runs in a sandbox outlives whoever waits for it; where none can
-be made, it is taken to be all cores for all of the time, which is the most that it can be.  Where
+Beside it, a Jupyter kernel that only runs the same notebooks is measured: kernel-based graders
+(nbgrader, otter) pay for the kernel first; it is their floor. Processor time is that of a control
+group, because what runs in a sandbox outlives the process that waits for it; where no group can be
+made, it is taken to be all cores for all of the time, which is the most that it can be. Where
 NBGRADER or OTTER names an environment that has nbgrader, or otter-grader and ipykernel, that grades
-the same assignment too.  Nothing here fails.
+the same assignment too. Nothing here fails.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ for path in sorted(Path(sys.argv[1]).glob("*.ipynb"))[:int(sys.argv[2])]:
 
 @contextmanager
 def account():
-    """A control group that counts processor time: (the prefix of a command that joins it, a
-    function that gives its seconds).
+    """Make a control group that counts processor time.
+
+    Yields the prefix of a command that joins the group, and a function that gives the group's
+    seconds; an empty prefix and None where no group can be made.
     """
     for parent, counter, scale in (
         (Path("/sys/fs/cgroup/cpuacct"), "cpuacct.usage", 1e9),
@@ -82,8 +84,9 @@ def measured(command: list[str]) -> tuple[float, float]:
 
 
 def written(folder: Path, count: int) -> Path:
-    """A class of solved notebooks, each student with inputs of their own; nothing is installed from
-    the network.
+    """Write a class of solved notebooks, each student with inputs of their own.
+
+    Nothing is installed from the network.
     """
     folder.mkdir()
     roofline = assignments()["roofline"]
@@ -100,8 +103,9 @@ def watched(command: list[str]) -> tuple[float, float, int]:
 
 
 def by_nbgrader(root: Path, place: Path, runs: int) -> float:
-    """Core-seconds of `nbgrader autograde` for each further submission of the same assignment,
-    exported and solved.
+    """Return the core-seconds of `nbgrader autograde` for each further submission.
+
+    The submissions are of the same assignment, exported and solved.
     """
     import nbgrader_check as check
     from handful.classroom import exports
@@ -138,8 +142,9 @@ def by_nbgrader(root: Path, place: Path, runs: int) -> float:
 
 
 def by_otter(root: Path, place: Path, runs: int) -> float:
-    """Core-seconds of `otter run` for each further submission: the functions of the same
-    assignment, each call a case.
+    """Return the core-seconds of `otter run` for each further submission.
+
+    The submissions hold the functions of the same assignment, with each call as a case.
     """
     from handful.classroom.given import calls, truths
 

@@ -1,4 +1,6 @@
-"""For every test: what this machine lacks is skipped and counted, and no example fails for being
+"""Settings of all tests.
+
+Tests that need what this machine lacks are skipped and counted, and no example fails for being
 slow.
 """
 

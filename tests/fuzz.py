@@ -1,12 +1,10 @@
-"""Arbitrary input for whatever reads what a student, or a learning platform, sent: ``make fuzz
-COUNT=100000``.
+"""Arbitrary input for all readers of submissions: ``make fuzz COUNT=100000``.
 
-Each target takes one input and raises nothing but its own refusal, in one sentence, within time in
-proportion to the input's length.  `tests/test_fuzz.py` runs a few hundred inputs of each with all
-other tests.
-
-Inputs are drawn by Hypothesis: bytes, texts of an alphabet that the reader knows, and what the
-reader takes with parts changed, left out, doubled, or repeated many times.
+The readers take what a student or a learning platform sent. Each target takes one input and raises
+nothing but its own refusal, in one sentence, within time in proportion to the input's length.
+`tests/test_fuzz.py` runs a few hundred inputs of each with all other tests. Inputs are drawn by
+Hypothesis: bytes, texts of an alphabet that the reader knows, and what the reader takes with parts
+changed, left out, doubled, or repeated many times.
 """
 
 from __future__ import annotations
@@ -67,8 +65,10 @@ class Tally:
 
 
 def tried(target: Target, given_one: object, folder: Path, tally: Tally) -> None:
-    """Ask the target, and fail where it raises what it should not, refuses without a sentence, or
-    takes too long.
+    """Ask the target, and fail where it does not read or refuse its input properly.
+
+    It must raise nothing but its refusals, give a sentence with each refusal, and not take too
+    long.
     """
     for _ in range(3):
         began = time.process_time()
@@ -107,8 +107,9 @@ def length(one: object) -> int:
 
 
 def weighted(*choices: tuple[int, st.SearchStrategy]) -> st.SearchStrategy:
-    """One of these, each as often as its weight says; `one_of` takes what stands there twice for
-    once.
+    """Draw one of these strategies, each as often as its weight says.
+
+    `one_of` counts a strategy that is listed twice only once.
     """
     return st.sampled_from([choice for weight, choice in choices for _ in range(weight)]).flatmap(
         lambda choice: choice
@@ -124,7 +125,7 @@ def joined(parts: st.SearchStrategy, most: int) -> st.SearchStrategy:
 
 
 def changed(whole: st.SearchStrategy, parts: st.SearchStrategy) -> st.SearchStrategy:
-    """A text with up to four places cut out, and something put there instead."""
+    """Draw a text with up to four places cut out and something else put there instead."""
     place = st.integers(0, 10_000)
 
     def edit(text, edits):
@@ -223,7 +224,7 @@ VALUES = weighted((6, SOME), (2, LETTERS.map(json.dumps)), (1, TREES))
 
 
 def written(pairs: list[tuple[str, str]]) -> str:
-    """An object of these names and values, each JSON already."""
+    """Write an object of these names and values, each of which is JSON already."""
     return "{" + ",".join(f'"{name}":{value}' for name, value in pairs) + "}"
 
 
@@ -232,8 +233,9 @@ def encoded(text: str) -> bytes:
 
 
 def mixed(texts: st.SearchStrategy, parts: st.SearchStrategy) -> st.SearchStrategy:
-    """Bytes: any, of these parts, and of these texts as they are, with parts changed, and with
-    bytes changed.
+    """Draw bytes: any, some of these parts, or one of these texts.
+
+    The texts come as they are, with parts changed, and with bytes changed.
     """
     return weighted(
         (1, st.binary(max_size=60)),
@@ -535,14 +537,17 @@ def shown_all(path: Path, roster: Path | None = None) -> None:
 
 
 def empty(folder: Path) -> Path:
-    """A folder with nothing in it."""
+    """Make a folder with nothing in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return folder
 
 
 def ask_folder(files: list[tuple[tuple[str, ...], bytes, str]], folder: Path) -> int:
-    """A folder of these files, as far as a file system takes them; links and pipes among them."""
+    """Ask about a folder of these files, as far as a file system takes them.
+
+    Links and pipes may be among them.
+    """
     root = empty(folder / "class")
     for path, data, kind in files:
         try:
@@ -583,7 +588,7 @@ FOLDERS = st.lists(
 
 
 def packed(files: list[tuple[str, bytes, dict]], comment: bytes) -> bytes:
-    """A zip of these files, with what its list says of them."""
+    """Make a zip of these files, with what its directory says of them."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two files of one name
@@ -707,8 +712,9 @@ def ask_class_list(data: bytes, folder: Path) -> int:
 
 @cache
 def solved() -> list[tuple[str, str, list[str]]]:
-    """Each question of each assignment, and its right answers to all requests as JSON, for one
-    variant.
+    """Return each question of each assignment with its right answers, for one variant.
+
+    The answers are those to all requests, as JSON.
     """
     found = []
     for name, one in assignments().items():
@@ -731,7 +737,7 @@ def solved() -> list[tuple[str, str, list[str]]]:
 
 
 def places(value: object, path: tuple = ()) -> list[tuple]:
-    """The paths to all parts of a value."""
+    """Return the paths to all parts of a value."""
     below = (
         value.items()
         if isinstance(value, dict)
@@ -743,7 +749,7 @@ def places(value: object, path: tuple = ()) -> list[tuple]:
 
 
 def edited(value: object, edits: list[tuple[int, str, str]]) -> object:
-    """A value with parts of it replaced, left out, or put in again many times."""
+    """Return a value with parts of it replaced, left out, or put in again many times."""
     for number, how, part in edits:
         found = places(value)
         path = found[number % len(found)]
@@ -769,8 +775,9 @@ def edited(value: object, edits: list[tuple[int, str, str]]) -> object:
 
 
 def ask_judge(one: tuple[int, list[tuple[int, str, str, list]]], folder: Path) -> int:
-    """One question of one assignment: answers that are right but for some edits, or say something
-    else.
+    """Ask the judge about one question of one assignment.
+
+    The answers are right but for some edits, or say something else.
     """
     number, answers = one
     name, asked, right = solved()[number % len(solved())]
@@ -877,7 +884,7 @@ TARGETS = {
 
 @contextmanager
 def in_memory():
-    """A folder in memory, where the system has one."""
+    """Make a folder in memory, where the system has one."""
     with tempfile.TemporaryDirectory(
         dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None, prefix="handful-fuzz-"
     ) as folder:
@@ -890,8 +897,9 @@ def run(
     first: int = 0,
     progress: Callable[[int, Tally], None] = lambda done, tally: None,
 ) -> Tally:
-    """Try `count` inputs of a target, in batches of a seed each; raises what Hypothesis makes of
-    the first that fails.
+    """Try `count` inputs of a target, in batches of a seed each.
+
+    Raises what Hypothesis makes of the first input that fails.
     """
     target, tally = TARGETS[name], Tally(Counter())
     with in_memory() as folder:

@@ -99,7 +99,7 @@ def scores(report: dict) -> dict[str, int]:
 
 
 def faults(report: dict) -> list[str]:
-    """What costs points outside of performance."""
+    """Return what costs points in the categories other than performance."""
     return [
         f"{kind}: {report['audits'][ref['id']]['title']}"
         for kind in BARS

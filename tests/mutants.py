@@ -1,13 +1,12 @@
-"""Change the formulas one small step at a time, and see that the tests notice: ``make mutants
-[MODULE=latency …]``.
+"""Mutation tests of the formulas: ``make mutants [MODULE=latency …]``.
 
-Of each module of mathematics, every number, sign, operator, maximum and comparison in turn is
-changed; a mutant that the module's own tests and doctests let pass is printed with its line.  Those
-that are left, and why each of them is no fault of the tests, stand in ``tests/survivors.txt``; a
-survivor that is not there makes the command fail.
+In each module of mathematics every number, sign, operator, maximum and comparison is changed in
+turn, one small step at a time; a mutant that the module's own tests and doctests let pass is
+printed with its line. The known survivors, with the reason why each is no fault of the tests, are
+listed in ``tests/survivors.txt``; a survivor that is not listed makes the command fail.
 
 Tools that mutate functions do not reach formulas, which are expressions at the top of a module;
-hence these lines.
+hence this module.
 """
 
 from __future__ import annotations
@@ -125,8 +124,9 @@ def changes(tree: ast.AST):
 
 
 class Mutant(SourceFileLoader):
-    """Finds and loads one module of the package from other source than its file's; all else comes
-    as it is.
+    """A finder and loader that takes one module from other source than its file's.
+
+    Everything else is imported as it is.
     """
 
     def __init__(self, module: str, source: str) -> None:
@@ -141,8 +141,9 @@ class Mutant(SourceFileLoader):
 
 
 class Order:
-    """What noticed a mutant latest goes first, then the quick before the slow; a file hands that to
-    the next mutant.
+    """The order of the test files: those that noticed a mutant latest, then the quick ones.
+
+    A file hands it on to the next mutant.
     """
 
     def __init__(self, notes: Path) -> None:
@@ -224,8 +225,9 @@ def survivors(module: str, folder: str) -> tuple[int, list[str]]:
 
 
 def mutants(module: str) -> list[tuple[str, str]]:
-    """(words, source) of each mutant of a module; those of equal words are numbered, or one would
-    hide another.
+    """Return (words, source) of each mutant of a module.
+
+    Mutants of equal words are numbered, because one would otherwise hide another.
     """
     tree = ast.parse((PACKAGE / f"{module}.py").read_text("utf-8"))
     lines = (PACKAGE / f"{module}.py").read_text("utf-8").splitlines()

@@ -1,9 +1,8 @@
-"""nbgrader itself on what we export: generate, then autograde a solved, an empty and a wrong
-submission.
+"""A check of our exports with nbgrader itself: ``make nbgrader``.
 
-``make nbgrader`` installs nbgrader into an environment of its own (400 MB, outside this project's)
-and runs this; it is no part of ``make test``.  NBGRADER names an environment that has nbgrader
-already.
+It generates an assignment, then autogrades a solved, an empty and a wrong submission. ``make
+nbgrader`` installs nbgrader into an environment of its own (400 MB, outside this project's) and
+runs this; it is no part of ``make test``. NBGRADER names an environment that has nbgrader already.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from handful.classroom.student import same
 
 
 def environment() -> Path:
-    """An environment with nbgrader in it."""
+    """Return an environment that has nbgrader, and make it where there is none."""
     made = Path(os.environ.get("NBGRADER") or Path(tempfile.gettempdir()) / "handful-nbgrader")
     if not (made / "bin" / "nbgrader").exists():
         print(f"nbgrader into {made}", flush=True)
@@ -53,7 +52,7 @@ def nbgrader(place: Path, course: Path, *arguments: str) -> None:
 
 
 def submissions(assignment: Assignment, released: dict) -> dict[str, dict]:
-    """The released notebook as it is, with the solution, and with a known mistake of one function."""
+    """Return the released notebook as it is, solved, and with a known mistake in one function."""
     solved, wrong = json.loads(json.dumps(released)), json.loads(json.dumps(released))
     question = mistaken(assignment)
     for made in (solved, wrong):
@@ -108,14 +107,14 @@ def check(place: Path, assignment: Assignment) -> None:
 
 
 def mistaken(assignment: Assignment) -> Question | None:
-    """The first function with known mistakes; its last one is tried."""
+    """Return the first function with known mistakes; the last mistake is the one tried."""
     return next(
         (one for one in assignment.questions.values() if one.kind == "function" and one.wrong), None
     )
 
 
 def partial(assignment: Assignment, question: Question) -> float:
-    """The share of calls that the mistake gets right."""
+    """Return the share of calls that the mistake gets right."""
     made, turn = calls(question, exports.VARIANT), list(question.wrong)[-1]
     wrong, right = (
         turns(assignment, exports.VARIANT)[question.name][turn],

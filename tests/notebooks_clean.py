@@ -1,9 +1,8 @@
-"""Run every downloadable notebook in an environment that holds Jupyter and no package of ours:
-``make notebooks-clean``.
+"""Run every downloadable notebook beside Jupyter alone: ``make notebooks-clean``.
 
-The notebooks are made for a site on this machine that offers the wheel, so that the first one
-installs the package by its own first cell, from an address and against a hash, and the others find
-it there.
+The environment holds Jupyter and no package of ours. The notebooks are made for a site on this
+machine that offers the wheel, so that the first one installs the package by its own first cell,
+from an address and against a hash, and the others find it there.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The same sources with plain Sphinx 9 and myst-nb, so that the book outlives Jupyter Book 1:
-``make sphinx9``.
+"""Build the same sources with plain Sphinx 9 and myst-nb: ``make sphinx9``.
 
-Sphinx 9 and Jupyter Book 1 do not fit into one environment, so this one has its own, in
-``_build/sphinx9``, with nothing of Jupyter Book in it.  Its configuration is read from _config.yml.
-Cells come from the last build's cache where there is one, and run otherwise.  Warnings are errors,
-and what makes the book has to be on its pages.
+So the book can outlive Jupyter Book 1. Sphinx 9 and Jupyter Book 1 do not fit into one environment,
+so this one has its own, in ``_build/sphinx9``, with nothing of Jupyter Book in it. Its
+configuration is read from _config.yml. Cells come from the last build's cache where there is one,
+and run otherwise. Warnings are errors, and what makes the book has to be on its pages.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def configuration() -> str:
 
 
 def cache() -> None:
-    """A copy of the cells that the last build ran, if the package is still what it was."""
+    """Copy the cells that the last build ran, if the package is still what it was."""
     shutil.rmtree(PLACE / "cache", ignore_errors=True)
     state = build.digest([*build.package_files(scripts=False), build.ROOT / "requirements.lock"])
     if (made := build.BUILD / "book" / state / "cache").exists():
@@ -136,8 +135,9 @@ def sphinx() -> Path:
 
 
 def census(page: Path) -> dict[str, int]:
-    """What of ours stands on a page: explorers (whose JSON has to be whole), live numbers, cards,
-    problems, formulas.
+    """Count our parts on a page: explorers, live numbers, cards, problems and formulas.
+
+    The JSON of an explorer has to be whole.
     """
     soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
     for block in soup.select('script[type="application/json"]'):

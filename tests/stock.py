@@ -1,10 +1,9 @@
-"""A chapter the way Jupyter Book makes it by default, to be measured beside ours: part of ``make
-bench``.
+"""A chapter as Jupyter Book makes it by default, to be measured beside ours: ``make bench``.
 
 The same chapter's text under Jupyter Book's own settings: MathJax sets the mathematics in the
-browser, RequireJS and html-manager mount the widgets.  Its first explorer is the one thing that
-moves on such a page without a kernel: a Stack of pictures that a slider leafs through.  The other
-explorers stand as still pictures, numbers as plain text.  What the page would fetch from a content
+browser, RequireJS and html-manager mount the widgets. Its first explorer is the one thing that
+moves on such a page without a kernel: a Stack of pictures that a slider leafs through. The other
+explorers stand as still pictures, numbers as plain text. What the page would fetch from a content
 network lies beside it, so that it is measured at its best.
 """
 
@@ -49,7 +48,7 @@ widgets.VBox([slider, stack])
 
 
 def packages() -> None:
-    """What such a page fetches from content networks, from npm instead."""
+    """Fetch from npm what such a page fetches from content networks."""
     stamp = PLACE / "made-from"
     if stamp.exists() and stamp.read_text() == json.dumps(PACKAGES):
         return
@@ -78,7 +77,7 @@ def packages() -> None:
 
 
 def source(book: Path) -> None:
-    """The chapter as a notebook, its explorers made stock."""
+    """Write the chapter as a notebook, with its explorers made stock."""
     notebook = json.loads((build.NOTEBOOKS / f"{CHAPTER}.ipynb").read_text("utf-8"))
     first = True
     for cell in notebook["cells"]:
@@ -182,8 +181,9 @@ KEYS = """async (rule) => {
 
 
 def measured(browser, address: str, rule: str, loads: int = 3) -> dict[str, float]:
-    """Weight and requests of a first visit; with the processor slowed four times, load to slider
-    and key to frame.
+    """Measure the weight and the requests of a first visit, and two times.
+
+    The times, with the processor slowed four times, are from load to slider and from key to frame.
     """
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(180_000)

@@ -1,5 +1,6 @@
-"""What is said of a learner's answer: every verdict, on problems whose right answer is worked out
-here by hand.
+"""Tests of every verdict on a learner's answer.
+
+The right answers of the problems are worked out here by hand.
 """
 
 from __future__ import annotations

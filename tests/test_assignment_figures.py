@@ -1,5 +1,6 @@
-"""Figures that stand in the text of an assignment, against what `handful` gives: a notebook is
-plain Markdown, which computes nothing.
+"""Tests of the figures in the text of an assignment against what `handful` gives.
+
+A notebook is plain Markdown, which computes nothing.
 """
 
 from __future__ import annotations

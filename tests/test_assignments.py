@@ -1,5 +1,7 @@
-"""Every assignment: the solution gets all points, the empty notebook none, each known mistake what
-it should, and nothing leaks.
+"""Tests of every assignment.
+
+The solution gets all points, the empty notebook none, each known mistake what it should, and
+nothing leaks.
 """
 
 import json
@@ -22,8 +24,9 @@ SHORT = 10  # a line of a solution shorter than this says nothing
 
 
 def came_back(assignment, variant, things, texts=lambda name: "") -> dict:
-    """The judged result of each question, when the grader's requests are answered by these
-    functions and values.
+    """Return the judged result of each question.
+
+    The grader's requests are answered by these functions and values.
     """
     answered = []
     for request in requests(assignment, variant):
@@ -108,8 +111,9 @@ def test_a_release_holds_nothing_of_answers(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_holds_no_hidden_value(name):
-    """The figures that hidden calls and values come to are in it only where a visible call, or
-    somebody's inputs, happen to be the same.
+    """A release holds the figure of a hidden call or value only by coincidence.
+
+    That is where a visible call, or somebody's inputs, happen to come to the same figure.
     """
     assignment = assignments()[name]
     text = sources(release.notebook(assignment))
@@ -207,6 +211,6 @@ def test_check_cells_know_right_from_wrong(name, capsys):
 
 
 def checked(mine, name, thing, capsys) -> str:
-    """What the check cell prints when the notebook holds this answer."""
+    """Return what the check cell prints when the notebook holds this answer."""
     exec(f"check({name!r})", {name: thing, "check": mine.check})
     return capsys.readouterr().out

@@ -7,8 +7,9 @@ H100 = dict(peak_flops=989e12, memory_bandwidth=3.35e12)
 
 
 def test_intensity_is_counted_weight_by_weight():
-    """Two layers of 3 weights, 4 sequences of 10 tokens, 5 bytes of cache a token and 7 that do not
-    grow.
+    """Two layers of 3 weights and 4 sequences of 10 tokens are counted.
+
+    The cache takes 5 bytes a token, and 7 that do not grow.
     """
     flops = sum(2 for _sequence in range(4) for _weight in range(6))
     read = 6 * 2 + sum(10 * 5 + 7 for _sequence in range(4))
@@ -24,8 +25,9 @@ def test_intensity_is_counted_weight_by_weight():
 
 
 def test_the_roof_is_the_lower_of_two():
-    """Williams et al. 2009: bandwidth times intensity left of the ridge, the peak right of it, both
-    at the ridge.
+    """The roof is bandwidth times intensity left of the ridge, and the peak right of it.
+
+    At the ridge it is both (Williams et al. 2009).
     """
     ridge = balance.ridge_intensity(H100)
     assert ridge == pytest.approx(295.2, abs=0.1)
@@ -37,8 +39,9 @@ def test_the_roof_is_the_lower_of_two():
 
 
 def test_the_balance_grows_with_sparsity():
-    """An H100 in bf16, DeepSeek-V3: 18 times by parameters, 32 times by experts (the model's
-    published configuration).
+    """For DeepSeek-V3 on an H100 it is 18 times by parameters, 32 times by experts.
+
+    The weights are in bf16; the experts are those of the model's published configuration.
     """
     known = H100 | dict(bytes_per_parameter=2)
     dense = balance.balance_batch_of_chip(known, sparsity=1)

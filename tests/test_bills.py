@@ -1,5 +1,6 @@
-"""What callers pay: against counting calls, integrating, published rates and the price lists
-themselves.
+"""Tests of what callers pay.
+
+It is compared with counting calls, integrating, published rates and the price lists themselves.
 """
 
 import math
@@ -99,8 +100,9 @@ def test_every_list_is_counted_once():
 
 
 def test_keeping_and_answers_by_hand():
-    """The dearest list of the largest group asks $15 a million tokens (0.75 × $15 for 55 minutes
-    more), the least $0.10.
+    """The dearest list of the largest group asks $15 a million tokens, the least $0.10.
+
+    The first is 0.75 × $15 for 55 minutes more.
     """
     caches = {row[0]: row[1:] for row in bills.cache_table()[1]}
     assert (

@@ -25,7 +25,7 @@ SITE = "https://example.org/book"
 
 
 def made(number: int, back: str = "Back", **more):
-    """A card that is not in the book."""
+    """Return a card that is not in the book."""
     like = cards()["what-sets-the-latency-floor"]
     return dataclasses.replace(
         like,
@@ -45,7 +45,10 @@ SOME = [
 
 @contextmanager
 def collection(tmp_path):
-    """A learner's collection, and a function that imports a package and tells what came of it."""
+    """Open a learner's collection, with a function that imports a package into it.
+
+    The function tells what came of the import.
+    """
     Collection = pytest.importorskip("anki.collection").Collection
     from anki.collection import ImportAnkiPackageOptions, ImportAnkiPackageRequest
 

@@ -1,5 +1,6 @@
-"""``handful cards`` in a terminal: the sitting, its log, undo, and what it says where something is
-missing.
+"""Tests of ``handful cards`` in a terminal.
+
+They cover the sitting, its log, undo, and what it says where something is missing.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def start(tmp_path, clock):
 
 
 def play(sitting: Sitting, typed: str, capsys) -> str:
-    """What the terminal shows while these keys are pressed."""
+    """Return what the terminal shows while these keys are pressed."""
     terminal.review(sitting, terminal.Screen(80), iter(typed), "https://example.org")
     return capsys.readouterr().out
 

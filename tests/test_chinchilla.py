@@ -1,5 +1,6 @@
-"""The Chinchilla law: against minimisation by numbers, and against what others computed from the
-same fits.
+"""Tests of the Chinchilla law.
+
+It is compared with numerical minimisation, and against what others computed from the same fits.
 """
 
 import csv
@@ -37,8 +38,9 @@ PUBLISHED = [
 
 
 def tokens_each(fit: str, size: float) -> float:
-    """Tokens for each parameter on which a model of this size is compute-optimal, by looking for
-    its budget.
+    """Return tokens for each parameter on which a model of this size is compute-optimal.
+
+    They are found by searching for the budget of that size.
     """
     law = c.law(fit)
     log_budget = brentq(
@@ -71,8 +73,9 @@ def test_the_rule_of_twenty_is_that_of_the_first_two_approaches():
 
 @pytest.mark.parametrize("size, published", [(row[0], row[3]) for row in PUBLISHED])
 def test_the_fit_as_published_is_the_paper_s_third_approach(size, published):
-    """Within a fifth over ten decades of budget; with which rounding the table was made, the paper
-    does not say.
+    """The fit agrees within a fifth over ten decades of budget.
+
+    The paper does not say with which rounding its table was made.
     """
     assert tokens_each("hoffmann", size) == pytest.approx(published / size, rel=0.2)
 
@@ -148,8 +151,9 @@ def test_tokens_per_parameter(fit, budget, fact):
 
 
 def test_the_fits_disagree_about_the_rule_of_twenty():
-    """Gopher's budget made Chinchilla: 70 billion parameters and 1.4 trillion tokens, which only
-    one fit explains.
+    """Only one fit explains how Gopher's budget made Chinchilla.
+
+    Chinchilla has 70 billion parameters and 1.4 trillion tokens.
     """
     sizes = {fit: c.compute_optimal_parameters(c.law(fit), training_flops=5.76e23) for fit in FITS}
     assert sizes["besiroglu"] == pytest.approx(70e9, rel=0.05)
@@ -184,8 +188,9 @@ def test_tokens_to_reach_turns_the_law_round():
 
 
 def test_a_published_example_with_inference():
-    """Sardana et al.: 13B quality, 2 trillion tokens served; 7B trained longer saves 1.7e22 FLOPs,
-    17 per cent.
+    """A 7B model trained longer saves 17 per cent at 13B quality (Sardana et al.).
+
+    With 2 trillion tokens served, it saves 1.7e22 FLOPs.
     """
     law = c.law("hoffmann")
     low, high = math.log(1e20), math.log(1e25)
@@ -212,8 +217,9 @@ def test_nothing_served_is_the_plain_optimum(fit):
 
 
 def test_a_life_is_the_sum_of_its_three_bills():
-    """Tokens of reinforcement learning and of service count as what they cost beside those of
-    training.
+    """Tokens of reinforcement learning and of service count at their cost.
+
+    The cost is relative to that of a token of training.
     """
     best = c.least_lifetime(2.1, 3e12, rl_tokens=1e12, rl_passes=2, decode_efficiency=0.5)
     size, tokens = best["active_parameters"], best["pretraining_tokens"]
@@ -241,8 +247,9 @@ def test_a_life_is_the_sum_of_its_three_bills():
 
 @pytest.mark.parametrize("served", [0, 1e12, 1e16, 1e20])
 def test_no_other_size_is_cheaper(served):
-    """A per cent larger or smaller, trained to the same loss, costs more: even where service is all
-    that counts.
+    """A per cent larger or smaller, trained to the same loss, costs more.
+
+    This holds even where service is all that counts.
     """
     best, law = c.least_lifetime(2.1, served), c.law()
     for factor in (0.99, 1.01):

@@ -1,5 +1,6 @@
-"""The ledger: every row recomputes, every row is reached, and what cannot stand is refused in one
-sentence.
+"""Tests of the ledger.
+
+Every row recomputes, every row is reached, and what cannot stand is refused in one sentence.
 """
 
 import csv

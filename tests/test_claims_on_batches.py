@@ -1,5 +1,6 @@
-"""The ledger's first segment, row by row: who said what and when, and what the tests of its claims
-rest on.
+"""Tests of the ledger's first segment, row by row.
+
+They cover who said what and when, and what the tests of its claims rest on.
 """
 
 import math
@@ -152,8 +153,9 @@ def test_a_root_would_be_found(monkeypatch):
 
 @pytest.mark.parametrize("times", [1, 5, 20])
 def test_slopes_that_match(times):
-    """In readings of the weights, at k balance batches: memory 1 + k, computing k; twice the
-    context, 1 + 2k.
+    """At k balance batches, memory takes 1 + k readings of the weights and computing takes k.
+
+    At twice the context, memory takes 1 + 2k.
     """
     at = serving._matched(100_000)
     batch = times * balance.balance_batch(at)
@@ -168,8 +170,9 @@ def test_slopes_that_match(times):
 
 
 def test_a_hundred_times_the_price_by_hand():
-    """Where memory is the limit, r times the price buys s − 1 = (1 − 1/r) B/w; w caches are as
-    large as the weights.
+    """Where memory is the limit, r times the price buys s − 1 = (1 − 1/r) B/w.
+
+    Here w caches are as large as the weights.
     """
     at = scenario.values("H100 SXM", "Llama 3.1 70B", "bf16", 4096)
     w = latency.full_weight_time(at) / latency.kv_time(at, batch=1)
@@ -202,7 +205,9 @@ def test_published_batches():
 
 
 def test_memory_of_a_chip_by_hand():
-    """DeepSeek's service: 88 caches of 4,989 tokens, a 144th of 653.9 billion routed weights, 17.1
+    """The figures are those of DeepSeek's service.
+
+    A chip holds 88 caches of 4,989 tokens, a 144th of 653.9 billion routed weights, and 17.1
     billion others.
     """
     gigabytes = 88 * 4989 * 70272 / 1e9 + 653.9 / 144 + 17.1

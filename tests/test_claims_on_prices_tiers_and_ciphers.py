@@ -1,7 +1,7 @@
-"""The ledger of segments 6 and 7: who said what and when, and numbers that this package did not
-make.
+"""Tests of the ledger's segments 6 and 7.
 
-Reads its three files by themselves, so that a row elsewhere cannot hide what is wrong here.
+They cover who said what and when, and numbers that this package did not make. The three files are
+read by themselves, so that a row elsewhere cannot hide what is wrong here.
 """
 
 from __future__ import annotations
@@ -166,8 +166,9 @@ def test_a_row_says_on_what_it_depends_or_who_says_otherwise():
 
 
 def test_prices_of_the_spring_of_the_lecture():
-    """Only lists that were on sale on 29 April 2026: DeepSeek's price of August, Grok 4.5 and the
-    like are later.
+    """Only lists that were on sale on 29 April 2026 count.
+
+    DeepSeek's price of August, Grok 4.5 and the like are later.
     """
     later = ("deepseek-v4-pro", "grok-4.5", "gpt-6", "claude-opus-5", "gemini-4", "kimi-k3")
     for name in (
@@ -204,8 +205,9 @@ def test_drives_and_disks():
 
 
 def test_the_slopes_of_attention_by_hand():
-    """A cached number takes a multiply-add for each query head that shares it: 1, 8, and 128 of
-    1,088 over 576.
+    """A cached number takes a multiply-add for each query head that shares it.
+
+    The ratios are 1, 8, and 128 of 1,088 over 576.
     """
     for model, shared in (
         ("Llama 2 7B", 1),
@@ -228,8 +230,9 @@ def test_the_income_of_deepseek():
 
 
 def test_caches_shared_among_global_layers():
-    """Gemma 3n: 35 layers, every fifth global, the last 15 without caches of their own; Gemma 3
-    27B: 62, 5 to 1.
+    """Gemma 3n has 35 layers, every fifth global, the last 15 without caches of their own.
+
+    Gemma 3 27B has 62, 5 to 1.
     """
     own = [layer for layer in range(35) if layer % 5 == 4 and layer < 35 - 15]
     assert len(own) == facts.get("scaling_laws", "gemma3n_share")["value"]
@@ -293,8 +296,9 @@ def test_every_row_is_reached_by_its_chapter():
 
 
 def test_chapters_name_no_time_that_is_no_place_of_theirs():
-    """A time beside a claim is the claim's own, within a minute: the place where its subject is
-    spoken of.
+    """A time beside a claim is the claim's own, within a minute.
+
+    It is the place where the claim's subject is spoken of.
     """
     for path in (ROOT / "book").glob("*.md"):
         for time, name in re.findall(

@@ -1,5 +1,6 @@
-"""Claims on racks and pipelines (segments 2 to 4): who said them and when, and their tests against
-other reckonings.
+"""Tests of claims on racks and pipelines (segments 2 to 4).
+
+They cover who said them and when, and hold their checks against other calculations.
 """
 
 import math
@@ -143,8 +144,9 @@ def test_the_chapters_show_each_claim():
 
 
 def test_one_token_falls_unevenly_on_whole_experts():
-    """Drawn by hand: eight of 256 experts, on eight chips or on two groups that share the work of
-    each expert.
+    """Eight of 256 experts are drawn by hand.
+
+    They are placed on eight chips, or on two groups that share the work of each expert.
     """
     draw = random.Random(1)
     busiest = {groups: 0.0 for groups in (8, 2)}
@@ -182,8 +184,9 @@ def test_links_of_a_rack_are_the_cables_that_are_quoted():
 
 
 def test_widths_that_are_cut_are_those_that_were():
-    """How to Scale Your Model, training: tensor parallelism over up to F W / C chips, times a
-    constant, is hidden.
+    """Tensor parallelism over up to F W / C chips, times a constant, is hidden.
+
+    The source is How to Scale Your Model, the chapter on training.
     """
     found = stages.widths_are_not_cut()
     for words, width in (
@@ -201,8 +204,9 @@ def test_widths_that_are_cut_are_those_that_were():
 
 
 def test_plain_schedules_wait_alike_and_a_split_backward_pass_less():
-    """(P - 1)(t_F + t_B) for GPipe and 1F1B (Huang, Narayanan), (P - 1)(t_F + t_B - 2 t_W) for
-    ZB-H1 (Qi).
+    """GPipe and 1F1B wait (P - 1)(t_F + t_B), ZB-H1 waits (P - 1)(t_F + t_B - 2 t_W).
+
+    The sources are Huang, Narayanan and Qi.
     """
     assert [stages._bubble(name) for name in ("gpipe", "1f1b", "zero_bubble")] == pytest.approx(
         [9, 9, 3]

@@ -1,5 +1,6 @@
-"""Grades, feedback and the report of a class: nothing is lost, nothing that a student wrote runs,
-and every number is right.
+"""Tests of the grades, the feedback and the report of a class.
+
+Nothing is lost, nothing that a student wrote runs, and every number is right.
 """
 
 import csv
@@ -43,7 +44,7 @@ WROTE = next(i for i, one in enumerate(CLASS) if one["questions"][-1]["status"] 
 
 
 def read(path: Path):
-    """A table as a spreadsheet sees it."""
+    """Read a table as a spreadsheet sees it."""
     return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
 
 
@@ -257,8 +258,9 @@ LIST = "Student,ID,SIS User ID,SIS Login ID,Section\r\n" + "".join(
 
 
 def canvas_reads(data: bytes, ids: dict):
-    """What Canvas' importer makes of a file: students by ID, else by SIS ids;
-    lib/gradebook_importer.rb.
+    """Return what Canvas' importer makes of a file.
+
+    It finds students by ID, else by SIS ids; see lib/gradebook_importer.rb.
     """
     text = data.decode()
     assert not text.startswith("\ufeff")
@@ -397,7 +399,10 @@ def test_a_list_of_no_lms_names_students_as_the_results_do(tmp_path, text):
 
 
 def fill(folder: Path, give, delimiter=",", encoding="utf-8-sig"):
-    """What a teacher does in a spreadsheet, and how it saves; `give` gets a row and changes it."""
+    """Fill in the rubric as a teacher does in a spreadsheet, and save it as that saves.
+
+    `give` gets a row and changes it.
+    """
     rows = read(folder / "rubric.csv")
     for row in rows:
         give(row)
@@ -469,8 +474,9 @@ def test_points_for_an_answer_that_was_replaced_are_kept_and_count_no_more(tmp_p
 
 
 def answering(cells, requests, given, limits, library):
-    """In the sandbox's place: all answers of the roofline right but one, `times`, which is a number
-    and no mapping.
+    """Answer in the sandbox's place: all of the roofline is right but one question.
+
+    That one is `times`, which is a number and no mapping.
     """
     student = re.search(r"student = '(\w+)'", cells[0])[1]
     known = judge.expected(ROOFLINE, ROOFLINE.variant(student))
@@ -489,8 +495,9 @@ def answering(cells, requests, given, limits, library):
 
 
 def sentences(folder: Path):
-    """Every "X of Y points" in what an LMS, a program or a student reads, with the points that
-    stand beside it, by student.
+    """Return every "X of Y points" that an LMS, a program or a student reads.
+
+    They come by student, with the points that stand beside them.
     """
     by_moodle = {
         row["Username"]: (row["Feedback comments"], row["Write the roofline"])
@@ -741,8 +748,9 @@ def test_a_megabyte_of_text_makes_no_megabyte_of_page(tmp_path):
 
 
 def formulas(data: bytes):
-    """What a spreadsheet would run of a table, whichever its list separator is; a dash alone is
-    Moodle's mark for no grade.
+    """Return what a spreadsheet would run of a table, whichever its list separator is.
+
+    A dash alone is Moodle's mark for no grade.
     """
     text = data.decode("utf-8-sig")
     return [
@@ -774,8 +782,9 @@ SPLIT = [
 
 
 def test_no_separator_within_a_cell_makes_a_formula(tmp_path):
-    """A name, a notice and an answer each hold a separator with a formula after it: a German Excel
-    would have run them.
+    """A name, a notice and an answer each hold a separator with a formula after it.
+
+    A German Excel would have run them.
     """
     some = [
         result(
@@ -992,8 +1001,9 @@ def test_every_ink_can_be_read_on_its_paper(scheme):
 
 @pytest.fixture
 def graded(tmp_path):
-    """A folder as the grader leaves it, of the book's roofline: ada is right, ben wrong in a named
-    way, cy handed in nothing.
+    """Make a folder as the grader leaves it, of the book's roofline.
+
+    ada is right, ben is wrong in a named way, and cy handed in nothing.
     """
     found = assignments()["roofline"]
     name, turn = next(

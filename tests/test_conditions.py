@@ -1,5 +1,6 @@
-"""Sentences whose truth depends on the scenario: each condition is asked for every chip, model,
-precision and context.
+"""Tests of sentences whose truth depends on the scenario.
+
+Each condition is asked for every chip, model, precision and context.
 """
 
 from __future__ import annotations
@@ -70,7 +71,10 @@ def values(context: float, batch: float, pinned: tuple) -> list[dict]:
 
 
 def everywhere(condition: Condition, batches: tuple = (64,)) -> dict[tuple, bool]:
-    """The truth of a condition in each scenario, by (hardware, model, precision, context, batch)."""
+    """Return the truth of a condition in each scenario.
+
+    The keys are (hardware, model, precision, context, batch).
+    """
     found = {}
     for context in CONTEXTS:
         for batch in batches:

@@ -1,5 +1,6 @@
-"""Every explorer of the book, as Python shows it: drawn for print, told in words, listed in a
-table.
+"""Tests of every explorer of the book as Python shows it.
+
+Each is drawn for print, told in words, and listed in a table.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ EXPLORERS = declared()
 
 
 def points(shape: dict) -> list[tuple[float, float]]:
-    """The corners of what a shape covers, texts by where they begin."""
+    """Return the corners of what a shape covers; of a text, where it begins."""
     match shape["t"]:
         case "rect":
             return [

@@ -1,5 +1,6 @@
-"""Derivations: sound steps pass, unsound ones are refused, and every derivation ends in its
-formula.
+"""Tests of derivations.
+
+Sound steps pass, unsound ones are refused, and every derivation ends in its formula.
 """
 
 import random
@@ -49,8 +50,9 @@ def _parts(formula) -> dict:
 
 @pytest.mark.parametrize("name", sorted(set(DERIVED) - BRANCHES))
 def test_derivations_reach_their_formula(name):
-    """Some step says what the formula says: at random points, to twelve digits, with all parts
-    filled in.
+    """Some step says what the formula says, with all parts filled in.
+
+    They are compared at random points, to twelve digits.
     """
     formula, draw = registry[name], random.Random(name)
     steps = [step.equation.rhs.xreplace(_parts(formula)) for step in formula.derivation.steps]

@@ -31,7 +31,7 @@ def test_every_formula_has_the_dimension_that_it_claims(name):
 
 
 def _one_at_a_time(expression, old, new):
-    """Copies of the expression, each with one occurrence of `old` replaced."""
+    """Return copies of the expression, each with one occurrence of `old` replaced."""
     if expression == old:
         yield new
     for i, arg in enumerate(expression.args):

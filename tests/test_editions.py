@@ -1,5 +1,6 @@
-"""Notebooks of another edition than the source has now: nobody loses a point without a word, and no
-released cell runs as a student's.
+"""Tests of notebooks of another edition than the source has now.
+
+Nobody loses a point without a word, and no released cell runs as a student's.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def edition(text: str):
 
 
 def perfect(text: str, student: str, typed: bool = False) -> bytes:
-    """A solved notebook of an edition; `typed`, with the numbers of its own inputs in place of what
-    computes them.
+    """Return a solved notebook of an edition.
+
+    With `typed`, the numbers of its own inputs stand in place of what computes them.
     """
     old = edition(text)
     made = release.notebook(old, student, "solution")
@@ -217,7 +219,7 @@ def test_code_below_the_setup_runs():
 
 
 def changed(shown: dict, text: str = NOW, **own) -> bytes:
-    """A notebook whose setup shows other inputs."""
+    """Return a notebook whose setup shows other inputs."""
     made = json.loads(perfect(text, "ada"))
     head, _, rest = made["cells"][1]["source"].rpartition("assignment = Assignment(r'''")
     public = json.loads(rest.partition("''', student)")[0])
@@ -231,8 +233,9 @@ def changed(shown: dict, text: str = NOW, **own) -> bytes:
 
 
 def test_inputs_that_differ_within_an_edition_are_named():
-    """A chip's data sheet was mended since the notebook was made: its source, and so its edition,
-    is the same.
+    """A chip's data sheet was corrected since the notebook was made.
+
+    The notebook's source, and so its edition, is the same.
     """
     seen: list = []
     result = grade.grade_one(
@@ -376,8 +379,9 @@ def test_recognising_cells_takes_time_in_proportion(unit):
 
 @pytest.mark.sandbox
 def test_what_was_built_is_remembered(tmp_path, monkeypatch, capsys):
-    """`build` keeps the source of what it hands out, and `grade` finds it after the source has
-    changed.
+    """`build` keeps the source of what it hands out.
+
+    `grade` finds it after the source has changed.
     """
     monkeypatch.setenv(
         "PYTHONPATH", str(Path(handed.__file__).resolve().parents[2])

@@ -1,5 +1,6 @@
-"""Equations as text mean what the formulas mean: Python reads the text and gets the formula's
-number.
+"""Tests that equations as text mean what the formulas mean.
+
+Python reads the text and gets the formula's number.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""Mistakes in the sources of cards and problems: each is one sentence that names file, line and
-field.
+"""Tests of mistakes in the sources of cards and problems.
+
+Each is reported in one sentence that names file, line and field.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ PROBLEMS = [pytest.param(p, id=p.id) for p in problems().values()]
 
 
 def written(value: float, unit: str) -> str:
-    """A value as a learner may write it, in SI units."""
+    """Write a value as a learner may write it, in SI units."""
     by_hand = {"1": "", "%": "", "B/token": "B/token", "FLOP/B": "FLOP/B"}
     return (
         f"{value!r} {by_hand.get(unit, unit.replace('device', 'chip').replace('·', '-'))}".strip()

@@ -1,5 +1,6 @@
-"""Experts over chips: the formulas against published layouts, measured kernels and servers,
-counting, and limits.
+"""Tests of experts over chips.
+
+The formulas are compared with published layouts, measured kernels and servers, counting, and limits.
 """
 
 import itertools
@@ -331,8 +332,9 @@ def test_hiding_in_its_limits():
     [(64, 4, 52.6), (72, 4, 52.6), (144, 2, 26.3), (256, 1, 13.1), (320, 1, 13.1)],
 )
 def test_experts_are_placed_whole(devices, each, microseconds):
-    """By hand: an expert of DeepSeek-V3 is 3 × 7168 × 2048 bytes in fp8, and an H100 reads 3.35
-    TB/s.
+    """An expert of DeepSeek-V3 is 3 × 7168 × 2048 bytes in fp8, and an H100 reads 3.35 TB/s.
+
+    The expected times are computed by hand.
     """
     known = V3 | {"devices": devices, "batch": 1e5}
     assert experts.placement(256, devices).each == each

@@ -1,5 +1,6 @@
-"""Formulas as people write them: against Python's own arithmetic, and against what IEEE 754 says of
-the ends.
+"""Tests of formulas as people write them.
+
+They are compared with Python's own arithmetic, and at the extremes against IEEE 754.
 """
 
 from __future__ import annotations

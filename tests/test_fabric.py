@@ -1,5 +1,7 @@
-"""The fabric: simulated traffic against closed forms, conservation, counting by hand, and what it
-refuses.
+"""Tests of the fabric.
+
+Simulated traffic is compared with closed forms, conservation and counting by hand; and refusals are
+tested.
 """
 
 import itertools
@@ -17,8 +19,9 @@ LAYOUTS = [(8, 8), (16, 8), (64, 8), (128, 64), (128, 8)]
 
 
 def known(tokens: int, devices: int, domain_devices: int, **more) -> dict:
-    """What the closed forms take for one of these layouts, with the wires that `simulate` has by
-    default.
+    """Return what the closed forms take for one of these layouts.
+
+    The wires are those that `simulate` has by default.
     """
     return {
         **V3,

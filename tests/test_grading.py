@@ -1,5 +1,6 @@
-"""Grading one notebook and a hostile class, and the commands that do it: nobody gets what is not
-theirs.
+"""Tests of grading one notebook and a hostile class, and of the commands that do it.
+
+Nobody gets what is not theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind 
 
 
 def hand(student: str, fill="solution", *cells: str) -> bytes:
-    """A student's notebook, with more cells before its last two."""
+    """Return a student's notebook, with more cells before its last two."""
     made = release.notebook(ROOFLINE, student, fill)
     made["cells"][-2:-2] = [
         release.cell("code", f"own-{i}", source) for i, source in enumerate(cells)

@@ -1,5 +1,7 @@
-"""Results of a class: kept, resumed, the same however they are made, and none lost or doubled
-whatever is killed.
+"""Tests of the results of a class.
+
+They are kept, resumed, and the same however they are made; none is lost or doubled whatever is
+killed.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ def ask(cells, requests, given, limits, library):
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """A function in the sandbox's place, in a module that other processes find too."""
+    """Return a function for the sandbox's place, in a module that other processes find too."""
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "handful_stand_in.py").write_text(STAND_IN)
     monkeypatch.syspath_prepend(tmp_path / "modules")
@@ -79,7 +81,7 @@ def stand_in(tmp_path, monkeypatch):
 
 
 def small(count: int, **marked: str) -> list[Submission]:
-    """A class of small notebooks; of the students named, with a word in theirs."""
+    """Return a class of small notebooks, with a word in those of the students named."""
 
     def data(student: str, word: str = "") -> bytes:
         return json.dumps(
@@ -149,8 +151,9 @@ def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):
 def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(
     tmp_path, stand_in, monkeypatch, how
 ):
-    """What a worker gets is pickled here as on its way: the source is in it, the key in no form;
-    the sandbox gets neither.
+    """The job is pickled here as on its way to a worker.
+
+    The source is in it, the key in no form; the sandbox gets neither.
     """
     secret, sent, asked = bytes(range(100, 132)), [], []
 
@@ -323,8 +326,9 @@ def test_a_start_that_fails_after_others_have_worked_costs_one_student(tmp_path,
 
 
 def test_what_one_process_has_shown_holds_for_the_others_of_the_machine():
-    """Where one process has had its sandbox, another's first failure is a submission's and not the
-    machine's.
+    """Once one process has had its sandbox, another's first failure is a submission's.
+
+    It is not taken for the machine's.
     """
     stops = [
         cluster.Stop("There is none here.", "SandboxError"),
@@ -349,8 +353,9 @@ class Future:
 
 
 class Workers:
-    """In the place of a Dask client and its workers: each answer in turn, as a worker would give
-    it.
+    """A stand-in for a Dask client and its workers.
+
+    It gives each answer in turn, as a worker would give it.
     """
 
     def __init__(self, answers):
@@ -463,8 +468,9 @@ for folder in sys.stdin:
 
 
 def test_killed_fifty_times_nothing_is_lost_and_nothing_doubled(tmp_path, stand_in, monkeypatch):
-    """SIGKILL at a random point, fifty times over; whatever stood there stays, and the end is that
-    of a run in peace.
+    """Whatever was written stays, and the end is that of an undisturbed run.
+
+    SIGKILL comes at a random point, fifty times over.
     """
     monkeypatch.setenv("HANDFUL_NAP", "0.002")
     work = small(60)
@@ -519,7 +525,7 @@ def test_killed_fifty_times_nothing_is_lost_and_nothing_doubled(tmp_path, stand_
 
 
 def in_session(session: int) -> list[int]:
-    """Processes of a session that still run."""
+    """Return the processes of a session that still run."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -547,7 +553,7 @@ def honest(folder: Path, count: int) -> Path:
 
 @pytest.fixture(scope="module")
 def classroom(tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
-    """A class of 16, and its results as one process makes them."""
+    """Make a class of 16, and its results as one process makes them."""
     root = tmp_path_factory.mktemp("classroom")
     honest(root / "class", 16)
     grade.run(ROOFLINE, submissions.read(root / "class", "roofline"), root / "out", jobs=0)
@@ -577,7 +583,7 @@ while time.time() < until:
 
 
 def with_cells(student: str, *codes: str) -> Submission:
-    """A right notebook of a student, with cells before the others."""
+    """Return a right notebook of a student, with these cells before the others."""
     made = release.notebook(ROOFLINE, student, "solution")
     made["cells"][:0] = [
         {
@@ -595,8 +601,9 @@ def with_cells(student: str, *codes: str) -> Submission:
 
 @pytest.mark.sandbox
 def test_a_notebook_that_leases_the_interpreter_stops_no_other(tmp_path, stand_in):
-    """In a user namespace the kernel takes a student's process for the teacher's, who owns the
-    files that all share.
+    """In a user namespace the kernel takes a student's process for the teacher's.
+
+    The teacher owns the files that all share.
     """
     import handful_stand_in
 

@@ -1,10 +1,9 @@
-"""Whatever reads a student's text takes time in proportion to its length: twice the text, about
-twice the time.
+"""Tests that reading a student's text takes time in proportion to its length.
 
-Every regular expression of the classroom, and of what the classroom imports, is found in the
-sources and has to stand either in `MEETS`, with attacks on it, or in `NEVER`, with the reason why
-no student's text reaches it; so has every call of `unicodedata.normalize`, which takes quadratic
-time on combining marks.
+Twice the text takes about twice the time. Every regular expression of the classroom, and of what
+the classroom imports, is found in the sources and has to be listed either in `MEETS`, with attacks
+on it, or in `NEVER`, with the reason why no student's text reaches it; so has every call of
+`unicodedata.normalize`, which takes quadratic time on combining marks.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ RATIO = 3.0  # linear is 2, quadratic 4; the rest is for caches and noise
 
 
 def seconds(work: Callable, text, times: int = 1) -> float:
-    """The least processor time of several runs; refusals are as good as results."""
+    """Return the least processor time of several runs; refusals are as good as results."""
     found = []
     gc.disable()
     try:
@@ -73,8 +72,7 @@ def seconds(work: Callable, text, times: int = 1) -> float:
 
 
 def steepest(work: Callable, make: Callable[[int], object], most: int = MOST) -> str:
-    """Where doubling a text takes more than about twice the time, in words; nothing where it never
-    does.
+    """Say where doubling a text takes more than about twice the time; "" where it never does.
 
     Sizes are doubled from small ones on, so that a quadratic function is found out before it takes
     minutes.
@@ -124,8 +122,9 @@ def module_name(path: Path) -> str:
 
 
 def reached(start: str) -> dict[str, ast.Module]:
-    """The modules of ours that those whose names begin so import, however indirectly, with their
-    syntax trees.
+    """Return the modules of ours that are imported by those whose names begin with `start`.
+
+    They come with their syntax trees; indirect imports count, and so do the modules of that name.
     """
     paths = {module_name(path): path for path in LIB.rglob("*.py")}
     found, todo = {}, [name for name in paths if name.startswith(start)]
@@ -154,8 +153,9 @@ def reached(start: str) -> dict[str, ast.Module]:
 
 
 def uses(name: str, tree: ast.Module) -> list[str]:
-    """Each call of `re` and of `unicodedata.normalize`, named by what it is assigned to or else by
-    its function; several there are numbered.
+    """Return each call of `re` and of `unicodedata.normalize` by name.
+
+    The name is what the call is assigned to or else its function; several calls there are numbered.
     """
     found: list[str] = []
 
@@ -497,8 +497,9 @@ WORDS = [
 
 @pytest.mark.parametrize("name", list(MEETS))
 def test_no_short_part_over_and_over_takes_long(name):
-    """Any two parts over and over, after any two and before any one, some hundreds of them drawn:
-    nothing is slow on 6 kB.
+    """No function is slow on 6 kB of any two parts repeated.
+
+    They come after any two parts and before any one; some hundreds of such texts are drawn.
     """
     work, draw, size = MEETS[name][0], random.Random(name), 6_000
     parts = [*ALPHABET, *WORDS]
@@ -530,7 +531,7 @@ def cut(text: str, size: int) -> list[str]:
 
 
 def as_file(read: Callable[[Path], object], folder: Path) -> Callable[[str], object]:
-    """The function of a file as one of its text."""
+    """Turn a function of a file into one of its text."""
 
     def work(text: str):
         path = folder / "text.csv"
@@ -541,7 +542,7 @@ def as_file(read: Callable[[Path], object], folder: Path) -> Callable[[str], obj
 
 
 def wide(size: int) -> str:
-    """A table with as many columns as rows, and rows that end after the first."""
+    """Return a table with as many columns as rows, and rows that end after the first."""
     return (
         "student,"
         + ",".join(map(str, range(size // 12)))
@@ -569,7 +570,7 @@ def replies(size: int) -> str:
 
 
 def chunks(talk: bytes) -> list[bytes]:
-    """What a room's `line` takes for the end of a line that comes in pieces of 8 bytes."""
+    """Return what a room's `line` takes for the end of a line in pieces of 8 bytes."""
     made = room.Room(Limits(), False)
     made.out = made.ended = 0
     pieces, found = iter([talk[i : i + 8] for i in range(0, len(talk), 8)]), []
@@ -582,7 +583,7 @@ def chunks(talk: bytes) -> list[bytes]:
 
 
 def result(text: str) -> dict:
-    """A result with as much of a student's text in it as there can be, and more."""
+    """Return a result with as much of a student's text in it as there can be, and more."""
     parts = [
         {
             "name": question.name,
@@ -788,8 +789,9 @@ def test_a_reader_of_files_grows_with_them(name, tmp_path):
 
 
 def test_the_attack_on_the_grader_s_own_line_takes_no_longer_than_twice_one_of_half_its_length():
-    """Many brackets and a string of escaped quotes that does not end: 20 s for 80 kB, when each
-    bracket read on to the end.
+    """The attack is many brackets and a string of escaped quotes that does not end.
+
+    It took 20 s for 80 kB when each bracket read on to the end.
     """
 
     def attack(size: int) -> bytes:

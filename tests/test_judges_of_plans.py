@@ -1,5 +1,6 @@
-"""Judges of conditions and of plans: whatever a stranger sends gets a share and a sentence, and
-only what works gets points.
+"""Tests of the judges of conditions and of plans.
+
+Whatever a stranger sends gets a share and a sentence, and only what works gets points.
 """
 
 import pytest

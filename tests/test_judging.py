@@ -1,5 +1,7 @@
-"""What an answer is worth: right within its tolerance, a wrong turn by its name, and never a hidden
-call in a sentence.
+"""Tests of what an answer is worth.
+
+It is right within its tolerance, a wrong turn goes by its name, and no sentence holds a hidden
+call.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind 
 
 
 def answered(variant: int, things) -> list[Answer]:
-    """What a notebook that has these things answers to all requests, without the sandbox."""
+    """Return what a notebook with these things answers to all requests, without the sandbox."""
     found = []
     for request in judge.requests(ROOFLINE, variant):
         thing = things[request["question"]]
@@ -132,7 +134,7 @@ def test_numbers_fit_within_the_tolerance_and_whole_ones_exactly(given, true, ri
 
 
 def one_answer(name: str, value, status: str = "value", says: str = "") -> dict:
-    """The result of a question to which one thing came back, to all calls."""
+    """Return the result of a question to which one thing came back, to all calls."""
     variant = ROOFLINE.variant("ada")
     made = [
         Answer(status, value, says) if request["question"] == name else Answer("missing")
@@ -197,8 +199,9 @@ def test_a_formula_that_is_not_right_is_told_why(text, says):
 
 
 def test_nothing_that_is_said_holds_a_hidden_call():
-    """Values, messages and even the names of exceptions on hidden calls stay out; those of visible
-    calls are shown.
+    """Values, messages and even the names of exceptions on hidden calls stay out.
+
+    Those of visible calls are shown.
     """
     variant, name = ROOFLINE.variant("ada"), "step_time"
     visible = len(ROOFLINE.questions[name].visible)

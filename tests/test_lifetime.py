@@ -159,8 +159,9 @@ def test_the_lecture_s_model_asks_for_a_split_on_either_side_of_three_equal_bill
 @pytest.mark.parametrize("fit", FITS)
 @given(best=st.floats(0.3, 10), chosen=st.floats(0.3, 10))
 def test_what_a_split_costs_by_its_bills(fit, best, chosen):
-    """Against a search for the size at which the bills stand in the chosen ratio, at the same loss
-    and traffic.
+    """The formula agrees with a search for the size at which the bills have the chosen ratio.
+
+    Loss and traffic are the same.
     """
     law = chinchilla.law(fit)
     tokens = lifetime.best_tokens_at_size(law, active_parameters=1e11, decode_bill_ratio=best)
@@ -190,8 +191,9 @@ def test_what_a_split_costs_by_its_bills(fit, best, chosen):
 
 
 def test_equal_bills_are_no_rule_for_the_bills_of_a_life():
-    """The ledger tests the heuristic on bills, pre-training's and decoding's, and not on the terms
-    of a loss.
+    """The ledger tests the heuristic on bills, and not on the terms of a loss.
+
+    The bills are those of pre-training and decoding.
     """
     from handful.claims import find
 
@@ -257,8 +259,9 @@ def test_a_published_example():
     ],
 )
 def test_more_published_examples(size, served, best, multiple_, saved):
-    """Sardana et al. 2024, section 2, figure 1 and section 6; they do not say how they round the
-    exponents.
+    """The examples are in Sardana et al. 2024, section 2, figure 1 and section 6.
+
+    The authors do not say how they round the exponents.
     """
     known = chinchilla.law("hoffmann") | {
         "compute_optimal_parameters": size,
@@ -350,8 +353,9 @@ def test_the_tables_are_of_the_library_s_numbers():
 
 
 def test_the_inputs_that_the_chapter_repeats_are_its_own_results():
-    """What one live number gives and the next one is given, in two digits: 13 and 36, and 76
-    trillion.
+    """What one live number gives is given to the next one in two digits.
+
+    The numbers are 13 and 36, and 76 trillion.
     """
     run = dict(active_parameters=37e9, pretraining_tokens=14.8e12, decode_efficiency=0.4)
     served = [lifetime.served_at_optimum(chinchilla.law(fit), **run) for fit in FITS]
@@ -363,8 +367,9 @@ def test_the_inputs_that_the_chapter_repeats_are_its_own_results():
 
 
 def test_what_the_assignment_says_of_its_students_companies():
-    """Sizes and traffic as drawn: splits, what equal bills cost, half and twice the training, twice
-    the traffic.
+    """The figures hold for sizes and traffic as drawn.
+
+    They are splits, what equal bills cost, half and twice the training, and twice the traffic.
     """
     law, splits, equal, doubled, forecast = chinchilla.law(), [], [], [], []
     for size, rate, share, life, learned, eta in product(

@@ -1,5 +1,6 @@
-"""A machine's rates and knee: of simulated machines whose truth is known, a published chip, and
-this one.
+"""Tests of a machine's measured rates and knee.
+
+The machines are simulated ones whose truth is known, a published chip, and this one.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""Measured over predicted, class by class: ratios that others found, and bands on runs that they
-have not seen.
+"""Tests of measured over predicted times, class by class.
+
+They cover ratios that others found, and bands on runs that they have not seen.
 """
 
 import statistics
@@ -137,8 +138,9 @@ def test_the_others_never_see_the_source():
 
 
 def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_and_not_in_that_of_one_chip():
-    """Four services that published batch, chips and rate: far above where a dense model on one chip
-    lies.
+    """They lie far above where a dense model on one chip lies.
+
+    Four services published batch, chips and rate.
     """
     names = {
         "deepseek_profile_decode",
@@ -154,8 +156,9 @@ def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_and_not_i
 
 
 def test_a_report_by_hand():
-    """SGLang on 72 H100: 256 sequences of 2,000 tokens and half of 100 more a chip, in fp8 with
-    caches in bf16.
+    """The step of SGLang on 72 H100 is computed by hand.
+
+    A chip has 256 sequences of 2,000 tokens and half of 100 more, in fp8 with caches in bf16.
     """
     (row,) = (row for row in measured.ratios() if row.name == "sglang_h100_decode_2k")
     weights, cache = 671026419200 / 72, 256 * 2050 * 70272  # bytes on a chip; every expert is awake
@@ -164,8 +167,9 @@ def test_a_report_by_hand():
 
 
 def test_a_run_whose_prompts_are_read_elsewhere_by_hand():
-    """Kimi K2.5 on 16 of a rack's chips: of 1,024 requests, the share decodes that waits for no
-    first token.
+    """Of 1,024 requests, the share decodes that waits for no first token.
+
+    The run is Kimi K2.5 on 16 of a rack's chips.
     """
     row = load("measured_runs").get("kimik2_5_gb200_vllm_fp4_disagg_1024x1024_c1024_cfg697")
     known = validation.run_values(row)
@@ -185,8 +189,9 @@ def test_a_request_alone_meets_no_prompt():
 
 
 def test_waiting_rows_are_not_among_the_runs():
-    """As in measured_silicon: above twenty seconds to the first token, the load is not the
-    concurrency.
+    """Above twenty seconds to the first token, the load is not the concurrency.
+
+    The rule is that of measured_silicon.
     """
     assert max(row["ttft_ms"] for row in load("measured_runs")) <= 20e3
     assert all(row["prompts_apart"] or row["copies"] == 1 for row in load("measured_runs"))

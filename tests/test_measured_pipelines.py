@@ -1,5 +1,6 @@
-"""The published training step: the table agrees with itself and with the model's report, and the
-passes with a schedule.
+"""Tests of the published training step.
+
+The table agrees with itself and with the model's report, and the passes with a schedule.
 """
 
 import math

@@ -1,5 +1,6 @@
-"""The memory wall: what is read, against counting it, published caches, a measured crossing and
-limits.
+"""Tests of the memory wall.
+
+What is read is compared with counting it, published caches, a measured crossing and limits.
 """
 
 import math
@@ -38,8 +39,9 @@ def test_windows_move_the_wall_nearer_and_a_full_memory_leaves_no_context():
 
 
 def count_reads(context, layers):
-    """Bytes that a step reads, token by token; layers are (kind, size of an entry, limit, size of a
-    key).
+    """Return the bytes that a step reads, counted token by token.
+
+    Layers are (kind, size of an entry, limit, size of a key).
     """
     total = 0
     for kind, size, limit, key in layers:

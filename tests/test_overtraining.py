@@ -50,8 +50,9 @@ def test_a_published_budget_of_llama_3():
 
 
 def test_attention_adds_what_the_appendix_of_palm_adds():
-    """PaLM's appendix B counts 6 N + 12 L H Q T FLOPs a token for attention over T tokens,
-    unmasked; half if masked.
+    """PaLM's appendix B counts 6 N + 12 L H Q T FLOPs a token for attention over T tokens.
+
+    This is unmasked; masked attention takes half.
     """
     layers, heads, head_dim, context, parameters = 118, 48, 256, 2048, 540e9
     flops = o.training_flops_with_attention(
@@ -74,8 +75,9 @@ def test_equal_bills_are_equal():
 
 
 def test_reinforcement_learning_is_bounded_by_its_two_readings():
-    """Generating alone is the lower end of the lecture's range; generating and learning from all is
-    above its middle.
+    """Generating alone is the lower end of the lecture's range.
+
+    Generating and learning from all is above its middle.
     """
     known = dict(active_parameters=1e11, rl_tokens=1e12, decode_efficiency=0.3)
     apart = [o.rl_flops_apart(known, learned_share=s) for s in (0, 1)]
@@ -194,8 +196,9 @@ def test_traffic_that_doubles():
 
 
 def test_published_traffic_is_over_the_days_of_its_month():
-    """Months as long as the calendar has them: 366 million a second in July 2025, and not 378 as
-    over thirty days.
+    """Months are as long as the calendar has them.
+
+    It is 366 million a second in July 2025, and not 378 as over thirty days.
     """
     rates = {label: rate for label, _, rate in o.published_traffic()}
     found = [rates[month] for month in ("2025-05", "2025-07", "2025-10", "2026-05")]

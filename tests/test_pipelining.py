@@ -50,8 +50,9 @@ def test_bubbles_are_what_the_schedules_show(
 @pytest.mark.parametrize("stages, micro_batches", [(2, 8), (4, 8), (4, 20), (8, 16), (8, 64)])
 @pytest.mark.parametrize("overlapped", [2.0, 2.5, 3.0])
 def test_dual_pipe_where_its_formula_is_exact(stages, micro_batches, overlapped):
-    """Gradients of inputs as long as a forward pass: then the published bubble is what the schedule
-    shows.
+    """The schedule shows the published bubble where its formula is exact.
+
+    That is where gradients of inputs take as long as a forward pass.
     """
     played = sim.run(sim.dual_pipe(stages, micro_batches), 1.0, 2.0, 1.0, overlapped)
     formula = p.bubble_time_dual_pipe(
@@ -219,8 +220,10 @@ def test_a_pipeline_is_neutral_for_latency_but_for_its_hops():
 
 @given(stages=st.integers(1, 16), context=st.floats(1e3, 1e6))
 def test_stages_cancel_in_the_caches(stages, context):
-    """Played through: the fewest micro-batches in flight that keep every stage busy, and their
-    caches over all chips.
+    """The caches over all chips do not depend on the number of stages.
+
+    The schedule is played through with the fewest micro-batches in flight that keep every stage
+    busy.
     """
     known = dict(
         bytes_per_parameter=1,
@@ -240,16 +243,18 @@ def test_stages_cancel_in_the_caches(stages, context):
 
 
 def test_the_lecture_on_traffic():
-    """K = 8 and one layer a stage: 2 at 8 times; at the 18 times of a rack with 400 Gb/s a chip it
-    takes two layers.
+    """With K = 8 and one layer a stage, it is 2 at 8 times.
+
+    At the 18 times of a rack with 400 Gb/s a chip it takes two layers.
     """
     assert p.traffic_time_ratio(active_experts=8, layers_per_stage=1, bandwidth_ratio=8) == 2
     assert p.fewest_layers_per_stage(active_experts=8, bandwidth_ratio=18) == pytest.approx(1.125)
 
 
 def test_traffic_in_several_precisions():
-    """Out in fp8, back and onwards in bf16: three bytes for each expert and layer against two; with
-    equal widths, the rule.
+    """Out in fp8, back and onwards in bf16 is three bytes against two.
+
+    The three are for each expert and layer; with equal widths, the rule holds.
     """
     known = dict(active_experts=8, layers_per_stage=3, bandwidth_ratio=18)
     mixed = p.traffic_time_ratio_of_bytes(
@@ -268,8 +273,9 @@ def test_traffic_in_several_precisions():
 
 
 def test_a_hop_is_microseconds():
-    """2,000 activations of 7,168 bf16 numbers are 28.7 MB; over 72 ports of 100 GB/s they take 4
-    µs.
+    """2,000 activations of 7,168 bf16 numbers are 28.7 MB.
+
+    Over 72 ports of 100 GB/s they take 4 µs.
     """
     time = p.hop_time(
         wire_latency=3.7e-6,
@@ -338,8 +344,9 @@ def test_sizes_that_a_schedule_allows():
 
 
 def test_critical_tokens_as_the_scaling_book_has_them():
-    """Austin et al.: 4.59e14 FLOP/s over 1.8e11 B/s, in bf16, is 2,550 tokens for each TPU v5p and
-    axis.
+    """4.59e14 FLOP/s over 1.8e11 B/s in bf16 is 2,550 tokens for each TPU v5p and axis.
+
+    The source is Austin et al.
     """
     tokens = p.critical_tokens(gradient_bytes=2, peak_flops=4.59e14, scale_out_bandwidth=1.8e11)
     assert tokens == pytest.approx(2550, rel=1e-3)

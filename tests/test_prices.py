@@ -1,5 +1,6 @@
-"""Prices read as costs: against published figures, the cost model itself, counting calls, and
-limits.
+"""Tests of prices read as costs.
+
+They are compared with published figures, the cost model itself, counting calls, and limits.
 """
 
 import math
@@ -277,8 +278,9 @@ def test_what_the_lists_were_said_to_hold():
 
 
 def test_no_published_model_is_on_the_line():
-    """Nor near it: what the chapter says of its figure, over all models of the facts, at one byte a
-    number.
+    """No model is near it either: the chapter says so of its figure.
+
+    The figure shows all models of the facts, at one byte a number.
     """
     above = {}
     for model in facts.load("models"):
@@ -373,7 +375,7 @@ def test_no_reason_is_given_where_the_list_gives_none():
 
 
 def _derived(formula):
-    """The end of a formula's derivation, as a formula that can be called."""
+    """Return the end of a formula's derivation, as a formula that can be called."""
     end = formula.derivation.last
     return Formula(
         q.find(end.lhs.name), end.rhs, register=False, name="derived", meaning="m", source="s"

@@ -1,5 +1,6 @@
-"""Equations as they are printed: every one is read back and computed, and none begins with a minus
-or splits a root.
+"""Tests of equations as they are printed.
+
+Every one is read back and computed, and none begins with a minus or splits a root.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|q\d+_|log10|[a-z]+|\*\*|[-+*/(),])")
 
 
 def braced(text: str, start: int) -> int:
-    """The place after the brace that closes the one at `start`."""
+    """Return the place after the brace that closes the one at `start`."""
     depth = 0
     for place in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)
@@ -58,8 +59,9 @@ def braced(text: str, start: int) -> int:
 
 
 def read_back(tex: str, names: dict[str, str]) -> str:
-    """Python for what SymPy's LaTeX, with our letters, says: a small reader that shares nothing
-    with the printer.
+    """Return Python for what SymPy's LaTeX, with our letters, says.
+
+    This is a small reader that shares nothing with the printer.
     """
     longest = sorted(names, key=len, reverse=True)
     word = re.compile(

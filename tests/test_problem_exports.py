@@ -1,5 +1,6 @@
-"""Problems as files: every answer in every file is computed anew and held against the problem
-itself.
+"""Tests of problems as files.
+
+Every answer in every file is computed anew and compared with the problem itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""No result is typed: what a chapter's prose says in figures is asked for, marked, or an input of
-what stands beside it.
+"""Tests that no result is typed in a chapter's prose.
 
-A bare figure is let through where it is part of a name (H100, Llama 3.1 70B), a year, within maths
-or code, or an input that a live number of the same section is given.  Anything else has to be
+What the prose says in figures is asked for, marked, or an input of what stands beside it. A bare
+figure is let through where it is part of a name (H100, Llama 3.1 70B), a year, within maths or
+code, or an input that a live number of the same section is given. Anything else has to be
 ``{live}``, ``{fact}``, ``{spoken}``, ``{lecture}``, ``{cite}``, ``{claim}`` or, where it is an
 input of the book's own, ``{given}``.
 """
@@ -53,8 +53,9 @@ def known_names() -> re.Pattern:
 
 
 def sections(text: str) -> list[tuple[int, str]]:
-    """(line of its beginning, text) of each part between headings, without front matter, code and
-    maths.
+    """Return (line of its beginning, text) of each part between headings.
+
+    Front matter, code and maths are left out.
     """
     text = re.sub(r"\A---\n.*?\n---\n", lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
 
@@ -86,7 +87,7 @@ def value(figure: str) -> float:
 
 
 def bare_figures(text: str) -> list[str]:
-    """What stands in figures and should not: 'line: figure in “the words around it”'."""
+    """Return the bare figures of a text as 'line: figure in “the words around it”'."""
     names, found = known_names(), []
     for first, section in sections(text):
         inputs = set()

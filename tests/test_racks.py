@@ -1,5 +1,7 @@
-"""Racks: the forms by racks and by load against those of ``experts``, counted traffic, published
-services; and the router.
+"""Tests of racks and of the router.
+
+The forms by racks and by load are compared with those of ``experts``, counted traffic and published
+services.
 """
 
 import math
@@ -215,8 +217,9 @@ def test_the_fewest_chips_by_trying_one_after_the_other(each):
 
 
 def test_windows_lie_on_the_chip_too():
-    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only; 2 × 8 × 64 numbers a
-    token and layer, in fp8.
+    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only.
+
+    They take 2 × 8 × 64 numbers a token and layer, in fp8.
     """
     known = values(model="gpt-oss-120b", hardware="H100 SXM", precision="fp8", context=20_000)
     assert racks.resident_caches(known, device_batch=3) == pytest.approx(

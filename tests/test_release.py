@@ -486,7 +486,7 @@ def test_a_faulty_assignment_is_named(tmp_path, capsys):
 
 
 def outcome(cell: str, space: dict) -> float:
-    """What nbgrader takes a test cell for: its last value as partial credit."""
+    """Return the outcome of a test cell for nbgrader: its last value as partial credit."""
     body, _, last = cell.rstrip().rpartition("\n")
     exec(body, space)
     return eval(last, space)

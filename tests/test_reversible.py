@@ -1,5 +1,6 @@
-"""Feistel rounds over three kinds of numbers; memory against compute, held against published
-figures.
+"""Tests of Feistel rounds over three kinds of numbers, and of memory against compute.
+
+The latter is compared with published figures.
 """
 
 import sys
@@ -26,8 +27,9 @@ WORDS = st.integers(0, 2**64 - 1)
 
 
 def _any_functions(seeds):
-    """Functions with no structure and no inverse: Python's hash of the input and a seed, cut to 64
-    bits.
+    """Return functions with no structure and no inverse.
+
+    They are Python's hash of the input and a seed, cut to 64 bits.
     """
     return [lambda x, seed=seed: hash((x, seed)) & (2**64 - 1) for seed in seeds]
 

@@ -1,5 +1,6 @@
-"""Reversible networks: gradients against finite differences, memory and FLOPs counted, drift
-measured.
+"""Tests of reversible networks.
+
+Gradients are compared with finite differences, memory and FLOPs counted, drift measured.
 """
 
 import tracemalloc
@@ -86,8 +87,9 @@ def test_gradients_against_finite_differences(kind, rebuild):
 
 
 def _largest_gap(a, b):
-    """Largest difference between two sets of gradients, each array relative to its own largest
-    entry.
+    """Return the largest difference between two sets of gradients.
+
+    Each array is relative to its own largest entry.
     """
     pairs = [(a.x1, b.x1), (a.x2, b.x2)]
     pairs += [

@@ -1,5 +1,7 @@
-"""Hostile submissions (tests/data/hostile.toml) and honest ones, in the sandbox; nothing here runs
-student code outside it.
+"""Tests of the sandbox with hostile and honest submissions.
+
+The hostile ones are in tests/data/hostile.toml; nothing here runs student code outside of the
+sandbox.
 """
 
 import fcntl
@@ -48,8 +50,9 @@ MARK = f"7{os.getpid():07d}.25"
 
 
 def left_behind(grader=None):
-    """Processes of a grader's sandboxes that are still there: by the worker's own mark, and by what
-    attacks start.
+    """Return the processes of a grader's sandboxes that are still there.
+
+    They are known by the worker's own mark, and by what attacks start.
     """
     grader, found = grader or os.getpid(), []
     for folder in Path("/proc").iterdir():
@@ -75,8 +78,9 @@ def tree(folder):
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory):
-    """A folder that nothing may touch, and servers on TCP and an abstract socket that nobody may
-    reach.
+    """Make a folder that nothing may touch and servers that nobody may reach.
+
+    The servers listen on TCP and on an abstract socket.
     """
     canary = tmp_path_factory.mktemp("canary")
     (canary / "deep").mkdir()
@@ -114,8 +118,10 @@ EXHAUSTING = ("bomb", "memory", "disk", "orphan", "kill", "stop", "pipe", "files
 
 
 def held(one, outcome, outside, before, name):
-    """No point gained, nothing outside touched or reached, nothing left behind, a sentence for the
-    student, and the next one served.
+    """Assert that an attack came to nothing.
+
+    No point is gained, nothing outside touched or reached, nothing left behind; there is a sentence
+    for the student, and the next one is served.
     """
     canary, *servers = outside
     prize, double = outcome.answers
@@ -563,8 +569,9 @@ def test_a_grader_that_is_killed_leaves_no_process(seconds):
 
 
 def test_memory_is_counted_over_all_that_a_process_started_and_shared_pages_once():
-    """Three processes: one holds 40 MB that all three share since they were forked, and each of
-    them 20 MB of its own.
+    """Of three processes, one holds 40 MB that all three share since they were forked.
+
+    Each of them holds 20 MB of its own.
     """
     code = (
         "import os, sys, time\nshared = bytearray(b'x' * 40_000_000)\nfor _ in range(2):\n"
@@ -856,8 +863,9 @@ def test_numbers_of_commands_of_fcntl_are_pythons():
 
 
 def verdict(program, machine, number, *arguments):
-    """What a kernel answers to a system call: the filter run step by step, as the manual of the
-    packet filter says.
+    """Return what a kernel answers to a system call.
+
+    The filter is run step by step, as the manual of the packet filter says.
     """
     shown = struct.pack("=iIQ6Q", number, machine, 0, *(arguments + (0,) * 6)[:6])
     place, kept = 0, 0

@@ -147,9 +147,11 @@ def test_dense_models_have_one_expert_that_is_not_routed():
 
 
 def test_shapes_and_wires_are_the_published_ones():
-    """DeepSeek-V3: 61 layers, the first 3 dense, width 7168, 128 heads, experts of three 7168 ×
-    2048 matrices; a GB200 rack: 72 chips, NVLink 1.8 TB/s both ways together, 800 Gb/s a port; an
-    H100 node: 8 chips, 900 GB/s.
+    """The shapes are those of DeepSeek-V3, the wires those of a GB200 rack and an H100 node.
+
+    DeepSeek-V3: 61 layers, the first 3 dense, width 7168, 128 heads, experts of three 7168 × 2048
+    matrices. A GB200 rack: 72 chips, NVLink 1.8 TB/s both ways together, 800 Gb/s a port. An H100
+    node: 8 chips, 900 GB/s.
     """
     v = values("GB200 NVL72", "DeepSeek-V3")
     assert (v["layers"], v["expert_layers"], v["d_model"], v["attention_heads"]) == (
@@ -187,8 +189,9 @@ def test_experts_add_up_or_are_none(model):
 
 
 def test_int8_weights_halve_the_balance():
-    """Weights in one byte with bf16 arithmetic: half the multiplies per byte of all-bf16 or
-    all-fp8.
+    """Weights in one byte with bf16 arithmetic take half the multiplies per byte.
+
+    They are compared with all-bf16 or all-fp8.
     """
     balance = {}
     for precision in ("bf16", "fp8", "int8-weights"):

@@ -1,5 +1,6 @@
-"""The schedule of the terminal against ts-fsrs, which the page runs: thousands of reviews as people
-live them.
+"""Tests of the terminal's schedule against ts-fsrs, which the page runs.
+
+They compare thousands of reviews as people do them.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ console.log(JSON.stringify(JSON.parse(text).map(({ events, book, moments }) => {
 
 
 def played(logs: list[dict]) -> list[dict]:
-    """What the page makes of logs: the settings, the state after each grade that counts, and
-    queues.
+    """Return what the page makes of logs.
+
+    That is the settings, the state after each grade that counts, and the queues.
     """
     done = subprocess.run(
         [*node_command(), "--input-type=module", "-e", PLAY],
@@ -151,7 +153,7 @@ class Learner:
 
 
 def history(study: Study) -> dict[str, State]:
-    """The state of its card after each grade that counts."""
+    """Return the state of its card after each grade that counts."""
     found, latest = {}, {}
     for event in study.counting("grade"):
         state = study.memory.graded(

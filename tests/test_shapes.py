@@ -74,8 +74,9 @@ def test_rounded_published_counts(name, billions, places):
 
 
 def deepseek_v3_tensors():
-    """Every matrix and vector of the DeepSeek-V3 checkpoint, as (rows, columns, stored in fp8),
-    counted by hand.
+    """Return every matrix and vector of the DeepSeek-V3 checkpoint, counted by hand.
+
+    Each is (rows, columns, stored in fp8).
     """
     d, heads, q_rank, kv_rank, rope, nope, v = 7168, 128, 1536, 512, 64, 128, 128
     tensors = [(129280, d, False)] * 2 + [(1, d, False)]
@@ -113,8 +114,9 @@ def deepseek_v3_tensors():
 
 
 def test_deepseek_v3_against_its_list_of_tensors():
-    """The metadata total, 684,531,386,000, is the model, its prediction module and one scale per
-    128 x 128 block.
+    """The metadata total of 684,531,386,000 is the sum of three parts.
+
+    They are the model, its prediction module and one scale per 128 x 128 block.
     """
     model, module = deepseek_v3_tensors()
     s = shape("DeepSeek-V3")
@@ -139,8 +141,9 @@ def test_deepseek_v3_against_its_list_of_tensors():
     ],
 )
 def test_active_parameters_against_published_figures(name, without, published):
-    """Publishers differ in whether they count the input embedding; each figure holds in its own
-    convention.
+    """Each published figure holds in its own convention.
+
+    Publishers differ in whether they count the input embedding.
     """
     counted = shapes.active_parameters(shape(name), input_embedding=not without)
     assert counted / 1e9 == pytest.approx(published, abs=0.06)
@@ -209,8 +212,9 @@ def test_published_cache_sizes():
 
 
 def test_cross_layer_sharing_in_the_manner_of_character_ai():
-    """Multi-query attention, windows on five layers of six and shared KV cut the cache more than
-    20-fold, as they say.
+    """The three measures cut the cache more than 20-fold, as Character.AI says.
+
+    They are multi-query attention, windows on five layers of six, and shared KV.
     """
     plain = Shape(
         name="example", layers=48, d_model=4096, heads=32, kv_heads=8, head_dim=128, vocab=32000
@@ -277,8 +281,9 @@ LATENT = [name for name in shapes.names(countable=True) if shape(name).latent]
 
 @pytest.mark.parametrize("name", LATENT)
 def test_each_formula_takes_its_own_form_of_latent_attention(name):
-    """Decode multiplies by the latent vector as it is cached; prefill and training unpack keys and
-    values first.
+    """Decode multiplies by the latent vector as it is cached.
+
+    Prefill and training unpack keys and values first.
     """
     s, known = (
         shape(name),
@@ -304,8 +309,9 @@ def test_each_formula_takes_its_own_form_of_latent_attention(name):
 
 
 def test_what_training_deepseek_v3_takes_and_how_its_prompts_grow():
-    """As recomputed by readers from the report: 14.8 trillion tokens at 4,096; a prompt of 131
-    thousand tokens.
+    """The figures are as readers recomputed them from the report.
+
+    Training takes 14.8 trillion tokens at a context of 4,096; a prompt has 131 thousand tokens.
     """
     known = scenario.values(model="DeepSeek-V3", context=4096)
     assert overtraining.training_flops_with_attention(

@@ -1,5 +1,6 @@
-"""Similar submissions: a copy is found through what copies are disguised with, and solutions of
-one's own are not.
+"""Tests of similar submissions.
+
+A copy is found through what copies are disguised with, and solutions of one's own are not.
 """
 
 import builtins
@@ -209,7 +210,7 @@ def found(some, share=similar.SHARE, given=GIVEN):
 
 
 def raw_share(one, other):
-    """What two solutions share with nothing left out but what was released."""
+    """Return what two solutions share with nothing left out but what was released."""
     first, second = (
         {int(run) for run in similar.runs(similar.own(data, GIVEN), GIVEN)}
         for data in (notebook(one), notebook(other))

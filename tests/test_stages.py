@@ -1,5 +1,6 @@
-"""Memory, latency and gradients of a pipeline: against the lecture's cases, published figures and
-schedules played through.
+"""Tests of the memory, latency and gradients of a pipeline.
+
+They are compared with the lecture's cases, published figures and schedules played through.
 """
 
 import pytest
@@ -30,8 +31,9 @@ def test_parts_and_whole(stages, micro_batch, context):
 
 
 def test_the_lectures_stages():
-    """1:11:44: with micro-batches of 2,000 even two stages leave the caches dominant, for V3 at
-    8,192 tokens in fp8.
+    """With micro-batches of 2,000 even two stages leave the caches dominant (1:11:44).
+
+    This is for V3 at 8,192 tokens in fp8.
     """
     known = RACK | dict(micro_batch=2000)
     assert 1 < on_stages.equal_stages(known) < 2
@@ -92,8 +94,9 @@ def test_three_ways_to_use_racks(stages):
 
 
 def test_gradients_of_published_runs():
-    """Austin et al. give 2,475 tokens per H100 for 8 ports' worth of 400 GB/s a node; stages divide
-    what is asked.
+    """Austin et al. give 2,475 tokens per H100 for 8 ports' worth of 400 GB/s a node.
+
+    Stages divide what is asked.
     """
     h100 = dict(gradient_bytes=2, peak_flops=990e12, scale_out_bandwidth=400e9)
     assert on_stages.critical_tokens_of_stages(h100, pipeline_stages=1) == pytest.approx(2475)
@@ -155,8 +158,9 @@ WINDOWED = values(model="gpt-oss-120b", hardware="H100 SXM", precision="fp8", co
 
 
 def test_windows_count_too():
-    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only; 2 × 8 × 64 numbers a
-    token and layer, in fp8.
+    """Half of gpt-oss-120b's 36 layers keep their 128 latest tokens only.
+
+    They take 2 × 8 × 64 numbers a token and layer, in fp8.
     """
     known = WINDOWED | dict(micro_batch=100, pipeline_stages=2)
     cache = 18 * 1024 * 20_000 + 18 * 1024 * 128

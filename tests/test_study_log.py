@@ -1,5 +1,7 @@
-"""The log of reviews: what is refused is what the page refuses, merging loses nothing, and a crash
-loses one answer at most.
+"""Tests of the log of reviews.
+
+What is refused is what the page refuses, merging loses nothing, and a crash loses one answer at
+most.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What a class hands in, in every form in which it comes, and in every form in which somebody means
-harm.
+"""Tests of what a class hands in, in every form in which it comes.
+
+Some of the forms mean harm.
 """
 
 from __future__ import annotations
@@ -328,8 +329,9 @@ def test_a_folder_deeper_than_any_is_left(tmp_path):
 
 
 def test_memory_does_not_grow_with_the_class(tmp_path):
-    """Ten thousand notebooks of 100 kB, a gigabyte unpacked, read in an address space that could
-    not hold them.
+    """Ten thousand notebooks are read in an address space that could not hold them.
+
+    They are of 100 kB each, a gigabyte unpacked.
     """
     path = tmp_path / "class.zip"
     data = json.dumps({"cells": [], "pad": os.urandom(500).hex() * 100}).encode()

@@ -1,5 +1,6 @@
-"""The teacher's pages: every name that a course uses is there, every command line that they show is
-one that the program takes.
+"""Tests of the teacher's pages.
+
+Every name that a course uses exists, and the program takes every command line that they show.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def test_counts_are_those_of_the_sources():
 
 
 def lines(text: str) -> list[str]:
-    """What stands behind each prompt, continued lines joined, remarks left out."""
+    """Return what stands behind each prompt, continued lines joined, remarks left out."""
     found = []
     for block in re.findall(
         r"^ *```(?:\{code-block\} )?console\n(.*?)^ *```", text, flags=re.S | re.M
@@ -131,7 +132,7 @@ SHOWN = [
 
 
 def parser(words: list[str]) -> argparse.ArgumentParser:
-    """The parser that these words lead to."""
+    """Return the parser that these words lead to."""
     found = cli._parser(words)
     for word in words:
         below = [

@@ -1,5 +1,6 @@
-"""Compute again, hold or fetch: against Gray and Putzolu, Mooncake, measured prefill, and trying
-all ways.
+"""Tests of the choice to compute again, hold or fetch.
+
+It is compared with Gray and Putzolu, Mooncake, measured prefill, and trying all ways.
 """
 
 import itertools
@@ -243,8 +244,9 @@ def test_only_tiers_with_a_price_take_part_and_disk_is_for_those_who_do_not_wait
     ],
 )
 def test_a_chip_has_its_own_host(chip, host, chips):
-    """Two GPUs of a superchip hang on one Grace (NVIDIA's data sheet: 36 Grace, 72 GPUs); a server
-    with PCIe holds eight.
+    """Two GPUs of a superchip share one Grace; a server with PCIe holds eight GPUs.
+
+    NVIDIA's data sheet has 36 Grace and 72 GPUs.
     """
     hosts = [way for way in tiers.offers(hardware=chip) if " host of " in way["tier"]]
     assert [way["tier"].startswith(host) for way in hosts] == [
@@ -371,8 +373,9 @@ def test_hand_overs_at_the_books_prices():
 
 
 def test_prices_exclude_no_tier():
-    """What the chapter on memory tiers says: at the listed price of a hit, even the slowest medium
-    of the facts would do.
+    """At the listed price of a hit, even the slowest medium of the facts would do.
+
+    The chapter on memory tiers says so.
     """
     needed = prices.implied_hit_bandwidth(
         {

@@ -77,8 +77,9 @@ def test_a_seat_is_held_for_a_token_an_interval_and_nobody_overtakes(seats, toke
 
 
 def test_answers_of_one_token_free_their_seats_at_once():
-    """Then a request leaves at least one train after the one `seats` places ahead of it: the older
-    recurrence.
+    """A request leaves at least one train after the one `seats` places ahead of it.
+
+    This is the older recurrence.
     """
     arrivals = train.poisson_arrivals(2100, 5000, 5)
     leaves = []
@@ -110,8 +111,9 @@ def test_lengths_have_the_mean_and_spread_that_are_asked_for(spread):
 
 @pytest.mark.parametrize("spread", [None, 0.8, 2.15])
 def test_with_a_seat_for_everyone_the_seats_taken_are_poisson_whatever_the_lengths(spread):
-    """The queue M/G/∞ is insensitive: mean and variance of the seats taken are both the seats
-    wanted.
+    """Mean and variance of the seats taken are both the seats wanted.
+
+    The queue M/G/∞ is insensitive.
     """
     tokens, wanted, seen = 20, 60, []
     for seed in range(4):
@@ -173,8 +175,9 @@ def test_mean_queue_of_a_one_seat_train_is_the_textbook_one():
 
 @pytest.mark.parametrize("load, tokens", [(0.6, 30), (0.9, 30), (0.9, 2), (0.5, 1)])
 def test_one_seat_has_the_mean_that_its_second_moment_asks_for(load, tokens):
-    """The queue Geo/Geo/1 with Poisson groups: in E[N²] = E[(N − D + A)²] the mean N after a
-    departure is the unknown.
+    """In E[N²] = E[(N − D + A)²] the mean N after a departure is the unknown.
+
+    The queue is Geo/Geo/1 with Poisson groups.
     """
     arrive, end = load / tokens, 1 / tokens
     present = (arrive - arrive**2 / 2) / (end - arrive)

@@ -96,8 +96,9 @@ def test_round_times_are_whole_in_their_unit_and_evenly_far_apart():
 
 @given(st.floats(min_value=1e-11, max_value=1e25), st.sampled_from(sorted(set(UNITS) - {"s"})))
 def test_the_number_can_be_read_back(value, unit):
-    """The text says the value to within its digits: a thousandth off by rounding, never a prefix
-    wrong.
+    """The text says the value to within its digits.
+
+    It is a thousandth off by rounding, and never a prefix wrong.
     """
     text = format_value(value, unit, 4)
     number = text.replace("$", "").replace(",", "").split(NBSP)

@@ -1,5 +1,6 @@
-"""Universal sentences of the chapters: each carries a condition, or an argument why it holds
-whatever the reader chooses.
+"""Tests of the universal sentences of the chapters.
+
+Each carries a condition, or an argument why it holds whatever the reader chooses.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ CONDITIONED = re.compile(
 
 
 def universals(text: str) -> list[str]:
-    """Lines of a chapter that say something of all cases, without those that stand under a
-    condition.
+    """Return the lines of a chapter that say something of all cases.
+
+    Those that stand under a condition are left out.
     """
     for pattern in (FENCE, CONDITIONED):
         text = pattern.sub(lambda match: "\n" * match[0].count("\n"), text)

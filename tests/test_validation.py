@@ -73,8 +73,9 @@ def test_rows_that_are_not_fitted_differ_as_their_reason_says():
 
 
 def test_chips_are_those_of_the_twin():
-    """Runs that are listed twice agree on their chips once the product of two names of the same
-    chips is undone.
+    """Runs that are listed twice agree on their chips.
+
+    This is so once the product of two names of the same chips is undone.
     """
     runs = {}
     for row in load("measured_silicon"):
@@ -223,8 +224,9 @@ def test_attention_apart_can_be_switched_off():
 
 
 def test_attention_apart_by_hand():
-    """DeepSeek-V3 on 8 H200: every chip reads all but the experts, and sends 7 of 8 copies to
-    another chip.
+    """The figures are for DeepSeek-V3 on 8 H200.
+
+    Every chip reads all but the experts, and sends 7 of 8 copies to another chip.
     """
     case = next(
         case
@@ -259,8 +261,9 @@ def test_kept_share_is_the_mean_over_all_outcomes(chance, guesses):
 
 
 def test_kept_tokens_are_the_published_ones():
-    """DeepSeek-V3's report, 5.4.3: second tokens kept in 85 to 90 % of cases, 1.8 times as many
-    tokens a second.
+    """Keeping second tokens in 85 to 90 % of cases gives 1.8 times as many tokens a second.
+
+    The source is DeepSeek-V3's report, 5.4.3.
     """
     low, high = (2 * validation.kept_share(acceptance=chance, drafts=1) for chance in (0.85, 0.9))
     assert 1.8 < low < high <= 1.9
@@ -299,8 +302,9 @@ def test_the_numbers_explain_servers_that_they_have_not_seen():
 
 
 def test_two_chips_agree_on_what_the_model_guesses():
-    """How often a guess is kept belongs to the model and its prompts: fits to B200 and to H200 know
-    nothing of it.
+    """How often a guess is kept belongs to the model and its prompts.
+
+    Fits to B200 and to H200 know nothing of it.
     """
     b200, h200 = (
         fit.terms["acceptance"] for fit in validation.fits() if fit.model == "DeepSeek-V3"
@@ -309,8 +313,9 @@ def test_two_chips_agree_on_what_the_model_guesses():
 
 
 def test_each_term_is_worth_what_is_said():
-    """Mean errors on unseen rows: of guesses on both chips, of attention apart on B200 and not on
-    H200.
+    """The mean errors on unseen rows are those that the text gives.
+
+    They are of guesses on both chips, and of attention apart on B200 and not on H200.
     """
     rows = {chip: fitted("DeepSeek-V3", chip) for chip in ("B200 SXM", "H200 SXM")}
     whole = {chip: mean_error(cases) for chip, cases in rows.items()}
@@ -464,8 +469,9 @@ def test_without_a_fit_it_says_which_there_are():
 
 
 def test_larger_groups_are_slower_than_a_fit_would_say():
-    """Why it declines: runs on 16 and 32 chips, which no fit has seen, take up to nearly twice as
-    long.
+    """Runs on 16 and 32 chips, which no fit has seen, take up to nearly twice as long.
+
+    This is why the model declines to answer for such groups.
     """
     found = validation.beyond()
     ratios = [ratio for _, ratio in found]

@@ -82,7 +82,7 @@ CLASS = {"ada": "", "cyd": "", "dee": "SLOW-C", "eve": ""}
 
 
 def check(done: grade.Graded, folder: Path, late: set[str]) -> None:
-    """The late ones are given up by name and in a sentence; all others are graded."""
+    """Check that the late ones are given up by name in a sentence, and all others graded."""
     assert set(done.faults) == late
     assert all(
         says
@@ -131,8 +131,9 @@ def test_within_this_process(tmp_path, slow):
 
 
 def test_on_a_cluster(tmp_path, slow):
-    """A scheduler and one worker of Dask, as its commands start them; the worker's own process is
-    never lost.
+    """The worker's own process is never lost.
+
+    A scheduler and one worker of Dask run here, as its commands start them.
     """
     pytest.importorskip("distributed")
     environment = {

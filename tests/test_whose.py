@@ -191,8 +191,9 @@ def test_moodles_number_is_no_id_number(tmp_path):
 
 
 def test_a_name_taken_on_the_platform_costs_its_taker(tmp_path):
-    """The new list has two of one name; with ids in it nobody but numbers decides, and without them
-    nobody is chosen.
+    """With ids in the list only numbers decide, and without them nobody is chosen.
+
+    The new list has two students of one name.
     """
     renamed = CANVAS.replace("Mallory, Eve", "Lovelace, Ada")
     files = HONEST | {"lovelaceada_14_69_roofline-99.ipynb": b"eve"}
@@ -368,8 +369,9 @@ LISTED = Roster.of(CANVAS)
 @settings(max_examples=400)
 @given(st.lists(PARTS, max_size=5), st.lists(PARTS, max_size=6))
 def test_whatever_a_student_is_called_and_calls_a_file_it_is_never_anothers(name, own):
-    """Eve's number stands where the platform writes it; her name there and her file's are hers to
-    choose.
+    """Eve's number stands where the platform writes it.
+
+    Her name there and her file's are hers to choose.
     """
     for files in (
         {f"{'_'.join(name)}_14_69_{'_'.join(own) or 'r'}.ipynb": b"eve"} | HONEST,
@@ -393,8 +395,9 @@ def test_whatever_a_student_is_called_and_calls_a_file_it_is_never_anothers(name
 
 
 def spellings(text: str):
-    """A text in every mixture of capitals, and each of them full-width, in blanks, with something
-    that shows nothing, composed and not.
+    """Return a text in every mixture of capitals, composed and not.
+
+    Each of them is also full-width, in blanks, and with something that shows nothing.
     """
     for capitals in itertools.product(*({c.lower(), c.upper()} for c in text)):
         one = "".join(capitals)

@@ -1,5 +1,6 @@
-"""Count the tests of several pytest runs, and say what could not run on this machine: the last
-lines of ``make test``.
+"""Count the tests of several pytest runs: the last lines of ``make test``.
+
+It also says what could not run on this machine.
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ pytestmark = pytest.mark.site
 
 @pytest.fixture(autouse=True)
 def asked_each_second(monkeypatch):
-    """What a widget sends to its kernel can swallow the news of an answer, which then lies unread
-    until time is up (https://github.com/jupyter/nbclient/issues/312), so the channel is looked into
-    each second.
+    """Look into the kernel's channel each second.
+
+    What a widget sends to its kernel can swallow the news of an answer, which then lies unread
+    until the time is up (https://github.com/jupyter/nbclient/issues/312).
     """
     once = AsyncZMQSocketChannel.get_msg
 

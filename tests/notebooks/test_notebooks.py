@@ -47,8 +47,9 @@ def test_roles_are_resolved():
 
 
 def test_text_is_plain_markdown():
-    """No directive, no definition list, no dollar sign that would begin a formula where a price
-    stands.
+    """The text has no directive, no definition list, and no dollar sign before a price.
+
+    Such a dollar sign would begin a formula.
     """
     for path in NOTEBOOKS.glob("*.ipynb"):
         text = "\n".join(

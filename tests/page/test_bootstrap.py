@@ -1,5 +1,7 @@
-"""What the two commands install on a bare machine, and the one sentence that they end with where
-they cannot.
+"""Tests of the two commands that install what a bare machine lacks.
+
+They cover what is installed, and the one sentence with which the commands end where they cannot
+install it.
 """
 
 from __future__ import annotations
@@ -70,8 +72,9 @@ def test_an_older_python_is_refused_before_anything_is_fetched(monkeypatch):
 
 @pytest.fixture
 def pip(tmp_path, monkeypatch):
-    """The pip of these tests in place of .venv's: it reads no settings of this machine, and
-    installs nothing.
+    """Replace .venv's pip by the pip of these tests.
+
+    It reads no settings of this machine, and installs nothing.
     """
     for name, value in {
         "PIP_CONFIG_FILE": "/dev/null",

@@ -1,5 +1,6 @@
-"""Every label of every still picture, read back from its SVG: it says what the explorer says, where
-it should.
+"""Tests of the labels of all still pictures, read back from their SVG.
+
+Each label says what the explorer says, at the place where it belongs.
 """
 
 from __future__ import annotations
@@ -117,8 +118,9 @@ def drawn(name: str) -> list[Label]:
 
 
 def said(text: str, unit: str) -> float:
-    """The value that a tick's text says, in SI units, read without the package: "10 ms" → 0.01, "1
-    k" → 1000.
+    """Return the value of a tick's text in SI units, read without the package.
+
+    "10 ms" gives 0.01, and "1 k" gives 1000.
     """
     form = UNITS[unit]
     sign = -1 if text.startswith(MINUS) else 1
@@ -185,7 +187,9 @@ def test_ticks_say_the_values_at_which_they_stand(name):
 
 
 def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
-    """What a plot says beside its ticks: all that must be there, and names of dots, which may go
+    """Return what a plot says beside its ticks.
+
+    The first counter holds what must be there, the second the names of dots, which may be left out
     where they crowd.
     """
     v = explorer.values()

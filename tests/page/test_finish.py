@@ -20,7 +20,7 @@ PAGE = (
 
 
 def plain(address: str) -> str:
-    """An address without the mark that changes with what the file holds."""
+    """Return an address without the mark that changes with the file's contents."""
     return re.sub(r"\.[0-9a-f]{8}(?=\.\w+$)", "", address)
 
 
@@ -115,8 +115,9 @@ def test_nothing_inline_is_left(finished):
 
 
 def test_every_page_asks_for_one_sheet_and_one_script(finished):
-    """And for the few lines that set its colours before it is painted; of what others bring no
-    script is left.
+    """It also asks for the few lines that set its colours before it is painted.
+
+    No script of the third-party packages is left.
     """
     pages = finished(
         a='<a class="used">a</a><script src="_static/only.js"></script>'

@@ -1,5 +1,6 @@
-"""Series of a plot for every eye: told apart without red, green or blue cones, and strong enough on
-their ground.
+"""Tests of the colours of a plot's series for every kind of vision.
+
+They can be told apart without red, green or blue cones, and contrast enough with their background.
 """
 
 import itertools
@@ -75,8 +76,9 @@ def contrast(one: str, other: str) -> float:
 
 
 def distance(one: str, other: str, eye: np.ndarray) -> float:
-    """Distance in OKLab as that eye sees them; two patches side by side are told apart from about
-    0.02.
+    """Return the distance of two colours in OKLab as that eye sees them.
+
+    Two patches side by side are told apart from about 0.02.
     """
     here, there = (
         OKLAB @ np.cbrt(CONES @ np.clip(eye @ linear(colour), 0, 1)) for colour in (one, other)

@@ -1,5 +1,6 @@
-"""What the page gets of a problem suffices to set it and to judge it: every number it needs, none
-of its own making.
+"""Tests of the data with which a page sets and judges a problem.
+
+The page gets every number that it needs and makes none of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SEEDS = range(12)
 
 
 def shown_in(problem) -> list[str]:
-    """What the problem's texts draw."""
+    """Return what the problem's texts draw."""
     texts = [
         problem.text.text,
         problem.solution.text,
@@ -44,8 +45,9 @@ def shown_in(problem) -> list[str]:
 
 
 def values_of(made: dict, drawn: dict) -> dict[str, float]:
-    """The values that a page has at hand for what is drawn, by the rule that the spec states of
-    ``by``.
+    """Return the values that a page has at hand for what is drawn.
+
+    They follow the rule that the spec states for ``by``.
     """
     found, options = dict(made["values"]), dict(made["draw"])
     for name, (rows, values) in made["by"].items():
@@ -177,8 +179,9 @@ def made_of(**head):
 
 
 def test_a_value_is_sent_for_those_rows_only_on_which_it_depends():
-    """A chip's bandwidth does not depend on the model, nor a model's size on the chip; bytes a
-    weight on the precision alone.
+    """A chip's bandwidth does not depend on the model, nor a model's size on the chip.
+
+    The bytes of a weight depend on the precision alone.
     """
     made = spec(
         made_of(

@@ -1,5 +1,6 @@
-"""What a published copy carries beside the book: addresses, moved pages, headers, editions; and
-what cannot be published.
+"""Tests of what a published copy carries beside the book, and of what cannot be published.
+
+A copy carries addresses, moved pages, headers and editions.
 """
 
 from __future__ import annotations
@@ -175,7 +176,10 @@ def test_all_servers_are_told_the_same(site):
 
 @pytest.fixture
 def archive(tmp_path, site):
-    """An earlier edition with a page that the newest lacks, and what it said for its whole host."""
+    """Make an earlier edition with a page that the newest lacks.
+
+    It also holds what that edition said for its whole host.
+    """
     old = tmp_path / "archive" / "2026-01-05"
     old.mkdir(parents=True)
     for name in ("index", "balance-batch", "gone"):

@@ -1,5 +1,6 @@
-"""Live numbers and facts within prose: what they show, what their boxes hold, and what an author
-may get wrong.
+"""Tests of live numbers and facts within prose.
+
+They cover what is shown, what the boxes hold, and what an author may get wrong.
 """
 
 import pytest

@@ -1,5 +1,6 @@
-"""The little server within this process: how it starts, what it refuses in one sentence, and what
-it says meanwhile.
+"""Tests of the local server within this process.
+
+They cover how it starts, what it refuses in one sentence, and what it says meanwhile.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ def test_a_taken_port(start, book):
 
 
 def test_a_port_is_tried_without_a_book(start, tmp_path):
-    """`make serve` asks before it builds, so that nobody waits minutes for a book that cannot be
-    shown.
+    """`make serve` tries the port before it builds.
+
+    So nobody waits minutes for a book that cannot be shown.
     """
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -11,7 +11,7 @@ from handful.page.build import ROOT
 
 @pytest.fixture
 def session():
-    """A session of its own, as the worker makes it."""
+    """Return a function that runs code in a session of its own, as the worker makes it."""
     spec = importlib.util.spec_from_file_location(
         "session", ROOT / "lib/handful/page/python/session.py"
     )

@@ -1,5 +1,6 @@
-"""The page's rules of study in Node: schedule, log, and a store that equals a replay of its log;
-the fixture stands.
+"""Tests of the page's rules of study in Node: schedule, log, and store.
+
+The store equals a replay of its log, and the fixture is up to date.
 """
 
 from __future__ import annotations

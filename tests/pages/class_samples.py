@@ -1,5 +1,6 @@
-"""A class that was graded, made here: results as the grader writes them, of forty students or more,
-and of hostile ones.
+"""Samples of a graded class: results as the grader writes them.
+
+There are classes of forty students or more, and of hostile ones.
 """
 
 import hashlib
@@ -55,8 +56,9 @@ def assignment(questions=KINDS):
 
 
 def result(student, answers, status=None, notices=(), submission=None, says=""):
-    """A result as the grader writes it; `answers` maps a question to its status, points, turn and
-    text.
+    """Return a result as the grader writes it.
+
+    `answers` maps a question to its status, points, turn and text.
     """
     found = []
     for name, kind, possible, asks in KINDS:
@@ -111,7 +113,10 @@ def result(student, answers, status=None, notices=(), submission=None, says=""):
 
 
 def class_of(many=40, seed=1):
-    """A class whose members differ in what they know; one question is decided by luck."""
+    """Return a class whose members differ in what they know.
+
+    One question is decided by luck.
+    """
     draw, made = random.Random(seed), []
     for i in range(many):
         student, knows, answers = f"student{i:03}", draw.gauss(0.3, 1), {}

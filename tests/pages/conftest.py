@@ -43,8 +43,9 @@ IDLE = """() => new Promise((done, _, idle = window.requestIdleCallback || ((the
 
 
 class Watch:
-    """A tab together with its faults: requests elsewhere, statuses from 400, errors, breaches of
-    the policy.
+    """A tab together with its faults.
+
+    Faults are requests to other hosts, statuses from 400, errors, and breaches of the policy.
     """
 
     def __init__(self, context, hosts=("127.0.0.1",)) -> None:
@@ -101,8 +102,9 @@ class Watch:
         return self.page
 
     def rest(self) -> None:
-        """Wait until nothing is under way: plots stand, what waits for an idle moment has run, no
-        file is awaited.
+        """Wait until nothing is under way.
+
+        Plots stand, what waits for an idle moment has run, and no file is awaited.
         """
         for _ in range(100):
             asked = self.asked
@@ -148,12 +150,12 @@ def watch(browser):
 
 @pytest.fixture(scope="session")
 def shared(browser):
-    """Tabs that tests share, made at the first wish for these options: ``shared(width=375,
-    color_scheme="dark")``.
+    """Tabs that tests share, made when first asked for with these options.
 
-    A tab of one's own costs seconds, so whoever only looks at pages takes one of these.  It comes
-    with its stores emptied, no faults, no page, and no worker; what else a test sets (scripts to
-    run at the start, media) would stay, so such a test takes `watch`.
+    For instance ``shared(width=375, color_scheme="dark")``. A new tab costs seconds, so a test that
+    only looks at pages takes one of these. It comes with its stores emptied, no faults, no page,
+    and no worker; what else a test sets (scripts to run at the start, media) would stay, so such a
+    test takes `watch`.
     """
     tabs: dict[tuple, Watch] = {}
 
@@ -199,14 +201,14 @@ def site():
 
 
 def lay_fonts(folder: Path) -> None:
-    """What the page's sheet asks for beside itself."""
+    """Lay out the files that the page's sheet asks for."""
     for font in SCRIPTS.glob("*.woff2"):
         shutil.copy(font, folder)
 
 
 @pytest.fixture
 def folder_server(tmp_path):
-    """A folder and its address, served with the policy."""
+    """Serve a folder with the policy; yield the folder and its address."""
     lay_fonts(tmp_path)
     for address in _serving(open_server(tmp_path, 0, quiet=True)):
         yield tmp_path, address
@@ -214,7 +216,7 @@ def folder_server(tmp_path):
 
 @pytest.fixture(scope="module")
 def module_server(tmp_path_factory):
-    """The same for all tests of a module, which write it once."""
+    """Serve a folder that all tests of a module share and write once, as `folder_server` does."""
     folder = tmp_path_factory.mktemp("module")
     lay_fonts(folder)
     for address in _serving(open_server(folder, 0, quiet=True)):
@@ -223,7 +225,7 @@ def module_server(tmp_path_factory):
 
 @pytest.fixture
 def lax_server(tmp_path):
-    """A folder and its address, served with no policy at all."""
+    """Serve a folder with no policy at all; yield the folder and its address."""
 
     class Silent(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *values):
@@ -237,11 +239,10 @@ def lax_server(tmp_path):
 
 
 def built_pages() -> list[str]:
-    """Every page of the built book; a placeholder where nothing is built, so that collection goes
-    on.
+    """Return every page of the built book; a placeholder where nothing is built.
 
-    What `make publish` adds to them (earlier editions, pages that have moved, 404.html) is not of
-    this book.
+    With the placeholder, collection goes on. What `make publish` adds to the pages (earlier
+    editions, pages that have moved, 404.html) is not of this book.
     """
     found = sorted(
         p

@@ -1,10 +1,11 @@
-"""The addresses outside of the book that its pages name, and when each was last reached:
-tests/data/external_links.txt.
+"""The list of the external addresses that the book's pages name: tests/data/external_links.txt.
 
-    python tests/pages/external_links.py update    add what the built book names and drop what it
-    names no more; no network
-    python tests/pages/external_links.py           try each address, with progress, and note today's
-    date beside those that answer
+It also says when each was last reached.
+
+    python tests/pages/external_links.py update
+        Add what the built book names and drop what it names no more; no network.
+    python tests/pages/external_links.py
+        Try each address, with progress, and note today's date beside those that answer.
 
 `make test` compares the list with the built book and asks nobody; `make links` is for whoever has a
 network.
@@ -33,7 +34,7 @@ AGENT = {"User-Agent": "Mozilla/5.0 (link check of A Handful of Equations)"}
 
 
 def plain(address: str) -> str:
-    """An address without its place on the page or its second in a video.
+    """Return an address without its place on the page or its second in a video.
 
     >>> plain("https://www.youtube.com/watch?v=abc&t=12s"), plain("https://example.org/a#b")
     ('https://www.youtube.com/watch?v=abc', 'https://example.org/a')

@@ -1,5 +1,6 @@
-"""A small book of cards for browser tests: ways to answer them, and looks into the store that its
-pages keep.
+"""A small book of cards for browser tests.
+
+The module has ways to answer the cards, and to look into the store that the pages keep.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ console.log(JSON.stringify({ cards: Object.fromEntries(cards), days: [...days.va
 
 
 def replayed(events: list[dict]) -> dict:
-    """What the log alone gives, computed outside of the page."""
+    """Return what the log alone gives, computed outside of the page."""
     module = Path(build.__file__).with_name("study") / "derive.js"
     done = subprocess.run(
         [*bootstrap.node_command(), "--input-type=module", "-e", REPLAY, module.as_uri()],
@@ -122,7 +123,7 @@ def replayed(events: list[dict]) -> dict:
 
 
 def assert_replays(shown) -> dict:
-    """The store's copies are what its log gives; returns the store."""
+    """Assert that the store's copies are what its log gives; return the store."""
     found = dump(shown)
     made = replayed(found["events"])
     assert {part: found[part] for part in made if part != "settings" or found[part]} == {
@@ -185,8 +186,9 @@ def give(page, path) -> str:
 
 
 def walk_chapter(page) -> None:
-    """Use a part of each kind on a chapter's page of the built book: a plot, a live number's box, a
-    card.
+    """Use a part of each kind on a chapter's page of the built book.
+
+    The parts are a plot, a live number's box, and a card.
     """
     plot = page.locator("figure.explorer .ex").first
     plot.scroll_into_view_if_needed()
@@ -204,7 +206,7 @@ def walk_chapter(page) -> None:
 
 
 def missed(card: str, times: int) -> list[dict]:
-    """A card that was forgotten so many times, an easy answer before each."""
+    """Return a card that was forgotten so many times, with an easy answer before each."""
     start, day = 1_750_000_000_000, 86_400_000
     grades = [4] + [1, 3] * times
     return [

@@ -1,7 +1,7 @@
-"""axe-core on the built pages, light and dark, with everything unfolded, and in the states that a
-reader brings about.
+"""Tests of the built pages with axe-core, in light and dark colours, with everything unfolded.
 
-`make test` looks at a page of each kind; `make accessible` and `make publish` look at every page.
+They also cover the states that a reader brings about. `make test` looks at a page of each kind;
+`make accessible` and `make publish` look at every page.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def ready(page):
 
 
 def faults(page, dark=True, within=None) -> list[str]:
-    """What breaks a rule, in all of the page or within some selectors: all rules in light, those
-    about colour in dark.
+    """Return what breaks a rule, in all of the page or within some selectors.
+
+    All rules are tried in light colours, those about colour in dark ones too.
     """
     assert not within or all(page.locator(one).count() for one in within)
     found = page.evaluate(RUN, ["light", {"type": "tag", "values": STANDARDS}, within])
@@ -131,8 +132,9 @@ def test_dialogs(site, tab):
 
 @pytest.mark.parametrize(("width", "height"), [(412, 823), (1350, 940)])
 def test_targets_do_not_overlap_as_the_page_comes(site, watch, width, height):
-    """Far below, nothing has been laid out but what asks for it; Lighthouse looks at a page so, at
-    these sizes.
+    """Below the screen, only what asks for it has been laid out at that time.
+
+    Lighthouse looks at a page in this way, at these sizes.
     """
     page = watch(bypass_csp=True, width=width, height=height).open(site + "latency-and-cost.html")
     page.wait_for_function("document.querySelectorAll('.problem-choices input').length > 8")

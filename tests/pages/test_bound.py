@@ -160,8 +160,9 @@ def test_a_broken_file_is_refused():
 
 
 def apart(call):
-    """In a thread of its own: this one may have a browser already, and Playwright allows one to a
-    thread.
+    """Run the work in a thread of its own.
+
+    This thread may have a browser already, and Playwright allows one to a thread.
     """
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(call).result()

@@ -1,5 +1,6 @@
-"""What a teacher and a student open after grading, in a real browser: nothing runs, is fetched, or
-breaks out of policy or screen.
+"""Tests of the pages that a teacher and a student open after grading, in a real browser.
+
+Nothing runs, nothing is fetched, and nothing breaks the policy or overflows the screen.
 """
 
 import pytest

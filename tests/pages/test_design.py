@@ -1,5 +1,6 @@
-"""The look that the book promises: a first page that moves, lines of a readable length, paper
-without buttons.
+"""Tests of the look that the book promises.
+
+They cover a first page that moves, lines of a readable length, and paper without buttons.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ PAGES = sorted(path.name for path in SITE.glob("*.html")) or ["index.html"]
 
 
 def test_the_first_page_moves_above_the_fold(site, watch):
-    """Within a small laptop's window, unscrolled: dragging moves plot and number, and so does
-    another chip.
+    """In the window of a small laptop, unscrolled, dragging moves the plot and the number.
+
+    Another chip moves them too.
     """
     tab = watch(width=1280, height=800)
     page = tab.open(site)
@@ -38,8 +40,9 @@ def test_the_first_page_moves_above_the_fold(site, watch):
 
 
 def test_a_chapter_is_set_as_promised(site, watch):
-    """Its own fonts and their weight, lines of 55 to 80 letters, formulas that do not push lines
-    apart, and on paper no tools.
+    """A chapter has its own fonts in their weights, and lines of 55 to 80 letters.
+
+    Formulas do not push lines apart, and paper shows no tools.
     """
     tab = watch(width=1280)
     page = tab.open(site + "latency-and-cost.html")
@@ -85,8 +88,9 @@ def test_a_chapter_is_set_as_promised(site, watch):
 
 
 def test_every_page_says_what_it_is():
-    """Description, icons and colours in every head; no two pages of the book say the same of
-    themselves.
+    """Every head has a description, icons and colours.
+
+    No two pages of the book describe themselves alike.
     """
     said = {}
     for name in PAGES:

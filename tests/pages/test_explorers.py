@@ -1,5 +1,6 @@
-"""Explorers in a real browser: moved by mouse, keyboard and address, on a page of their own;
-test_book_explorers.py has those of the book.
+"""Tests of explorers in a real browser, on a page of their own.
+
+They are moved by mouse, keyboard and address; test_book_explorers.py has those of the book.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ def explorers():
 
 @pytest.fixture(scope="module")
 def demo_page(module_server, explorers):
-    """The address of a page that holds them all, under the book's policy."""
+    """Return the address of a page that holds all explorers, under the book's policy."""
     build.bundle()
     folder, address = module_server
     for name in ("handful.js", "handful.css", "favicon.svg"):
@@ -539,8 +540,9 @@ def test_without_scripts_the_figure_stands(demo, explorers):
 
 
 def test_the_module_serves_anywidget(folder_server, watch, explorers):
-    """A stand-in for anywidget's model: traits in, moves out, and the ipywidgets' own controls left
-    away.
+    """A stand-in for anywidget's model passes traits in and movements out.
+
+    The ipywidgets' own controls are left out.
     """
     build.bundle()
     folder, address = folder_server

@@ -1,5 +1,6 @@
-"""The ledger of claims in a real browser: what its fields keep, what the address remembers, and the
-page without scripts.
+"""Tests of the ledger of claims in a real browser.
+
+They cover what its fields keep, what the address remembers, and the page without scripts.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Whatever the site holds of others is named in its list of licences, found here from the files
-themselves.
+"""Tests of the list of licences: it names all third-party files of the site.
+
+The files are found here from the site itself.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Every link within the book arrives, at its very place, and the pages follow each other in reading
-order.
+"""Tests of the links within the book and of the reading order of its pages.
+
+Every link arrives at its very place.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ def test_every_link_arrives(page_name):
 
 
 def test_every_file_that_a_page_names_is_there(page_name):
-    """Scripts, sheets, pictures, icons, the manifest, what is fetched later, and where a form
-    leads.
+    """Scripts, sheets, pictures, icons and the manifest are there, and so are forms' targets.
+
+    So is every file that is fetched later.
     """
     named = [
         node[key]
@@ -79,8 +81,9 @@ def test_every_file_that_a_sheet_names_is_there():
 
 
 def test_addresses_outside_are_those_of_the_list():
-    """No network here: `make links` tries them, and `make links ARGS=update` brings the list up to
-    date.
+    """The list names every external address; no network is used here.
+
+    `make links` tries the addresses, and `make links ARGS=update` brings the list up to date.
     """
     listed, used = set(external_links.listed()), external_links.used(SITE)
     assert len(used) > 50

@@ -1,5 +1,6 @@
-"""Python and the page compute the same: every formula, every number as text, every curve in words,
-in a real browser.
+"""Tests that Python and the page compute the same, in a real browser.
+
+They cover every formula, every number as text, and every curve in words.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ every_formula()  # imports every module, so that the registry is full
 
 @pytest.fixture(scope="module")
 def modules(module_server, shared):
-    """A page under the strict policy that can import the modules as they are, unbundled."""
+    """Open a page under the strict policy that can import the modules as they are, unbundled."""
     folder, address = module_server
     for name in ("tree.js", "units.js", "describe.js", "bands.js"):
         shutil.copy(PAGE / name, folder / name)

@@ -1,5 +1,6 @@
-"""The book with no network, in a real browser: kept whole, updated cleanly, never of two editions
-at once.
+"""Tests of the book with no network, in a real browser.
+
+It is kept whole, updated cleanly, and never of two editions at once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SOON = (
 
 
 def publish(folder, edition: str) -> None:
-    """A small book in which every file says its edition."""
+    """Write a small book in which every file says its edition."""
     own = folder / "_static" / "handful"
     own.mkdir(parents=True, exist_ok=True)
     for name in ("handful.js", "study.js", "handful.css"):
@@ -115,7 +116,7 @@ def keep_all(context, address):
 
 
 def edition(page) -> set[str]:
-    """The editions of a page and of what it has loaded or may yet load."""
+    """Return the editions of a page and of what it has loaded or may yet load."""
     return {
         page.locator("#edition").inner_text(),
         *page.evaluate("""async () => Promise.all(["handful.css", "handful.js?v=1", "study.js?late"].map(async (name) => {
@@ -162,8 +163,9 @@ def test_the_whole_book_on_request(context, host):
 
 
 def test_what_was_opened_is_kept_without_asking(context, host):
-    """On a published book: the page that was open first, and those that followed, as they were
-    opened.
+    """On a published book, the page that was open first is kept, and so are the next ones.
+
+    Each is kept as it was opened.
     """
     context.add_init_script(SOON)
     address = host.address("book.localhost") + "book/"
@@ -198,8 +200,9 @@ def test_nothing_is_fetched_unasked(context, host, given):
 
 
 def test_two_editions_never_mix(context, host):
-    """A tab goes on with its edition while a newer one is published, offered and taken into use by
-    another tab.
+    """A tab keeps its edition while another tab takes a newer one into use.
+
+    The newer edition is published and offered meanwhile.
     """
     address = host.address() + "book/"
     first = keep_all(context, address)

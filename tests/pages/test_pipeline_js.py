@@ -1,5 +1,6 @@
-"""The schedules of the charts against those of Python: every bar of every schedule, to the last
-bit.
+"""Tests of the charts' schedules against those of Python.
+
+Every bar of every schedule is the same, to the last bit.
 """
 
 from __future__ import annotations

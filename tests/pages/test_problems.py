@@ -1,5 +1,6 @@
-"""Problems in the built book, in a real browser: what a learner does with them, with keys alone, on
-a phone, without scripts.
+"""Tests of problems in the built book, in a real browser.
+
+They cover what a learner does with them, with keys alone, on a phone, and without scripts.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def page(name: str):
 
 
 def shown(one, seed: int) -> str:
-    """The right answer as the book would print it."""
+    """Return the right answer as the book would print it."""
     return format_value(one.right(seed), one.unit, 4)
 
 

@@ -1,5 +1,6 @@
-"""Python and the page agree on problems: what is drawn, what is read, and what is said of every
-answer.
+"""Tests that Python and the page agree on problems.
+
+They agree on what is drawn, what is read, and what is said of every answer.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ SPACES = ("", "", " ", "\u00a0", "\u202f", "\t", "\x1f", "\ufeff")
 
 @pytest.fixture(scope="module")
 def modules(module_server, shared):
-    """A page under the strict policy that can import the modules as they are, unbundled."""
+    """Open a page under the strict policy that can import the modules as they are, unbundled."""
     folder, address = module_server
     for name in (
         "tree.js",
@@ -407,7 +408,7 @@ CHECK = """async ([spec, jobs]) => { const { check, draw, shownTexts, rightValue
 
 
 def requests(problem) -> list[str]:
-    """What the problem's texts draw, as the pages number it: each once."""
+    """Return what the problem's texts draw, each once, as the pages number it."""
     texts = [
         problem.text.text,
         *(c.text for c in problem.choices),
@@ -435,7 +436,7 @@ def in_si(value: float, unit: str) -> str:
 
 
 def spelled(tree, problem) -> str:
-    """A tree as a learner may write it."""
+    """Write a tree as a learner may write it."""
     if isinstance(tree, str):
         return letter(tree) if tree in problem.letters else repr(problem_default(tree))
     if not isinstance(tree, list):
@@ -452,7 +453,7 @@ def problem_default(name: str) -> float:
 
 
 def answers(problem, seed: int, rng: random.Random) -> list:
-    """The right answer, each wrong turn, and what else people write."""
+    """Return the right answer, each wrong turn, and what else people write."""
     if problem.kind == "choice":
         return [*range(len(problem.choices)), -1, 99, "", "two"]
     if problem.kind == "number":
@@ -531,7 +532,10 @@ def answers(problem, seed: int, rng: random.Random) -> list:
 
 
 def shuffled(rng: random.Random, text: str) -> str:
-    """A few pieces of a schedule exchanged, and at times one lost, doubled or foreign."""
+    """Exchange a few pieces of a schedule.
+
+    At times a piece is lost, doubled or foreign.
+    """
     lines = [line.split() for line in text.split("\n")]
     for _ in range(rng.randrange(1, 4)):
         line = rng.choice(lines)

@@ -1,7 +1,7 @@
-"""The book without a mouse, by ear, magnified, with wider spacing, without motion, in the system's
-colours.
+"""Tests of the book for readers with other means than a mouse and a large screen.
 
-What single parts do by keyboard is tested with them (test_explorers.py, test_live.py,
+They read without a mouse, by ear, magnified, with wider spacing, without motion, or in the system's
+colours. What single parts do by keyboard is tested with them (test_explorers.py, test_live.py,
 test_problems.py, test_study.py); here a reader walks through a whole chapter.
 """
 
@@ -64,8 +64,9 @@ def test_the_first_stop_leads_past_the_menu_to_the_text(open_chapter):
 
 
 def test_every_stop_is_named_seen_and_ringed_in_either_direction(open_chapter):
-    """Through the furniture of the page and its first explorer, and back up, where what sticks at
-    the top could hide a stop.
+    """The walk leads through the furniture of the page and its first explorer, and back up.
+
+    On the way back, what sticks at the top could hide a stop.
     """
     page = open_chapter
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")

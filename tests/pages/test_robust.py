@@ -31,8 +31,9 @@ for (const name of ["supports"]) { const has = CSS[name].bind(CSS); CSS[name] = 
 
 
 def text_stands(page) -> bool:
-    """The text is there and what of it is on the screen is seen; the rest waits for the reader
-    under content-visibility.
+    """Check that the text is there and that what is on the screen can be seen.
+
+    The rest waits for the reader under content-visibility.
     """
     text = page.locator("article.bd-article")
     return (
@@ -54,8 +55,9 @@ def test_a_browser_of_2022(site, watch):
 
 
 def test_scripts_are_written_for_those_browsers():
-    """The bundler lowers syntax; what it cannot lower is what a browser has to bring, and later
-    things are not used bare.
+    """The scripts use nothing bare that is newer than what those browsers have.
+
+    The bundler lowers syntax; what it cannot lower, a browser has to have.
     """
     later = re.compile(
         r"(structuredClone\(|\.findLast\w*\(|\.to(Sorted|Reversed|Spliced)\(|Object\.groupBy|withResolvers|Array\.fromAsync|AbortSignal\.(any|timeout)|URL\.canParse)"
@@ -133,8 +135,9 @@ SHIFTS = """window.shift = 0; new PerformanceObserver((list) => { for (const ent
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
-    """Scripts that come long after everything else: text and still plots stand, and little jumps
-    when they arrive.
+    """Text and still plots stand before the scripts, and little jumps when those arrive.
+
+    The scripts come long after everything else.
     """
     tab = watch(width=width)
     held = []

@@ -1,5 +1,6 @@
-"""Scenes of the book: what the browser computes and draws is what Python computes and draws, shape
-for shape.
+"""Tests that the browser computes and draws the book's scenes as Python does.
+
+They are compared shape for shape.
 """
 
 from __future__ import annotations

@@ -175,8 +175,9 @@ def test_dialog_by_keyboard(site, watch):
 
 
 def test_results_lead_into_what_is_folded(site, watch):
-    """A problem on the page of all problems, a card among two hundred, a letter far down a long
-    table; on a phone.
+    """Results lead to a problem, to a card among two hundred, and far down a long table.
+
+    The problem is on the page of all problems; the last is one letter of the table; all on a phone.
     """
     tab = watch(width=390, height=800, color_scheme="dark")
     page = tab.open(site + "index.html")

@@ -1,5 +1,6 @@
-"""Every page in a real browser: nothing from elsewhere, nothing missing, no error, no breach of the
-policy.
+"""Tests of every page in a real browser.
+
+Nothing comes from elsewhere, nothing is missing, and there is no error and no breach of the policy.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ PARTS = {
 
 @pytest.fixture(scope="module")
 def visit(page_name, site, shared):
-    """The page in the light, loaded on a phone; with the faults of the whole visit."""
+    """Load the page in light colours on a phone, with the faults of the whole visit."""
     tab = shared(width=375, color_scheme="light")
     tab.open(site + page_name)
     return tab

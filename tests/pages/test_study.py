@@ -1,5 +1,6 @@
-"""Cards in a real browser: a sitting by keyboard, undo, chapters, two tabs, other days, Progress,
-other widths.
+"""Tests of cards in a real browser.
+
+They cover a sitting by keyboard, undo, chapters, two tabs, other days, Progress, and other widths.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The browser is killed at each step of a review: nothing is lost but an answer that was not yet
-given.
+"""Tests in which the browser is killed at each step of a review.
+
+Nothing is lost but an answer that was not yet given.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ pytestmark = pytest.mark.browser
 
 @contextmanager
 def own_browser(browser, profile):
-    """A browser of its own process group on a profile that outlives it; killed hard at the end."""
+    """Run a browser in its own process group on a profile that outlives it.
+
+    It is killed hard at the end.
+    """
     port_file = profile / "DevToolsActivePort"
     port_file.unlink(missing_ok=True)
     process = subprocess.Popen(

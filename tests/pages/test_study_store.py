@@ -1,5 +1,6 @@
-"""What the study pages keep: bad files change nothing, backups come back whole, denied storage is
-said and survived.
+"""Tests of what the study pages keep.
+
+Bad files change nothing, backups come back whole, and denied storage is said and survived.
 """
 
 from __future__ import annotations

@@ -76,7 +76,9 @@ def test_notebook_can_be_downloaded(site, watch):
 
 
 def test_contents_of_the_page_follow_and_lead(site, watch):
-    """On a phone text that was never on the screen has no height yet, and plots grow when they come
+    """The contents follow the reader, and lead to their sections.
+
+    On a phone, text that was never on the screen has no height yet, and plots grow when they come
     near.
     """
     tab = watch(width=390)

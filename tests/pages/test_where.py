@@ -1,5 +1,6 @@
-"""Sentences that hold for some scenarios only: the page shows what Python says is true, and nothing
-else.
+"""Tests of sentences that hold for some scenarios only.
+
+The page shows what Python says is true, and nothing else.
 """
 
 from __future__ import annotations

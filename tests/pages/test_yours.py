@@ -1,5 +1,6 @@
-"""A reader's own model and chip: counts equal to Python's, and a scenario that the whole book
-follows.
+"""Tests of a reader's own model and chip.
+
+Counts equal Python's, and the whole book follows the scenario.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ def some_shape(rng: random.Random) -> shapes.Shape:
 
 @pytest.fixture(scope="module")
 def modules(module_server, shared):
-    """A page under the strict policy that can import the modules as they are."""
+    """Open a page under the strict policy that can import the modules as they are."""
     folder, address = module_server
     for name in ("shapes.js", "own.js", "config.js", "favicon.svg"):
         shutil.copy(PAGE / name, folder / name)
@@ -340,7 +341,7 @@ def test_damaged_definitions_give_one_sentence_each(modules, text, said):
 
 
 def live(page, start: str) -> str:
-    """The first live number of the formula of that name."""
+    """Return the first live number of the formula of that name."""
     return page.locator(f"[data-live^={start}-]").first.text_content()
 
 
