@@ -166,16 +166,23 @@ def page_weights() -> None:
 # From moving the cursor of the page's first plot, or the slider below it, to the frame that shows
 # it.
 FRAME = """async (what) => {
-    const figure = [...document.querySelectorAll(".ex")].find((ex) => ex.querySelector(".ex-controls input[type=range]"));
-    const svg = figure.querySelector(".ex-svg"), input = figure.querySelector(".ex-controls input[type=range]");
+    const figure = [...document.querySelectorAll(".ex")].find((ex) =>
+      ex.querySelector(".ex-controls input[type=range]"));
+    const svg = figure.querySelector(".ex-svg"),
+      input = figure.querySelector(".ex-controls input[type=range]");
     svg.scrollIntoView({ block: "center" });
     await new Promise((done) => setTimeout(done, 500));
-    const box = svg.getBoundingClientRect(), send = (kind, i) => svg.dispatchEvent(new PointerEvent(kind, {
-      clientX: box.left + box.width * (0.4 + 0.003 * i), clientY: box.top + 90, button: 0, pointerId: 1, bubbles: true }));
+    const box = svg.getBoundingClientRect();
+    const send = (kind, i) => svg.dispatchEvent(new PointerEvent(kind, {
+      clientX: box.left + box.width * (0.4 + 0.003 * i), clientY: box.top + 90,
+      button: 0, pointerId: 1, bubbles: true }));
     svg.setPointerCapture = () => {};
-    const start = Number(input.value), step = (input.max - input.min) / 100 * (start > (input.max - input.min) / 2 ? -1 : 1);
+    const start = Number(input.value),
+      step = (input.max - input.min) / 100 * (start > (input.max - input.min) / 2 ? -1 : 1);
     const move = { cursor: (i) => send(i ? "pointermove" : "pointerdown", i),
-      slider: (i) => { input.value = start + step * (i % 25); input.dispatchEvent(new Event("input", { bubbles: true })); } }[what];
+      slider: (i) => {
+        input.value = start + step * (i % 25);
+        input.dispatchEvent(new Event("input", { bubbles: true })); } }[what];
     const times = [];
     for (let i = 0; i < 80; i += 1) {
       times.push(await new Promise((done) => {
@@ -194,11 +201,15 @@ FRAME = """async (what) => {
 # The moment at which a frame with the first slider in it was handed to the screen, and the same for
 # an explorer's.
 FIRST = """new MutationObserver((_, observer) => {
-    for (const [name, rule] of [["firstSlider", "input[type=range], [role=slider]"], ["firstExplorer", ".ex-cursor"]]) {
+    for (const [name, rule] of [
+      ["firstSlider", "input[type=range], [role=slider]"], ["firstExplorer", ".ex-cursor"],
+    ]) {
       if (window[name] !== undefined || !document.querySelector(rule)) continue;
       window[name] = 0;
-      requestAnimationFrame(() => { const channel = new MessageChannel();
-        channel.port1.onmessage = () => { window[name] = performance.now(); }; channel.port2.postMessage(0); });
+      requestAnimationFrame(() => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = () => { window[name] = performance.now(); };
+        channel.port2.postMessage(0); });
     }
     if (window.firstExplorer !== undefined) observer.disconnect();
 }).observe(document, { childList: true, subtree: true });"""
@@ -254,13 +265,17 @@ def sliders() -> None:
 # Twenty reviews of each of 5,000 cards, the book's own first, written as they are; the page works
 # out the rest.
 LEARNER = """async () => {
-    const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
+    const db = await new Promise((done) => {
+      const r = indexedDB.open("handful-study");
+      r.onsuccess = () => done(r.result); });
     const own = [...document.querySelectorAll("[data-card]")].map((node) => node.dataset.card);
     for (let review = 0; review < 20; review += 1) {
       const tx = db.transaction(["events", "meta"], "readwrite"), events = tx.objectStore("events");
       for (let card = 0; card < 5000; card += 1) {
-        events.put({ id: `bench-${card}-${review}`.padEnd(12, "_"), at: Date.now() - (20 - review) * 15 * 86_400_000 + card * 1000,
-          zone: 0, kind: "grade", card: own[card] || `other-${card}`, grade: 1 + (7 * card + 3 * review) % 4, took: 9000 });
+        events.put({ id: `bench-${card}-${review}`.padEnd(12, "_"),
+          at: Date.now() - (20 - review) * 15 * 86_400_000 + card * 1000,
+          zone: 0, kind: "grade", card: own[card] || `other-${card}`,
+          grade: 1 + (7 * card + 3 * review) % 4, took: 9000 });
       }
       tx.objectStore("meta").put({ name: "cache", rules: 0, revision: 1, count: 0 });
       await new Promise((done) => { tx.oncomplete = done; });
@@ -270,8 +285,10 @@ LEARNER = """async () => {
 UP = """new MutationObserver((_, observer) => {
     if (!document.querySelector(".study-stage > *")) return;
     observer.disconnect();
-    requestAnimationFrame(() => { const channel = new MessageChannel();
-      channel.port1.onmessage = () => { window.reviewUp = performance.now(); }; channel.port2.postMessage(0); });
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => { window.reviewUp = performance.now(); };
+      channel.port2.postMessage(0); });
 }).observe(document, { childList: true, subtree: true });"""
 GRADE = """async () => {
     const stage = document.querySelector(".study-stage");
@@ -279,7 +296,8 @@ GRADE = """async () => {
     while (!stage.querySelector(".study-grade")) await new Promise((done) => setTimeout(done, 5));
     const start = performance.now();
     stage.querySelector(".study-grade-3").click();
-    while (!stage.querySelector("details:not([open])")) await new Promise((done) => setTimeout(done, 1));
+    while (!stage.querySelector("details:not([open])"))
+      await new Promise((done) => setTimeout(done, 1));
     return performance.now() - start;
 }"""
 
@@ -336,8 +354,11 @@ def review() -> None:
 # Every prefix of what a reader types: from the keystroke to results in the page, and to the frame
 # that shows them.
 TYPE = """async (queries) => {
-    const input = document.querySelector("dialog.find input"), list = document.querySelector("#find-list"), results = [], frames = [];
-    const next = () => new Promise((done) => { const channel = new MessageChannel(); channel.port1.onmessage = done; channel.port2.postMessage(0); });
+    const input = document.querySelector("dialog.find input"),
+      list = document.querySelector("#find-list"), results = [], frames = [];
+    const next = () => new Promise((done) => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = done; channel.port2.postMessage(0); });
     for (const query of queries) for (let i = 1; i <= query.length; i += 1) {
       const start = performance.now();
       input.value = query.slice(0, i);
@@ -391,7 +412,8 @@ def search() -> None:
             loads.append(
                 page.evaluate(
                     """async (script) => {
-                const address = new URL(document.body.dataset.search, document.baseURI), search = await import(new URL(script, address));
+                const address = new URL(document.body.dataset.search, document.baseURI),
+                  search = await import(new URL(script, address));
                 const start = performance.now();
                 await search.warm(address);
                 return performance.now() - start;

@@ -606,7 +606,10 @@ def packed(files: list[tuple[str, bytes, dict]], comment: bytes) -> bytes:
 
 
 def damaged(data: bytes, edits: list[tuple[int, bytes]]) -> bytes:
-    """Bytes with some of them written over, counted from the end, where the list of a zip stands."""
+    """Return bytes with some of them written over.
+
+    They are counted from the end, where the directory of a zip is.
+    """
     data = bytearray(data)
     for place, part in edits:
         start = max(0, len(data) - 1 - place % (len(data) + 1))

@@ -32,7 +32,8 @@ SETTINGS = (
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
 )
 # The path of the plot's first curve: what a slider has to change.
-CURVES = """() => [...document.querySelectorAll('.jp-Notebook .ex .ex-svg path')].map((path) => path.getAttribute('d')).join('|')"""
+CURVES = """() => [...document.querySelectorAll('.jp-Notebook .ex .ex-svg path')]
+  .map((path) => path.getAttribute('d')).join('|')"""
 
 
 def environment(made: Path) -> Path:
@@ -73,9 +74,11 @@ def wait_for_address(log: Path, server: subprocess.Popen, token: str, seconds: f
 
 
 # Lab is up before its kernel is, and who runs cells then is asked which kernel to take.
-READY = """async () => (await (await fetch("/api/sessions")).json()).some(({ kernel }) => kernel?.execution_state === "idle" && kernel.connections > 0)"""
+READY = """async () => (await (await fetch("/api/sessions")).json()).some(({ kernel }) =>
+  kernel?.execution_state === "idle" && kernel.connections > 0)"""
 RAN = r"""() => document.querySelector(".jp-Dialog") ? "asked"
-  : [...document.querySelectorAll(".jp-InputArea-prompt")].some((prompt) => /\[\d+\]/.test(prompt.textContent)) && "ran" """
+  : [...document.querySelectorAll(".jp-InputArea-prompt")]
+    .some((prompt) => /\[\d+\]/.test(prompt.textContent)) && "ran" """
 
 
 def look(address: str, token: str, name: str) -> None:
@@ -107,9 +110,12 @@ def look(address: str, token: str, name: str) -> None:
         figure = page.locator(".jp-Notebook .ex .ex-svg path").first
         try:
             page.wait_for_function(
-                """() => { const list = document.querySelector('.jp-WindowedPanel-outer') || document.querySelector('.jp-Notebook');
+                """() => {
+                const list = document.querySelector('.jp-WindowedPanel-outer')
+                  || document.querySelector('.jp-Notebook');
                 if (document.querySelector('.jp-Notebook .ex .ex-svg path')) return true;
-                if (list.scrollTop + list.clientHeight > list.scrollHeight - 5) list.scrollTop = 0; else list.scrollBy(0, 300);
+                if (list.scrollTop + list.clientHeight > list.scrollHeight - 5) list.scrollTop = 0;
+                else list.scrollBy(0, 300);
                 return false; }""",
                 polling=1000,
             )

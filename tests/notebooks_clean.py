@@ -23,7 +23,8 @@ from handful.page.serve import open_server
 RUN = """
 import sys, nbformat, nbclient
 made = nbformat.read(sys.argv[1], as_version=4)
-nbclient.NotebookClient(made, timeout=300, kernel_name="python3", resources={"metadata": {"path": sys.argv[2]}}).execute()
+where = {"metadata": {"path": sys.argv[2]}}
+nbclient.NotebookClient(made, timeout=300, kernel_name="python3", resources=where).execute()
 """
 
 

@@ -147,8 +147,10 @@ def page() -> Path:
 SLIDER = """new MutationObserver((_, observer) => {
     if (!document.querySelector("input[type=range], [role=slider]")) return;
     observer.disconnect();
-    requestAnimationFrame(() => { const channel = new MessageChannel();
-      channel.port1.onmessage = () => { window.sliderAt = performance.now(); }; channel.port2.postMessage(0); });
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => { window.sliderAt = performance.now(); };
+      channel.port2.postMessage(0); });
 }).observe(document, { childList: true, subtree: true });"""
 # From a key on the slider to the frame that shows the plot moved; each page's slider answers to the
 # same keys.
@@ -160,10 +162,12 @@ KEYS = """async (rule) => {
       if (slider.matches("input")) {
         if (right) slider.stepUp(3); else slider.stepDown(3);
         slider.dispatchEvent(new Event("input", { bubbles: true }));
-      } else slider.dispatchEvent(new KeyboardEvent("keydown", { key: right ? "ArrowRight" : "ArrowLeft", bubbles: true, cancelable: true }));
+      } else slider.dispatchEvent(new KeyboardEvent("keydown", {
+        key: right ? "ArrowRight" : "ArrowLeft", bubbles: true, cancelable: true }));
     };
     const plot = () => [...document.querySelectorAll(".ex-svg")].map((e) => e.innerHTML).join()
-      || [...document.querySelectorAll(".widget-image, .jupyter-widgets img")].filter((e) => e.offsetParent).map((e) => e.src).join();
+      || [...document.querySelectorAll(".widget-image, .jupyter-widgets img")]
+        .filter((e) => e.offsetParent).map((e) => e.src).join();
     const before = plot(), times = [];
     let moved = false;
     for (let i = 0; i < 80; i += 1) {
@@ -171,8 +175,10 @@ KEYS = """async (rule) => {
         let start;
         requestAnimationFrame(() => { start = performance.now(); });
         press(Math.floor(i / 20) % 2 === 0);
-        requestAnimationFrame(() => { const channel = new MessageChannel();
-          channel.port1.onmessage = () => done(performance.now() - start); channel.port2.postMessage(0); });
+        requestAnimationFrame(() => {
+          const channel = new MessageChannel();
+          channel.port1.onmessage = () => done(performance.now() - start);
+          channel.port2.postMessage(0); });
       }));
       if (i === 15) moved = plot() !== before;
     }
@@ -191,7 +197,8 @@ def measured(browser, address: str, rule: str, loads: int = 3) -> dict[str, floa
     page.wait_for_selector(rule, state="attached")
     page.wait_for_load_state("networkidle")
     sizes = page.evaluate(
-        "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).map((e) => e.encodedBodySize)"
+        "performance.getEntriesByType('resource')"
+        ".concat(performance.getEntriesByType('navigation')).map((e) => e.encodedBodySize)"
     )
     page.close()
     waits = []

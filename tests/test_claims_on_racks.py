@@ -243,6 +243,9 @@ def test_weights_on_a_little_box():
 
 
 def test_weights_that_are_copied_are_not_shared():
-    """653.9 of 671.0 billion weights are routed experts: over 64 chips 10.2 GB, and the rest whole."""
+    """Of 671.0 billion weights, the 653.9 billion of routed experts are shared by 64 chips.
+
+    That is 10.2 GB a chip; the rest is whole on each.
+    """
     assert "27.3 GB" in CLAIMS["memory-per-gpu"].reason.replace("\xa0", " ")
     assert pytest.approx(27.3, abs=0.1) == 653.9 / 64 + (671.0 - 653.9)

@@ -461,7 +461,10 @@ def test_an_estimate_loads_nothing_that_draws_or_optimises():
 
 
 def test_a_reader_who_leaves_is_no_error():
-    """More than a pipe holds, and nobody to read it: as `handful facts measured_silicon | head -1`."""
+    """More than a pipe holds is written, and nobody reads it.
+
+    So it is in `handful facts measured_silicon | head -1`.
+    """
     command = subprocess.Popen(
         [sys.executable, "-P", "-m", "handful", "facts", "measured_silicon", "--json"],
         stdout=subprocess.PIPE,

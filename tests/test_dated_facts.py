@@ -26,11 +26,13 @@ for path in sorted(Path(sys.argv[1]).glob("*.md")):
     text, shown = path.read_text("utf-8"), {}
     for role, _, inside in re.findall(r"\\{(live|fact)\\}(`+)(.+?)\\2", text, flags=re.S):
         shown[f"{role} {inside}"] = getattr(roles, role)(" ".join(inside.split()))["text"]
-    for module, names in re.findall(r"^from handful\\.explorers\\.(\\w+) import (.+)$", text, flags=re.M):
+    imports = re.findall(r"^from handful\\.explorers\\.(\\w+) import (.+)$", text, flags=re.M)
+    for module, names in imports:
         for name in re.split(r",\\s*", names):
             thing = getattr(importlib.import_module(f"handful.explorers.{module}"), name.strip())
             if isinstance(thing, Explorer):
-                shown[f"plot {name}"] = hashlib.sha256(json.dumps(thing.spec(), sort_keys=True).encode()).hexdigest()
+                spec = json.dumps(thing.spec(), sort_keys=True).encode()
+                shown[f"plot {name}"] = hashlib.sha256(spec).hexdigest()
     pages[path.stem] = shown
 print(json.dumps(pages))
 """

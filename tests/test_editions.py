@@ -128,7 +128,10 @@ def test_a_notebook_of_this_edition_gets_no_notice():
 
 @pytest.mark.parametrize("student, told", [("Ada", True), ("ada", False)])
 def test_a_notebook_from_when_capitals_counted_is_told_of(student, told):
-    """Its setup drew the inputs of the id as written; plain lower-case ids draw the same as ever."""
+    """The setup of such a notebook drew the inputs of the id as written.
+
+    Plain lower-case ids draw the same as ever.
+    """
     made = json.loads(perfect(NOW, student))
     setup = next(cell for cell in made["cells"] if "Assignment(r'''" in "".join(cell["source"]))
     setup["source"] = "".join(setup["source"]).replace("def canonical(", "def formerly(")

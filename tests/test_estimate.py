@@ -155,7 +155,10 @@ def test_a_scenario_without_a_band_says_so_in_words():
 
 
 def test_a_step_below_the_floor_says_why():
-    """A small batch wakes few experts, so it reads less than all weights, which the floor counts."""
+    """A small batch activates few experts, so it reads less than all weights.
+
+    The floor counts all weights.
+    """
     for batch, short in ((1, True), (20000, False)):
         one = estimate("H100 SXM", "gpt-oss-120b", batch=batch)
         [line] = [line for line in one.results if line.key == "latency_floor_s"]

@@ -1,6 +1,7 @@
 """Tests of experts over chips.
 
-The formulas are compared with published layouts, measured kernels and servers, counting, and limits.
+The formulas are compared with published layouts, measured kernels and servers, counting, and
+limits.
 """
 
 import itertools

@@ -54,7 +54,10 @@ def test_rows_are_typed():
 
 
 def test_known_figures():
-    """Against figures stated independently of the tables: vendors' datasheets, as commonly quoted."""
+    """The tables agree with figures stated independently of them.
+
+    These are of vendors' datasheets, as commonly quoted.
+    """
     assert facts.get("accelerators", "H100 SXM")["hbm_bandwidth_bytes_per_s"] == pytest.approx(
         3.35e12
     )

@@ -1,4 +1,7 @@
-"""Some hundred arbitrary inputs for each reader of what students send; `make fuzz` tries many more."""
+"""Tests of each reader of what students send, on some hundred arbitrary inputs.
+
+`make fuzz` tries many more.
+"""
 
 from __future__ import annotations
 

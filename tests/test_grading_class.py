@@ -46,7 +46,10 @@ def in_a_namespace(*arguments):
     return sandbox.ask(*arguments)
 
 def ask(cells, requests, given, limits, library):
-    """In the sandbox's place: answers that follow from the cells, and whatever a cell's first word asks for."""
+    """Answer in the sandbox's place, and do whatever a cell's first word asks for.
+
+    The answers follow from the cells.
+    """
     text = "".join(cells)
     once = os.path.join(os.path.dirname(__file__), "died-once")
     if "DIE-ALWAYS" in text or "DIE-ONCE" in text and not os.path.exists(once):
@@ -459,7 +462,11 @@ print("ready", flush=True)
 for folder in sys.stdin:
     pid = os.fork()
     if not pid:
-        work = [Submission(n, "x.ipynb", json.dumps({{"cells": [{{"cell_type": "code", "source": f"'{{n}} '"}}]}}).encode()) for n in {names!r}]
+        work = []
+        for n in {names!r}:
+            cell = {{"cell_type": "code", "source": f"'{{n}} '"}}
+            data = json.dumps({{"cells": [cell]}}).encode()
+            work.append(Submission(n, "x.ipynb", data))
         grade.run(a, work, folder.strip(), jobs=0, ask=handful_stand_in.ask)
         os._exit(0)
     print(pid, flush=True)
@@ -568,8 +575,8 @@ LEASES = """
 import fcntl, glob, os, signal, time
 signal.signal(signal.SIGIO, signal.SIG_IGN)  # by which the kernel asks for a lease back
 library, held, given = os.path.dirname(os.__file__), [], 0
-for name in [name for kind in ("__pycache__/statistics*", "statistics.py", "encodings/__pycache__/*", "encodings/*.py")
-             for name in glob.glob(library + "/" + kind)][:90]:
+kinds = "__pycache__/statistics*", "statistics.py", "encodings/__pycache__/*", "encodings/*.py"
+for name in [name for kind in kinds for name in glob.glob(library + "/" + kind)][:90]:
     try:
         held.append(os.open(name, os.O_RDONLY))
         fcntl.fcntl(held[-1], fcntl.F_SETLEASE, fcntl.F_WRLCK)
@@ -664,7 +671,10 @@ def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tm
 
 @pytest.mark.sandbox
 def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, classroom):
-    """A scheduler and two workers on loopback; one of them is killed when a few results are there."""
+    """One of two workers is killed when a few results are there.
+
+    A scheduler and the workers run on loopback.
+    """
     path, peace = classroom
     start = dict(
         env=environment() | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"},

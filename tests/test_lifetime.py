@@ -82,7 +82,7 @@ def multiple(fit: str, size: float, ratio: float) -> float:
 @pytest.mark.parametrize("fit", FITS)
 @given(size=st.floats(1e9, 1e13), ratio=st.floats(0.01, 12), efficiency=st.floats(0.1, 1))
 def test_tokens_at_a_size_are_those_of_the_search(fit, size, ratio, efficiency):
-    """`best_run` searches the length for a number of tokens to decode, and finds the split again."""
+    """`best_run` searches the length for a number of tokens to decode and finds the same split."""
     tokens = lifetime.best_tokens_at_size(
         chinchilla.law(fit), active_parameters=size, decode_bill_ratio=ratio
     )
@@ -235,7 +235,10 @@ def test_the_exchange_rate_is_a_slope_at_the_same_loss(size, tokens):
 
 
 def test_a_published_example():
-    """Sardana et al.: as good as 13B and 2 trillion tokens served is 7B, and 17 per cent is saved."""
+    """A 7B model is as good as 13B with 2 trillion tokens served, and saves 17 per cent.
+
+    The source is Sardana et al.
+    """
     known = chinchilla.law("hoffmann") | {
         "compute_optimal_parameters": 13e9,
         "decode_bill_ratio": 0.515,

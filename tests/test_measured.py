@@ -137,7 +137,7 @@ def test_the_others_never_see_the_source():
     assert measured.within_others(kind)[source] == (sum(low <= ratio <= high for ratio in mine), 7)
 
 
-def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_and_not_in_that_of_one_chip():
+def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_not_in_that_of_one_chip():
     """They lie far above where a dense model on one chip lies.
 
     Four services published batch, chips and rate.

@@ -1,4 +1,7 @@
-"""Pipelines: closed forms against schedules that are played through, and against published figures."""
+"""Tests of pipelines.
+
+Closed forms are compared with schedules that are played through and with published figures.
+"""
 
 import math
 

@@ -67,7 +67,8 @@ def sections(text: str) -> list[tuple[int, str]]:
     text = re.sub(r"^(`{3,}|:{3,})\{(?:where|always)\}.*$", r"\1", text, flags=re.M)
     # Fences of code and of directives that hold no prose; admonitions keep theirs.
     text = re.sub(
-        r"^(`{3,}|~{3,})\{?(?:code-cell|code|console|python|bash|text|math|image|glossary|bibliography|toctree|json|toml)\b.*?^\1 *$",
+        r"^(`{3,}|~{3,})\{?(?:code-cell|code|console|python|bash|text|math|image|glossary"
+        r"|bibliography|toctree|json|toml)\b.*?^\1 *$",
         gone,
         text,
         flags=re.S | re.M,

@@ -1,4 +1,7 @@
-"""Erlang's formulas against published tables, sums in long arithmetic, and a queue that is played."""
+"""Tests of Erlang's formulas.
+
+They are compared with published tables, sums in long arithmetic, and a queue that is played.
+"""
 
 import math
 import statistics

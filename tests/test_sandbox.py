@@ -388,8 +388,8 @@ HONEST_WAYS = {
     "value = asyncio.run(seven())",
     "threads": "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as "
     "pool:\n    value = sum(pool.map(abs, [-3, -4]))",
-    "callbacks": "import ctypes\nkind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), "
-    "ctypes.POINTER(ctypes.c_int))\n"
+    "callbacks": "import ctypes\n"
+    "kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_int)] * 2)\n"
     "numbers = (ctypes.c_int * 3)(9, 8, 7)\n"
     "ctypes.CDLL(None).qsort(numbers, 3, 4, kind(lambda a, b: a[0] - b[0]))\nvalue = numbers[0]",
     "figures": "import matplotlib.figure\nimport io\nfrom matplotlib.backends.backend_agg import "
@@ -533,8 +533,10 @@ def test_nothing_is_left_open_or_lying_about():
 
 GRADER = """
 from handful.classroom.sandbox import ask
-ask(["import os, signal\\nfor number in range(1, 30):\\n    try: signal.signal(number, signal.SIG_IGN)\\n    except OSError: pass\\n"
-     "for _ in range(3): os.fork()\\nos.setsid() if os.getpid() > 3 else None\\nwhile True: pass"], [{"get": "x"}])
+ask(["import os, signal\\nfor number in range(1, 30):\\n"
+     "    try: signal.signal(number, signal.SIG_IGN)\\n    except OSError: pass\\n"
+     "for _ in range(3): os.fork()\\n"
+     "os.setsid() if os.getpid() > 3 else None\\nwhile True: pass"], [{"get": "x"}])
 """
 
 

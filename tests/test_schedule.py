@@ -38,9 +38,11 @@ console.log(JSON.stringify(JSON.parse(text).map(({ events, book, moments }) => {
   for (const event of left) {
     const { card, kind, id } = event;
     if (kind === "bury") states.set(card, bury(states.get(card), event));
-    if (kind === "grade") states.set(card, after[id] = next(states.get(card), event, settings.retention));
+    if (kind === "grade") states.set(card,
+      after[id] = next(states.get(card), event, settings.retention));
   }
-  return { settings, after, queues: moments.map(([now, zone]) => queue(now, zone, book, states, settings)) };
+  return { settings, after,
+    queues: moments.map(([now, zone]) => queue(now, zone, book, states, settings)) };
 })));
 """
 

@@ -71,10 +71,12 @@ _read = given["devices"] * given["memory_bandwidth"]
 times = {
     "weights": given["total_parameters"] * given["bytes_per_parameter"] / _read,
     "caches": given["batch"] * given["context"] * given["kv_bytes_per_token"] / _read,
-    "compute": 2 * given["active_parameters"] * given["batch"] / (given["devices"] * given["peak_flops"]),
+    "compute": 2 * given["active_parameters"] * given["batch"] / (given["devices"] * \
+given["peak_flops"]),
 }""",
         """def step_time(batch, context):
-    read = given["total_parameters"] * given["bytes_per_parameter"] + batch * context * given["kv_bytes_per_token"]
+    read = given["total_parameters"] * given["bytes_per_parameter"] + batch * context * \
+given["kv_bytes_per_token"]
     flops = 2 * given["active_parameters"] * batch
     return max(read / given["memory_bandwidth"], flops / given["peak_flops"]) / given["devices"]""",
         """def cost_per_million(seconds, batch):
@@ -83,7 +85,8 @@ times = {
         'balance_batch = "w * F * N / (2 * W * A)"',
         """def weight_bytes(batch):
     asleep = (1 - given["active_experts"] / given["experts"]) ** batch
-    return given["bytes_per_parameter"] * (given["total_parameters"] - given["routed_parameters"] * asleep)""",
+    return given["bytes_per_parameter"] * (given["total_parameters"] - \
+given["routed_parameters"] * asleep)""",
         """_weights = given["total_parameters"] * given["bytes_per_parameter"]
 _cache = given["context"] * given["kv_bytes_per_token"]
 _in_time = (given["devices"] * given["memory_bandwidth"] / given["speed"] - _weights) / _cache
@@ -143,7 +146,8 @@ times = dict(
     compute=seconds_to_compute(given["batch"]),
 )""",
         """def step_time(batch, context):
-    return max(seconds_to_read(model_size + cache_size(batch, context)), seconds_to_compute(batch))""",
+    return max(seconds_to_read(model_size + cache_size(batch, context)), \
+seconds_to_compute(batch))""",
         """def cost_per_million(seconds, batch):
     steps = 1e6 / batch
     return steps * seconds * given["devices"] * given["device_price"]""",
@@ -156,8 +160,10 @@ times = dict(
     return read * given["bytes_per_parameter"]""",
         """b = 1
 while True:
-    too_slow = seconds_to_read(model_size + cache_size(b + 1, given["context"])) > 1 / given["speed"]
-    too_big = model_size + cache_size(b + 1, given["context"]) > given["devices"] * given["memory_capacity"]
+    too_slow = seconds_to_read(model_size + cache_size(b + 1, given["context"])) > \
+1 / given["speed"]
+    too_big = model_size + cache_size(b + 1, given["context"]) > \
+given["devices"] * given["memory_capacity"]
     if too_slow or too_big:
         break
     b += 1
@@ -170,14 +176,18 @@ times = {"weights": g["bytes_per_parameter"] * g["total_parameters"] / B,
          "caches": g["kv_bytes_per_token"] * g["batch"] * g["context"] / B,
          "compute": g["active_parameters"] / g["peak_flops"] * 2 * g["batch"] / g["devices"]}""",
         """step_time = lambda batch, context: max(
-    (g["bytes_per_parameter"] * g["total_parameters"] + g["kv_bytes_per_token"] * batch * context) / B,
+    (g["bytes_per_parameter"] * g["total_parameters"] + \
+g["kv_bytes_per_token"] * batch * context) / B,
     g["active_parameters"] / g["peak_flops"] * 2 * batch / g["devices"])""",
         'cost_per_million = lambda seconds, batch: seconds / batch * g["device_price"] * '
         'g["devices"] * 10**6',
         'balance_batch = "N*w/W * F/(2*A)"',
-        """weight_bytes = lambda batch: g["bytes_per_parameter"] * (g["total_parameters"] - g["routed_parameters"] + g["routed_parameters"] * (1 - (1 - g["active_experts"] / g["experts"])**batch))""",
+        'weight_bytes = lambda batch: g["bytes_per_parameter"] * (g["total_parameters"] - '
+        'g["routed_parameters"] + g["routed_parameters"] * '
+        '(1 - (1 - g["active_experts"] / g["experts"])**batch))',
         """free = [g["devices"] * g["memory_capacity"], B / g["speed"]]
-largest_batch = int((min(free) - g["bytes_per_parameter"] * g["total_parameters"]) // (g["kv_bytes_per_token"] * g["context"]))""",
+largest_batch = int((min(free) - g["bytes_per_parameter"] * g["total_parameters"]) // \
+(g["kv_bytes_per_token"] * g["context"]))""",
     ],
 }
 
@@ -339,9 +349,9 @@ def a_class(many, seed=1):
                 cell,
             )
             for _ in draw.sample(range(9), 2):
+                function = draw.choice(["round", "abs", "str", "repr"])
                 cell += (
-                    "\n"
-                    f"print({draw.choice(['round', 'abs', 'str', 'repr'])}({draw.choice(NAMES[:6])}), "
+                    f"\nprint({function}({draw.choice(NAMES[:6])}), "
                     f"{draw.randrange(1000)}{draw.choice(['', ' ** 2', ' + 1', ' % 7'])})"
                 )
             cells.append(cell)

@@ -1,4 +1,7 @@
-"""Cards for links: drawn in the book's fonts, named in the head once the book's address is known."""
+"""Tests of the cards for links.
+
+They are drawn in the book's fonts, and named in the head once the book's address is known.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from handful.page import heads, social
 from handful.page.bootstrap import ROOT
 from PIL import Image
 
-PAGE = """<html><head><title>t</title>{}</head><body><article class="bd-article"><p class="eyebrow">Chapter 1</p><section>
-<h1>Latency and cost</h1><p>Two things take time in a decode step, reading and computing. Others do not.</p></section></article></body></html>"""
+PAGE = """<html><head><title>t</title>{}</head><body><article class="bd-article">\
+<p class="eyebrow">Chapter 1</p><section>
+<h1>Latency and cost</h1><p>Two things take time in a decode step, reading and computing. \
+Others do not.</p></section></article></body></html>"""
 
 
 def test_a_card_needs_an_address(tmp_path, monkeypatch):

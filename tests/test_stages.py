@@ -200,7 +200,10 @@ def test_the_played_table_is_the_formula(choice):
 
 
 def test_the_table_of_domains():
-    """Data sheets: 8 TB/s against 3.35, 72 chips against 8; 671 GB over 8 × 3.35 TB/s take 25 ms."""
+    """The data sheets have 8 TB/s against 3.35, and 72 chips against 8.
+
+    Reading 671 GB at 8 × 3.35 TB/s takes 25 ms.
+    """
     rows = {row[0]: row[1:] for row in on_stages.domains_table()[1]}
     assert rows["GB200 NVL72"][:3] == ["72", f"{8 / 3.35:.2f}", f"{9 * 8 / 3.35:.1f}"]
     assert rows["H100 SXM"][-1] == format_value(671.026e9 / (8 * 3.35e12), "s")

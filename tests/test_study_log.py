@@ -191,7 +191,8 @@ import { LogError, read } from "./lib/handful/page/study/log.js";
 let text = "";
 for await (const part of process.stdin) text += part;
 console.log(JSON.stringify(JSON.parse(text).map((file) => { 
-  try { return read(file); } catch (error) { return error instanceof LogError ? error.message : error.stack; }
+  try { return read(file); } catch (error) {
+    return error instanceof LogError ? error.message : error.stack; }
 })));
 """
     files = {**GOOD, **BAD}

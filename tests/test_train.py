@@ -26,7 +26,10 @@ def missed(arrivals, leaves):
 
 
 def played(load, seats, tokens, requests, seed, spread=None):
-    """Arrivals and departures of a run that starts with the seats taken that are wanted on average."""
+    """Return the arrivals and departures of a run.
+
+    It starts with as many seats taken as are wanted on average.
+    """
     lengths = train.answer_lengths(tokens, requests, seed + 1, spread)
     aboard = train.answer_lengths(tokens, int(load * seats), seed + 2)
     arrivals = train.poisson_arrivals(load * seats / T / statistics.fmean(lengths), requests, seed)

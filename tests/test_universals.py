@@ -26,7 +26,10 @@ PAGES = (
     "ciphers-and-networks",
     "your-model",
 )
-NOUN = r"(?:chip|machine|model|batch|batche|length|context|price|precision|budget|seller|maker|list|tier|load|depth)s?"
+NOUN = (
+    r"(?:chip|machine|model|batch|batche|length|context|price|precision|budget|seller|maker|list"
+    r"|tier|load|depth)s?"
+)
 UNIVERSAL = re.compile(
     rf"""\b(
     always | never | nowhere | everywhere | for\ ever | nobody | none | whatever

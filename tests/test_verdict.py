@@ -5,7 +5,10 @@ from pathlib import Path
 
 verdict = runpy.run_path(str(Path(__file__).with_name("verdict.py")))["verdict"]
 
-REPORT = """<testsuites><testsuite><testcase name="a"/><testcase name="b"><failure message="no"/></testcase>{more}</testsuite></testsuites>"""
+REPORT = (
+    '<testsuites><testsuite><testcase name="a"/><testcase name="b"><failure message="no"/>'
+    "</testcase>{more}</testsuite></testsuites>"
+)
 
 
 def test_what_could_not_run_is_counted_by_its_reason(tmp_path):

@@ -28,7 +28,9 @@ from handful.classroom.grades import Grade
 from handful.classroom.submissions import Submission
 
 ROOFLINE = assignments()["roofline"]
-SECONDS = 4.0  # of processor time; an honest notebook takes less, with the assignment read and its answers worked out
+# Of processor time; an honest notebook takes less, with the assignment read and its answers worked
+# out.
+SECONDS = 4.0
 
 # Whoever imports this reads notebooks slowly that ask for it: other processes do so when they
 # unpickle `ask`.

@@ -1,4 +1,7 @@
-"""Whose a submission is and whose inputs it has: a student chooses neither, and no name takes long."""
+"""Tests of whose a submission is and whose inputs it has.
+
+A student chooses neither, and no name takes long.
+"""
 
 from __future__ import annotations
 
@@ -373,10 +376,11 @@ def test_whatever_a_student_is_called_and_calls_a_file_it_is_never_anothers(name
 
     Her name there and her file's are hers to choose.
     """
+    student = "_".join(name).replace("_", " ") or "Eve"
     for files in (
         {f"{'_'.join(name)}_14_69_{'_'.join(own) or 'r'}.ipynb": b"eve"} | HONEST,
         {
-            f"{'_'.join(name).replace('_', ' ') or 'Eve'}_14_assignsubmission_file_{'_'.join(own)}.ipynb": b"eve",
+            f"{student}_14_assignsubmission_file_{'_'.join(own)}.ipynb": b"eve",
             "Ada Lovelace_12_assignsubmission_file_r.ipynb": b"ada",
             "Grace Hopper_13_assignsubmission_file_r.ipynb": b"grace",
         },

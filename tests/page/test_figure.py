@@ -331,7 +331,8 @@ def test_no_curve_runs_through_the_words_of_a_rule_or_dot(name):
 def test_axes_of_time_are_ticked_as_in_the_browser():
     spans = [(1e-2, 1e8), (1e-3, 1e4), (30, 28_800), (86_400, 86_400_000), (1e-5, 1), (200, 2000)]
     source = f"""import {{ unitTicks }} from "./lib/handful/page/plot.js";
-        const made = {json.dumps(spans)}.map((domain) => unitTicks({{ domain, log: true, unit: "s" }}, 6));
+        const made = {json.dumps(spans)}.map((domain) =>
+          unitTicks({{ domain, log: true, unit: "s" }}, 6));
         console.log(JSON.stringify(made));"""
     done = subprocess.run(
         [*bootstrap.node_command(), "--input-type=module", "--eval", source],

@@ -1,4 +1,4 @@
-"""What the search reads in a page, and its words, index and ranking in Node."""
+"""Tests of what the search reads in a page, and of its words, index and ranking in Node."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ import pytest
 from bs4 import BeautifulSoup
 from handful.page import bootstrap, search
 
-PAGE = """<article class="bd-article"><section id="one"><h1>One<a class="headerlink">#</a></h1><p>First <span class="math" data-tex="N_{\\mathrm{total}}">x</span>.</p>
-<section id="two"><h2>Two things</h2><p>Text (<a class="lecture-time">1:05</a>) here.</p><div class="cell_input">code</div>
+PAGE = """<article class="bd-article"><section id="one"><h1>One<a class="headerlink">#</a></h1>\
+<p>First <span class="math" data-tex="N_{\\mathrm{total}}">x</span>.</p>
+<section id="two"><h2>Two things</h2><p>Text (<a class="lecture-time">1:05</a>) here.</p>\
+<div class="cell_input">code</div>
 <div class="output text_latex"><div class="math" data-tex="\\displaystyle B^{*} = S M">x</div></div>
-<div data-card="c" class="card" id="card-c"><div class="card-front"><p>Why?</p></div><details class="card-back">Because.</details></div>
-<figure class="explorer" id="explorer-e"><p class="explorer-title">A plot</p><div role="img" aria-label="It rises."><svg><text>9</text></svg></div></figure>
-<p>It is <span class="live" data-live="balance_batch-2" id="number-7">2,400</span>.</p></section></section></article>"""
+<div data-card="c" class="card" id="card-c"><div class="card-front"><p>Why?</p></div>\
+<details class="card-back">Because.</details></div>
+<figure class="explorer" id="explorer-e"><p class="explorer-title">A plot</p>\
+<div role="img" aria-label="It rises."><svg><text>9</text></svg></div></figure>
+<p>It is <span class="live" data-live="balance_batch-2" id="number-7">2,400</span>.</p>\
+</section></section></article>"""
 
 
 @pytest.fixture

@@ -33,13 +33,17 @@ FLAGS = [
 ]
 
 BREACHES = """document.addEventListener("securitypolicyviolation", (event) =>
-  window.noteBreach(`${event.effectiveDirective} forbids ${event.blockedURI || "inline"} ${event.sample}`));"""
+  window.noteBreach([
+    event.effectiveDirective, "forbids", event.blockedURI || "inline", event.sample].join(" ")));"""
 # What the page put off until it has time has been done after two rounds, unless it asks for more
 # files.  A headless browser that draws nothing sometimes forgets that it is idle, hence the short
 # patience; plots are waited for below.
-IDLE = """() => new Promise((done, _, idle = window.requestIdleCallback || ((then) => setTimeout(then, 100))) => idle(() => idle(() =>
-  requestAnimationFrame(() => setTimeout(() => done([...document.querySelectorAll("figure.explorer")].every((figure) =>
-    figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))), { timeout: 300 }), { timeout: 300 }))"""
+IDLE = """() => new Promise((done, _,
+    idle = window.requestIdleCallback || ((then) => setTimeout(then, 100))) =>
+  idle(() => idle(() => requestAnimationFrame(() => setTimeout(() => done(
+    [...document.querySelectorAll("figure.explorer")].every((figure) =>
+      figure.dataset.mounted || !figure.querySelector("script.explorer-spec"))))),
+    { timeout: 300 }), { timeout: 300 }))"""
 
 
 class Watch:
@@ -133,7 +137,10 @@ def browser():
 
 @pytest.fixture
 def watch(browser):
-    """Make watched tabs: ``watch(width=375, color_scheme="dark")``; closed at the end of the test."""
+    """Make watched tabs, for instance ``watch(width=375, color_scheme="dark")``.
+
+    They are closed at the end of the test.
+    """
     contexts = []
 
     def make(width: int = 1280, height: int = 900, **options) -> Watch:

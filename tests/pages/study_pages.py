@@ -83,11 +83,17 @@ def show(tab, address: str, name: str):
 
 
 DUMP = """async () => {
-  const ask = (request) => new Promise((done, fail) => { request.onsuccess = () => done(request.result); request.onerror = () => fail(request.error); });
-  const db = await ask(indexedDB.open("handful-study")), tx = db.transaction(["events", "cards", "days", "problems", "meta"]);
-  const [events, cards, days, problems, meta] = await Promise.all(["events", "cards", "days", "problems", "meta"].map((name) => ask(tx.objectStore(name).getAll())));
+  const ask = (request) => new Promise((done, fail) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => fail(request.error); });
+  const db = await ask(indexedDB.open("handful-study")),
+    tx = db.transaction(["events", "cards", "days", "problems", "meta"]);
+  const [events, cards, days, problems, meta] = await Promise.all(
+    ["events", "cards", "days", "problems", "meta"].map((name) =>
+      ask(tx.objectStore(name).getAll())));
   db.close();
-  return { events, cards: Object.fromEntries(cards.flatMap(({ states }) => states)), days, problems, settings: meta.find(({ name }) => name === "cache")?.settings };
+  return { events, cards: Object.fromEntries(cards.flatMap(({ states }) => states)),
+    days, problems, settings: meta.find(({ name }) => name === "cache")?.settings };
 }"""
 
 
@@ -105,7 +111,10 @@ const steps = derive(JSON.parse(readFileSync(0, "utf8")));
 let step;
 while (!(step = steps.next()).done);
 const { cards, days, problems, settings } = step.value;
-console.log(JSON.stringify({ cards: Object.fromEntries(cards), days: [...days.values()].sort((a, b) => a.day - b.day), problems: [...problems.values()], settings }));"""
+console.log(JSON.stringify({
+  cards: Object.fromEntries(cards),
+  days: [...days.values()].sort((a, b) => a.day - b.day),
+  problems: [...problems.values()], settings }));"""
 
 
 def replayed(events: list[dict]) -> dict:

@@ -29,9 +29,11 @@ PAGES = (
 # aria-hidden; the formula that is read out stands beside it as MathML) and there are forty thousand
 # pieces of it in a chapter.  A menu lies over what it covers, and is looked at open by itself.
 UNFOLD = """() => {
-  document.querySelectorAll("details:not(.dropdown-download-buttons)").forEach((one) => { one.open = true; });
+  document.querySelectorAll("details:not(.dropdown-download-buttons)")
+    .forEach((one) => { one.open = true; });
   document.querySelectorAll(".katex-html").forEach((one) => one.replaceChildren());
-  for (const button of document.querySelectorAll(".problem-open[aria-expanded=false]")) button.click();
+  for (const button of document.querySelectorAll(".problem-open[aria-expanded=false]"))
+    button.click();
   return new Promise((done) => setTimeout(done, 300));
 }"""
 STILL = (
@@ -40,8 +42,11 @@ STILL = (
 )
 RUN = """([scheme, run, within]) => {
   document.documentElement.dataset.theme = document.documentElement.dataset.mode = scheme;
-  return axe.run(within ? { include: within } : document, { runOnly: run, resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap((rule) =>
-    rule.nodes.map((node) => `${scheme}, ${rule.id}: ${node.target.join(" ")}: ${node.failureSummary.replace(/\\s+/g, " ")}`)));
+  return axe.run(
+    within ? { include: within } : document, { runOnly: run, resultTypes: ["violations"] },
+  ).then(({ violations }) => violations.flatMap((rule) => rule.nodes.map((node) =>
+    `${scheme}, ${rule.id}: ${node.target.join(" ")}: `
+      + node.failureSummary.replace(/\\s+/g, " "))));
 }"""
 
 
@@ -74,7 +79,9 @@ def test_no_rule_is_broken(name, site, tab):
     page = ready(tab.open(site + name))
     page.evaluate(UNFOLD)
     assert faults(page) == []
-    twice = page.evaluate("""() => { const seen = new Map(); for (const { id } of document.querySelectorAll("[id]")) seen.set(id, (seen.get(id) || 0) + 1);
+    twice = page.evaluate("""() => {
+      const seen = new Map();
+      for (const { id } of document.querySelectorAll("[id]")) seen.set(id, (seen.get(id) || 0) + 1);
       return [...seen].filter(([, count]) => count > 1).map(([id]) => id); }""")
     assert twice == [], "names within a page are given once"
 

@@ -10,11 +10,13 @@ pytestmark = pytest.mark.browser
 
 # What a reader sees move: the drawing and the numbers.  Words follow later, and could be a move
 # before's.
-SEEN = """(figure) => figure.querySelector(".ex-svg").innerHTML + figure.querySelector(".ex-values")?.textContent"""
+SEEN = """(figure) => figure.querySelector(".ex-svg").innerHTML
+  + figure.querySelector(".ex-values")?.textContent"""
 # Whether that becomes something else within some time; a busy machine may take its time.
 CHANGES = f"""async (figure, [before, milliseconds]) => {{
   const seen = {SEEN}, end = performance.now() + milliseconds;
-  while (seen(figure) === before && performance.now() < end) await new Promise((done) => setTimeout(done, 20));
+  while (seen(figure) === before && performance.now() < end)
+    await new Promise((done) => setTimeout(done, 20));
   return seen(figure) !== before; }}"""
 
 
@@ -74,9 +76,11 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
 def test_the_cursor_covers_no_name_on_a_phone(site, shared):
     """Names stand on the curves there, and the first page's plot has little room for them."""
     page = shared(width=390).open(site + "index.html")
-    covered = page.locator("figure.explorer .ex-svg").first.evaluate("""(svg) => [...svg.querySelectorAll(".ex-label text")].filter((name) =>
+    covered = page.locator("figure.explorer .ex-svg").first.evaluate("""(svg) =>
+      [...svg.querySelectorAll(".ex-label text")].filter((name) =>
         [...svg.querySelectorAll(".ex-ring")].some((ring) => {
-          const n = name.getBoundingClientRect(), r = ring.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2;
+          const n = name.getBoundingClientRect(), r = ring.getBoundingClientRect(),
+            x = r.left + r.width / 2, y = r.top + r.height / 2;
           return r.width && n.width && x > n.left && x < n.right && y > n.top && y < n.bottom;
         })).map((name) => name.textContent)""")
     assert page.locator("figure.explorer .ex-ring").count() and covered == []

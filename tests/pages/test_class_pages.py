@@ -56,7 +56,8 @@ def test_pictures_follow_the_dark(browser, folder):
         page.goto((folder / "report.html").as_uri())
         assert page.locator("figure svg").count() == 4
         inks[scheme] = page.evaluate(
-            """[...new Set([...document.querySelectorAll("figure svg text")].map((text) => getComputedStyle(text).fill))].sort()"""
+            """[...new Set([...document.querySelectorAll("figure svg text")].map((text) =>
+              getComputedStyle(text).fill))].sort()"""
         )
         context.close()
     assert inks == {

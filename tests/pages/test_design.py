@@ -48,7 +48,9 @@ def test_a_chapter_is_set_as_promised(site, watch):
     page = tab.open(site + "latency-and-cost.html")
     fonts = page.evaluate("""async () => {
       await document.fonts.ready;
-      return performance.getEntriesByType("resource").filter((entry) => /source-\\w+-\\d/.test(entry.name)).map((entry) => [entry.name, entry.decodedBodySize, entry.initiatorType]);
+      return performance.getEntriesByType("resource")
+        .filter((entry) => /source-\\w+-\\d/.test(entry.name))
+        .map((entry) => [entry.name, entry.decodedBodySize, entry.initiatorType]);
     }""")
     assert 2 <= len(fonts) <= 3 and sum(size for _, size, _ in fonts) < 80_000
     # The two of every page come before the sheet asks, once each, so that no text changes its font
@@ -60,12 +62,15 @@ def test_a_chapter_is_set_as_promised(site, watch):
     page.evaluate(
         "document.styleSheets[0].insertRule('* { content-visibility: visible !important }')"
     )
-    letters = page.evaluate("""() => [...document.querySelectorAll("article section > p")].flatMap((p) => {
+    letters = page.evaluate("""() =>
+      [...document.querySelectorAll("article section > p")].flatMap((p) => {
       const count = p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight);
-      return p.textContent.length > 260 && !p.querySelector(".math, .katex") ? [p.textContent.length / count] : [];
+      return p.textContent.length > 260 && !p.querySelector(".math, .katex")
+        ? [p.textContent.length / count] : [];
     }).sort((a, b) => a - b)""")
     assert len(letters) > 3 and 55 <= letters[len(letters) // 2] <= 80
-    stretched = page.evaluate("""() => [...document.querySelectorAll("article section > p:has(.katex)")].filter((p) => {
+    stretched = page.evaluate("""() =>
+      [...document.querySelectorAll("article section > p:has(.katex)")].filter((p) => {
       const lines = p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight);
       return Math.abs(lines - Math.round(lines)) > 0.1;
     }).map((p) => p.textContent)""")
@@ -128,7 +133,8 @@ def test_the_scroll_bar_stays_where_it_is(site, shared, width):
     page = tab.open(site + "latency-and-cost.html")
     guessed = page.evaluate("document.documentElement.scrollHeight")
     real = page.evaluate("""() => {
-      const sheet = document.styleSheets[0], rule = sheet.insertRule("* { content-visibility: visible !important }");
+      const sheet = document.styleSheets[0],
+        rule = sheet.insertRule("* { content-visibility: visible !important }");
       const height = document.documentElement.scrollHeight;
       sheet.deleteRule(rule);
       return height; }""")

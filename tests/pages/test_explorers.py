@@ -507,13 +507,17 @@ def test_labels_neither_overlap_nor_leave(demo, width):
     page = demo(width=width)
     faults = page.evaluate("""() => [...document.querySelectorAll(".ex-svg")].flatMap((svg) => {
         const box = svg.getBoundingClientRect(), seen = [];
-        const texts = [...svg.querySelectorAll("text")].filter((t) => t.textContent && t.checkVisibility() && !t.closest(".ex-cursor"));
+        const texts = [...svg.querySelectorAll("text")].filter((t) =>
+          t.textContent && t.checkVisibility() && !t.closest(".ex-cursor"));
         const out = [];
         for (const t of texts) {
             const r = t.getBoundingClientRect();
             if (!r.width) continue;
             if (r.left < box.left - 3 || r.right > box.right + 3) out.push("cut: " + t.textContent);
-            for (const [u, q] of seen) if (r.left < q.right - 2 && q.left < r.right - 2 && r.top < q.bottom - 5 && q.top < r.bottom - 5) out.push(u + " / " + t.textContent);
+            for (const [u, q] of seen)
+              if (r.left < q.right - 2 && q.left < r.right - 2
+                  && r.top < q.bottom - 5 && q.top < r.bottom - 5)
+                out.push(u + " / " + t.textContent);
             seen.push([t.textContent, r]);
         }
         return out; })""")
@@ -555,15 +559,19 @@ def test_the_module_serves_anywidget(folder_server, watch, explorers):
         """async (spec) => {
         const { default: { render } } = await import("/explorer.js"), heard = {};
         const traits = { spec, driven: ["context"], context: 8192, batch: 256 };
-        const model = { get: (k) => traits[k], set: (k, v) => { traits[k] = v; }, save_changes() { traits.saved = true; }, on: (k, f) => { heard[k] = f; } };
+        const model = { get: (k) => traits[k], set: (k, v) => { traits[k] = v; },
+          save_changes() { traits.saved = true; }, on: (k, f) => { heard[k] = f; } };
         const el = document.querySelector("#el"), stop = render({ model, el });
         const rest = () => new Promise((done) => setTimeout(done, 900));
         traits.context = 123000; heard["change:context"]();
-        el.querySelector("[role=slider]").dispatchEvent(new KeyboardEvent("keydown", { key: "End" }));
+        el.querySelector("[role=slider]")
+          .dispatchEvent(new KeyboardEvent("keydown", { key: "End" }));
         await rest();
         const text = el.querySelector(".ex-words").textContent;
         stop();
-        return [text, { batch: traits.batch, saved: traits.saved }, el.querySelectorAll("input").length]; }""",
+        return [
+          text, { batch: traits.batch, saved: traits.saved }, el.querySelectorAll("input").length,
+        ]; }""",
         explorers["latency"].spec(),
     )
     assert flat(text) == flat(explorers["latency"].alt_text(context=123000, batch=65536))

@@ -1,4 +1,7 @@
-"""Live numbers and facts in a real browser: they follow the scenario, and say where they come from."""
+"""Tests of live numbers and facts in a real browser.
+
+They follow the scenario, and say where they come from.
+"""
 
 from __future__ import annotations
 

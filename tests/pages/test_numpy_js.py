@@ -117,9 +117,12 @@ def test_every_formula_gives_the_same_number(modules):
     assert {name for name, _, _ in wanted} == set(registry)
     found = modules.evaluate(
         """async (jobs) => {
-        const { compile, compileSweep } = await import("/tree.js"), safe = (v) => (Number.isFinite(v) ? v : String(v));
+        const { compile, compileSweep } = await import("/tree.js"),
+          safe = (v) => (Number.isFinite(v) ? v : String(v));
         return jobs.map(({ tree, values, swept, grid }) => [safe(compile(tree)(values)),
-            Array.from(compileSweep(tree, swept, grid.length)(values, Float64Array.from(grid)), safe)]); }""",
+            Array.from(
+              compileSweep(tree, swept, grid.length)(values, Float64Array.from(grid)), safe),
+        ]); }""",
         jobs,
     )
     wrong = [
@@ -187,8 +190,10 @@ def test_numbers_read_the_same(modules):
         for i in range(200)
     ]
     found = modules.evaluate(
-        """async (cases) => { const { formatValue, formatTick, axisHint } = await import("/units.js");
-        return cases.map(([value, unit, digits]) => [formatValue(value, unit, digits), formatTick(value, unit), axisHint(unit)]); }""",
+        """async (cases) => {
+        const { formatValue, formatTick, axisHint } = await import("/units.js");
+        return cases.map(([value, unit, digits]) =>
+          [formatValue(value, unit, digits), formatTick(value, unit), axisHint(unit)]); }""",
         cases,
     )
     wrong = [
@@ -213,7 +218,8 @@ def test_axes_are_titled_and_round_their_times_the_same(modules):
     ]
     found = modules.evaluate(
         """async ([titles, spans]) => { const { axisTitle, roundTimes } = await import("/units.js");
-        return [titles.map((one) => axisTitle(...one)), spans.map((one) => roundTimes(...one))]; }""",
+        return [
+          titles.map((one) => axisTitle(...one)), spans.map((one) => roundTimes(...one))]; }""",
         [titles, spans],
     )
     assert found == [[axis_title(*one) for one in titles], [round_times(*one) for one in spans]]
@@ -257,7 +263,8 @@ def test_curves_are_described_the_same(modules):
         )
     found = modules.evaluate(
         """async (cases) => { const { describe } = await import("/describe.js");
-        return cases.map(([xs, ys, ...rest]) => describe(xs, ys.map((y) => (y === null ? Infinity : y)), ...rest)); }""",
+        return cases.map(([xs, ys, ...rest]) =>
+          describe(xs, ys.map((y) => (y === null ? Infinity : y)), ...rest)); }""",
         cases,
     )
     wrong = [
@@ -281,7 +288,9 @@ def test_bands_are_those_of_python(modules):
     ]
     found = modules.evaluate(
         """async ([bands, cases]) => { const { bandAt } = await import("/bands.js");
-        return cases.map((values) => { const { band, of } = bandAt({ bands }, values); return [band ?? null, of]; }); }""",
+        return cases.map((values) => {
+          const { band, of } = bandAt({ bands }, values);
+          return [band ?? null, of]; }); }""",
         [spec_bands(curve), cases],
     )
     ours = [[band and list(band), of] for band, of in map(curve.band_at, cases)]

@@ -57,7 +57,10 @@ def publish(folder, edition: str) -> None:
 
 
 class Host:
-    """A server of a folder that can go away and come back (`down`), and notes what it is asked for."""
+    """A server of a folder that can go away and come back (`down`).
+
+    It notes what it is asked for.
+    """
 
     def __init__(self, folder) -> None:
         self.folder, self.asked, self.broken, self.down = folder, [], set(), False
@@ -119,8 +122,10 @@ def edition(page) -> set[str]:
     """Return the editions of a page and of what it has loaded or may yet load."""
     return {
         page.locator("#edition").inner_text(),
-        *page.evaluate("""async () => Promise.all(["handful.css", "handful.js?v=1", "study.js?late"].map(async (name) => {
-      const answer = await fetch(`_static/handful/${name}`); return answer.ok ? (await answer.text()).slice(-13, -4) : answer.status; }))"""),
+        *page.evaluate("""async () =>
+      Promise.all(["handful.css", "handful.js?v=1", "study.js?late"].map(async (name) => {
+        const answer = await fetch(`_static/handful/${name}`);
+        return answer.ok ? (await answer.text()).slice(-13, -4) : answer.status; }))"""),
     }
 
 
@@ -245,7 +250,7 @@ def test_two_editions_never_mix(context, host):
 
 
 def test_a_page_of_an_edition_not_yet_here_is_whole(context, host):
-    """B is published, only A is kept, and a page is opened that A has not kept: all of it is B's."""
+    """A page that A has not kept is wholly of B, which is published while only A is kept."""
     context.add_init_script(SOON)
     address = host.address("book.localhost") + "book/"
     page = context.new_page()

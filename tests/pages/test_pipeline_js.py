@@ -19,8 +19,10 @@ TIMES = [(1.0, 2.0, 1.0), (1.0, 1.7, 0.6), (0.3, 0.7, 0.1), (1.0, 2.9, 1.1)]
 
 PLAY = """async ([name, stages, many, forward, backward, weights]) => {
   const { SCHEDULES, allowed, play } = await import("./pipeline.js");
-  const size = allowed(name, stages, many), played = play(SCHEDULES[name](...size), forward, backward, weights);
-  return { size, bars: played.bars, makespan: played.makespan, held: played.held, idle: played.idle };
+  const size = allowed(name, stages, many),
+    played = play(SCHEDULES[name](...size), forward, backward, weights);
+  const { bars, makespan, held, idle } = played;
+  return { size, bars, makespan, held, idle };
 }"""
 CIRCLE = """async (sizes) => {
   const { circle, decode } = await import("./pipeline.js");

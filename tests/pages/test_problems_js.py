@@ -27,9 +27,9 @@ from handful.written import WrittenError, fits, read
 pytestmark = pytest.mark.browser
 PAGE = Path(handful.page.__file__).parent
 SEEDS = range(200)
-MANY = range(
-    8
-)  # seeds for which everything is tried that people write; for the rest, the answer and its wrong turns
+# Seeds for which everything that people write is tried; for the rest, the answer and its wrong
+# turns.
+MANY = range(8)
 CHAPTERS = by_chapter(problems().values())
 # What answers are made of, and what they are not.
 SIGNS = ("", "", "", "-", "−", "+", "- ", "$", "$ ", "−$", "--")
@@ -226,7 +226,10 @@ def test_values_are_read_the_same(modules):
     ]
     found = modules.evaluate(
         """async (texts) => { const { read, WrittenError } = await import("/study/written.js");
-        return texts.map((text) => { try { return read(text); } catch (error) { if (error instanceof WrittenError) return error.message; throw error; } }); }""",
+        return texts.map((text) => {
+          try { return read(text); } catch (error) {
+            if (error instanceof WrittenError) return error.message;
+            throw error; } }); }""",
         texts,
     )
     found = [
@@ -260,7 +263,9 @@ def test_units_fit_and_are_called_the_same(modules):
     pairs = [(a, b) for a in dimensions for b in dimensions]
     plain = [[{base: int(power) for base, power in one.powers} for one in pair] for pair in pairs]
     found = modules.evaluate(
-        """async (pairs) => { const { fits } = await import("/study/written.js"), { called } = await import("/study/check.js");
+        """async (pairs) => {
+        const { fits } = await import("/study/written.js");
+        const { called } = await import("/study/check.js");
         return pairs.map(([a, b]) => [fits(a, b), called(a)]); }""",
         plain,
     )
@@ -268,6 +273,8 @@ def test_units_fit_and_are_called_the_same(modules):
 
 
 # Formulas
+
+OPERATORS = (" + ", " - ", "*", " * ", "/", " ", "^", "**", "×", " · ", "÷", " − ")
 
 
 def formula(rng: random.Random, depth: int = 0) -> str:
@@ -282,8 +289,10 @@ def formula(rng: random.Random, depth: int = 0) -> str:
         return rng.choice(("-", "+", "−", "--", "-+")) + formula(rng, depth + 1)
     if kind == 4:
         name = rng.choice(expressions.FUNCTIONS)
-        return f"{name}({', '.join(formula(rng, depth + 1) for _ in range(rng.choice((2, 3)) if name in ('max', 'min') else 1))})"
-    return f"{formula(rng, depth + 1)}{rng.choice((' + ', ' - ', '*', ' * ', '/', ' ', '^', '**', '×', ' · ', '÷', ' − '))}{formula(rng, depth + 1)}"
+        many = rng.choice((2, 3)) if name in ("max", "min") else 1
+        return f"{name}({', '.join(formula(rng, depth + 1) for _ in range(many))})"
+    left, sign = formula(rng, depth + 1), rng.choice(OPERATORS)
+    return f"{left}{sign}{formula(rng, depth + 1)}"
 
 
 def spoiled(rng: random.Random, text: str) -> str:
@@ -380,10 +389,18 @@ def test_formulas_are_read_and_computed_the_same(modules):
         "1/(0-0)",
     ]
     found = modules.evaluate(
-        """async ([texts, known]) => { const { parse, writtenNames, ExpressionError } = await import("/study/expressions.js"), { compile, symbols } = await import("/tree.js");
-        return texts.map((text) => { try { const tree = parse(text), names = Object.fromEntries([...symbols(tree)].map((name) => [name, Object.hasOwn(known, name) ? known[name] : 2.5]));
-            const value = compile(tree)(names); return [tree, Number.isFinite(value) ? value : String(value), writtenNames(text)];
-          } catch (error) { if (error instanceof ExpressionError) return error.message; throw error; } }); }""",
+        """async ([texts, known]) => {
+        const { parse, writtenNames, ExpressionError } = await import("/study/expressions.js");
+        const { compile, symbols } = await import("/tree.js");
+        const valueOf = (name) => [name, Object.hasOwn(known, name) ? known[name] : 2.5];
+        return texts.map((text) => {
+          try {
+            const tree = parse(text), names = Object.fromEntries([...symbols(tree)].map(valueOf));
+            const value = compile(tree)(names);
+            return [tree, Number.isFinite(value) ? value : String(value), writtenNames(text)];
+          } catch (error) {
+            if (error instanceof ExpressionError) return error.message;
+            throw error; } }); }""",
         [texts, known],
     )
     wrong = [
@@ -400,11 +417,15 @@ def test_formulas_are_read_and_computed_the_same(modules):
 
 # Problems
 
-CHECK = """async ([spec, jobs]) => { const { check, draw, shownTexts, rightValue, rightChoice } = await import("/study/check.js");
+CHECK = """async ([spec, jobs]) => {
+  const { check, draw, shownTexts, rightValue, rightChoice } = await import("/study/check.js");
   const safe = (x) => (typeof x === "number" && !Number.isFinite(x) ? String(x) : x);
   return jobs.map(([seed, answers]) => ({ drawn: draw(spec, seed), shown: shownTexts(spec, seed),
-    right: spec.kind === "number" ? safe(rightValue(spec, seed)) : spec.kind === "choice" ? rightChoice(spec, seed) : null,
-    said: answers.map((answer) => { const { kind, says, turn } = check(spec, answer, seed); return [kind, says ?? null, turn ?? null]; }) })); }"""
+    right: spec.kind === "number" ? safe(rightValue(spec, seed))
+      : spec.kind === "choice" ? rightChoice(spec, seed) : null,
+    said: answers.map((answer) => {
+      const { kind, says, turn } = check(spec, answer, seed);
+      return [kind, says ?? null, turn ?? null]; }) })); }"""
 
 
 def requests(problem) -> list[str]:

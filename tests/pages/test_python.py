@@ -101,7 +101,8 @@ def test_what_cannot_be_loaded_is_said_and_leaves_the_page(watch, site, lost):
     tab = watch()
     page = tab.open(site + PAGE)
     page.context.route(lost, lambda route: route.abort())
-    shown = """(cell) => cell.outerHTML.replace(/ tabindex="-?\\d"/g, "")"""  # boxes that scroll are stops as long as they do
+    # Boxes that scroll are stops as long as they do.
+    shown = """(cell) => cell.outerHTML.replace(/ tabindex="-?\\d"/g, "")"""
     before = page.locator(".cell").first.evaluate(shown)
     page.get_by_role("button", name="Run these cells here").click()
     page.get_by_text("Python could not be loaded").wait_for(timeout=READY)

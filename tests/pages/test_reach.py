@@ -18,8 +18,10 @@ HEARD = """() => {
   new MutationObserver((changes) => {
     const regions = new Set();
     for (const { target } of changes) {
-      const region = (target.nodeType === 1 ? target : target.parentElement)?.closest("[aria-live], [role=status], [role=alert], output");
-      if (region && region.getAttribute("aria-live") !== "off" && region.textContent.trim()) regions.add(region);
+      const region = (target.nodeType === 1 ? target : target.parentElement)?.closest(
+        "[aria-live], [role=status], [role=alert], output");
+      if (region && region.getAttribute("aria-live") !== "off" && region.textContent.trim())
+        regions.add(region);
     }
     for (const region of regions) window.heard.push(region.textContent.trim());
   }).observe(document.body, { childList: true, characterData: true, subtree: true });
@@ -27,16 +29,24 @@ HEARD = """() => {
 
 # Where the focus is: its name for the ear, and whether a reader can see that it is there and where.
 FOCUS = """() => {
-  const node = document.activeElement, box = node.getBoundingClientRect(), style = getComputedStyle(node);
-  const x = Math.min(Math.max(box.left + box.width / 2, 1), innerWidth - 1), points = [box.top + 2, box.top + box.height / 2, box.bottom - 2];
-  const seen = points.some((y) => y > 0 && y < innerHeight && [x, box.left + 3, box.right - 3].some((at) => {
+  const node = document.activeElement, box = node.getBoundingClientRect(),
+    style = getComputedStyle(node);
+  const x = Math.min(Math.max(box.left + box.width / 2, 1), innerWidth - 1),
+    points = [box.top + 2, box.top + box.height / 2, box.bottom - 2];
+  const across = [x, box.left + 3, box.right - 3];
+  const seen = points.some((y) => y > 0 && y < innerHeight && across.some((at) => {
     const top = document.elementFromPoint(at, y);
     return top && (node.contains(top) || top.contains(node));
   }));
   const drawn = node.querySelector(".ex-grip rect"); // a plot's cursor shows its ring on its handle
-  const ring = drawn ? getComputedStyle(drawn).stroke !== "none" : style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1 || style.boxShadow !== "none";
-  const name = node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.getAttribute("title") || node.textContent || node.alt || "";
-  return { tag: node.tagName.toLowerCase(), kind: node.className.baseVal ?? node.className, name: name.trim().replace(/\\s+/g, " ").slice(0, 60), seen, ring, width: box.width, height: box.height };
+  const ring = drawn ? getComputedStyle(drawn).stroke !== "none"
+    : style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1
+      || style.boxShadow !== "none";
+  const name = node.getAttribute("aria-label") || node.labels?.[0]?.textContent
+    || node.getAttribute("title") || node.textContent || node.alt || "";
+  return { tag: node.tagName.toLowerCase(), kind: node.className.baseVal ?? node.className,
+    name: name.trim().replace(/\\s+/g, " ").slice(0, 60), seen, ring,
+    width: box.width, height: box.height };
 }"""
 
 
@@ -97,8 +107,10 @@ def test_controls_say_values_with_units(open_chapter):
     said = page.locator(
         "figure.explorer [role=slider], figure.explorer input[type=range], .bar input[type=range]"
     ).evaluate_all(
-        """(all) => all.map((one) => [one.getAttribute("aria-label") || one.labels[0].textContent, one.getAttribute("aria-valuetext"),
-          one.parentElement.querySelector("output")?.textContent ?? one.getAttribute("aria-valuetext")])"""
+        """(all) => all.map((one) => {
+          const value = one.getAttribute("aria-valuetext");
+          return [one.getAttribute("aria-label") || one.labels[0].textContent, value,
+            one.parentElement.querySelector("output")?.textContent ?? value]; })"""
     )
     assert len(said) >= 4
     for name, value, seen in said:
@@ -153,14 +165,19 @@ def test_twenty_steps_of_a_slider_are_announced_once(open_chapter):
 def test_targets_are_large_enough(open_chapter):
     """24 px each way, or as much room around; links within sentences are excepted (WCAG 2.5.8)."""
     small = open_chapter.evaluate("""() => {
-      const all = [...document.querySelectorAll("button, input, select, summary, [role=slider], .bar a, .ex a")].filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("p"));
-      const boxes = all.map((one) => (one.matches("input[type=checkbox], input[type=radio]") && one.labels[0] || one).getBoundingClientRect());
+      const all = [...document.querySelectorAll(
+        "button, input, select, summary, [role=slider], .bar a, .ex a",
+      )].filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("p"));
+      const boxes = all.map((one) => {
+        const label = one.matches("input[type=checkbox], input[type=radio]") && one.labels[0];
+        return (label || one).getBoundingClientRect(); });
       return all.filter((one, i) => {
         const { width, height, left, top } = boxes[i];
         if (width >= 24 && height >= 24) return false;
         const [x, y] = [left + width / 2, top + height / 2];
         return boxes.some((other, j) => j !== i && !all[j].contains(one) && !one.contains(all[j])
-          && Math.hypot(Math.max(other.left - x, 0, x - other.right), Math.max(other.top - y, 0, y - other.bottom)) < 12);
+          && Math.hypot(Math.max(other.left - x, 0, x - other.right),
+            Math.max(other.top - y, 0, y - other.bottom)) < 12);
       }).map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 30)}`);
     }""")
     assert small == []
@@ -168,10 +185,13 @@ def test_targets_are_large_enough(open_chapter):
 
 def test_nothing_moves_where_motion_is_unwanted(open_chapter):
     moving = open_chapter.evaluate("""() => {
-      const long = (text) => text.split(",").some((part) => parseFloat(part) * (part.includes("ms") ? 1 : 1000) > 1);
+      const long = (text) => text.split(",").some((part) =>
+        parseFloat(part) * (part.includes("ms") ? 1 : 1000) > 1);
       return [...document.querySelectorAll("body, body *")].filter((one) => {
         const style = getComputedStyle(one);
-        return (style.transitionProperty !== "none" && long(style.transitionDuration)) || (style.animationName !== "none" && long(style.animationDuration)) || style.scrollBehavior === "smooth";
+        return (style.transitionProperty !== "none" && long(style.transitionDuration))
+          || (style.animationName !== "none" && long(style.animationDuration))
+          || style.scrollBehavior === "smooth";
       }).map((one) => `${one.tagName} ${one.className.baseVal ?? one.className}`).slice(0, 5);
     }""")
     assert moving == []
@@ -185,17 +205,23 @@ def test_wider_spacing_clips_nothing(site, watch):
     tab.page.set_default_timeout(30000)
     page = tab.open(site + CHAPTER)
     page.add_style_tag(
-        content=""":not(.katex, .katex *) { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+        content=""":not(.katex, .katex *) { line-height: 1.5 !important;
+        letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
       * { content-visibility: visible !important } p { margin-bottom: 2em !important }"""
     )
     page.wait_for_selector("figure.explorer .ex-cursor", state="attached")
     page.wait_for_timeout(700)
     assert page.evaluate("document.documentElement.scrollWidth") <= 640
-    clipped = page.evaluate("""() => [...document.querySelectorAll("main :not(.katex, .katex *, svg, svg *)")].filter((one) => {
-      const style = getComputedStyle(one), hides = (axis) => ["hidden", "clip"].includes(style[axis]);
-      // A formula's box scrolls; letters' boxes are taller than their ink, with wider spacing and without.
-      if (one.matches(".math") || !one.checkVisibility() || one.clientWidth < 3 || !one.textContent.trim() || style.clipPath !== "none") return false;
-      return (hides("overflowX") && one.scrollWidth > one.clientWidth + 2) || (hides("overflowY") && one.scrollHeight > one.clientHeight + 2);
+    clipped = page.evaluate("""() =>
+      [...document.querySelectorAll("main :not(.katex, .katex *, svg, svg *)")].filter((one) => {
+      const style = getComputedStyle(one);
+      const hides = (axis) => ["hidden", "clip"].includes(style[axis]);
+      // A formula's box scrolls; letters' boxes are taller than their ink, with wider spacing and
+      // without.
+      if (one.matches(".math") || !one.checkVisibility() || one.clientWidth < 3
+          || !one.textContent.trim() || style.clipPath !== "none") return false;
+      return (hides("overflowX") && one.scrollWidth > one.clientWidth + 2)
+        || (hides("overflowY") && one.scrollHeight > one.clientHeight + 2);
     }).map((one) => `${one.tagName} ${one.className} ${one.textContent.trim().slice(0, 40)}`)""")
     assert clipped == []
 
@@ -211,12 +237,15 @@ def test_the_systems_colours_leave_curves_rings_and_states(site, watch):
       document.body.append(probe);
       const colour = (name) => { probe.style.color = name; return getComputedStyle(probe).color; };
       const [text, ground] = [colour("CanvasText"), colour("Canvas")];
-      const curves = [...document.querySelectorAll("figure.explorer:has(.ex-cursor) .ex-curve:not(.ex-swatch *)")].map((one) => getComputedStyle(one));
+      const curves = [...document.querySelectorAll(
+        "figure.explorer:has(.ex-cursor) .ex-curve:not(.ex-swatch *)",
+      )].map((one) => getComputedStyle(one));
       const pressed = document.querySelector(".ex-preset-button");
       const plain = getComputedStyle(pressed).backgroundColor;
       pressed.setAttribute("aria-pressed", "true");
       const chosen = getComputedStyle(pressed).backgroundColor;
-      return { text, ground, strokes: [...new Set(curves.map((c) => c.stroke))], dashes: new Set(curves.map((c) => c.strokeDasharray + c.strokeWidth)).size, plain, chosen };
+      return { text, ground, strokes: [...new Set(curves.map((c) => c.stroke))],
+        dashes: new Set(curves.map((c) => c.strokeDasharray + c.strokeWidth)).size, plain, chosen };
     }""")
     assert found["text"] != found["ground"]
     assert found["strokes"] == [found["text"]], "curves are drawn in the colour of text"

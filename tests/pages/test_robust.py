@@ -18,16 +18,26 @@ from study_pages import DUMP, answer, counts, dump, front, show, walk_chapter, w
 pytestmark = pytest.mark.browser
 CHAPTER = "latency-and-cost.html"
 # What browsers of the book's first year (2022) and those with strict settings do not have.
-OLD = """for (const [owner, name] of [[window, "structuredClone"], [window, "BroadcastChannel"], [window, "requestIdleCallback"], [Navigator.prototype, "storage"],
-  [Navigator.prototype, "serviceWorker"], [Navigator.prototype, "connection"], [Navigator.prototype, "clipboard"], [Element.prototype, "checkVisibility"],
-  [HTMLElement.prototype, "showPopover"], [Array.prototype, "findLast"], [Array.prototype, "toSorted"], [Array.prototype, "toReversed"], [Array.prototype, "with"],
-  [Object, "groupBy"], [Map, "groupBy"], [Promise, "withResolvers"], [Promise, "try"], [Array, "fromAsync"], [Set.prototype, "union"], [Set.prototype, "difference"],
-  [Set.prototype, "intersection"], [AbortSignal, "timeout"], [AbortSignal, "any"], [URL, "canParse"], [URL, "parse"], [document, "startViewTransition"],
-  [CSSStyleSheet.prototype, "replaceSync"], [String.prototype, "isWellFormed"], [Iterator.prototype, "map"], [Iterator.prototype, "toArray"]]) delete owner[name];
+OLD = """for (const [owner, name] of [
+  [window, "structuredClone"], [window, "BroadcastChannel"], [window, "requestIdleCallback"],
+  [Navigator.prototype, "storage"], [Navigator.prototype, "serviceWorker"],
+  [Navigator.prototype, "connection"], [Navigator.prototype, "clipboard"],
+  [Element.prototype, "checkVisibility"], [HTMLElement.prototype, "showPopover"],
+  [Array.prototype, "findLast"], [Array.prototype, "toSorted"], [Array.prototype, "toReversed"],
+  [Array.prototype, "with"], [Object, "groupBy"], [Map, "groupBy"], [Promise, "withResolvers"],
+  [Promise, "try"], [Array, "fromAsync"], [Set.prototype, "union"], [Set.prototype, "difference"],
+  [Set.prototype, "intersection"], [AbortSignal, "timeout"], [AbortSignal, "any"],
+  [URL, "canParse"], [URL, "parse"], [document, "startViewTransition"],
+  [CSSStyleSheet.prototype, "replaceSync"], [String.prototype, "isWellFormed"],
+  [Iterator.prototype, "map"], [Iterator.prototype, "toArray"]]) delete owner[name];
 for (const name of ["DurationFormat", "Segmenter"]) delete Intl[name];
 const usual = Intl.NumberFormat;
-Intl.NumberFormat = function (where, options) { if (options?.style === "unit") throw new RangeError("style"); return new usual(where, options); };
-for (const name of ["supports"]) { const has = CSS[name].bind(CSS); CSS[name] = (...words) => !String(words).includes(":has") && has(...words); }"""
+Intl.NumberFormat = function (where, options) {
+  if (options?.style === "unit") throw new RangeError("style");
+  return new usual(where, options); };
+for (const name of ["supports"]) {
+  const has = CSS[name].bind(CSS);
+  CSS[name] = (...words) => !String(words).includes(":has") && has(...words); }"""
 
 
 def text_stands(page) -> bool:
@@ -129,7 +139,9 @@ def test_without_typeset_formulas_a_box_says_so_and_asks_again(site, watch):
 
 
 SCRIPTS = re.compile(r"/(handful/\w+|theme)[\w.-]*\.js")
-SHIFTS = """window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })
+SHIFTS = """window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })
   .observe({ type: "layout-shift", buffered: true });"""
 
 
@@ -176,8 +188,11 @@ def test_nothing_moves_when_the_first_plot_comes_alive(site, watch):
 # --- the learner's store --------------------------------------------------------------------------
 
 NONSENSE = """async () => {
-  const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
-  const tx = db.transaction(["events", "cards", "days", "problems", "meta"], "readwrite"), put = (store, row) => tx.objectStore(store).put(row);
+  const db = await new Promise((done) => {
+    const r = indexedDB.open("handful-study");
+    r.onsuccess = () => done(r.result); });
+  const tx = db.transaction(["events", "cards", "days", "problems", "meta"], "readwrite"),
+    put = (store, row) => tx.objectStore(store).put(row);
   put("events", { id: "nonsense-1", card: "floor", kind: "grade", grade: "x", at: "soon" });
   put("events", { id: "nonsense-2" });
   for (let bucket = 0; bucket < 64; bucket += 1) put("cards", { bucket, states: "nonsense" });
@@ -187,7 +202,8 @@ NONSENSE = """async () => {
   put("meta", { name: "backup", at: "yesterday" });
   await new Promise((done) => { tx.oncomplete = done; });
   db.close();
-  for (const key of ["handful-scenario", "handful-yours", "handful-offline", "mode", "theme"]) localStorage.setItem(key, "{nonsense");
+  for (const key of ["handful-scenario", "handful-yours", "handful-offline", "mode", "theme"])
+    localStorage.setItem(key, "{nonsense");
 }"""
 
 
@@ -231,8 +247,15 @@ def test_a_newer_edition_takes_the_database_and_the_older_says_so(book, watch):
     answer(page, 3)
     newer = page.context.new_page()
     newer.goto(book + "one.html")
-    newer.evaluate("""async () => { const db = await new Promise((done) => { const r = indexedDB.open("handful-study", 2); r.onsuccess = () => done(r.result); });
-      const tx = db.transaction("events"); window.kept = (await new Promise((done) => { const r = tx.objectStore("events").getAll(); r.onsuccess = () => done(r.result); })).length; db.close(); }""")
+    newer.evaluate("""async () => {
+      const db = await new Promise((done) => {
+        const r = indexedDB.open("handful-study", 2);
+        r.onsuccess = () => done(r.result); });
+      const tx = db.transaction("events");
+      window.kept = (await new Promise((done) => {
+        const r = tx.objectStore("events").getAll();
+        r.onsuccess = () => done(r.result); })).length;
+      db.close(); }""")
     assert newer.evaluate("window.kept") == 1
     page.get_by_text("A newer edition of this book has taken over your log").wait_for()
     assert counts(page) == [0, 9, 0]  # it goes on with what it has read

@@ -20,10 +20,13 @@ from handful.page.explorer import Explorer
 
 pytestmark = pytest.mark.browser
 
-READ = """(svg) => [...svg.querySelectorAll("rect, line, path, circle, text")].filter((n) => n.getAttribute("display") !== "none").map((n) => ({
-  t: n.tagName, c: (n.getAttribute("class") || "").replaceAll("sc-", ""), s: n.textContent, a: n.getAttribute("text-anchor"),
+READ = """(svg) => [...svg.querySelectorAll("rect, line, path, circle, text")]
+  .filter((n) => n.getAttribute("display") !== "none").map((n) => ({
+  t: n.tagName, c: (n.getAttribute("class") || "").replaceAll("sc-", ""),
+  s: n.textContent, a: n.getAttribute("text-anchor"),
   n: n.tagName === "path" ? n.getAttribute("d").match(/-?[\\d.]+(e-?\\d+)?/g).map(Number)
-    : ["x", "y", "width", "height", "x1", "y1", "x2", "y2", "cx", "cy", "r"].filter((k) => n.hasAttribute(k)).map((k) => Number(n.getAttribute(k))) }))"""
+    : ["x", "y", "width", "height", "x1", "y1", "x2", "y2", "cx", "cy", "r"]
+      .filter((k) => n.hasAttribute(k)).map((k) => Number(n.getAttribute(k))) }))"""
 
 
 def declared() -> dict[str, Explorer]:

@@ -1,4 +1,7 @@
-"""The search of the built book: what it holds, where its results lead, and its dialog in a browser."""
+"""Tests of the search of the built book.
+
+They cover what it holds, where its results lead, and its dialog in a browser.
+"""
 
 from __future__ import annotations
 
@@ -230,8 +233,12 @@ def test_each_letter_draws_little_and_what_has_not_changed_stays(site, watch):
     # One letter less has the same best answer; after two letters, what a screen shows is there at
     # once.
     same, at_once = page.evaluate("""async () => {
-      const field = document.querySelector("dialog.find input"), first = document.querySelector(".find-hit");
-      const type = async (text) => { field.value = text; field.dispatchEvent(new Event("input")); await new Promise((done) => setTimeout(done)); };
+      const field = document.querySelector("dialog.find input"),
+        first = document.querySelector(".find-hit");
+      const type = async (text) => {
+        field.value = text;
+        field.dispatchEvent(new Event("input"));
+        await new Promise((done) => setTimeout(done)); };
       await type("weight");
       const same = first === document.querySelector(".find-hit") && first.isConnected;
       await type("we");

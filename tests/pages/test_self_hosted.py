@@ -38,7 +38,8 @@ def test_page_is_clean(visit):
     page.set_viewport_size({"width": 1280, "height": 900})
     # Scroll through, so that whatever waits to be seen is seen.
     page.evaluate("""async () => { for (let y = 0; y < document.body.scrollHeight; y += 900) {
-        window.scrollTo(0, y); await new Promise((done) => requestAnimationFrame(() => setTimeout(done))); } }""")
+        window.scrollTo(0, y);
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done))); } }""")
     visit.rest()
     assert visit.faults == []
     assert page.locator(".bar").count() == page.locator("main").count()
@@ -109,14 +110,16 @@ def test_page_is_no_wider_than_the_smallest_phone(visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320, page.evaluate(WIDE)
     # What is far away is not laid out until it comes near; here all of it is wanted at once.
     wide = page.evaluate("""() => {
-      const sheet = document.styleSheets[0], rule = sheet.insertRule("* { content-visibility: visible !important }");
+      const sheet = document.styleSheets[0],
+        rule = sheet.insertRule("* { content-visibility: visible !important }");
       const found = [...document.querySelectorAll("article *")].filter((node) => {
         const box = node.getBoundingClientRect();
         if (box.width === 0 || box.right <= 321) return false;
         for (let up = node.parentElement; up && up !== document.body; up = up.parentElement)
           if (getComputedStyle(up).overflowX !== "visible") return false;
         return true;
-      }).map((node) => `${node.tagName} ${node.className} ${node.textContent.trim().slice(0, 40)}`).slice(0, 5);
+      }).slice(0, 5).map((node) =>
+        `${node.tagName} ${node.className} ${node.textContent.trim().slice(0, 40)}`);
       sheet.deleteRule(rule);
       return found; }""")
     page.emulate_media(color_scheme="light")  # the tab is shared
@@ -146,11 +149,11 @@ def test_page_is_within_its_weight(visit):
 def test_readable_without_scripts(page_name, site, shared):
     page = shared(java_script_enabled=False).page
     page.goto(site + page_name)
-    words, empty = (
-        page.evaluate("""() => [document.querySelector("#main-content").innerText.trim().split(/\\s+/).length,
-        [...document.querySelectorAll("article .katex-html")].filter((node) => node.checkVisibility({ contentVisibilityAuto: true })
+    words, empty = page.evaluate("""() => [
+        document.querySelector("#main-content").innerText.trim().split(/\\s+/).length,
+        [...document.querySelectorAll("article .katex-html")].filter((node) =>
+          node.checkVisibility({ contentVisibilityAuto: true })
             && node.getBoundingClientRect().width === 0).map((node) => node.textContent)]""")
-    )
     assert words > 3
     assert empty == []
 

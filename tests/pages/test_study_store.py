@@ -141,10 +141,15 @@ def test_a_cache_of_other_rules_is_made_anew_from_the_log(book, tab):
     for grade in (3, 1, 2):
         answer(page, grade)
     before = assert_replays(page)
-    page.evaluate("""async () => { const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
+    page.evaluate("""async () => {
+      const db = await new Promise((done) => {
+        const r = indexedDB.open("handful-study");
+        r.onsuccess = () => done(r.result); });
       const tx = db.transaction(["cards", "days", "meta"], "readwrite");
       tx.objectStore("cards").clear(); tx.objectStore("days").put({ day: 1, answers: 99 });
-      tx.objectStore("meta").put({ name: "cache", rules: 0, settings: { retention: 0.7, new_per_day: 1, chapters: [] }, revision: 1, count: 0 });
+      tx.objectStore("meta").put({
+        name: "cache", rules: 0, settings: { retention: 0.7, new_per_day: 1, chapters: [] },
+        revision: 1, count: 0 });
       await new Promise((done) => { tx.oncomplete = done; }); db.close(); }""")
     page = show(tab, book, "review")
     assert dump(page) == before and counts(page) == [0, 7, 2]
@@ -169,15 +174,24 @@ def test_thousands_of_cards_are_up_without_reading_the_log(folder_server, watch)
     tab = watch()
     tab.page.set_default_timeout(60_000)
     page = show(tab, address, "review")
-    page.evaluate("""async () => { const db = await new Promise((done) => { const r = indexedDB.open("handful-study"); r.onsuccess = () => done(r.result); });
+    page.evaluate("""async () => {
+      const db = await new Promise((done) => {
+        const r = indexedDB.open("handful-study");
+        r.onsuccess = () => done(r.result); });
       const tx = db.transaction(["events", "meta"], "readwrite"), events = tx.objectStore("events");
-      for (let i = 0; i < 10_000; i += 1) events.put({ id: `event-${String(i).padStart(6, "0")}`, at: 1.7e12 + i * 3e6, zone: 0, kind: "grade", card: i % 5000 < 200 ? `card-${Math.floor((i % 5000) / 20)}-${i % 20}` : `other-${i % 5000}`, grade: 3 });
+      for (let i = 0; i < 10_000; i += 1) events.put({
+        id: `event-${String(i).padStart(6, "0")}`, at: 1.7e12 + i * 3e6, zone: 0, kind: "grade",
+        card: i % 5000 < 200 ? `card-${Math.floor((i % 5000) / 20)}-${i % 20}`
+          : `other-${i % 5000}`, grade: 3 });
       tx.objectStore("meta").put({ name: "cache", rules: 0, settings: {}, revision: 1, count: 0 });
       await new Promise((done) => { tx.oncomplete = done; }); db.close(); }""")
     show(tab, address, "review")
-    tab.page.add_init_script("""for (const kind of [IDBObjectStore, IDBIndex]) for (const name of ["getAll", "openCursor", "count", "getAllKeys"]) {
+    tab.page.add_init_script("""for (const kind of [IDBObjectStore, IDBIndex])
+    for (const name of ["getAll", "openCursor", "count", "getAllKeys"]) {
       const usual = kind.prototype[name];
-      kind.prototype[name] = function (...rest) { (window.reads ||= []).push((this.objectStore || this).name); return usual.apply(this, rest); }; }""")
+      kind.prototype[name] = function (...rest) {
+        (window.reads ||= []).push((this.objectStore || this).name);
+        return usual.apply(this, rest); }; }""")
     tab.page.context.new_cdp_session(tab.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
     page = show(tab, address, "review")
     assert counts(page)[0] == 200 and set(page.evaluate("window.reads")) <= {

@@ -242,8 +242,11 @@ def test_definitions_survive_the_address(modules):
         """async (list) => {
       const { check, decode, encode, rowOf } = await import("./own.js");
       return list.map((given) => {
-        const first = check("model", given), again = decode("model", encode("model", first.definition));
-        return { problems: [...first.problems, ...again.problems], same: JSON.stringify(first) === JSON.stringify(again), values: rowOf("model", again.definition).values };
+        const first = check("model", given),
+          again = decode("model", encode("model", first.definition));
+        return { problems: [...first.problems, ...again.problems],
+          same: JSON.stringify(first) === JSON.stringify(again),
+          values: rowOf("model", again.definition).values };
       });
     }""",
         [plain(s) | {"name": "A model, 7B*"} for s in every],
@@ -256,7 +259,8 @@ def test_definitions_survive_the_address(modules):
 def test_configurations_give_the_published_counts(modules, name):
     found = modules.evaluate(
         """async (text) => {
-      const { readConfig } = await import("./config.js"), { check, rowOf } = await import("./own.js");
+      const { readConfig } = await import("./config.js");
+      const { check, rowOf } = await import("./own.js");
       const { given, notes } = readConfig(text);
       return { notes, row: rowOf("model", check("model", given).definition) };
     }""",
@@ -395,8 +399,12 @@ def test_a_chip_of_ones_own_and_its_link(tab, site, watch):
     known = scenario.values(hardware="H100 SXM", memory_bandwidth=6.7e12)
     assert live(page, "drain_time") == format_value(known["memory_capacity"] / 6.7e12, "s")
     # the machine is forgotten elsewhere, and the address alone gives it back
-    link = page.evaluate("""async () => { const found = []; navigator.clipboard.writeText = async (text) => found.push(text);
-      document.querySelector('.bar-tools button:last-child').click(); await new Promise((done) => setTimeout(done, 50)); return found[0]; }""")
+    link = page.evaluate("""async () => {
+      const found = [];
+      navigator.clipboard.writeText = async (text) => found.push(text);
+      document.querySelector('.bar-tools button:last-child').click();
+      await new Promise((done) => setTimeout(done, 50));
+      return found[0]; }""")
     assert "yours.hardware=" in link
     other = watch()
     elsewhere = other.open(link.replace("your-model.html", "balance-batch.html"))
