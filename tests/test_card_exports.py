@@ -229,10 +229,8 @@ def test_it_reads_well_by_day_and_by_night():
     day, night = anki.STYLE.split(".nightMode", 1)
     for part in (day, night):
         background = re.search(r"background: (#\w{6})", part)[1]
-        assert all(
-            contrast(colour, background) >= 4.5
-            for colour in re.findall(r"[ {]color: (#\w{6})", part)
-        )
+        colours = re.findall(r"[ {]color: (#\w{6})", part)
+        assert colours and all(contrast(colour, background) >= 4.5 for colour in colours)
 
 
 # Text formats
