@@ -33,8 +33,11 @@ def test_the_first_page_moves_above_the_fold(site, watch):
     dragged = number.inner_text()
     assert dragged != first and page.locator("[class^=follows-] .given").inner_text() != "256"
     page.locator(".bar-hardware select").select_option("H100 SXM")
-    page.wait_for_timeout(900)
-    assert number.inner_text() != dragged and shape.get_attribute("d") != drawn
+    page.wait_for_function(
+        "([number, dragged, shape, drawn]) => number.innerText !== dragged "
+        "&& shape.getAttribute('d') !== drawn",
+        arg=[number.element_handle(), dragged, shape.element_handle(), drawn],
+    )
     assert page.evaluate("scrollY") == 0
     assert tab.faults == []
 

@@ -25,6 +25,7 @@ from handful.page.explorer import (
     Sweep,
 )
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -296,11 +297,12 @@ def test_cursor_by_keyboard(demo, explorers, name):
     x = explorers[name].x
     for key, expected in (("End", x.high), ("Home", x.low)):
         page.keyboard.press(key)
-        page.wait_for_timeout(60)
-        assert float(cursor.get_attribute("aria-valuenow")) == pytest.approx(expected, rel=1e-5)
+        wanted = pytest.approx(expected, rel=1e-5)
+        assert soon(
+            page, lambda wanted=wanted: float(cursor.get_attribute("aria-valuenow")) == wanted
+        )
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(60)
-    assert float(cursor.get_attribute("aria-valuenow")) > x.low
+    assert soon(page, lambda: float(cursor.get_attribute("aria-valuenow")) > x.low)
     assert ":" in cursor.get_attribute("aria-valuetext")
 
 
@@ -372,8 +374,7 @@ def test_checkbox_hides_its_curve(demo):
     row = page.locator("#explorer-frontier .ex-row", has_text="H100")
     assert row.is_visible()
     page.locator("#explorer-frontier input[type=checkbox]").uncheck()
-    page.wait_for_timeout(100)
-    assert row.is_hidden()
+    expect(row).to_be_hidden()
 
 
 def test_link_holds_the_state(demo, explorers):

@@ -116,9 +116,10 @@ def test_a_link_to_a_claim_shows_it_whatever_is_hidden(address, tab):
     page = tab.open(f"{address}?verdict=wrong#claim-rack-makes-128k")
     assert "rack-makes-128k" in shown(page)
     page.goto(f"{address}#claim-feistel-inverts-any-f")
-    page.wait_for_timeout(300)
-    top = page.locator("#claim-feistel-inverts-any-f").bounding_box()["y"]
-    assert 0 <= top < 900
+    page.wait_for_function("""() => {
+      const entry = document.getElementById("claim-feistel-inverts-any-f");
+      const { top } = entry.getBoundingClientRect();
+      return top >= 0 && top < 900; }""")
     page.locator("#claim-feistel-inverts-any-f .entry-id").click()
     assert page.url.endswith("#claim-feistel-inverts-any-f")
 

@@ -8,6 +8,7 @@ test_problems.py, test_study.py); here a reader walks through a whole chapter.
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 CHAPTER = "latency-and-cost.html"
 
@@ -276,8 +277,9 @@ def test_the_switch_of_colours_says_its_state_and_keeps_the_focus(site, watch):
     switch.focus()
     said = []
     for _ in range(3):
+        before = switch.get_attribute("aria-label")
         page.keyboard.press("Enter")
-        page.wait_for_timeout(100)
+        expect(switch).not_to_have_attribute("aria-label", before)
         said.append(switch.get_attribute("aria-label"))
         assert page.evaluate("document.activeElement.matches('.theme-switch-button')")
     assert sorted(said) == ["Colours: as the system", "Colours: dark", "Colours: light"]

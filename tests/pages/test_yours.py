@@ -403,7 +403,8 @@ def test_a_chip_of_ones_own_and_its_link(tab, site, watch):
       const found = [];
       navigator.clipboard.writeText = async (text) => found.push(text);
       document.querySelector('.bar-tools button:last-child').click();
-      await new Promise((done) => setTimeout(done, 50));
+      for (let i = 0; i < 500 && !found.length; i += 1)
+        await new Promise((done) => setTimeout(done, 10));
       return found[0]; }""")
     assert "yours.hardware=" in link
     other = watch()
@@ -498,10 +499,9 @@ def test_a_link_puts_the_readers_own_model_aside(tab, site):
     page = tab.open(f"{site}your-model.html?model=yours&yours.model={quote(text)}")
     assert page.locator("#yours-model-name").input_value() == "Theirs"
     page.get_by_role("button", name="Bring back Mine").click()
-    page.wait_for_timeout(350)
-    assert (
-        page.locator("#bar-model").evaluate("s => s.selectedOptions[0].textContent")
-        == "Mine (your model)"
+    page.wait_for_function(
+        "document.querySelector('#bar-model').selectedOptions[0].textContent "
+        "=== 'Mine (your model)'"
     )
 
 
