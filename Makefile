@@ -51,13 +51,13 @@ help:
 # and goes on.  browser: the same for whatever makes no sense without a browser.
 tools tests browser:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed and none is on the PATH; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
-	@"$(PYTHON)" -P lib/handful/page/bootstrap.py $@
+	@"$(PYTHON)" -P lib/handful_site/bootstrap.py $@
 
 build: tools
-	@$(RUN) -m handful.page.build
+	@$(RUN) -m handful_site.build
 
 notebooks: tools
-	@$(RUN) -m handful.page.build notebooks
+	@$(RUN) -m handful_site.build notebooks
 
 # Both take minutes and a network, so they stand apart from `make test`.
 notebooks-clean: tools
@@ -67,28 +67,28 @@ lab-check: browser
 	@$(RUN) tests/lab_check.py $(NAME)
 
 bundle: tools
-	@$(RUN) -m handful.page.build bundle
+	@$(RUN) -m handful_site.build bundle
 
 chapter: tools
-	@$(RUN) -m handful.page.build chapter "$(NAME)"
+	@$(RUN) -m handful_site.build chapter "$(NAME)"
 
 pdf: browser
-	@$(RUN) -m handful.page.bound pdf --paper $(PAPER)
+	@$(RUN) -m handful_site.bound pdf --paper $(PAPER)
 
 epub: tools
-	@$(RUN) -m handful.page.bound epub
+	@$(RUN) -m handful_site.bound epub
 
 editions: browser
-	@$(RUN) -m handful.page.bound --paper $(PAPER)
+	@$(RUN) -m handful_site.bound --paper $(PAPER)
 
 publish: $(if $(filter no,$(CHECK)),tools,browser)
-	@BASE_URL="$(BASE_URL)" $(RUN) -m handful.page.publish --jobs $(JOBS) $(if $(CHECK),--check $(CHECK)) $(if $(EDITIONS),--editions "$(EDITIONS)")
+	@BASE_URL="$(BASE_URL)" $(RUN) -m handful_site.publish --jobs $(JOBS) $(if $(CHECK),--check $(CHECK)) $(if $(EDITIONS),--editions "$(EDITIONS)")
 
 # The port is tried before the build, so that nobody waits for a book that cannot be shown.
 serve: tools
-	@$(RUN) -m handful.page.serve --port $(PORT) --try
+	@$(RUN) -m handful_site.serve --port $(PORT) --try
 	@$(MAKE) --no-print-directory build
-	@$(RUN) -m handful.page.serve --port $(PORT)
+	@$(RUN) -m handful_site.serve --port $(PORT)
 
 unit: tests bundle
 	@$(TESTS) $(UNITS) $(ARGS)
@@ -110,7 +110,7 @@ mutants: tests
 # The book is built on one core, so unit tests run beside it.  Then what reads the book.  The verdict counts both runs, and
 # what could not run on this machine.
 test: tests
-	@$(RUN) -m handful.page.build bundle
+	@$(RUN) -m handful_site.build bundle
 	@echo "== unit tests and doctests, while the book is built (its progress: _build/book.log)"
 	@$(MAKE) --no-print-directory -j 2 test-book test-units
 	@tail -n 3 _build/book.log
@@ -121,7 +121,7 @@ test-units:
 	@$(TESTS) -q $(UNITS) --junitxml=_build/tests/units.xml $(ARGS)
 
 test-book:
-	@$(RUN) -m handful.page.build > _build/book.log 2>&1 || { cat _build/book.log; exit 1; }
+	@$(RUN) -m handful_site.build > _build/book.log 2>&1 || { cat _build/book.log; exit 1; }
 
 bench: browser build
 	@$(RUN) tests/bench.py
@@ -137,7 +137,7 @@ nbgrader: tools
 	@$(RUN) tests/nbgrader_check.py $(ARGS)
 
 lighthouse: browser
-	@$(RUN) -m handful.page.build
+	@$(RUN) -m handful_site.build
 	@$(RUN) tests/lighthouse.py $(ARGS)
 
 sphinx9: tools bundle
@@ -148,7 +148,7 @@ links: tools
 	@$(RUN) tests/pages/external_links.py $(ARGS)
 
 lock: tools
-	@$(RUN) -m handful.page.lock
+	@$(RUN) -m handful_site.lock
 
 clean:
 	@rm -rf _build .pytest_cache .hypothesis

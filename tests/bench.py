@@ -15,9 +15,9 @@ import threading
 import time
 from pathlib import Path
 
-from handful.page import bootstrap
-from handful.page.build import SCRIPTS, SITE
-from handful.page.serve import open_server
+from handful_site import bootstrap
+from handful_site.build import SCRIPTS, SITE
+from handful_site.serve import open_server
 
 
 def line(what: str, value: float, limit: float | None, unit: str) -> None:
@@ -28,7 +28,7 @@ def line(what: str, value: float, limit: float | None, unit: str) -> None:
 def cold_import() -> None:
     """Time a new interpreter: its import of the package, and a first number."""
     code = (
-        "import time; t = time.perf_counter(); import handful.latency; from handful.formula "
+        "import time; t = time.perf_counter(); import handful.latency; from handful.symbolic.formula "
         "import registry; "
         "f = registry['weight_time']; "
         "f(**{q.name: q.default or 0.5 for q in f.inputs}); print(time.perf_counter() - t)"
@@ -48,7 +48,7 @@ def sweeps() -> None:
     """Time a decode sweep over the batch, and the same sweep in NumPy written by hand."""
     import numpy as np
     from handful import scenario
-    from handful.ask import registry
+    from handful.query import registry
 
     step = registry()["step_time"]
     values = {k: v for k, v in scenario.values(**scenario.page_rows()["default"]).items()}
@@ -93,7 +93,7 @@ def sweeps() -> None:
 def every_sweep() -> None:
     """Each registered formula over 10,000 points of one input, the slowest three."""
     import numpy as np
-    from handful.ask import registry
+    from handful.query import registry
 
     times = []
     for name, formula in registry().items():

@@ -21,9 +21,9 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from handful.classroom import release
-from handful.classroom.assignment import assignments
-from handful.classroom.cluster import cores
+from handful_classroom.grading.cluster import cores
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
 
 CLASS = 10_000
 KERNEL = """
@@ -108,7 +108,7 @@ def by_nbgrader(root: Path, place: Path, runs: int) -> float:
     The submissions are of the same assignment, exported and solved.
     """
     import nbgrader_check as check
-    from handful.classroom import exports
+    from handful_classroom.exports import exports
 
     roofline, course = assignments()["roofline"], root / "course"
     for name, content in exports.FORMATS["nbgrader"](roofline, None).items():
@@ -146,7 +146,7 @@ def by_otter(root: Path, place: Path, runs: int) -> float:
 
     The submissions hold the functions of the same assignment, with each call as a case.
     """
-    from handful.classroom.given import calls, truths
+    from handful_classroom.release.given import calls, truths
 
     roofline, tests = assignments()["roofline"], root / "otter" / "tests"
     tests.mkdir(parents=True)

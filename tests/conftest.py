@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items):
 @cache
 def no_browser() -> str:
     """Return why no page can be opened on this machine; nothing where it can."""
-    from handful.page.bootstrap import driver, find_browser
+    from handful_site.bootstrap import driver, find_browser
 
     return (
         driver()
@@ -45,7 +45,7 @@ def no_browser() -> str:
 @cache
 def no_sandbox() -> str:
     """Return why students' code cannot be run on this machine; nothing where it can."""
-    from handful.classroom import sandbox
+    from handful_classroom.sandbox import sandbox
 
     try:
         sandbox.describe()

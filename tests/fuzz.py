@@ -28,14 +28,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from handful.classroom import grades, handed, judge, protocol, store, submissions, tables
-from handful.classroom.assignment import assignments
-from handful.classroom.given import plain, solutions
-from handful.classroom.handed import NotebookError
-from handful.classroom.protocol import ProtocolError
-from handful.classroom.roster import Roster
-from handful.classroom.submissions import Submission, SubmissionError
-from handful.classroom.tables import TableError
+from handful_classroom.grading import grades, handed, judge, store, submissions
+from handful_classroom.grading.handed import NotebookError
+from handful_classroom.grading.roster import Roster
+from handful_classroom.grading.submissions import Submission, SubmissionError
+from handful_classroom.release.assignment import assignments
+from handful_classroom.release.given import plain, solutions
+from handful_classroom.reports import tables
+from handful_classroom.reports.tables import TableError
+from handful_classroom.sandbox import protocol
+from handful_classroom.sandbox.protocol import ProtocolError
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 

@@ -18,8 +18,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from handful.page import bootstrap, notebooks, wheel
-from handful.page.build import BUILD, ROOT, bundle, package, say, stop
+from handful_site import bootstrap, notebooks, wheel
+from handful_site.build import BUILD, ROOT, bundle, package, say, stop
 
 LAB = BUILD / "lab"
 SHOT = BUILD / "lab-check.png"

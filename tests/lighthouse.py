@@ -18,8 +18,8 @@ import sys
 import threading
 from pathlib import Path
 
-from handful.page import bootstrap, build
-from handful.page.serve import open_server
+from handful_site import bootstrap, build
+from handful_site.serve import open_server
 
 VERSION = "13.5.0"
 PLACE = build.BUILD / "lighthouse"

@@ -247,9 +247,9 @@ def main(names: list[str]) -> int:
     # What plugins there are is looked up once a mutant and takes longer than most tests.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.path.insert(0, str(PACKAGE.parent))
-    import handful.derivation
-    import handful.formula
-    import handful.quantities
+    import handful.symbolic.derivation
+    import handful.symbolic.formula
+    import handful.symbolic.quantities
     import handful.units  # noqa: F401
     import hypothesis  # noqa: F401  (loaded before the forks, so that each mutant need not)
     import numpy  # noqa: F401

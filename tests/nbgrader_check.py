@@ -16,10 +16,10 @@ import tempfile
 import venv
 from pathlib import Path
 
-from handful.classroom import exports
-from handful.classroom.assignment import Assignment, Question, assignments
-from handful.classroom.given import answers, calls, truths, turns
-from handful.classroom.student import same
+from handful_classroom.exports import exports
+from handful_classroom.release.assignment import Assignment, Question, assignments
+from handful_classroom.release.given import answers, calls, truths, turns
+from handful_study.student import same
 
 
 def environment() -> Path:

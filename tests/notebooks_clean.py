@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import yaml
-from handful.page import notebooks, wheel
-from handful.page.build import ROOT, bundle, chapters, package, say, stop
-from handful.page.serve import open_server
+from handful_site import notebooks, wheel
+from handful_site.build import ROOT, bundle, chapters, package, say, stop
+from handful_site.serve import open_server
 
 # Runs in the new environment: one notebook, its outputs thrown away.
 RUN = """

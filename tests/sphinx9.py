@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 from bs4 import BeautifulSoup
-from handful.page import build
+from handful_site import build
 
 PLACE = build.BUILD / "sphinx9"
 PYTHON = PLACE / "env" / "bin" / "python"

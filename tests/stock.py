@@ -19,8 +19,8 @@ import threading
 from pathlib import Path
 
 import yaml
-from handful.page import bootstrap, build
-from handful.page.serve import open_server
+from handful_site import bootstrap, build
+from handful_site.serve import open_server
 
 PLACE = build.BUILD / "stock"
 CHAPTER = "latency-and-cost"
@@ -82,7 +82,7 @@ def source(book: Path) -> None:
     first = True
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
-        if "from handful.explorers" in text:
+        if "from handful_explorers" in text:
             imported, name = text.strip().split("\n\n")[-2:]
             shown = LEAFED.replace("FRAMES", str(FRAMES)) if first else "explorer.figure()"
             cell["source"], first = f"{imported}\nexplorer = {name}\n{shown}", False

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from handful.dimensions import NONE, Dimension
-from handful.exercises import problems
-from handful.exercises.check import called, check, letter, near, right_choice, spelled
-from handful.exercises.source import SourceError, read_text
+from handful.symbolic.dimensions import NONE, Dimension
+from handful_study import problems
+from handful_study.check import called, check, letter, near, right_choice, spelled
+from handful_study.source import SourceError, read_text
 
 HEAD = """## a-problem
 

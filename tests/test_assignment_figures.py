@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from handful.ask import answer
+from handful.query import answer
 
 SOURCES = Path(__file__).parents[1] / "exercises" / "assignments"
 V3 = "models / DeepSeek-V3 /"
@@ -218,7 +218,7 @@ COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
     "name", [path.stem for path in sorted(SOURCES.glob("*.md")) if path.stem != "roofline"]
 )
 def test_what_an_assignment_says_of_its_questions_is_so(name):
-    from handful.classroom.assignment import read
+    from handful_classroom.release.assignment import read
 
     made, text = read(SOURCES / f"{name}.md"), (SOURCES / f"{name}.md").read_text("utf-8")
     checked = sum(question.kind != "written" for question in made.questions.values())

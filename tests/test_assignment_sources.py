@@ -3,9 +3,9 @@
 import textwrap
 
 import pytest
-from handful.classroom.assignment import assignment, read, read_text
-from handful.classroom.given import answers, calls, solutions, truths, turns
-from handful.exercises.source import SourceError
+from handful_classroom.release.assignment import assignment, read, read_text
+from handful_classroom.release.given import answers, calls, solutions, truths, turns
+from handful_study.source import SourceError
 
 SOURCE = textwrap.dedent("""\
     ---
@@ -338,7 +338,7 @@ MISTAKES = [
         "kind: expression\npoints: 1\nasks: the ratio\nletters: {F: peak_flops, W: "
         "memory_bandwidth}\ntruth: F / W",
         "kind: judged\npoints: 1\nasks: the ratio\njudge: some one",
-        "the name of a function of handful.classroom.judges is expected; got 'some one'",
+        "the name of a function of handful_study.judges is expected; got 'some one'",
     ),
     ("# Twice\n", "# Twice\n\n~~~python\nx\n", "does not end; close it with ~~~"),
 ]
@@ -382,7 +382,7 @@ def test_no_question_is_no_assignment():
 
 
 def test_a_package_without_sources_says_so(monkeypatch, tmp_path):
-    import handful.classroom.assignment as module
+    import handful_classroom.release.assignment as module
 
     monkeypatch.setattr(module, "source_folder", lambda: tmp_path)
     with pytest.raises(SourceError, match="No assignments are installed here"):

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from handful.classroom import judge, proof, release, student
-from handful.classroom.assignment import VARIANTS as VARIANTS_OF_ALL
-from handful.classroom.assignment import assignments
-from handful.classroom.given import answers, calls, given, solutions, truths, turns
-from handful.classroom.judge import requests
-from handful.classroom.protocol import Answer
-from handful.classroom.student import Assignment as Checks
+from handful_classroom.grading import judge
+from handful_classroom.grading.judge import requests
+from handful_classroom.release import proof, release
+from handful_classroom.release.assignment import VARIANTS as VARIANTS_OF_ALL
+from handful_classroom.release.assignment import assignments
+from handful_classroom.release.given import answers, calls, given, solutions, truths, turns
+from handful_classroom.sandbox.protocol import Answer
+from handful_study import student
+from handful_study.student import Assignment as Checks
 
 NAMES = sorted(assignments())
 VARIANTS = range(50)

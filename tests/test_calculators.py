@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from handful import ask, calculators, facts
+from handful import facts
+from handful import query as ask
+from handful_evidence import calculators
 
 MISTAKES = [row for row in facts.load("calculators") if row["remade"]]
 

@@ -15,10 +15,10 @@ import zipfile
 from contextlib import contextmanager
 
 import pytest
-from handful.exercises import anki, book, export, markup, maths, pictures, words
-from handful.exercises.cards import cards
-from handful.exercises.order import by_chapter, title
-from handful.exercises.source import Part, SourceError, folder
+from handful_study import anki, book, export, markup, maths, pictures, words
+from handful_study.cards import cards
+from handful_study.order import by_chapter, title
+from handful_study.source import Part, SourceError, folder
 
 genanki = pytest.importorskip("genanki")
 SITE = "https://example.org/book"

@@ -17,15 +17,15 @@ from pathlib import Path
 
 import pytest
 from handful.cli import main
-from handful.exercises import command, terminal
-from handful.exercises import sitting as sittings
-from handful.exercises.cards import cards
-from handful.exercises.export import chosen
-from handful.exercises.log import LogFile, read_file
-from handful.exercises.schedule import DAY, MINUTE, Study
-from handful.exercises.sitting import Sitting, span
-from handful.exercises.source import Part
-from handful.page.bootstrap import node_command
+from handful_site.bootstrap import node_command
+from handful_study import command, terminal
+from handful_study import sitting as sittings
+from handful_study.cards import cards
+from handful_study.export import chosen
+from handful_study.log import LogFile, read_file
+from handful_study.schedule import DAY, MINUTE, Study
+from handful_study.sitting import Sitting, span
+from handful_study.source import Part
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = {
@@ -212,7 +212,7 @@ def test_spans_are_worded_as_in_the_page():
         {"days": n} for n in (1, 2, 59, 60, 200, 729, 730, 900, 3652, 3653, 36500)
     ]
     program = (
-        f'import {{ span }} from "./lib/handful/page/study/schedule.js"; '
+        f'import {{ span }} from "./lib/handful_study/web/schedule.js"; '
         f"console.log(JSON.stringify({json.dumps(asked)}.map(span)));"
     )
     done = subprocess.run(
@@ -494,12 +494,11 @@ def test_what_is_missing_is_named(run, argv, package, monkeypatch, tmp_path):
         name
         for name in sys.modules
         if name.split(".")[0] == package
-        or name
-        in ("handful.exercises.schedule", "handful.exercises.sitting", "handful.exercises.terminal")
+        or name in ("handful_study.schedule", "handful_study.sitting", "handful_study.terminal")
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    from handful.exercises import markup
+    from handful_study import markup
 
     markup.parser.cache_clear()
     more = (
@@ -524,7 +523,7 @@ def test_the_library_imports_without_them():
         + ": sys.modules[name] = None\n"
     )
     code = (
-        blocked + "from handful.cli import main; from handful.exercises import cards, problems, "
+        blocked + "from handful.cli import main; from handful_study import cards, problems, "
         "check, command, log, export; sys.exit(main(['cards', 'list', '--json']))"
     )
     done = subprocess.run(

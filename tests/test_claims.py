@@ -12,10 +12,12 @@ from collections import Counter
 
 import pytest
 import yaml
-from handful import ask, claims
-from handful.claims import ClaimsError, checks, judge, load, read
-from handful.page import bootstrap, ledger, roles
-from handful.page.build import chapters
+from handful import query as ask
+from handful_evidence import claims
+from handful_evidence.claims import ClaimsError, checks, judge, load, read
+from handful_site import bootstrap
+from handful_site.build import chapters
+from handful_site.extensions import ledger, roles
 
 BOOK = bootstrap.ROOT / "book"
 # Claims in each segment of the lecture, counted when it was read; fewer would mean that a row was

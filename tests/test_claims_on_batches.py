@@ -8,9 +8,9 @@ import re
 
 import pytest
 from handful import balance, facts, latency, memory_wall, scenario
-from handful.claims import FOLDER, judge, read
-from handful.claims.checks import serving
-from handful.page import bootstrap
+from handful_evidence.claims import FOLDER, judge, read
+from handful_evidence.claims.checks import serving
+from handful_site import bootstrap
 
 LATENCY, BALANCE = (
     read(FOLDER / f"1-{chapter}.toml") for chapter in ("latency-and-cost", "balance-batch")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from handful import claims, facts, latency
-from handful.claims import read
-from handful.claims.checks import TESTS, networks
-from handful.page.bootstrap import ROOT
+from handful import facts, latency
 from handful.scenario import values
+from handful_evidence import claims
+from handful_evidence.claims import read
+from handful_evidence.claims.checks import TESTS, networks
+from handful_site.bootstrap import ROOT
 
 FILES = {"6-reading-api-prices": 16, "6-memory-tiers": 22, "7-ciphers-and-networks": 16}
 ROWS = {claim.id: claim for name in FILES for claim in read(claims.FOLDER / f"{name}.toml")}

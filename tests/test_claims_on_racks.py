@@ -9,10 +9,10 @@ import re
 
 import pytest
 from handful import facts
-from handful.ask import lecture_seconds
-from handful.claims import FOLDER, read
-from handful.claims.checks import racks, stages
-from handful.page.bootstrap import ROOT
+from handful.query import lecture_seconds
+from handful_evidence.claims import FOLDER, read
+from handful_evidence.claims.checks import racks, stages
+from handful_site.bootstrap import ROOT
 
 CHAPTERS = {
     "2-experts-on-racks": ("31:58", "47:02"),

@@ -16,21 +16,11 @@ import pytest
 import scipy.stats
 from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
 from handful import cli
-from handful.classroom import (
-    feedback,
-    grade,
-    grades,
-    judge,
-    release,
-    report,
-    rubric,
-    sheet,
-    stats,
-    store,
-    tables,
-)
-from handful.classroom.assignment import assignments
-from handful.classroom.protocol import Answer, Outcome
+from handful_classroom.grading import grade, grades, judge, rubric, store
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
+from handful_classroom.reports import feedback, report, sheet, stats, tables
+from handful_classroom.sandbox.protocol import Answer, Outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

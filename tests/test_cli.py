@@ -11,10 +11,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from handful import claims, cli, facts, measure, scenario
-from handful.ask import registry
+from handful import cli, facts, scenario
 from handful.cli import main
-from handful.estimate import BATCH, estimate
+from handful.query import registry
+from handful_evidence import claims, measure
+from handful_evidence.estimate import BATCH, estimate
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 H100 = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B"]

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from handful import balance, scenario
-from handful.ask import AskError
-from handful.conditions import Condition
+from handful.query import AskError
+from handful_site.extensions.conditions import Condition
 
 BOOK = Path(__file__).resolve().parents[1] / "book"
 CONTEXTS = (0, 128, 2048, 8192, 65_536, 131_072, 1_000_000)

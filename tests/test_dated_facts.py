@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SHOWN = """
 import hashlib, importlib, json, re, sys
 from pathlib import Path
-from handful.page import roles
-from handful.page.explorer import Explorer
+from handful_site import roles
+from handful_explorers.plotting.explorer import Explorer
 pages = {}
 for path in sorted(Path(sys.argv[1]).glob("*.md")):
     text, shown = path.read_text("utf-8"), {}
@@ -29,7 +29,7 @@ for path in sorted(Path(sys.argv[1]).glob("*.md")):
     imports = re.findall(r"^from handful\\.explorers\\.(\\w+) import (.+)$", text, flags=re.M)
     for module, names in imports:
         for name in re.split(r",\\s*", names):
-            thing = getattr(importlib.import_module(f"handful.explorers.{module}"), name.strip())
+            thing = getattr(importlib.import_module(f"handful_explorers.{module}"), name.strip())
             if isinstance(thing, Explorer):
                 spec = json.dumps(thing.spec(), sort_keys=True).encode()
                 shown[f"plot {name}"] = hashlib.sha256(spec).hexdigest()

@@ -10,16 +10,16 @@ import json
 import math
 import pkgutil
 
-import handful.explorers
+import handful_explorers
 import pytest
-from handful.page import scenes
-from handful.page.explorer import Explorer
+from handful_explorers import scenes
+from handful_explorers.plotting.explorer import Explorer
 
 
 def declared() -> dict[str, Explorer]:
     found = {}
-    for module in pkgutil.iter_modules(handful.explorers.__path__):
-        for thing in vars(importlib.import_module(f"handful.explorers.{module.name}")).values():
+    for module in pkgutil.iter_modules(handful_explorers.__path__):
+        for thing in vars(importlib.import_module(f"handful_explorers.{module.name}")).values():
             if isinstance(thing, Explorer):
                 found[thing.name] = thing
     return found

@@ -8,11 +8,11 @@ import random
 import pytest
 import sympy
 from handful import balance, latency
-from handful import quantities as q
-from handful.ask import registry as every_formula
-from handful.derivation import Derivation, DerivationError
-from handful.dimensions import DimensionError
-from handful.formula import registry
+from handful.query import registry as every_formula
+from handful.symbolic import quantities as q
+from handful.symbolic.derivation import Derivation, DerivationError
+from handful.symbolic.dimensions import DimensionError
+from handful.symbolic.formula import registry
 from sympy import Eq
 
 every_formula()

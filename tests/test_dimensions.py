@@ -2,13 +2,13 @@
 
 import pytest
 import sympy
-from handful import quantities as q
-from handful.ask import registry as every_formula
-from handful.dimensions import BASE, NONE, Dimension, DimensionError, dimension_of
-from handful.formula import registry
-from handful.quantities import dimension_of_symbol
-from handful.quantity import QuantityError, quantity
-from handful.tree import to_tree
+from handful.query import registry as every_formula
+from handful.symbolic import quantities as q
+from handful.symbolic.dimensions import BASE, NONE, Dimension, DimensionError, dimension_of
+from handful.symbolic.expression_tree import to_tree
+from handful.symbolic.formula import registry
+from handful.symbolic.quantities import dimension_of_symbol
+from handful.symbolic.quantity import QuantityError, quantity
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,7 +121,7 @@ def test_sound_expressions_pass(expression, expected):
 
 
 def test_a_formula_of_the_wrong_dimension_cannot_be_made():
-    from handful.formula import Formula
+    from handful.symbolic.formula import Formula
 
     with pytest.raises(
         DimensionError, match=r"drain_time should be a time, but .* is a byte/device"

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 from handful import cli
-from handful.classroom import grade, grades, handed, release, store, submissions
-from handful.classroom.assignment import assignments, read_text
-from handful.classroom.given import given, solutions
-from handful.classroom.protocol import Answer, Outcome
+from handful_classroom.grading import grade, grades, handed, store, submissions
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments, read_text
+from handful_classroom.release.given import given, solutions
+from handful_classroom.sandbox.protocol import Answer, Outcome
 
 ROOFLINE = assignments()["roofline"]
 NOW = grade.source_of(ROOFLINE)
@@ -141,7 +142,7 @@ def test_a_notebook_from_when_capitals_counted_is_told_of(student, told):
 
 # What runs
 
-RELEASED = ('check("', "check()", "%pip", "handful.classroom.student", "Assignment(r'''")
+RELEASED = ('check("', "check()", "%pip", "handful_study.student", "Assignment(r'''")
 
 
 @pytest.mark.parametrize("text", [NOW, WORDS, DRAWS], ids=["now", "words", "draws"])
@@ -167,7 +168,7 @@ def test_released_cells_of_no_edition_run_as_a_students(text):
     [
         lambda source: (
             source.partition("try:\n")[0]
-            + "from handful.classroom.student import Assignment\n\n"
+            + "from handful_study.student import Assignment\n\n"
             + source[source.rindex("assignment = Assignment(") :]
         ),  # the first form
         lambda source: source.replace(
@@ -195,7 +196,7 @@ def test_setup_cells_of_another_version_of_the_library_are_known(change):
         "check(\"times\") or exec('times = {}')",
         "check(times := {})",
         'x = 1  # check("x")',
-        "from handful.classroom.student import Assignment\nlargest_batch = 3",
+        "from handful_study.student import Assignment\nlargest_batch = 3",
         "given, check = assignment.given, assignment.check\nlargest_batch = 3",
         'student = "ada"\nlargest_batch = 3',
         "largest_batch = 3",
@@ -351,7 +352,7 @@ def test_a_forged_setup_is_read_strictly(literal):
         "%pip x\n",
         "assignment = Assignment(r'''",
         "''', student)\n",
-        "from handful.classroom.student import Assignment\n",
+        "from handful_study.student import Assignment\n",
         "given, check = assignment.given, assignment.check\n",
         ";",
         " ",

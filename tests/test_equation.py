@@ -9,9 +9,9 @@ import random
 
 import pytest
 from handful import equation
-from handful.ask import registry as every_formula
-from handful.formula import registry
-from handful.quantities import table
+from handful.query import registry as every_formula
+from handful.symbolic.formula import registry
+from handful.symbolic.quantities import table
 
 NAMES = {
     "pi": math.pi,

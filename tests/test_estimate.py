@@ -5,11 +5,12 @@ import json
 import math
 
 import pytest
-from handful import latency, measured, scenario
-from handful.estimate import BATCH, estimate
-from handful.quantities import QuantityError
+from handful import latency, scenario
 from handful.scenario import ScenarioError
+from handful.symbolic.quantities import QuantityError
 from handful.units import UNITS, format_value
+from handful_evidence import measured
+from handful_evidence.estimate import BATCH, estimate
 
 DENSE = ("H100 SXM", "Llama 3.1 70B", "bf16")
 

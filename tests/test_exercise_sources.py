@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from handful.exercises import cards, problems
-from handful.exercises.check import right_choice
-from handful.exercises.source import SourceError, read_all, read_text
+from handful_study import cards, problems
+from handful_study.check import right_choice
+from handful_study.source import SourceError, read_all, read_text
 
 CARD = """# A chapter
 

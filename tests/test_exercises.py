@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from handful import ask
-from handful.exercises import words
-from handful.exercises.cards import KINDS, cards, retired
-from handful.exercises.check import check, near, right_choice, same
-from handful.exercises.problems import problems
-from handful.exercises.source import folder
+from handful import query as ask
 from handful.units import UNITS
+from handful_study import words
+from handful_study.cards import KINDS, cards, retired
+from handful_study.check import check, near, right_choice, same
+from handful_study.problems import problems
+from handful_study.source import folder
 
 SEEDS = range(200)
 PROBLEMS = [pytest.param(p, id=p.id) for p in problems().values()]

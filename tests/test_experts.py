@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import sympy
 from handful import balance, experts, scenario, shapes
-from handful.ask import registry
 from handful.facts import get
+from handful.query import registry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

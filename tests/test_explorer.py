@@ -7,10 +7,12 @@ import re
 
 import numpy as np
 import pytest
-from handful import balance, latency, measured, queueing
-from handful.page import widget
-from handful.page.describe import describe
-from handful.page.explorer import (
+from handful import balance, latency, queueing
+from handful.symbolic.quantities import QuantityError
+from handful_evidence import measured
+from handful_explorers.plotting import widget
+from handful_explorers.plotting.describe import describe
+from handful_explorers.plotting.explorer import (
     Control,
     Curve,
     Dots,
@@ -23,9 +25,8 @@ from handful.page.explorer import (
     Scale,
     Sweep,
 )
-from handful.page.figure import extent
-from handful.page.scenes import bars
-from handful.quantities import QuantityError
+from handful_explorers.plotting.figure import extent
+from handful_explorers.scenes import bars
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
 
 BATCH = Sweep("batch", 1, 65536, at=256)

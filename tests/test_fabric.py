@@ -12,7 +12,7 @@ import networkx
 import numpy as np
 import pytest
 from handful import experts
-from handful.simulate import fabric
+from handful_evidence.simulate import fabric
 
 V3 = {"experts": 256, "active_experts": 8}
 LAYOUTS = [(8, 8), (16, 8), (64, 8), (128, 64), (128, 8)]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import sympy
 from handful import balance, latency
-from handful import quantities as q
-from handful.ask import registry as every_formula
-from handful.formula import Formula, FormulaError, registry
-from handful.quantities import PARTS, QuantityError, table
+from handful.query import registry as every_formula
 from handful.scenario import values
 from handful.sparsity import coefficients
+from handful.symbolic import quantities as q
+from handful.symbolic.formula import Formula, FormulaError, registry
+from handful.symbolic.quantities import PARTS, QuantityError, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

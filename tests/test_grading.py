@@ -12,10 +12,11 @@ from collections import Counter
 
 import pytest
 from handful import cli
-from handful.classroom import grade, release, store, submissions
-from handful.classroom.assignment import assignments
-from handful.classroom.grade_command import Progress
-from handful.classroom.protocol import Answer, Limits, Outcome
+from handful_classroom.grade_command import Progress
+from handful_classroom.grading import grade, store, submissions
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
+from handful_classroom.sandbox.protocol import Answer, Limits, Outcome
 
 ROOFLINE = assignments()["roofline"]
 QUICK = Limits(cell_seconds=1, call_seconds=0.5, total_seconds=12, memory_bytes=400 << 20)

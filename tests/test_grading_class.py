@@ -23,10 +23,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from handful.classroom import cluster, grade, judge, release, room, sandbox, store, submissions
-from handful.classroom.assignment import assignments
-from handful.classroom.protocol import Limits
-from handful.classroom.submissions import Submission
+from handful_classroom.grading import cluster, grade, judge, store, submissions
+from handful_classroom.grading.submissions import Submission
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
+from handful_classroom.sandbox import room, sandbox
+from handful_classroom.sandbox.protocol import Limits
 
 ROOFLINE = assignments()["roofline"]
 WRONG = [
@@ -36,9 +38,9 @@ WRONG = [
 
 STAND_IN = '''
 import hashlib, os, signal, time
-from handful.classroom import room, sandbox
-from handful.classroom.protocol import Answer, Outcome
-from handful.classroom.sandbox import SandboxError, StartError
+from handful_classroom import room, sandbox
+from handful_classroom.sandbox.protocol import Answer, Outcome
+from handful_classroom.sandbox.sandbox import SandboxError, StartError
 
 def in_a_namespace(*arguments):
     """The sandbox, made as for a teacher who is not root."""
@@ -449,9 +451,9 @@ import os, sys
 sys.path[:0] = {path!r}
 sys.argv = ["driver"]
 import random, signal
-from handful.classroom import grade, judge
-from handful.classroom.assignment import assignments
-from handful.classroom.submissions import Submission
+from handful_classroom import grade, judge
+from handful_classroom.release.assignment import assignments
+from handful_classroom.grading.submissions import Submission
 import handful_stand_in, json
 a = assignments()["roofline"]
 grade.released(a)

@@ -21,30 +21,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from handful import spreadsheet
-from handful.classroom import (
-    build_command,
-    feedback,
-    grade,
-    grades,
-    handed,
-    judge,
-    judges,
-    protocol,
-    room,
-    rubric,
-    sheet,
-    similar,
-    store,
-    student,
-    submissions,
-    tables,
-    tokens,
-)
-from handful.classroom.assignment import assignments
-from handful.classroom.protocol import Answer, Limits, ProtocolError
-from handful.classroom.roster import Roster
-from handful.exercises import expressions, schedules
+from handful_classroom import build_command
+from handful_classroom.grading import grade, grades, handed, judge, rubric, store, submissions
+from handful_classroom.grading.roster import Roster
+from handful_classroom.release.assignment import assignments
+from handful_classroom.reports import feedback, sheet, similar, tables, tokens
+from handful_classroom.sandbox import protocol, room
+from handful_classroom.sandbox.protocol import Answer, Limits, ProtocolError
+from handful_study import expressions, judges, schedules, spreadsheet, student
 
 LIB = Path(__file__).resolve().parents[1] / "lib"
 ROOFLINE = assignments()["roofline"]
@@ -450,7 +434,7 @@ MEETS: dict[str, Attacks] = {
 def test_every_regular_expression_is_listed():
     found = [
         use
-        for name, tree in reached("handful.classroom").items()
+        for name, tree in reached("handful_classroom").items()
         if name.removeprefix("handful.") not in NEVER_THERE
         for use in uses(name, tree)
     ]
@@ -466,7 +450,7 @@ def test_every_regular_expression_is_listed():
 
 
 def test_what_is_left_out_is_imported_at_all():
-    names = {name.removeprefix("handful.") for name in reached("handful.classroom")}
+    names = {name.removeprefix("handful.") for name in reached("handful_classroom")}
     assert set(NEVER_THERE) <= names
 
 

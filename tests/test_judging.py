@@ -10,10 +10,11 @@ import json
 import re
 
 import pytest
-from handful.classroom import judge, judges
-from handful.classroom.assignment import assignments
-from handful.classroom.given import plain, solutions, turns
-from handful.classroom.protocol import Answer
+from handful_classroom.grading import judge
+from handful_classroom.release.assignment import assignments
+from handful_classroom.release.given import plain, solutions, turns
+from handful_classroom.sandbox.protocol import Answer
+from handful_study import judges
 
 ROOFLINE = assignments()["roofline"]
 WRONG = [

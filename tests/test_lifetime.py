@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from handful import chinchilla, lifetime, overtraining
-from handful.quantities import QuantityError
+from handful.symbolic.quantities import QuantityError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -195,7 +195,7 @@ def test_equal_bills_are_no_rule_for_the_bills_of_a_life():
 
     The bills are those of pre-training and decoding.
     """
-    from handful.claims import find
+    from handful_evidence.claims import find
 
     claim = find("minimum-where-terms-are-equal")
     found = {finding.label: finding.agrees for finding in claim.findings}

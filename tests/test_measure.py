@@ -12,7 +12,7 @@ import types
 import numpy as np
 import pytest
 from handful import facts
-from handful.measure import Backend, MeasureError, fitted_knee, gpu, measure, processor
+from handful_evidence.measure import Backend, MeasureError, fitted_knee, gpu, measure, processor
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar

@@ -8,9 +8,10 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from handful import facts, latency, measured, scenario, validation
+from handful import facts, latency, scenario
 from handful.facts import load
 from handful.scenario import ScenarioError
+from handful_evidence import measured, validation
 
 CLASSES = {kind.name: kind for kind in measured.CLASSES}
 BANDED = [kind for kind in measured.CLASSES if measured.ratios(kind)]

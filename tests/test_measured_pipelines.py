@@ -6,9 +6,9 @@ The table agrees with itself and with the model's report, and the passes with a 
 import math
 
 import pytest
-from handful import measured_pipelines as measured
 from handful.facts import get
-from handful.simulate import pipeline as sim
+from handful_evidence import measured_pipelines as measured
+from handful_evidence.simulate import pipeline as sim
 
 
 def test_the_parts_make_the_step():

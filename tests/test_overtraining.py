@@ -6,9 +6,9 @@ from datetime import date
 import numpy as np
 import pytest
 from handful import overtraining as o
-from handful import quantities as q
-from handful.derivation import Derivation, DerivationError
 from handful.facts import get
+from handful.symbolic import quantities as q
+from handful.symbolic.derivation import Derivation, DerivationError
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar

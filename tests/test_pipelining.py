@@ -8,9 +8,9 @@ import math
 import pytest
 from handful import pipelining as p
 from handful.facts import get
-from handful.quantities import QuantityError
-from handful.simulate import pipeline as sim
-from handful.simulate.gantt import gantt
+from handful.symbolic.quantities import QuantityError
+from handful_evidence.simulate import pipeline as sim
+from handful_explorers.gantt import gantt
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar

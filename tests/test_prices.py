@@ -7,11 +7,11 @@ import math
 
 import pytest
 from handful import balance, facts, latency, passes, prices, tiers
-from handful import quantities as q
 from handful.facts import get
-from handful.formula import Formula
-from handful.quantities import QuantityError
 from handful.scenario import ScenarioError, values
+from handful.symbolic import quantities as q
+from handful.symbolic.formula import Formula
+from handful.symbolic.quantities import QuantityError
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,10 +12,10 @@ import re
 
 import pytest
 import sympy
-from handful.ask import registry
 from handful.equation import plain
-from handful.formula import _standing, fill_defaults
-from handful.quantities import table
+from handful.query import registry
+from handful.symbolic.formula import _standing, fill_defaults
+from handful.symbolic.quantities import table
 
 FORMULAS = registry()
 FUNCTIONS = {

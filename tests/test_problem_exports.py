@@ -14,13 +14,13 @@ from xml.etree import ElementTree
 
 import pytest
 from handful.cli import main
-from handful.exercises import book, markup, maths, printing
-from handful.exercises.cards import cards
-from handful.exercises.check import check, near, right_choice
-from handful.exercises.export import chosen as chosen_cards
-from handful.exercises.log import read_file
-from handful.exercises.order import by_chapter, title
-from handful.exercises.problem_export import (
+from handful_study import book, markup, maths, printing
+from handful_study.cards import cards
+from handful_study.check import check, near, right_choice
+from handful_study.export import chosen as chosen_cards
+from handful_study.log import read_file
+from handful_study.order import by_chapter, title
+from handful_study.problem_export import (
     Drawn,
     as_json,
     as_markdown,
@@ -32,8 +32,8 @@ from handful.exercises.problem_export import (
     right_letter,
     variants,
 )
-from handful.exercises.problems import problems
-from handful.exercises.source import SourceError
+from handful_study.problems import problems
+from handful_study.source import SourceError
 
 PROBLEMS = [pytest.param(problem, id=problem.id) for problem in chosen()]
 NUMBERS = [param for param in PROBLEMS if param.values[0].kind == "number"]
@@ -348,8 +348,8 @@ def test_problems_on_paper_with_and_without_solutions():
 def test_a_picture_is_within_the_page(tmp_path, monkeypatch):
     import dataclasses
 
-    from handful.exercises import pictures
-    from handful.exercises.source import Part
+    from handful_study import pictures
+    from handful_study.source import Part
 
     (tmp_path / "cards").mkdir()
     (tmp_path / "cards" / "a.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
@@ -387,7 +387,7 @@ def test_pdf(run, tmp_path):
 
 
 def test_without_chromium_one_sentence(run, monkeypatch, tmp_path):
-    from handful.page import bootstrap
+    from handful_site import bootstrap
 
     monkeypatch.setattr(bootstrap, "find_browser", lambda: None)
     code, out, err = run("cards", "print", "--pdf", "-o", str(tmp_path / "x.pdf"))

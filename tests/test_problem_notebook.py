@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from handful.exercises import notebook
-from handful.exercises.notebook import practise
-from handful.exercises.problems import problems
-from handful.exercises.source import SourceError
+from handful_study import notebook
+from handful_study.notebook import practise
+from handful_study.problems import problems
+from handful_study.source import SourceError
 
 ALL = sorted(problems())
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from handful import facts
-from handful.page.roles import RoleError, parse_live
+from handful_site.extensions.roles import RoleError, parse_live
 
 BOOK = Path(__file__).resolve().parents[1] / "book"
 ROLE = re.compile(r"\{([\w-]+)\}(`+)(.+?)\2", re.S)

@@ -11,7 +11,7 @@ import mpmath
 import pytest
 import simpy
 from handful import queueing
-from handful.random32 import mulberry32
+from handful_evidence.random32 import mulberry32
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

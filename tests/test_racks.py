@@ -12,7 +12,7 @@ import pytest
 from handful import experts, racks, shapes
 from handful.facts import get, load
 from handful.scenario import values
-from handful.simulate import fabric, router
+from handful_evidence.simulate import fabric, router
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

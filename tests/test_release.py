@@ -8,12 +8,13 @@ import zipfile
 
 import numpy as np
 import pytest
-from handful.classroom import exports, gradescope, release
-from handful.classroom.assignment import assignments, read_text
-from handful.classroom.given import given, solutions
-from handful.classroom.student import Assignment, digests, fits, plain, same
 from handful.cli import main
-from handful.exercises.source import SourceError
+from handful_classroom.exports import exports, gradescope
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments, read_text
+from handful_classroom.release.given import given, solutions
+from handful_study.source import SourceError
+from handful_study.student import Assignment, digests, fits, plain, same
 
 SMALL = """---
 title: T
@@ -456,7 +457,7 @@ def test_without_a_browser_all_but_the_pdf_is_built(tmp_path, capsys, monkeypatc
 
 def test_jupytext_opens_a_source(roofline):
     import jupytext
-    from handful.classroom.assignment import source_folder
+    from handful_classroom.release.assignment import source_folder
 
     cells = jupytext.read(source_folder() / "roofline.md").cells
     assert [cell.source for cell in cells if cell.cell_type == "code"] == [
@@ -551,7 +552,8 @@ def test_the_archive_for_gradescope(roofline):
 def test_gradescope_gets_no_score_where_nothing_was_graded(
     roofline, files, says, tmp_path, monkeypatch
 ):
-    from handful.classroom import grade, sandbox
+    from handful_classroom.grading import grade
+    from handful_classroom.sandbox import sandbox
 
     def refuse(*_):
         raise sandbox.SandboxError("bubblewrap cannot make namespaces here.")
@@ -570,7 +572,7 @@ def test_gradescope_gets_no_score_where_nothing_was_graded(
 
 def test_gradescope_grades_as_we_do(roofline, tmp_path, monkeypatch):
     """A real submission in Gradescope's folders, judged by answers that the sandbox would bring."""
-    from handful.classroom import grade
+    from handful_classroom.grading import grade
 
     seen = {}
 

@@ -19,7 +19,7 @@ from handful.reversible_networks import (
     nudge_growth,
     rebuild_error,
 )
-from handful.written import read
+from handful.symbolic.parse_quantity import read
 
 KINDS = sorted(BLOCKS)
 

@@ -23,9 +23,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from handful.classroom import cgroup, memory, protocol, room, sandbox, seccomp, walls
-from handful.classroom.protocol import Answer, Limits, ProtocolError
-from handful.classroom.sandbox import SandboxError, ask
+from handful_classroom.sandbox import cgroup, memory, protocol, room, sandbox, seccomp, walls
+from handful_classroom.sandbox.protocol import Answer, Limits, ProtocolError
+from handful_classroom.sandbox.sandbox import SandboxError, ask
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the sandbox is bubblewrap, which is Linux's"
@@ -312,7 +312,7 @@ def test_with_the_library_handful_is_there_and_the_classroom_is_not():
     cells = [
         "from handful import random32",
         "import os\nrooms = sorted(os.listdir('/room/handful/classroom'))",
-        "from handful.classroom import sandbox",
+        "from handful_classroom import sandbox",
     ]
     outcome = ask(cells, [{"get": "rooms"}], library=True)
     assert [error.cell for error in outcome.cells] == [2] and set(outcome.answers[0].value) <= {
@@ -532,7 +532,7 @@ def test_nothing_is_left_open_or_lying_about():
 
 
 GRADER = """
-from handful.classroom.sandbox import ask
+from handful_classroom.sandbox.sandbox import ask
 ask(["import os, signal\\nfor number in range(1, 30):\\n"
      "    try: signal.signal(number, signal.SIG_IGN)\\n    except OSError: pass\\n"
      "for _ in range(3): os.fork()\\n"

@@ -13,9 +13,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from handful.exercises import schedule
-from handful.exercises.schedule import State, Study, day, leech, memory
-from handful.page.bootstrap import node_command
+from handful_site.bootstrap import node_command
+from handful_study import schedule
+from handful_study.schedule import State, Study, day, leech, memory
 
 ROOT = Path(__file__).parents[1]
 ZONES = [
@@ -29,8 +29,8 @@ ZONES = [
 ]
 HOUR, DAY = 3_600_000, 86_400_000
 PLAY = """
-import { effective, settingsOf } from "./lib/handful/page/study/log.js";
-import { bury, next, queue } from "./lib/handful/page/study/schedule.js";
+import { effective, settingsOf } from "./lib/handful_study/web/log.js";
+import { bury, next, queue } from "./lib/handful_study/web/schedule.js";
 let text = "";
 for await (const part of process.stdin) text += part;
 console.log(JSON.stringify(JSON.parse(text).map(({ events, book, moments }) => {

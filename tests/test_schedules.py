@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from handful.exercises.check import check
-from handful.exercises.problems import problem, problems
-from handful.exercises.schedules import Goal, OrdersError, as_text, goal, read_orders
-from handful.simulate import pipeline
+from handful_evidence.simulate import pipeline
+from handful_study.check import check
+from handful_study.problems import problem, problems
+from handful_study.schedules import Goal, OrdersError, as_text, goal, read_orders
 
 ALL = [p for p in problems().values() if p.kind == "schedule"]
 TWO = Goal(2, 2, 2.0, 0.0, 0.2, 2)
@@ -126,7 +126,7 @@ def test_what_cannot_be_played_is_said_in_a_sentence(goal, text, sentence):
     ],
 )
 def test_a_schedule_that_waits_for_itself_names_the_first_piece(lines, sentence):
-    from handful.exercises.schedules import play, stop
+    from handful_study.schedules import play, stop
 
     orders = read_orders("\n".join(lines), HALVES)
     with pytest.raises(pipeline.Deadlock) as caught:

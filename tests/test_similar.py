@@ -13,10 +13,11 @@ from html.parser import HTMLParser
 
 import pytest
 from handful import cli
-from handful.classroom import release, similar, similar_page
-from handful.classroom.assignment import assignments
-from handful.classroom.submissions import Submission
-from handful.classroom.tokens import MOST_SHINGLES, K, shingles, tokens
+from handful_classroom.grading.submissions import Submission
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
+from handful_classroom.reports import similar, similar_page
+from handful_classroom.reports.tokens import MOST_SHINGLES, K, shingles, tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,8 +6,8 @@ They are drawn in the book's fonts, and named in the head once the book's addres
 from __future__ import annotations
 
 from bs4 import BeautifulSoup
-from handful.page import heads, social
-from handful.page.bootstrap import ROOT
+from handful_site import heads, social
+from handful_site.bootstrap import ROOT
 from PIL import Image
 
 PAGE = """<html><head><title>t</title>{}</head><body><article class="bd-article">\
@@ -41,7 +41,7 @@ def test_a_card_needs_an_address(tmp_path, monkeypatch):
 
 
 def test_a_card_has_its_size_and_is_kept(tmp_path, monkeypatch):
-    from handful.explorers.latency import latency_against_batch as plot
+    from handful_explorers.latency import latency_against_batch as plot
 
     monkeypatch.setattr(
         social, "explorers", lambda: {plot.name: plot}

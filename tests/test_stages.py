@@ -8,8 +8,8 @@ from handful import latency, pipelining
 from handful import stages as on_stages
 from handful.facts import get
 from handful.scenario import values
-from handful.simulate import pipeline as sim
 from handful.units import format_value
+from handful_evidence.simulate import pipeline as sim
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -16,9 +16,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from handful.exercises import log
-from handful.exercises.log import LogError, LogFile, fault, make, merge, read, read_file, write
-from handful.page.bootstrap import node_command
+from handful_site.bootstrap import node_command
+from handful_study import log
+from handful_study.log import LogError, LogFile, fault, make, merge, read, read_file, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -187,7 +187,7 @@ def test_bad_files_are_refused_in_one_sentence(name):
 
 def test_the_page_reads_and_refuses_the_same():
     program = """
-import { LogError, read } from "./lib/handful/page/study/log.js";
+import { LogError, read } from "./lib/handful_study/web/log.js";
 let text = "";
 for await (const part of process.stdin) text += part;
 console.log(JSON.stringify(JSON.parse(text).map((file) => { 
@@ -373,7 +373,7 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path):
 def test_killed_at_any_moment_it_has_all_that_was_noted(tmp_path):
     program = f"""
 import sys
-from handful.exercises.log import LogFile
+from handful_study.log import LogFile
 file = LogFile({str(tmp_path / "log.json")!r})
 for i in range(100_000):
     file.add([{GRADE!r} | {{"id": f"event-{{i:06}}", "at": i}}], 1)

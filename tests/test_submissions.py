@@ -13,10 +13,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from handful.classroom import handed, submissions
-from handful.classroom.handed import NotebookError
-from handful.classroom.roster import Roster
-from handful.classroom.submissions import MOST_BYTES, SubmissionError, read, shown
+from handful_classroom.grading import handed, submissions
+from handful_classroom.grading.handed import NotebookError
+from handful_classroom.grading.roster import Roster
+from handful_classroom.grading.submissions import MOST_BYTES, SubmissionError, read, shown
 
 NOTEBOOK = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}).encode()
 
@@ -341,7 +341,7 @@ def test_memory_does_not_grow_with_the_class(tmp_path):
     import subprocess
 
     code = (
-        "import resource, sys; from handful.classroom.submissions import read\n"
+        "import resource, sys; from handful_classroom.grading.submissions import read\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "count = total = 0\n"
         "for one in read(sys.argv[1]):\n    count += 1; total += len(one.data)\n"

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 from handful import cli
-from handful.classroom import assignment, given
-from handful.page import teaching
+from handful_classroom.release import assignment, given
+from handful_site.extensions import teaching
 
 BOOK = Path(__file__).resolve().parents[1] / "book"
 SMALLEST = Path(__file__).with_name("data") / "smallest-assignment.md"
@@ -217,7 +217,7 @@ def test_manifests_are_yaml_whose_parts_fit_together(block):
 
 def test_a_wheel_has_no_assignments():
     """Students install it, and a source holds solutions, hidden calls and model answers."""
-    from handful.page.hatch_bundle import BUNDLES
+    from handful_site.hatch_bundle import BUNDLES
 
     assert {"exercises/cards", "exercises/problems"} <= BUNDLES.keys()
     assert not any(Path("exercises/assignments").is_relative_to(path) for path in BUNDLES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from handful.exercises import markup, maths, words
+from handful_study import markup, maths, words
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_roles_of_the_book_outside_of_it(role, shown):
 
 
 def test_a_live_number_outside_of_a_page_is_that_of_the_default_scenario():
-    from handful.page.roles import live
+    from handful_site.extensions.roles import live
 
     request = "step_time batch=256 digits=2"
     assert words.plain(f"{{live}}`{request}`") == live(request)["text"]

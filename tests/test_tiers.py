@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 from handful import balance, facts, prices, tiers
-from handful.quantities import QuantityError
 from handful.scenario import ScenarioError, values
+from handful.symbolic.quantities import QuantityError
 from handful.tiers import TierError
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -8,9 +8,9 @@ from itertools import accumulate, pairwise
 import numpy as np
 import pytest
 from handful import balance, facts, queueing
-from handful.explorers.balance import train as page_train
-from handful.simulate import train
-from handful.written import read
+from handful.symbolic.parse_quantity import read
+from handful_evidence.simulate import train
+from handful_explorers.balance import train as page_train
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -4,9 +4,9 @@ import math
 
 import pytest
 from handful import latency
-from handful.quantities import QuantityError
 from handful.scenario import values
-from handful.uncertainty import propagate
+from handful.symbolic.quantities import QuantityError
+from handful.symbolic.uncertainty import propagate
 
 KNOWN = {**values(), "batch": 1000.0}
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from handful import latency, shapes, validation
+from handful import latency, shapes
 from handful.facts import load
-from handful.quantities import QuantityError
+from handful.symbolic.quantities import QuantityError
+from handful_evidence import validation
 from hypothesis import given
 from hypothesis import strategies as st
 

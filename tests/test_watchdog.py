@@ -13,19 +13,12 @@ import time
 from pathlib import Path
 
 import pytest
-from handful.classroom import (
-    cluster,
-    feedback,
-    grade,
-    gradescope,
-    similar,
-    similar_page,
-    store,
-    watchdog,
-)
-from handful.classroom.assignment import assignments
-from handful.classroom.grades import Grade
-from handful.classroom.submissions import Submission
+from handful_classroom.exports import gradescope
+from handful_classroom.grading import cluster, grade, store, watchdog
+from handful_classroom.grading.grades import Grade
+from handful_classroom.grading.submissions import Submission
+from handful_classroom.release.assignment import assignments
+from handful_classroom.reports import feedback, similar, similar_page
 
 ROOFLINE = assignments()["roofline"]
 # Of processor time; an honest notebook takes less, with the assignment read and its answers worked
@@ -36,8 +29,8 @@ SECONDS = 4.0
 # unpickle `ask`.
 SLOW = """
 import itertools
-from handful.classroom import grade
-from handful.classroom.protocol import Answer, Outcome
+from handful_classroom import grade
+from handful_classroom.sandbox.protocol import Answer, Outcome
 
 read = grade.read_notebook
 

@@ -15,22 +15,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from handful.classroom import (
-    grade,
-    grades,
-    gradescope,
-    handed,
-    release,
-    sheet,
-    store,
-    student,
-    submissions,
-    tables,
-)
-from handful.classroom.assignment import assignments
-from handful.classroom.protocol import Answer, Outcome
-from handful.classroom.roster import Roster
-from handful.classroom.submissions import Submission, SubmissionError, place, read, shown
+from handful_classroom.exports import gradescope
+from handful_classroom.grading import grade, grades, handed, store, submissions
+from handful_classroom.grading.roster import Roster
+from handful_classroom.grading.submissions import Submission, SubmissionError, place, read, shown
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
+from handful_classroom.reports import sheet, tables
+from handful_classroom.sandbox.protocol import Answer, Outcome
+from handful_study import student
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from sympy import Eq, Max, Min, Rational
 
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
 from .latency import attention_time, compute_time, full_weight_time, kv_time
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (n, B, S, N_total, N_active, w, L, b, b0, k, E, F, BW, C, c, new, M, T) = (
     quantity.symbol

@@ -17,8 +17,8 @@ from typing import Any
 from sympy import Max, Min, Rational, ceiling, floor, log
 
 from . import facts, prices
-from . import quantities as q
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.formula import Formula
 from .units import format_value
 
 (L, L0, rho_L, r_read, r_write, added, T_keep, T, m) = (

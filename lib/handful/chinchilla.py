@@ -29,9 +29,9 @@ import math
 
 from sympy import Eq, Max
 
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 N, D, u, v, c, h, C, floor, A, A_d, alpha, beta, ell = (
     quantity.symbol

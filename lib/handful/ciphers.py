@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import quantities as q
-from .formula import Formula
 from .reversible import FeistelError, decrypt, encrypt
+from .symbolic import quantities as q
+from .symbolic.formula import Formula
 
 PRESENT_SBOX = tuple(int(digit, 16) for digit in "C56B90AD3EF84712")
 HALF = 16  # bits of one half of the toy cipher

@@ -24,8 +24,8 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from .classroom import command as classroom
-from .exercises import command as exercises
+from handful_classroom import command as classroom
+from handful_study import command as exercises
 
 # Everything else is imported by the command that needs it: SymPy takes most of a cold start.
 
@@ -226,7 +226,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 def _value(name: str, text: str):
     """Return the value of a quantity in SI units, from text such as "8k", "64" or "3.35 TB/s"."""
-    from .quantities import find
+    from .symbolic.quantities import find
 
     quantity = find(name)
     value = quantity.check(
@@ -299,7 +299,7 @@ def _listed(head: str, lines: Sequence[str]) -> None:
 
 
 def _estimate(options) -> None:
-    from .estimate import estimate
+    from handful_evidence.estimate import estimate
 
     chosen = {
         kind: name
@@ -327,7 +327,8 @@ def _object(found) -> dict:
 
 
 def _compare(options) -> None:
-    from .estimate import estimate
+    from handful_evidence.estimate import estimate
+
     from .scenario import DEFAULT
 
     overrides = _overrides(options)
@@ -363,8 +364,8 @@ def _blocks(columns: list[list[str]], labels: list[str]) -> list[list[list[str]]
 
 
 def _formula(options) -> None:
-    from .ask import registry
     from .facts import nearest
+    from .query import registry
 
     formulas = registry()
     if options.name is None:
@@ -427,7 +428,7 @@ def _facts(options) -> None:
 
 def _cell(column: str, value) -> str:
     """Return a figure as the table holds it, and in readable form if its column has a unit."""
-    from .ask import fact_unit
+    from .query import fact_unit
     from .units import format_value
 
     if isinstance(value, (bool, str)):
@@ -438,8 +439,8 @@ def _cell(column: str, value) -> str:
 
 
 def _claims(options) -> None:
-    from .claims import BASES, find, load
-    from .page.ledger import as_object
+    from handful_evidence.claims import BASES, find, load
+    from handful_site.extensions.ledger import as_object
 
     found = [find(options.id)] if options.id else load()
     if options.json:
@@ -473,7 +474,7 @@ def _claims(options) -> None:
 
 
 def _measure(options) -> None:
-    from . import measure
+    from handful_evidence import measure
 
     def say(line: str) -> None:
         print(line.replace("\u00a0", " "), file=sys.stderr, flush=True)

@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 
 import sympy
+from handful_site.extensions.roles import formula_entry
 
-from .ask import TIME, lecture_address
-from .formula import Formula, fill_defaults, stand_ins
-from .page.roles import formula_entry
-from .printing import Plain
-from .quantities import Quantity, table
+from .query import TIME, lecture_address
+from .symbolic.formula import Formula, fill_defaults, stand_ins
+from .symbolic.printing import Plain
+from .symbolic.quantities import Quantity, table
 
 __all__ = ["as_latex", "as_object", "as_text", "cancelled", "plain", "used"]
 

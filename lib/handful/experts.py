@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 
 from sympy import Eq, Max, Min, ceiling, log, sqrt
 
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
 from .latency import expert_coverage
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (
     n,

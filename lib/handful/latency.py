@@ -33,9 +33,9 @@ from __future__ import annotations
 
 from sympy import Eq, Max, Min, oo
 
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (p, n, B, N_total, N_active, N_routed, w, L, b, b0, a, k, E, F, BW, c, u, new) = (
     quantity.symbol

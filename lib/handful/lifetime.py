@@ -32,9 +32,9 @@ from __future__ import annotations
 from sympy import Eq, Max
 
 from . import chinchilla
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (N, D, D_inf, u, v, h, eta, tau, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
     quantity.symbol

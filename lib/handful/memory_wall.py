@@ -25,10 +25,10 @@ from typing import Any
 from sympy import Eq, Max, Min, sqrt
 
 from . import facts, scenario, shapes
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
 from .latency import fetched_parameters
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 from .units import format_value
 
 (n, B, N_total, w, L, b, b0, C, BW, t, b_top, K, b_index, b_window, W, beta, k_beta, g_beta) = (

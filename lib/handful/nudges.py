@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 import sympy
 
-from . import quantities as q
-from .formula import Formula
 from .reversible import FeistelError
+from .symbolic import quantities as q
+from .symbolic.formula import Formula
 from .units import format_value
 
 # Imported where numbers are worked out, so that the formulas can be read where there is no NumPy:

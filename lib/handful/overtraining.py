@@ -31,12 +31,12 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Eq, log, sqrt
 
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 if TYPE_CHECKING:
-    from .uncertainty import Spread
+    from .symbolic.uncertainty import Spread
 
 (
     c,
@@ -372,7 +372,7 @@ def hundredfold(
     pretraining_per_inference_token: float = 1,
     spread: dict[str, float] | None = None,
 ) -> Spread:
-    """Return the lecture's "100 times over" as a distribution, a `handful.uncertainty.Spread`.
+    """Return the lecture's "100 times over" as a distribution, a `handful.symbolic.uncertainty.Spread`.
 
     Throughput in tokens/s, life in seconds; `spread` gives a factor for each uncertain input and
     defaults to two for the three guesses of the lecture (traffic of one model, its life, its active

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from sympy import Eq, Max, Rational
 
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (n, B, N_total, N_active, w, L, b, b0, a, F, BW, c, length) = (
     quantity.symbol

@@ -24,10 +24,10 @@ from typing import Any
 
 from sympy import Eq, Max, Min, sqrt
 
-from . import quantities as q
-from .derivation import Derivation
 from .experts import bandwidth_ratio
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (
     P,

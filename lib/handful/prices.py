@@ -35,10 +35,10 @@ from typing import Any
 from sympy import Eq, Expr, Max
 
 from . import facts, scenario
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
 from .latency import attention_time, compute_time, full_weight_time, kv_time
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 from .tiers import rematerialise_cost
 
 (p, n, B, N_total, N_active, w, L, b, b0, a, F, BW, c, new, M, C, MFU) = (

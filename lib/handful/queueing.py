@@ -6,7 +6,7 @@ Requests come at random, and each holds a seat for as long as its answer takes. 
 everyone the seats taken would have a Poisson distribution, whatever the distribution of the
 answers' lengths; ``seat_margin`` says how many of its standard deviations are kept spare.  With a
 limit on the seats a queue forms: ``erlang_c`` is its exact solution in continuous time, for holding
-times without memory.  Trains that leave on a clock are in ``handful.simulate.train``.
+times without memory.  Trains that leave on a clock are in ``handful_evidence.simulate.train``.
 
 >>> round(seat_margin(seats=2000, load=0.95), 2)
 2.29
@@ -24,8 +24,8 @@ import math
 
 from sympy import sqrt
 
-from . import quantities as q
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.formula import Formula
 
 T, new, n, rho, L = (
     quantity.symbol

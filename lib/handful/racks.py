@@ -22,10 +22,10 @@ from typing import Any
 from sympy import Eq, Expr, Max, Min, ceiling
 
 from . import experts
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
 from .latency import expert_coverage
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (
     n,

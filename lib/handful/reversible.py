@@ -28,10 +28,10 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
-from . import quantities as q
 from .balance import drain_time, ridge_intensity
-from .derivation import Derivation
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 Half = TypeVar("Half")
 

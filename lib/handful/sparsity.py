@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from sympy import exp, log
 
-from . import quantities as q
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.formula import Formula
 
 N, E, E_hat, E_start, E_limit, alpha, beta, kappa, delta, v, f = (
     quantity.symbol

@@ -28,11 +28,11 @@ from typing import Any
 
 from sympy import Eq, Max
 
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
 from .latency import step_time, weight_memory
 from .pipelining import activation_memory, activation_memory_gpipe
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 
 (P, n, n_s, one, N, w, B, B_m, L, b, b0, C, BW, hop, t, w_g, F, c, out, w_train, S_t) = (
     quantity.symbol
@@ -297,8 +297,9 @@ def memory_played(
     >>> [row[:2] for row in memory_played()[1]]
     [['1', '1'], ['2', '2'], ['4', '4'], ['8', '8']]
     """
+    from handful_evidence.simulate.pipeline import decode
+
     from .scenario import values
-    from .simulate.pipeline import decode
     from .units import format_value
 
     known: dict[str, Any] = values(**choice)  # none of those below is unknown

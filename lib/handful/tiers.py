@@ -37,9 +37,9 @@ from typing import Any
 from sympy import Eq, Expr, Rational
 
 from . import balance, facts, scenario
-from . import quantities as q
-from .derivation import Derivation
-from .formula import Formula
+from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
+from .symbolic.formula import Formula
 from .units import format_value
 
 (p, n, B, N_active, L, b, a, F, c, C, MFU) = (
@@ -446,7 +446,7 @@ def best_tier(hold_time: float | str, **choice: Any) -> dict[str, Any]:
     >>> best_tier("1 GB")
     Traceback (most recent call last):
     ...
-    handful.quantity.QuantityError: hold_time must be a time; '1 GB' is a byte.
+    handful.symbolic.quantity.QuantityError: hold_time must be a time; '1 GB' is a byte.
     """
     time = q.hold_time.check(hold_time)
     ways = [

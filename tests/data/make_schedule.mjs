@@ -10,9 +10,9 @@
 // queue at moments
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { mulberry32 } from "../../lib/handful/page/random.js";
-import { effective, settingsOf } from "../../lib/handful/page/study/log.js";
-import { bury, dayOf, next, queue, RULES } from "../../lib/handful/page/study/schedule.js";
+import { mulberry32 } from "../../lib/handful_explorers/web/random.js";
+import { effective, settingsOf } from "../../lib/handful_study/web/log.js";
+import { bury, dayOf, next, queue, RULES } from "../../lib/handful_study/web/schedule.js";
 
 const MINUTE = 60_000,
   HOUR = 60 * MINUTE,

@@ -6,8 +6,8 @@ from queue import Empty
 
 import nbformat
 import pytest
-from handful.classroom import release
-from handful.classroom.assignment import assignments
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
 from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
 

@@ -11,8 +11,8 @@ import sys
 import nbformat
 import pytest
 import yaml
-from handful.page.build import NOTEBOOKS, ROOT, SITE, WHEELS, chapters
-from handful.page.notebooks import first_cell, has_code
+from handful_site.build import NOTEBOOKS, ROOT, SITE, WHEELS, chapters
+from handful_site.notebooks import first_cell, has_code
 
 pytestmark = pytest.mark.site
 PARTS = 4

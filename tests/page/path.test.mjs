@@ -1,7 +1,7 @@
 // A curve's path leaves points out; whichever they are, the lines pass by them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linePath } from "../../lib/handful/page/path.js";
+import { linePath } from "../../lib/handful_explorers/web/path.js";
 
 const points = (path) =>
   path

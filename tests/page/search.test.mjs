@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import MiniSearch from "minisearch";
-import { find, marked, open, suggest } from "../../lib/handful/page/search/find.js";
-import { pack, unpack } from "../../lib/handful/page/search/pack.js";
-import { KINDS, OPTIONS, term, untex, words } from "../../lib/handful/page/search/text.js";
+import { find, marked, open, suggest } from "../../lib/handful_site/web/search/find.js";
+import { pack, unpack } from "../../lib/handful_site/web/search/pack.js";
+import { KINDS, OPTIONS, term, untex, words } from "../../lib/handful_site/web/search/text.js";
 
 const PAGES = [
   ["balance.html", "The balance batch"],

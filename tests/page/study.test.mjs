@@ -1,8 +1,8 @@
 // The page's rules of study, without a page: node --test (test_study_rules.py runs it).
 import assert from "node:assert/strict";
 import test from "node:test";
-import { mulberry32 } from "../../lib/handful/page/random.js";
-import { derive } from "../../lib/handful/page/study/derive.js";
+import { mulberry32 } from "../../lib/handful_explorers/web/random.js";
+import { derive } from "../../lib/handful_study/web/derive.js";
 import {
   effective,
   fault,
@@ -11,9 +11,9 @@ import {
   merge,
   read,
   write,
-} from "../../lib/handful/page/study/log.js";
-import { forecast, retentionByWeek, runs, stageOf } from "../../lib/handful/page/study/progress.js";
-import { wilson } from "../../lib/handful/page/study/chart.js";
+} from "../../lib/handful_study/web/log.js";
+import { forecast, retentionByWeek, runs, stageOf } from "../../lib/handful_study/web/progress.js";
+import { wilson } from "../../lib/handful_study/web/chart.js";
 import {
   dayOf,
   isLeech,
@@ -22,8 +22,8 @@ import {
   queue,
   span,
   stretch,
-} from "../../lib/handful/page/study/schedule.js";
-import { Store } from "../../lib/handful/page/study/store.js";
+} from "../../lib/handful_study/web/schedule.js";
+import { Store } from "../../lib/handful_study/web/store.js";
 
 const MINUTE = 60_000,
   HOUR = 60 * MINUTE,

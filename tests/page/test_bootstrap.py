@@ -12,7 +12,7 @@ import zipfile
 from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
-from handful.page import bootstrap
+from handful_site import bootstrap
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 

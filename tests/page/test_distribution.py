@@ -1,10 +1,10 @@
-"""The distribution's draws against SciPy's, and its numbers against `handful.uncertainty`."""
+"""The distribution's draws against SciPy's, and its numbers against `handful.symbolic.uncertainty`."""
 
 import numpy as np
 import pytest
-from handful.explorers.overtraining import hundredfold, price_of_a_run
-from handful.page.explorer import ExplorerError
-from handful.page.scenes import distribution as d
+from handful_explorers.overtraining import hundredfold, price_of_a_run
+from handful_explorers.plotting.explorer import ExplorerError
+from handful_explorers.scenes import distribution as d
 from scipy.special import ndtri
 
 

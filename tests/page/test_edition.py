@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from handful.page import offline
+from handful_site import offline
 
 POLICY = "default-src 'self'"
 

@@ -19,11 +19,13 @@ import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from handful import latency
-from handful.page import bootstrap, figure, scenes, social
-from handful.page import labels as places
-from handful.page.explorer import Curve, Explorer
-from handful.quantities import find
+from handful.symbolic.quantities import find
 from handful.units import MINUS, NBSP, UNITS, axis_title, format_tick, format_value
+from handful_explorers import scenes
+from handful_explorers.plotting import figure
+from handful_explorers.plotting import labels as places
+from handful_explorers.plotting.explorer import Curve, Explorer
+from handful_site import bootstrap, social
 from matplotlib.figure import Figure
 
 EXPLORERS = social.explorers()
@@ -330,7 +332,7 @@ def test_no_curve_runs_through_the_words_of_a_rule_or_dot(name):
 
 def test_axes_of_time_are_ticked_as_in_the_browser():
     spans = [(1e-2, 1e8), (1e-3, 1e4), (30, 28_800), (86_400, 86_400_000), (1e-5, 1), (200, 2000)]
-    source = f"""import {{ unitTicks }} from "./lib/handful/page/plot.js";
+    source = f"""import {{ unitTicks }} from "./lib/handful_explorers/web/plot.js";
         const made = {json.dumps(spans)}.map((domain) =>
           unitTicks({{ domain, log: true, unit: "s" }}, 6));
         console.log(JSON.stringify(made));"""

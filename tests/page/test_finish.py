@@ -8,9 +8,9 @@ import sys
 
 import pytest
 from bs4 import BeautifulSoup
-from handful.page import bootstrap, gather, heads
-from handful.page.bound import offer
-from handful.page.finish import POLICY, FinishError, finish
+from handful_site import bootstrap, gather, heads
+from handful_site.bound import offer
+from handful_site.finish import POLICY, FinishError, finish
 
 PAGE = (
     '<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 from bs4 import BeautifulSoup
-from handful.page import inpage, notebooks, wheel
+from handful_site import inpage, notebooks, wheel
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_without_a_network_the_build_goes_on(package, tmp_path, monkeypatch):
 
 
 def test_colab_is_told_to_show_widgets(monkeypatch):
-    from handful.explorers.balance import roofline
+    from handful_explorers.balance import roofline
 
     told = []
     output = types.SimpleNamespace(enable_custom_widget_manager=lambda: told.append(True))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from handful.page import figure, social
+from handful_explorers.plotting import figure
+from handful_site import social
 
 SHEET = Path(figure.__file__).with_name("palette.css").read_text("utf-8")
 LIGHT, DARK = (

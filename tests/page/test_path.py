@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 
-from handful.page import bootstrap
+from handful_site import bootstrap
 
 
 def test_in_node():

@@ -10,14 +10,14 @@ import json
 import math
 
 import pytest
-from handful.exercises import problems as book
-from handful.exercises.check import called, letter
-from handful.exercises.expressions import evaluate, names
-from handful.exercises.source import SourceError, read_text
-from handful.exercises.words import ROLE
-from handful.page.problem_spec import WRITTEN, asked, spec
+from handful.symbolic.parse_quantity import fits, read
 from handful.units import UNITS, format_value
-from handful.written import fits, read
+from handful_study import problems as book
+from handful_study.check import called, letter
+from handful_study.expressions import evaluate, names
+from handful_study.problem_spec import WRITTEN, asked, spec
+from handful_study.source import SourceError, read_text
+from handful_study.words import ROLE
 
 ALL = [pytest.param(one, id=one.id) for one in book.problems().values()]
 SEEDS = range(12)

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from handful.page import build, editions, hosting, publish
-from handful.page.bootstrap import ROOT
-from handful.page.finish import POLICY
+from handful_site import build, editions, hosting, publish
+from handful_site.bootstrap import ROOT
+from handful_site.finish import POLICY
 
 PAGE = (
     '<!doctype html><html data-content_root="./"><head><link href="_static/site.1b2c3d4e.css" '

@@ -5,8 +5,8 @@ They cover what is shown, what the boxes hold, and what an author may get wrong.
 
 import pytest
 from handful import latency, scenario
-from handful.page import roles
 from handful.units import format_value
+from handful_site.extensions import roles
 
 
 def test_a_live_number_is_the_formula_for_the_page_s_scenario():

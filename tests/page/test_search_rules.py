@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from bs4 import BeautifulSoup
-from handful.page import bootstrap, search
+from handful_site import bootstrap, search
 
 PAGE = """<article class="bd-article"><section id="one"><h1>One<a class="headerlink">#</a></h1>\
 <p>First <span class="math" data-tex="N_{\\mathrm{total}}">x</span>.</p>

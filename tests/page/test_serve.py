@@ -12,7 +12,7 @@ import sys
 import threading
 
 import pytest
-from handful.page import serve
+from handful_site import serve
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ import importlib.util
 import json
 
 import pytest
-from handful.page.build import ROOT
+from handful_site.build import ROOT
 
 
 @pytest.fixture
 def session():
     """Return a function that runs code in a session of its own, as the worker makes it."""
     spec = importlib.util.spec_from_file_location(
-        "session", ROOT / "lib/handful/page/python/session.py"
+        "session", ROOT / "lib/handful_site/python/session.py"
     )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

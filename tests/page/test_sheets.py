@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fontTools.ttLib import TTFont
-from handful.page import sheets
+from handful_site import sheets
 
 SUN, CAT, COPY = 0xF185, 0xF6BE, 0xF0C5
 CSS = r"""@font-face{font-family:"Font Awesome 6 Free";src:url(a.woff2)}

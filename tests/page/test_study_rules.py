@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from handful.page import bootstrap
+from handful_site import bootstrap
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from bs4 import BeautifulSoup
-from handful import notation
-from handful import quantities as q
-from handful.page.tables import Table
+from handful.symbolic import quantities as q
+from handful_explorers import notation
+from handful_explorers.tables.table import Table
 
 
 def test_a_table_is_its_texts_and_no_markup_of_theirs():

@@ -10,9 +10,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from handful.page import bootstrap
-from handful.page.build import ROOT, SCRIPTS, SITE
-from handful.page.serve import open_server
+from handful_site import bootstrap
+from handful_site.build import ROOT, SCRIPTS, SITE
+from handful_site.serve import open_server
 
 # Nothing here may leave this machine, the browser's own housekeeping included: no name but this
 # host is found.

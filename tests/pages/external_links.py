@@ -89,7 +89,7 @@ def answer(address: str) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    from handful.page.build import SITE
+    from handful_site.build import SITE
 
     known = listed() if LIST.exists() else {}
     known = {address: known.get(address, NEVER) for address in used(SITE)}

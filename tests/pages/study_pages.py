@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from handful.page import bootstrap, build
+from handful_site import bootstrap, build
 
 CHAPTERS = {
     "one": ["floor", "cost", "batch", "share"],

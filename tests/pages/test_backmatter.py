@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import yaml
 from bs4 import Tag
-from handful.page.build import ROOT, chapters
-from handful.page.sphinx_backmatter import UNLINKED
+from handful_site.build import ROOT, chapters
+from handful_site.extensions.sphinx_backmatter import UNLINKED
 from soup import soup
 
 PAGES = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))

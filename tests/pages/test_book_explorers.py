@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from handful.page import build
+from handful_site import build
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser

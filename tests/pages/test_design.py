@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 from bs4 import BeautifulSoup
-from handful.page.build import SITE
-from handful.page.icons import ICONS
+from handful_site.build import SITE
+from handful_site.icons import ICONS
 
 PAGES = sorted(path.name for path in SITE.glob("*.html")) or ["index.html"]
 

@@ -10,9 +10,9 @@ import shutil
 from urllib.parse import quote
 
 import pytest
-from handful import balance, latency, measured
-from handful.page import build
-from handful.page.explorer import (
+from handful import balance, latency
+from handful_evidence import measured
+from handful_explorers.plotting.explorer import (
     Control,
     Curve,
     Dots,
@@ -24,6 +24,7 @@ from handful.page.explorer import (
     Scale,
     Sweep,
 )
+from handful_site import build
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
 from playwright.sync_api import expect
 

@@ -10,8 +10,9 @@ import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from handful.claims import SEGMENTS, VERDICTS, load
-from handful.page import build, ledger
+from handful_evidence.claims import SEGMENTS, VERDICTS, load
+from handful_site import build
+from handful_site.extensions import ledger
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ import re
 import zipfile
 from importlib import metadata
 
-from handful.page.build import BUILD, SCRIPTS, SITE
+from handful_site.build import BUILD, SCRIPTS, SITE
 
 STATIC = SITE / "_static"
 

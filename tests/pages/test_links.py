@@ -13,7 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import external_links
 import yaml
 from bs4 import NavigableString
-from handful.page.build import ROOT, SITE, chapters
+from handful_site.build import ROOT, SITE, chapters
 from soup import soup
 
 ORDER = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))

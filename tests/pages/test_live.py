@@ -11,9 +11,9 @@ import shutil
 
 import pytest
 from handful import balance, experts, latency, scenario
-from handful.ask import lecture_seconds
-from handful.page import build
+from handful.query import lecture_seconds
 from handful.units import format_value
+from handful_site import build
 
 pytestmark = pytest.mark.browser
 

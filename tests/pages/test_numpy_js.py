@@ -10,21 +10,22 @@ import random
 import shutil
 from pathlib import Path
 
-import handful.page
+import handful_site
 import numpy as np
 import pytest
-from handful import latency, measured, scenario
-from handful.ask import registry as every_formula
-from handful.formula import registry
-from handful.page.declare import Curve
-from handful.page.describe import describe
-from handful.page.spec import spec_bands
-from handful.quantities import PARTS, table
+from handful import latency, scenario
+from handful.query import registry as every_formula
 from handful.sparsity import coefficients
+from handful.symbolic.formula import registry
+from handful.symbolic.quantities import PARTS, table
 from handful.units import UNITS, axis_hint, axis_title, format_tick, format_value, round_times
+from handful_evidence import measured
+from handful_explorers.plotting.declare import Curve
+from handful_explorers.plotting.describe import describe
+from handful_explorers.plotting.spec import spec_bands
 
 pytestmark = pytest.mark.browser
-PAGE = Path(handful.page.__file__).parent
+PAGE = Path(handful_site.__file__).parent
 DRAWS, STEPS = 8, 7
 every_formula()  # imports every module, so that the registry is full
 

@@ -11,9 +11,9 @@ import shutil
 import threading
 
 import pytest
-from handful.page import build, offline
-from handful.page.finish import POLICY
-from handful.page.serve import open_server
+from handful_site import build, offline
+from handful_site.finish import POLICY
+from handful_site.serve import open_server
 from study_pages import CHAPTERS, card, walk_chapter
 
 PAGES = ("index", "about", *CHAPTERS)

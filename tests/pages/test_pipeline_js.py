@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from handful.page import scenes
-from handful.simulate import pipeline as sim
+from handful_evidence.simulate import pipeline as sim
+from handful_explorers import scenes
 
 pytestmark = pytest.mark.browser
 

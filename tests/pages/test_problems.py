@@ -10,14 +10,14 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from handful.exercises.cards import cards
-from handful.exercises.check import check, letter, right_choice
-from handful.exercises.order import by_chapter, in_book_order
-from handful.exercises.problems import problem, problems
-from handful.exercises.schedules import as_text, goal
-from handful.quantities import table
-from handful.simulate import pipeline
+from handful.symbolic.quantities import table
 from handful.units import format_value
+from handful_evidence.simulate import pipeline
+from handful_study.cards import cards
+from handful_study.check import check, letter, right_choice
+from handful_study.order import by_chapter, in_book_order
+from handful_study.problems import problem, problems
+from handful_study.schedules import as_text, goal
 from playwright.sync_api import expect
 from soup import soup
 

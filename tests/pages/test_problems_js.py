@@ -10,22 +10,22 @@ import random
 import shutil
 from pathlib import Path
 
-import handful.page
+import handful_site
 import pytest
-from handful.exercises import expressions
-from handful.exercises.check import check, letter, right_choice
-from handful.exercises.expressions import ExpressionError
-from handful.exercises.order import by_chapter
-from handful.exercises.problems import problems
-from handful.exercises.schedules import as_text, goal
-from handful.exercises.words import ROLE
-from handful.page.problem_spec import spec
-from handful.simulate import pipeline
+from handful.symbolic.parse_quantity import WrittenError, fits, read
 from handful.units import UNITS, format_value
-from handful.written import WrittenError, fits, read
+from handful_evidence.simulate import pipeline
+from handful_study import expressions
+from handful_study.check import check, letter, right_choice
+from handful_study.expressions import ExpressionError
+from handful_study.order import by_chapter
+from handful_study.problem_spec import spec
+from handful_study.problems import problems
+from handful_study.schedules import as_text, goal
+from handful_study.words import ROLE
 
 pytestmark = pytest.mark.browser
-PAGE = Path(handful.page.__file__).parent
+PAGE = Path(handful_site.__file__).parent
 SEEDS = range(200)
 # Seeds for which everything that people write is tried; for the rest, the answer and its wrong
 # turns.
@@ -248,8 +248,8 @@ def test_values_are_read_the_same(modules):
 
 
 def test_units_fit_and_are_called_the_same(modules):
-    from handful.dimensions import Dimension
-    from handful.exercises.check import called
+    from handful.symbolic.dimensions import Dimension
+    from handful_study.check import called
 
     dimensions = [
         *{read(f"1 {unit}")[1] for unit in UNITS if unit not in ("1", "W")},
@@ -468,7 +468,7 @@ def spelled(tree, problem) -> str:
 
 
 def problem_default(name: str) -> float:
-    from handful.quantities import table
+    from handful.symbolic.quantities import table
 
     return table[name].default
 

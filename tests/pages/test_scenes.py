@@ -13,10 +13,12 @@ import shutil
 from copy import copy
 from urllib.parse import urlencode
 
-import handful.explorers
+import handful_explorers
 import pytest
-from handful.page import build, figure, scenes
-from handful.page.explorer import Explorer
+from handful_explorers import scenes
+from handful_explorers.plotting import figure
+from handful_explorers.plotting.explorer import Explorer
+from handful_site import build
 
 pytestmark = pytest.mark.browser
 
@@ -32,8 +34,8 @@ READ = """(svg) => [...svg.querySelectorAll("rect, line, path, circle, text")]
 def declared() -> dict[str, Explorer]:
     """Every scene that a module of explorers declares."""
     found = {}
-    for module in pkgutil.iter_modules(handful.explorers.__path__):
-        for thing in vars(importlib.import_module(f"handful.explorers.{module.name}")).values():
+    for module in pkgutil.iter_modules(handful_explorers.__path__):
+        for thing in vars(importlib.import_module(f"handful_explorers.{module.name}")).values():
             if (
                 isinstance(thing, Explorer)
                 and thing.scene

@@ -12,8 +12,8 @@ import subprocess
 import tomllib
 from functools import cache
 
-from handful.page import bootstrap
-from handful.page.build import ROOT, SITE
+from handful_site import bootstrap
+from handful_site.build import ROOT, SITE
 from playwright.sync_api import expect
 
 MARKS = "CSS.highlights.get('find')?.size ?? 0"
@@ -32,7 +32,7 @@ def index() -> dict:
 
 def entries(kind: str) -> list[list]:
     kinds = re.search(
-        r"KINDS = \[(.*?)\]", (ROOT / "lib/handful/page/search/text.js").read_text("utf-8")
+        r"KINDS = \[(.*?)\]", (ROOT / "lib/handful_site/web/search/text.js").read_text("utf-8")
     )[1]
     return [
         entry
@@ -54,9 +54,9 @@ def test_every_result_arrives():
 
 
 def test_formulas_letters_terms_claims_cards_and_problems_are_all_there():
-    from handful.ask import registry
-    from handful.claims import load
-    from handful.quantities import table
+    from handful.query import registry
+    from handful.symbolic.quantities import table
+    from handful_evidence.claims import load
 
     assert len(entries("formula")) == len(registry())
     assert len(entries("letter")) == len(set(table) - set(registry()))

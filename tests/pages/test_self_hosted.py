@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from handful.page.build import SITE
-from handful.page.finish import POLICY
+from handful_site.build import SITE
+from handful_site.finish import POLICY
 from soup import soup
 
 # Elements of MathML that stand for something only with so many parts.

@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from handful.page.build import SITE
-from handful.page.hosting import HEADERS, KEPT
+from handful_site.build import SITE
+from handful_site.hosting import HEADERS, KEPT
 
 
 def ask(address: str, path: str, method: str = "GET", **headers):
@@ -90,7 +90,7 @@ def test_a_taken_port_is_said_plainly(site):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = subprocess.run(
-            [sys.executable, "-m", "handful.page.serve", str(SITE), "--port", str(port)],
+            [sys.executable, "-m", "handful_site.serve", str(SITE), "--port", str(port)],
             capture_output=True,
             text=True,
             timeout=30,

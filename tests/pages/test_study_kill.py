@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from handful.page import bootstrap
+from handful_site import bootstrap
 from study_pages import assert_replays, write_book
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 from handful import scenario
-from handful.conditions import Condition
+from handful_site.extensions.conditions import Condition
 
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 

@@ -12,14 +12,14 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from urllib.parse import quote
 
-import handful.page
+import handful_site
 import pytest
 from handful import facts, latency, scenario, shapes
-from handful.page.yours import start_shapes
 from handful.units import format_value
+from handful_site.extensions.yours import start_shapes
 
 pytestmark = pytest.mark.browser
-PAGE = Path(handful.page.__file__).parent
+PAGE = Path(handful_site.__file__).parent
 COUNTED = [row for row in facts.load("shapes") if not row["compressed_layers"]]
 USUAL = {f.name: f.default for f in fields(shapes.Shape) if f.default is not MISSING}
 

@@ -1,0 +1,466 @@
+"""A formula: one expression that is called, solved, shown, exported and differentiated.
+
+>>> from handful.symbolic import quantities as q
+>>> drain = Formula(
+...     q.drain_time,
+...     q.memory_capacity.symbol / q.memory_bandwidth.symbol,
+...     name="doctest_drain",
+...     meaning="time to read the whole memory",
+...     source="definition",
+...     register=False,
+... )
+>>> round(drain(memory_capacity=80e9, memory_bandwidth=3.35e12) * 1e3, 1)  # an H100: milliseconds
+23.9
+>>> drain.latex().startswith("t_{")
+True
+>>> drain(memory_capacity=80e9, memory_bandwidth=0)
+Traceback (most recent call last):
+...
+handful.symbolic.quantity.QuantityError: memory_bandwidth must be above 0 (in byte/(time·device)); got 0.
+"""
+
+from __future__ import annotations
+
+import difflib
+import random
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, overload
+
+import sympy
+from sympy.printing.numpy import NumPyPrinter
+from sympy.printing.pycode import PythonCodePrinter
+
+from .dimensions import NONE, DimensionError, dimension_of
+from .expression_tree import Tree, to_tree
+from .printing import Latex
+from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from .derivation import Derivation
+    from .uncertainty import Spread
+
+registry: dict[str, Formula] = {}
+
+
+class FormulaError(ValueError):
+    """A formula called, built or solved in a way that it does not allow."""
+
+
+class _NumPy(NumPyPrinter):
+    """A printer of NumPy code with maxima and minima as chains of two-argument calls.
+
+    SymPy's own amax((a, b)) stacks copies and does not broadcast.
+    """
+
+    def _print_Max(self, expr: sympy.Max) -> str:
+        printed: list[str] = [self._print(arg) for arg in expr.args]
+        return reduce(lambda a, b: f"numpy.maximum({a}, {b})", printed)
+
+    def _print_Min(self, expr: sympy.Min) -> str:
+        printed: list[str] = [self._print(arg) for arg in expr.args]
+        return reduce(lambda a, b: f"numpy.minimum({a}, {b})", printed)
+
+
+class Formula:
+    """One quantity given by an expression in others.
+
+    Parameters
+    ----------
+    gives : Quantity
+        What the formula computes.
+    expression : sympy expression in the symbols of quantities
+        Checked for dimension when the formula is made: it must have that of `gives`.
+    meaning, source : str
+        One line each; the source is a time in the lecture ("3:20"), a paper, or "derived".
+    conventions : sequence of str
+        What has to hold for the number to mean what it says.
+    using : sequence of Formula
+        Formulas whose results stand in `expression` as symbols; `expanded` has them filled in.
+    derivation : callable, optional
+        Returns the Derivation; called when somebody asks, since algebra takes time.
+    """
+
+    def __init__(
+        self,
+        gives: Quantity,
+        expression: sympy.Expr,
+        *,
+        meaning: str,
+        source: str,
+        name: str | None = None,
+        conventions: Iterable[str] = (),
+        using: Iterable[Formula] = (),
+        derivation: Callable[[], Derivation] | None = None,
+        register: bool = True,
+    ) -> None:
+        self.name = name or gives.name
+        self.gives = gives
+        self.expression = sympy.sympify(expression)
+        self.meaning = meaning
+        self.source = source
+        self.conventions = tuple(conventions)
+        self.using = tuple(using)
+        self._derivation = derivation
+        if not meaning or not source:
+            raise FormulaError(f"{self.name} needs a meaning and a source.")
+        found = dimension_of(self.expression, dimension_of_symbol)
+        if found != gives.dimension:
+            raise DimensionError(
+                f"{self.name} should be a {gives.dimension}, but {self.expression} is a {found}."
+            )
+        if register:
+            if self.name in registry:
+                raise FormulaError(
+                    f"A formula named {self.name} exists already; give this one another name."
+                )
+            registry[self.name] = self
+
+    def __repr__(self) -> str:
+        return f"<Formula {self.name}: {self.gives.name} = {self.expression}>"
+
+    # Filled in when first asked for: SymPy takes a while to put one maximum into another, and a
+    # first number should not wait for forty formulas.
+
+    @cached_property
+    def expanded(self) -> sympy.Expr:
+        """Return the expression in inputs alone, with the formulas of `using` filled in."""
+        return self.expression.xreplace({f.gives.symbol: f.expanded for f in self.using})
+
+    @cached_property
+    def inputs(self) -> tuple[Quantity, ...]:
+        """Return the quantities in the expanded expression, in the order of the table."""
+        found = self.expanded.free_symbols
+        return tuple(q for q in table.values() if q.symbol in found)
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, int]]:
+        return [
+            (self.inputs.index(part), self.inputs.index(whole))
+            for part, whole in PARTS
+            if part in self.inputs and whole in self.inputs
+        ]
+
+    # Numbers
+
+    # Scalars give a float and arrays an array.  The values of most mappings are of any type, and
+    # then the type of the result is not known.
+    @overload
+    def __call__(
+        self, known: Mapping[str, float | str | None] | None = None, /, **values: float | str | None
+    ) -> float: ...
+
+    @overload
+    def __call__(self, known: Mapping[str, Any] | None = None, /, **values: Any) -> Any: ...
+
+    def __call__(self, known: Mapping[str, Any] | None = None, /, **values: Any) -> Any:
+        """Compute the value, in SI units, for scalars or arrays that broadcast.
+
+        `known` is a mapping such as a Scenario; what the formula does not use is passed over.
+        Keywords win over it, and must be inputs of this formula.
+        """
+        merged = dict(known) if known else {}
+        if values:
+            names = {q.name for q in self.inputs}
+            for name in values:
+                if name not in names and name not in table:
+                    near = difflib.get_close_matches(name, names, n=2) or sorted(names)
+                    raise FormulaError(
+                        f"{self.name} has no input {name!r}; did you mean {' or '.join(near)}?"
+                    )
+                if name not in names and not known:
+                    raise FormulaError(
+                        f"{self.name} does not depend on {name}; it takes "
+                        f"{', '.join(sorted(names))}."
+                    )
+            merged.update(values)
+        arguments = []
+        for q in self.inputs:
+            value = merged.get(q.name, q.default)
+            if value is None:
+                raise FormulaError(f"{self.name} needs {q.name} ({q.meaning}).")
+            arguments.append(q.check(value))
+        for part, whole in self._parts:
+            over = arguments[part] > arguments[whole]
+            if over if isinstance(over, bool) else over.any():
+                raise QuantityError(
+                    f"{self.inputs[part].name} must be at most {self.inputs[whole].name} "
+                    f"({arguments[whole]}); got {arguments[part]}."
+                )
+        if all(isinstance(a, (int, float)) for a in arguments):
+            try:
+                return float(self._scalar(*map(float, arguments)))
+            except (
+                ZeroDivisionError,
+                OverflowError,
+            ):  # out of reach, beyond max(0, …) say: infinite, or 0/0
+                import numpy as np
+
+                with np.errstate(all="ignore"):
+                    return float(self._array(*map(np.float64, arguments)))
+        import numpy as np
+
+        with np.errstate(
+            divide="ignore", over="ignore", invalid="ignore"
+        ):  # as for scalars: infinite, or 0/0
+            return self._array(*(np.asarray(a, dtype=float) for a in arguments))
+
+    @cached_property
+    def _scalar(self) -> Callable[..., float]:
+        """Return a function of plain numbers.
+
+        It uses the math module, so that the first number need not wait for NumPy to load.
+        """
+        printer = PythonCodePrinter(
+            {"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True}
+        )
+        function: Callable[..., float] = sympy.lambdify(
+            [q.symbol for q in self.inputs],
+            self.expanded,
+            modules="math",
+            printer=printer,
+            cse=True,
+        )
+        return function
+
+    @cached_property
+    def _array(self) -> Callable[..., npt.NDArray[np.float64]]:
+        """Return a function of NumPy arrays."""
+        printer = _NumPy(
+            {"fully_qualified_modules": True, "inline": True, "allow_unknown_functions": True}
+        )
+        function: Callable[..., npt.NDArray[np.float64]] = sympy.lambdify(
+            [q.symbol for q in self.inputs],
+            self.expanded,
+            modules="numpy",
+            printer=printer,
+            cse=True,
+        )
+        return function
+
+    # Looks
+
+    def latex(self, *, expanded: bool = False, plain: bool = True) -> str:
+        """Return `gives = expression` in LaTeX.
+
+        `plain` fills in the constants (2 for a multiply-add, 1 token a step).
+        """
+        return (
+            f"{self.gives.latex} = "
+            f"{latex_of(self.expanded if expanded else self.expression, plain=plain)}"
+        )
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def tree(self) -> Tree:
+        """Return the JSON tree of the expanded expression, with constants filled in."""
+        return to_tree(fill_constants(self.expanded))
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """Return the checked steps that lead to this formula.
+
+        Raises FormulaError where it has none.
+        """
+        if self._derivation is None:
+            raise FormulaError(f"{self.name} has no derivation of its own: {self.source}.")
+        return self._derivation()
+
+    # Algebra
+
+    def solve(self, name: str) -> Formula:
+        """Solve the same relation for one of the inputs.
+
+        Every solution is put back and checked.
+
+        Where the expression is a maximum of increasing functions of that input, the answer is the
+        minimum of the branches' solutions (and the other way round), which is how a roofline is
+        inverted.
+        """
+        quantity = find(name)
+        if quantity not in self.inputs:
+            raise FormulaError(
+                f"{self.name} does not depend on {name}; it can be solved for "
+                f"{', '.join(q.name for q in self.inputs if not q.constant)}."
+            )
+        solution = _invert(self.expanded, self.gives.symbol, quantity.symbol)
+        _verify(self, quantity, solution)
+        return Formula(
+            quantity,
+            solution,
+            name=f"{self.name}_for_{name}",
+            register=False,
+            meaning=f"{quantity.meaning}, from {self.gives.meaning}",
+            source=f"{self.name} solved for {name}",
+            conventions=self.conventions,
+        )
+
+    def elasticity(self, name: str) -> Formula:
+        """Return the elasticity d ln f / d ln x with respect to an input.
+
+        It is the per cent by which the result moves when the input moves by one per cent.
+        """
+        quantity = find(name)
+        if quantity not in self.inputs:
+            raise FormulaError(
+                f"{self.name} does not depend on {name}, so its elasticity there is zero."
+            )
+        x = quantity.symbol
+        expression = sympy.simplify(x * sympy.diff(self.expanded, x) / self.expanded)
+        return Formula(
+            _elasticity,
+            expression,
+            name=f"{self.name}_elasticity_{name}",
+            register=False,
+            meaning=f"elasticity of {self.name} with respect to {name}",
+            source="derived",
+        )
+
+    def uncertain(
+        self, values: Mapping[str, Any], spread: Mapping[str, float], **options: int
+    ) -> Spread:
+        """Return the distribution of the result when inputs are known to within factors.
+
+        See `handful.symbolic.uncertainty`.
+        """
+        from .uncertainty import propagate
+
+        return propagate(self, values, spread, **options)
+
+
+_elasticity = Quantity("elasticity", r"\varepsilon", NONE, "1", "per cent out for a per cent in")
+
+
+def fill_constants(expression: sympy.Expr) -> sympy.Expr:
+    """Replace the constants that no reader changes by their values."""
+    return expression.xreplace(
+        {q.symbol: sympy.nsimplify(q.default) for q in _standing(expression).values() if q.constant}
+    )
+
+
+def fill_defaults(expression: sympy.Expr) -> sympy.Expr:
+    """Replace every quantity that has a default by it."""
+    return expression.subs(
+        {
+            q.symbol: sympy.nsimplify(q.default)
+            for q in _standing(expression).values()
+            if q.default is not None
+        }
+    )
+
+
+def stand_ins(
+    expression: sympy.Expr, form: str
+) -> dict[sympy.Symbol, tuple[sympy.Symbol, Quantity]]:
+    """Return a symbol that sorts as the table does for each quantity of an expression.
+
+    The name of the symbol is the quantity's place in the table, written in `form`.
+    """
+    return {
+        q.symbol: (sympy.Symbol(form.format(place), positive=True), q)
+        for place, q in _standing(expression).items()
+    }
+
+
+def _standing(expression: sympy.Expr) -> dict[int, Quantity]:
+    """Return the quantities that an expression contains, by their places in the table.
+
+    They are a few of the hundreds that the table has.
+    """
+    found = expression.free_symbols
+    return {place: q for place, q in enumerate(table.values()) if q.symbol in found}
+
+
+def latex_of(expression: sympy.Expr, *, plain: bool = True) -> str:
+    """Return LaTeX in the book's letters, with factors in the order of quantities.py."""
+    if plain:
+        expression = fill_defaults(expression)
+    # Stand-ins whose names sort in table order, so that products print as the field writes them.
+    named = stand_ins(expression, "{:03d}")
+    names = {stand_in: q.latex for stand_in, q in named.values()}
+    renamed = expression.xreplace({symbol: stand_in for symbol, (stand_in, _) in named.items()})
+    printer = Latex({"symbol_names": names, "order": "none", "ln_notation": True})
+    return str(printer.doprint(renamed))
+
+
+def _invert(expr: sympy.Expr, y: sympy.Symbol, x: sympy.Symbol) -> sympy.Expr:
+    """Solve expr = y for x, branch by branch through maxima and minima."""
+    if isinstance(expr, (sympy.Max, sympy.Min)):
+        signs = {_slope_sign(arg, x) for arg in expr.args}
+        branches = [_invert(arg, y, x) for arg in expr.args if arg.has(x)]
+        if signs <= {1, 0}:
+            return (sympy.Min if isinstance(expr, sympy.Max) else sympy.Max)(*branches)
+        if signs <= {-1, 0}:
+            return type(expr)(*branches)
+        raise FormulaError(f"{expr} neither rises nor falls with {x}, so it has no single inverse.")
+    if expr.has(sympy.Max, sympy.Min):
+        # An increasing outer shell round one Max: peel it off with a placeholder.
+        inner = [node for node in expr.atoms(sympy.Max, sympy.Min) if node.has(x)]
+        if len(inner) == 1:
+            z = sympy.Symbol("_inner", positive=True)
+            shell = expr.xreplace({inner[0]: z})
+            if not shell.has(x):
+                return _invert(inner[0], _invert(shell, y, z), x)
+    rest, power = expr.as_independent(x, as_Add=False)
+    if power == x or (isinstance(power, sympy.Pow) and power.base == x and power.exp.is_number):
+        # A product: divide it out by hand, since solve() multiplies (1 - k/E)^B out and overflows.
+        return (y / rest) ** (1 / (power.exp if power != x else sympy.S.One))
+    solutions = [s for s in sympy.solve(sympy.Eq(expr, y), x) if s.is_negative is not True]
+    if len(solutions) != 1:
+        raise FormulaError(
+            f"{expr} = {y} has {len(solutions)} positive solutions for {x}; exactly one is wanted."
+        )
+    return solutions[0]
+
+
+def _slope_sign(expr: sympy.Expr, x: sympy.Symbol) -> int | None:
+    """Return the sign of the derivative (1, 0 or -1), or None where it is not certain."""
+    slope = sympy.simplify(sympy.diff(expr, x))
+    if slope == 0:
+        return 0
+    return (
+        1
+        if slope.is_positive or slope.is_nonnegative
+        else -1
+        if slope.is_negative or slope.is_nonpositive
+        else None
+    )
+
+
+def _verify(formula: Formula, quantity: Quantity, solution: sympy.Expr) -> None:
+    """Put the solution back at random points: y = f(x), then x' = solution(y), then f(x') = y."""
+    draw = random.Random(formula.name + quantity.name)
+    forward = sympy.lambdify([q.symbol for q in formula.inputs], formula.expanded, "math")
+    others = [q for q in formula.inputs if q is not quantity]
+    back = sympy.lambdify([formula.gives.symbol, *(q.symbol for q in others)], solution, "math")
+    checked = 0
+    for _ in range(64):
+        point = {
+            q: q.default or draw.uniform(0.2, 0.9 if q.upper == 1 else 5.0) for q in formula.inputs
+        }
+        try:
+            y = forward(*(point[q] for q in formula.inputs))
+            x = back(y, *(point[q] for q in others))
+            again = forward(*(x if q is quantity else point[q] for q in formula.inputs))
+        except (
+            ValueError,
+            TypeError,
+            ZeroDivisionError,
+            OverflowError,
+        ):  # a part above its whole, say
+            continue
+        if isinstance(again, complex) or not abs(again - y) <= 1e-9 * abs(y):
+            raise FormulaError(
+                f"{quantity.name} = {solution} does not give {formula.gives.name} back: {again} "
+                f"for {y}."
+            )
+        checked += 1
+    if checked < 16:
+        raise FormulaError(
+            f"The solution of {formula.name} for {quantity.name} could be checked at {checked} "
+            "points only."
+        )

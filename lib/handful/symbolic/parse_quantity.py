@@ -1,0 +1,208 @@
+"""Read values as people write them: "8 GB", "1667 bytes", "$2.10 per chip-hour".
+
+Others are "3.35 TB/s" and "40 million tokens".
+
+``page/written.js`` reads the same text as the same value.
+
+>>> value, dimension = read("3.35 TB/s")
+>>> value, str(dimension)
+(3350000000000.0, 'byte/time')
+>>> read("1.667e3 B") == read("1,667 bytes") == read("1.667×10^3 B")
+True
+>>> read("3.29 × 10²⁴ FLOP")[0]  # as the book's own numbers stand
+3.29e+24
+>>> read("$0.27 per million tokens") == read("0.27 $/Mtoken"), read("3 chip-hours")[0]
+(True, 10800.0)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from .dimensions import NONE, Dimension
+
+_PREFIXES = {
+    "": 1.0,
+    "k": 1e3,
+    "K": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "P": 1e15,
+    "E": 1e18,
+    "Z": 1e21,
+    "Y": 1e24,
+    "m": 1e-3,
+    "µ": 1e-6,
+    "μ": 1e-6,
+    "u": 1e-6,
+    "n": 1e-9,
+    "p": 1e-12,
+    "Ki": 2.0**10,
+    "Mi": 2.0**20,
+    "Gi": 2.0**30,
+    "Ti": 2.0**40,
+}
+_WORDS = {
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+    "quadrillion": 1e15,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+}
+# Unit: size in SI, dimension, whether a prefix may stand before it.
+_UNITS = {
+    "B": (1.0, Dimension(byte=1), True),
+    "byte": (1.0, Dimension(byte=1), True),
+    "s": (1.0, Dimension(time=1), True),
+    "sec": (1.0, Dimension(time=1), False),
+    "second": (1.0, Dimension(time=1), False),
+    "min": (60.0, Dimension(time=1), False),
+    "minute": (60.0, Dimension(time=1), False),
+    "h": (3600.0, Dimension(time=1), False),
+    "hour": (3600.0, Dimension(time=1), False),
+    "day": (86400.0, Dimension(time=1), False),
+    "year": (31557600.0, Dimension(time=1), False),
+    "FLOP": (1.0, Dimension(flop=1), True),
+    "FLOPS": (1.0, Dimension(flop=1, time=-1), True),
+    "token": (1.0, Dimension(token=1), True),
+    "tok": (1.0, Dimension(token=1), True),
+    "sequence": (1.0, Dimension(sequence=1), False),
+    "parameter": (1.0, Dimension(parameter=1), False),
+    "param": (1.0, Dimension(parameter=1), False),
+    "weight": (1.0, Dimension(parameter=1), False),
+    "chip": (1.0, Dimension(device=1), False),
+    "device": (1.0, Dimension(device=1), False),
+    "GPU": (1.0, Dimension(device=1), False),
+    "layer": (1.0, Dimension(layer=1), False),
+    "$": (1.0, Dimension(dollar=1), False),
+    "dollar": (1.0, Dimension(dollar=1), False),
+    "USD": (1.0, Dimension(dollar=1), False),
+    "bit": (1.0, Dimension(bit=1), True),
+    "%": (0.01, NONE, False),
+    "times": (1.0, NONE, False),
+    "×": (1.0, NONE, False),
+}
+SHOWN = (
+    "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, "
+    "with a prefix such as k, M, G, T, P, m "
+    "or µ where usual"
+)
+_NUMBER = re.compile(
+    r"([-+−]?)\s*(\$?)\s*([-+−]?)((?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)"
+    r"(?:\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*([-+−]?[0-9]+))?\s*(.*)",
+    re.S,
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+LONGEST = 80  # characters
+COUNTED = (
+    "sequence",
+    "device",
+    "token",
+    "parameter",
+    "layer",
+)  # prices are of tokens by the million: there only the first two
+
+
+class WrittenError(ValueError):
+    """Text that is no value with a unit."""
+
+
+def read(text: str) -> tuple[float, Dimension | None]:
+    """Return the value in SI units and its dimension.
+
+    The dimension is None for a bare number, which fits any.
+
+    Raises WrittenError for any other text.
+
+    Parameters
+    ----------
+    text : str
+        A number, commas and powers of ten allowed, and a unit, as a fraction or with "per"; at most
+        80 characters.
+
+    >>> read("12 parsecs")
+    Traceback (most recent call last):
+    ...
+    handful.symbolic.parse_quantity.WrittenError: 'parsecs' is no unit of this book; allowed: $, B,
+    FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %,
+    with a prefix such as k, M, G, T, P, m or µ where usual.
+    """
+    text = text.strip()
+    plain = re.sub(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: "10^" + m[1].translate(_RAISED), text)
+    found = _NUMBER.fullmatch(plain) if len(text) <= LONGEST else None
+    if not found:
+        raise WrittenError(
+            f"{text[:LONGEST]!r} is no number; write one, with a unit if you like, such as 8 GB."
+        )
+    sign, dollars, inner, digits, power, unit = found.groups()
+    value = float(digits.replace(",", "").replace("−", "-")) * (
+        float("1e" + power.replace("−", "-")) if power else 1.0
+    )
+    if (sign in "-−" and sign != "") != (inner in "-−" and inner != ""):
+        value = -value
+    unit = ("$ " if dollars else "") + unit
+    unit = re.sub(
+        r"\s+per\s+|\s+a\s+(?=chip|token|second|hour|day|layer|sequence)", "/", f" {unit.strip()} "
+    ).strip()
+    if not unit:
+        return _finite(value, text), None
+    dimension, seen = NONE, False
+    over, *under = unit.split("/")
+    if not all(part.strip() for part in under):
+        raise WrittenError(f"{text!r} ends where a unit should stand; write one such as TB/s.")
+    for power, part in [(1, over), *((-1, part) for part in under)]:
+        for name in filter(None, re.split(r"[\s·*-]+", part)):
+            if name in _WORDS:
+                factor = _WORDS[name]
+            else:
+                factor, unit_dimension = _unit(name)
+                dimension, seen = dimension * unit_dimension**power, True
+            value = value * factor if power > 0 else value / factor
+    return _finite(value, text), dimension if seen else None
+
+
+def _finite(value: float, text: str) -> float:
+    if not math.isfinite(value):
+        raise WrittenError(f"{text!r} is too large to compute with.")
+    return value
+
+
+def _unit(text: str) -> tuple[float, Dimension]:
+    for name in (text, text.removesuffix("s") if len(text) > 2 else text):
+        if name in _UNITS:
+            return _UNITS[name][:2]
+        for length in (1, 2):
+            if name[length:] in _UNITS and name[:length] in _PREFIXES and _UNITS[name[length:]][2]:
+                size, dimension, _ = _UNITS[name[length:]]
+                return size * _PREFIXES[name[:length]], dimension
+    raise WrittenError(f"{text!r} is no unit of this book; allowed: {SHOWN}.")
+
+
+def fits(written: Dimension, wanted: Dimension) -> bool:
+    """Return whether a written unit will do for a wanted one.
+
+    People leave out "per token" and "per chip", and mean it.
+
+    >>> (
+    ...     fits(Dimension(byte=1), Dimension(byte=1, token=-1)),
+    ...     fits(Dimension(byte=1), Dimension(token=1)),
+    ... )
+    (True, False)
+    >>> fits(
+    ...     Dimension(dollar=1), Dimension(dollar=1, token=-1)
+    ... )  # $3 are hardly ever dollars a token
+    False
+    """
+    powers = dict(wanted.powers)
+    left_out = {
+        base: power
+        for base, power in powers.items()
+        if power < 0 and base in COUNTED[: 2 if "dollar" in powers else None]
+    }
+    return written in (wanted, wanted / Dimension(**left_out))

@@ -1,0 +1,173 @@
+"""The class `Quantity`: a name, a letter, a dimension, a unit and the values that it can take.
+
+The quantities themselves stand in ``quantities.py``, a line each.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import sympy
+
+from .dimensions import Dimension
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Values = TypeVar("Values", bound="npt.NDArray[Any] | Sequence[float]")
+
+
+class QuantityError(ValueError):
+    """A value that a quantity cannot take, or a name that no quantity has."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One physical or economic quantity.
+
+    ``unit`` is a key of ``handful.units``.  ``default`` is the value where the caller gives none;
+    ``constant`` marks those that a reader never changes.  Quantities with a default are left out of
+    displayed formulas, so that the page shows B·N/(n·F) with a plain 2 while the dimensions still
+    come out.
+    """
+
+    name: str
+    latex: str
+    dimension: Dimension
+    unit: str
+    meaning: str
+    default: float | None = None
+    constant: bool = False
+    zero: bool = False
+    signed: bool = False
+    section: str = ""
+    least: float | None = None
+    upper: float | None = None
+
+    @cached_property
+    def symbol(self) -> sympy.Symbol:
+        """Return the SymPy symbol, assumed positive, nonnegative or real as the values are."""
+        if self.signed:
+            return sympy.Symbol(self.name, real=True)
+        return (
+            sympy.Symbol(self.name, nonnegative=True)
+            if self.zero
+            else sympy.Symbol(self.name, positive=True)
+        )
+
+    @property
+    def label(self) -> str:
+        """Return the name as words: 'kv_bytes_per_token' reads 'KV bytes per token'."""
+        words = self.name.replace("_", " ").replace("kv ", "KV ").replace("flops", "FLOPs")
+        return words[0].upper() + words[1:]
+
+    @overload
+    def check(self, value: float | str) -> float: ...
+
+    @overload
+    def check(self, value: Values) -> Values: ...
+
+    def check(self, value: Any) -> Any:
+        """Return `value` (a number, an array, or text with a unit) as numbers in SI units.
+
+        Anything else raises one sentence that says what is allowed.
+
+        >>> from handful.symbolic.quantities import batch, context, memory_capacity
+        >>> batch.check(64), memory_capacity.check("80 GB")
+        (64, 80000000000.0)
+        >>> context.check("8 kB")
+        Traceback (most recent call last):
+        ...
+        handful.symbolic.quantity.QuantityError: context must be a token/sequence; '8 kB' is a byte.
+        >>> batch.check(-1)
+        Traceback (most recent call last):
+        ...
+        handful.symbolic.quantity.QuantityError: batch must be above 0 (in sequence); got -1.
+        """
+        if isinstance(value, str):
+            value = self._read(value)
+        if isinstance(value, (int, float)):  # the common case, without importing NumPy
+            low, high = value, value
+        else:
+            import numpy as np
+
+            try:
+                array = np.asarray(value, dtype=float)
+            except (TypeError, ValueError):
+                raise QuantityError(
+                    f"{self.name} must be a number (in {self.dimension}); got {value!r}."
+                ) from None
+            if array.size == 0:
+                return value
+            low, high = array.min(), array.max() if self.upper is not None else 0.0
+        # `not (a > b)` rather than `a <= b`, so that NaN is refused too.
+        if not (
+            low > -math.inf if self.signed else low >= 0 if self.zero else low > 0
+        ) or math.isinf(low):
+            bound = "finite" if self.signed else "0 or above" if self.zero else "above 0"
+            raise QuantityError(f"{self.name} must be {bound} (in {self.dimension}); got {low}.")
+        if self.least is not None and low < self.least:
+            raise QuantityError(f"{self.name} must be at least {self.least}; got {low}.")
+        if self.upper is not None and high > self.upper:
+            raise QuantityError(f"{self.name} must be at most {self.upper}; got {high}.")
+        return value
+
+    def _read(self, text: str) -> float:
+        from .parse_quantity import WrittenError, fits, read
+
+        try:
+            value, dimension = read(text)
+        except WrittenError as error:
+            raise QuantityError(
+                f"{self.name} must be a number (in {self.dimension}): {error}"
+            ) from None
+        if dimension is not None and not fits(dimension, self.dimension):
+            raise QuantityError(
+                f"{self.name} must be a {self.dimension}; {text!r} is a {dimension}."
+            )
+        return value
+
+
+table: dict[str, Quantity] = {}
+_section = [""]  # of the quantities that follow, on the notation page
+
+
+def quantity(
+    name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more: Any
+) -> Quantity:
+    """Define a quantity and enter it in `table`; a name can be defined once only."""
+    if name in table:
+        raise QuantityError(f"{name} is defined already, as: {table[name].meaning}.")
+    table[name] = Quantity(name, latex, dimension, unit, meaning, section=_section[-1], **more)
+    return table[name]
+
+
+def section(title: str) -> None:
+    """Put the quantities that follow under this title on the notation page."""
+    _section.append(title)
+
+
+def find(name: str) -> Quantity:
+    """Return the quantity of that API name.
+
+    Raises QuantityError, which names the nearest ones, where there is none.
+
+    >>> find("bach")
+    Traceback (most recent call last):
+    ...
+    handful.symbolic.quantity.QuantityError: There is no quantity 'bach'; the nearest are: batch.
+    """
+    if name not in table:
+        near = difflib.get_close_matches(name, table, n=3) or sorted(table)
+        raise QuantityError(f"There is no quantity {name!r}; the nearest are: {', '.join(near)}.")
+    return table[name]
+
+
+def dimension_of_symbol(symbol: sympy.Symbol) -> Dimension:
+    """Return the dimension of the quantity that a symbol stands for."""
+    return find(symbol.name).dimension

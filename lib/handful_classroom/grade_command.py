@@ -1,0 +1,384 @@
+"""Commands of `handful assign` that grade: grade, verify, key, sandbox."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+EVERY = 10.0  # seconds between lines of progress, where there is no terminal
+
+
+def add(command) -> None:
+    """Add the commands; `command` makes a parser, as `handful.cli` does."""
+    graded = command(
+        "grade",
+        _grade,
+        "grade a class: a folder, a zip, or a download of Canvas, Moodle or nbgrader",
+        "Student code runs in a sandbox only.  What was graded before from the same sources is "
+        "skipped, and a grading that was\n"
+        "interrupted goes on.  A notebook that breaks something costs its author, and not the "
+        "class.\n"
+        "Example: handful assign grade submissions.zip --assignment roofline -o results",
+    )
+    graded.add_argument(
+        "submissions", metavar="SUBMISSIONS", help="a folder, a zip, or one notebook"
+    )
+    graded.add_argument(
+        "--assignment",
+        required=True,
+        metavar="NAME",
+        help="such as roofline, or the path of a source",
+    )
+    graded.add_argument(
+        "-o", "--output", metavar="FOLDER", help="the results folder; NAME-results by default"
+    )
+    graded.add_argument(
+        "--jobs", type=int, metavar="N", help="processes; as many as there are cores by default"
+    )
+    graded.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786",
+    )
+    graded.add_argument(
+        "--roster",
+        metavar="FILE",
+        help="the class as CSV, best as the LMS exports it: students' ids, whose each file is, "
+        "and who handed in nothing",
+    )
+    graded.add_argument(
+        "--key",
+        metavar="FILE",
+        help="sign the results with this key; 'handful assign key FILE' makes one",
+    )
+    graded.add_argument(
+        "--limits",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9",
+    )
+    graded.add_argument(
+        "--earlier",
+        nargs="+",
+        default=[],
+        metavar="SOURCE",
+        help="sources of earlier editions, files or folders: their notebooks are graded by "
+        "their own inputs; "
+        "by default what 'handful assign build' kept in NAME/teacher/editions",
+    )
+    graded.add_argument("--again", action="store_true", help="grade again what was graded before")
+    checked = command("verify", _verify, "check that results are as they were signed")
+    checked.add_argument("results", metavar="RESULTS", help="a results folder")
+    checked.add_argument(
+        "--key", required=True, metavar="FILE", help="the key that they were signed with"
+    )
+    made = command(
+        "key",
+        _key,
+        "make a key that signs results",
+        "Whoever has the file can sign results: keep it where only you read it.",
+        programs=False,
+    )
+    made.add_argument("file", metavar="FILE")
+    command(
+        "sandbox",
+        _sandbox,
+        "what the sandbox on this machine can do, or what is missing",
+        programs=False,
+    )
+
+
+def _grade(options) -> None:
+    from handful import cli
+
+    from .grading import grade, store, submissions
+    from .release.assignment import assignment
+
+    asked = assignment(options.assignment)
+    if options.jobs is not None and options.jobs < 1:
+        raise cli.UsageError(f"--jobs is a number of processes, 1 or more; got {options.jobs}.")
+    limits, secret = (
+        read_limits(options.limits),
+        store.read_key(options.key) if options.key else None,
+    )
+    folder = Path(options.output or f"{asked.name}-results")
+    earlier, unread = _earlier(asked, options.earlier)
+    with submissions.opened(options.submissions, asked.name, options.roster) as found:
+        shown = Progress(sys.stderr)
+        try:
+            done = grade.run(
+                asked,
+                (one() for one in found),
+                folder,
+                jobs=options.jobs,
+                scheduler=options.scheduler,
+                secret=secret,
+                limits=limits,
+                total=len(found),
+                anew=options.again,
+                earlier=earlier,
+                progress=shown,
+            )
+        except ModuleNotFoundError as error:
+            from handful_study.command import MissingError
+
+            if error.name != "distributed":
+                raise
+            raise MissingError(
+                "--scheduler needs the package distributed, which is not installed; pip install "
+                "'handful[classroom]' brings it."
+            ) from None
+        except KeyboardInterrupt:
+            shown.end()
+            print(
+                f"Stopped.  What is graded is kept in {folder}, and the same command goes on.",
+                file=sys.stderr,
+            )
+            raise
+        finally:
+            shown.end()
+    notes = unread + _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
+    if options.json:
+        cli._json(
+            {
+                "folder": str(folder),
+                "assignment": asked.name,
+                "edition": asked.edition,
+                "submissions": sum(done.statuses.values()),
+                "before": done.before,
+                "statuses": dict(done.statuses),
+                "faults": done.faults,
+                "claims": done.claims,
+                "notes": notes,
+            }
+        )
+    else:
+        cli._columns(
+            [
+                (status, f"{done.statuses[status]:,}")
+                for status in reversed(grade.STATUSES)
+                if done.statuses[status]
+            ]
+            or [("submissions", "0")]
+        )
+        print(f"\nResults are in {folder}.")
+        for line in notes:
+            print(line, file=sys.stderr)
+    if done.faults:
+        raise grade.GradingError(
+            f"{len(done.faults)} of {sum(done.statuses.values()):,} could not be graded through "
+            "no fault of theirs: "
+            f"{', '.join(sorted(done.faults)[:5])}; the same command tries them again."
+        )
+
+
+def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
+    """Return the sources of earlier editions, and notes on those that cannot be read any more."""
+    from handful_study.source import SourceError
+
+    from .build_command import EDITIONS
+    from .grading import grade
+
+    texts, notes = [], []
+    for path in map(Path, paths or [asked.name / EDITIONS]):
+        if not path.exists() and not paths:
+            continue
+        for file in sorted(path.glob("*.md")) if path.is_dir() else [path]:
+            try:
+                text = file.read_bytes().decode("utf-8")
+                grade.earlier_editions(asked, [text])
+                texts.append(text)
+            except (OSError, UnicodeDecodeError, SourceError) as error:
+                why = (
+                    "it is no text in UTF-8"
+                    if isinstance(error, UnicodeDecodeError)
+                    else getattr(error, "strerror", None) or str(error)
+                )
+                notes.append(f"{file} is not used: {why.rstrip('.')}.")
+                if paths:
+                    raise SourceError(notes[-1]) from None
+    return texts, notes
+
+
+def _notes(done, signed: bool) -> list[str]:
+    """Return what the teacher should know, in sentences."""
+    before = (
+        "1 was graded before and left as it is."
+        if done.before == 1
+        else f"{done.before:,} were graded before and left as they are."
+    )
+    notes = [before] if done.before else []
+    notes += [
+        f"{len(who)} notebooks say that they are {name!r}'s: "
+        f"{', '.join(who[:6])}{' …' if len(who) > 6 else ''}."
+        for name, who in sorted(done.claims.items())
+    ]
+    notes += [f"{student}: {says}." for student, says in sorted(done.faults.items())]
+    return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
+
+
+def _reports(folder: Path, asked, roster: str | None) -> list[str]:
+    """Write grades, feedback and the class report; return notes on them."""
+    from handful_study import book
+
+    from .grading import grades
+    from .reports import feedback, report
+    from .reports.tables import TableError
+
+    try:
+        made, notes = grades.write(folder, asked, roster=Path(roster) if roster else None)
+        feedback.write(folder, asked, made, book.address())
+        return [
+            *notes,
+            f"Written: {report.write(folder, asked, made, notes)}, {folder / 'grades.csv'}, "
+            f"{folder / 'feedback.zip'}; "
+            f"'handful assign report {folder}' writes them again.",
+        ]
+    except TableError as error:  # the results are there
+        return [
+            f"{error}  Grades and feedback were not written; mend that and run: handful assign "
+            f"report {folder}"
+        ]
+
+
+def read_limits(texts: list[str]):
+    """Parse limits of the form NAME=VALUE.
+
+    >>> read_limits(["call_seconds=5", "memory_bytes=2e9"]).memory_bytes
+    2000000000
+    >>> read_limits(["seconds=5"])
+    Traceback (most recent call last):
+    ...
+    handful.cli.UsageError: There is no limit 'seconds'; there are cell_seconds, call_seconds, ...
+    """
+    from dataclasses import fields
+
+    from handful.cli import UsageError
+
+    from .sandbox.protocol import Limits
+
+    kinds: dict[str, type] = {one.name: type(one.default) for one in fields(Limits)}
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in kinds:
+            raise UsageError(f"There is no limit {name!r}; there are {', '.join(kinds)}.")
+        try:
+            found[name] = kinds[name](float(value))
+        except (ValueError, OverflowError):
+            raise UsageError(f"The limit {name} is a number; got {value!r}.") from None
+    try:
+        return Limits(**found)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+class Progress:
+    """A line that shows how far grading is and how long it will take.
+
+    On a terminal the line is overwritten; elsewhere a new one is printed every ten seconds.
+    """
+
+    def __init__(self, stream, clock=time.monotonic) -> None:
+        self.stream, self.clock = stream, clock
+        self.began = self.told = clock()
+        self.first: int | None = (
+            None  # done when the first new result came: what was there before took no time
+        )
+        self.width = 0
+
+    def __call__(self, done: int, total: int | None, statuses: Counter) -> None:
+        """Print the line, unless the last one is too recent."""
+        now = self.clock()
+        self.first = done - 1 if self.first is None else self.first
+        if now - self.told < (0.2 if self.stream.isatty() else EVERY) and done != total:
+            return
+        self.told = now
+        self._say(self.line(done, total, statuses, now))
+
+    def line(self, done: int, total: int | None, statuses: Counter, now: float) -> str:
+        """Return the line for the results so far.
+
+        >>> import io
+        >>> shown = Progress(io.StringIO(), clock=lambda: 0.0)
+        >>> shown.first = 0
+        >>> shown.line(50, 200, Counter(ok=40, wrong=10), 60.0)
+        'Graded 50 of 200: ok 40, wrong 10; about 3 min left'
+        """
+        counts = ", ".join(f"{status} {count:,}" for status, count in statuses.most_common())
+        new = done - (self.first or 0)
+        left = ""
+        if total and new and done < total:
+            left = f"; {span((now - self.began) / new * (total - done))} left"
+        return f"Graded {done:,}{f' of {total:,}' if total is not None else ''}: {counts}{left}"
+
+    def _say(self, line: str) -> None:
+        if self.stream.isatty():
+            self.stream.write(f"\r{line:{self.width}s}")
+            self.width = len(line)
+        else:
+            self.stream.write(f"{line}\n")
+        self.stream.flush()
+
+    def end(self) -> None:
+        """End the line on a terminal."""
+        if self.width:
+            self.stream.write("\n")
+        self.width = 0
+
+
+def span(seconds: float) -> str:
+    """Describe a duration in seconds.
+
+    >>> span(20), span(200), span(20_000)
+    ('less than a minute', 'about 3 min', 'about 5.6 h')
+    """
+    if seconds < 50:
+        return "less than a minute"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
+def _verify(options) -> None:
+    from handful import cli
+
+    from .grading import grade, store
+
+    secret = store.read_key(options.key)
+    whole, bad, unsigned = 0, [], 0
+    for one in store.overview(options.results)["students"]:
+        found = store.load(Path(options.results) / "results" / f"{one['key']}.json")
+        if (
+            found is not None
+            and found.get("student") == one["student"]
+            and store.verified(found, secret)
+        ):
+            whole += 1
+        else:
+            bad.append(one["student"])
+            unsigned += found is not None and not found.get("signature")
+    if options.json:
+        cli._json({"verified": whole, "failed": bad})
+    else:
+        print(f"{whole:,} result{'s are' if whole != 1 else ' is'} as signed.")
+    if bad:
+        why = f"; {unsigned} of them were never signed" if unsigned else ""
+        raise grade.GradingError(
+            f"{len(bad):,} cannot be trusted: "
+            f"{', '.join(bad[:10])}{' …' if len(bad) > 10 else ''}{why}."
+        )
+
+
+def _key(options) -> None:
+    from .grading import store
+
+    store.make_key(options.file)
+    print(f"{options.file}: a new key, which only you can read.", file=sys.stderr)
+
+
+def _sandbox(options) -> None:
+    from .sandbox import sandbox
+
+    print(sandbox.describe())

@@ -1,0 +1,461 @@
+"""Apply one function to many tasks: in this process, in worker processes, or on a Dask cluster.
+
+Few tasks are under way at a time, so that memory does not grow with the class.  A process that dies
+is replaced and its task tried once more; if that kills its process too, the task comes back as a
+fault and the others go on.
+
+Each task has `seconds` of this program's own processor time for reading what one student sent.
+Beyond it the kernel ends the process that is at work, and the task comes back as a fault at once.
+Under Dask each thread of a worker hands its tasks to a process of its own, since a thread can be
+neither interrupted nor ended.  `here` has no process to lose: it raises between two steps of
+Python, and cannot interrupt a single long call (`handful_classroom.grading.watchdog`).
+
+>>> [found for _, found in here(abs, [-1, 2])]
+[Done(result=1), Done(result=2)]
+>>> [found for _, found in here(int, ["x"])]
+[Fault(says="ValueError: invalid literal for int() with base 10: 'x'")]
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+
+from . import watchdog
+
+TRIES = 2
+PRELOAD = [
+    "handful_classroom.grading.grade"
+]  # imported once, by the process that all workers are forked from
+LOOK = 1.0  # seconds between looks at how long each has been at its task
+# What stops the whole class, by the names of errors.
+STOPPING = ("SandboxError", "StartError", "SourceError", "JudgeError", "GradingError")
+
+
+class ClusterError(RuntimeError):
+    """A reason why grading cannot go on, in one sentence; finished results are kept."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished task: `result`, and in `began` whether its process has started a sandbox."""
+
+    result: object
+    began: bool = field(default=False, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A task at which this program failed, not the student's; `late` where it took too long."""
+
+    says: str
+    began: bool = field(default=False, repr=False, compare=False)
+    late: bool = field(default=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A reason to stop the whole class: no sandbox, or a mistake in the assignment.
+
+    `error` is the name of the error's class.
+    """
+
+    says: str
+    error: str = ""
+    began: bool = field(default=False, repr=False, compare=False)
+
+
+def attempt(run: Callable, task) -> Done | Fault | Stop:
+    """Run one task and return its outcome, whatever it is."""
+    try:
+        return Done(run(task), _began())
+    except watchdog.OverlongError as error:
+        return Fault(str(error), _began(), late=True)
+    except Exception as error:
+        name = type(error).__name__
+        return (
+            Stop(str(error), name, _began())
+            if name in STOPPING
+            else Fault(f"{name}: {error}"[:1000], _began())
+        )
+
+
+def _began() -> bool:
+    """Return whether a sandbox has started in this process."""
+    room = sys.modules.get(f"{__package__}.room")
+    return room is not None and room.began
+
+
+def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
+    """Return the outcome of a task; raise ClusterError for one that stops the class.
+
+    A sandbox that fails stops the class only while none has started: `began` says whether one has,
+    and `errors` names what this holds for.  Once one has, the machine can make them, and the
+    failure costs the one submission only.
+    """
+    if isinstance(found, Stop):
+        if began and found.error in errors:
+            return Fault(found.says.rstrip("."), True)
+        raise ClusterError(found.says)
+    return found
+
+
+def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Generator[tuple, None, None]:
+    """Yield each task with its outcome, one after the other in this process.
+
+    Each task has `seconds` of processor time.
+    """
+
+    def watched(task):
+        with watchdog.within(seconds):
+            return run(task)
+
+    for task in tasks:
+        found = attempt(watched, task)
+        yield task, _checked(found, found.began)
+
+
+# Processes of this machine
+
+
+def cores() -> int:
+    """Return how many processors this program may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _serve(connection, run: Callable, seconds: float = math.inf) -> None:
+    """Run tasks from a pipe until it is closed.
+
+    The pipe closes when the grader ends, even if it is killed.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        while True:
+            task = connection.recv()
+            watchdog.end_after(seconds)
+            found = attempt(run, task)
+            watchdog.end_after(math.inf)
+            connection.send(found)
+    except (EOFError, OSError):
+        pass
+
+
+def _lost(code: int | None, late: bool, tries: int, seconds: float, longest: float) -> Fault | None:
+    """Return the fault of a task whose process ended, or None where it is tried again.
+
+    `code` is the exit code of the process.
+    """
+    if code == -signal.SIGPROF:
+        return Fault(watchdog.says(seconds), late=True)
+    if late:
+        return Fault(
+            f"grading it took more than {longest:,.0f} seconds, so it was given up", late=True
+        )
+    return (
+        None
+        if tries < TRIES
+        else Fault(f"the process that graded it ended {tries} times (exit code {code})")
+    )
+
+
+@dataclass
+class _Worker:
+    process: multiprocessing.process.BaseProcess
+    connection: multiprocessing.connection.Connection
+    task: object = None
+    tries: int = 0
+    until: float = math.inf
+    late: bool = False
+
+
+def _hired(context, run: Callable, seconds: float) -> _Worker:
+    own, other = context.Pipe()
+    process = context.Process(target=_serve, args=(other, run, seconds), daemon=True)
+    process.start()
+    other.close()
+    return _Worker(process, own)
+
+
+def _dismissed(worker: _Worker) -> int | None:
+    worker.connection.close()
+    worker.process.terminate()
+    worker.process.join()
+    code = worker.process.exitcode
+    worker.process.close()
+    return code
+
+
+def pool(
+    run: Callable, tasks: Iterable, jobs: int, longest: float = math.inf, seconds: float = math.inf
+) -> Generator[tuple, None, None]:
+    """Yield each task with its outcome, as they finish, from `jobs` processes of this machine.
+
+    A task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
+    given up.
+    """
+    again: deque[tuple] = deque()  # tasks whose process died, and how often each was tried
+    context, tasks = multiprocessing.get_context("forkserver"), iter(tasks)
+    context.set_forkserver_preload(PRELOAD)
+    workers: list[_Worker] = []
+    began = False  # whether a sandbox has started in any process, all being on this machine
+
+    def upcoming() -> tuple | None:
+        """Return the next task and how often it was tried."""
+        return again.popleft() if again else next(((task, 0) for task in tasks), None)
+
+    def give(worker: _Worker, task, tries: int) -> None:
+        worker.task, worker.tries, worker.until = task, tries + 1, time.monotonic() + longest
+        with suppress(OSError):  # it is dead, which its end of the pipe says too
+            worker.connection.send(task)
+
+    try:
+        while True:
+            while len(workers) < jobs and (one := upcoming()):
+                workers.append(_hired(context, run, seconds))
+                give(workers[-1], *one)
+            if not workers:
+                return
+            ready = multiprocessing.connection.wait(
+                [worker.connection for worker in workers], timeout=LOOK
+            )
+            for worker in workers:
+                if worker.until < time.monotonic() and worker.connection not in ready:
+                    worker.late = True
+                    worker.process.kill()
+            for worker in [worker for worker in workers if worker.connection in ready]:
+                task, found = worker.task, _heard(worker)
+                if found is None or not (one := upcoming()):
+                    workers.remove(worker)
+                    code = _dismissed(worker)
+                else:
+                    give(worker, *one)
+                found = found or _lost(code, worker.late, worker.tries, seconds, longest)
+                if found is None:
+                    again.append((task, worker.tries))
+                else:
+                    began = began or found.began
+                    yield task, _checked(found, began, ("SandboxError", "StartError"))
+    finally:
+        for worker in workers:
+            _dismissed(worker)
+
+
+def _heard(worker: _Worker):
+    """Return what a worker sends, or None where it died."""
+    try:
+        return worker.connection.recv()
+    except (EOFError, OSError):
+        worker.process.join()
+        return None
+
+
+# A Dask cluster
+
+
+def _version() -> str:
+    from .grade import library
+
+    return library()
+
+
+# Started by a thread of a Dask worker.  No `multiprocessing.Process`, for Dask's workers are
+# daemons, which may have none.
+_APART = """
+import sys
+from multiprocessing.connection import Connection
+from handful_classroom.grading.cluster import _serve
+connection = Connection(int(sys.argv[1]))
+_serve(connection, *connection.recv())
+"""
+_own = threading.local()  # its `worker` is the process of this thread
+
+
+class _Apart:
+    """A process that takes tasks from one thread of this program.
+
+    It ends with that thread or with this program.
+    """
+
+    def __init__(self, run: Callable, seconds: float) -> None:
+        self.made = run, seconds
+        self.connection, other = multiprocessing.Pipe()
+        with other:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _APART, str(other.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[other.fileno()],
+                env=environment,
+            )
+        self.connection.send(self.made)
+
+    def asked(self, task, longest: float) -> tuple[Done | Fault | Stop | None, bool]:
+        """Return a task's outcome and whether it was late.
+
+        The outcome is None where the process died or was ended for being late.
+        """
+        late = False
+        try:
+            self.connection.send(task)
+            late = not self.connection.poll(longest if math.isfinite(longest) else None)
+            if not late:
+                return self.connection.recv(), False
+        except (EOFError, OSError):
+            pass
+        self.ended()
+        return None, late
+
+    def ended(self) -> int:
+        self.connection.close()
+        self.process.kill()
+        return self.process.wait()
+
+
+def apart(
+    run: Callable, task, longest: float = math.inf, seconds: float = math.inf
+) -> Done | Fault | Stop:
+    """Run one task in this thread's own process, and return its outcome.
+
+    The process is kept for the next task.
+    """
+    tries = 0
+    while True:  # until there is an outcome, which `_lost` makes of the last try
+        tries += 1
+        worker = getattr(_own, "worker", None)
+        if worker is not None and worker.made != (run, seconds):
+            worker.ended()
+            worker = None
+        _own.worker = worker = worker or _Apart(run, seconds)
+        found, late = worker.asked(task, longest)
+        if found is None:
+            _own.worker = None
+            found = _lost(worker.process.returncode, late, tries, seconds, longest)
+        if found is not None:
+            return found
+
+
+def dask(
+    run: Callable,
+    tasks: Iterable,
+    address: str,
+    longest: float = math.inf,
+    seconds: float = math.inf,
+) -> Generator[tuple, None, None]:
+    """Yield each task with its outcome, as they finish, from the workers of a Dask scheduler.
+
+    `address` is the scheduler's.
+
+    The scheduler gives the tasks of a worker that is lost to others; workers may come and go.  A
+    task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
+    given up.
+    """
+    from concurrent.futures import CancelledError
+
+    import distributed
+
+    try:
+        client = distributed.Client(address, timeout=15, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"No Dask scheduler answers at {address}: "
+            f"{str(error).splitlines()[0] if str(error) else type(error).__name__}."
+        ) from None
+    try:
+        _check_workers(client, address)
+        yield from _dasked(
+            distributed, client, partial(apart, run, longest=longest, seconds=seconds), iter(tasks)
+        )
+    except (CancelledError, OSError) as error:
+        raise ClusterError(
+            f"The Dask scheduler at {address} is gone ({type(error).__name__}); the same command "
+            "goes on where this one stopped."
+        ) from None
+    finally:
+        client.close(timeout=5)
+
+
+def _check_workers(client, address: str) -> None:
+    """Check that there are workers, and that they have the same version of this library."""
+    try:
+        client.wait_for_workers(1, timeout=15)
+    except TimeoutError:
+        raise ClusterError(
+            f"The Dask scheduler at {address} has no workers; start one with: dask worker {address}"
+        ) from None
+    own = _version()
+    try:
+        found = client.run(_version)
+    except Exception as error:
+        raise ClusterError(
+            f"A worker of {address} cannot use handful: {type(error).__name__}: {error}; install "
+            f"handful {own} there."
+        ) from None
+    for worker, version in sorted(found.items()):
+        if version != own:
+            raise ClusterError(
+                f"The worker {worker} has handful {version}, and here is {own}; results would "
+                "differ.  Install the same on all."
+            )
+
+
+def _dasked(distributed, client, ask: Callable, tasks: Iterator) -> Iterator[tuple]:
+    under_way: dict = {}
+    began = False  # whether a sandbox has started on any worker
+
+    def submit(task, tries: int = 1):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            future = client.submit(ask, task, pure=False)
+        under_way[future] = task, tries
+        return future
+
+    def room() -> int:
+        return max(2, 2 * sum(client.nthreads().values()))
+
+    waiting = distributed.as_completed(
+        [submit(task) for task in islice(tasks, room())], loop=client.loop
+    )
+    for future in waiting:
+        task, tries = under_way.pop(future)
+        if future.status == "finished":
+            found = future.result()
+            began = began or found.began
+            if (
+                began
+                and isinstance(found, Stop)
+                and found.error == "SandboxError"
+                and tries < TRIES
+            ):
+                waiting.add(submit(task, tries + 1))  # a worker that has none; another may have one
+                continue
+            found = _checked(found, began)
+        elif future.status == "error" and tries < TRIES:
+            waiting.add(submit(task, tries + 1))
+            continue
+        elif future.status == "error":
+            found = Fault(
+                f"the workers that graded it were lost {tries} times "
+                f"({type(future.exception()).__name__})"
+            )
+        else:
+            raise ClusterError(
+                "The Dask scheduler gave up a task; the same command goes on where this one "
+                "stopped."
+            )
+        for task_next in islice(tasks, max(0, room() - len(under_way))):
+            waiting.add(submit(task_next))
+        yield task, found

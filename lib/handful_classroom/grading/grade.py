@@ -1,0 +1,697 @@
+"""Grade one submission, from its bytes to a result, or a whole class of them.
+
+`grade_one` is a function of its arguments alone, so that a result is the same on every machine and
+need not be made twice.  The student's code runs in the sandbox only; everything that decides is out
+here.
+
+Every result ends in one of `STATUSES`: ok, wrong, error, timeout, killed, missing or ungradable,
+never in a bare 0.
+
+>>> from handful_classroom.release.assignment import assignments
+>>> grade_one(assignments()["roofline"], "ada", b"%PDF-1.7")["says"]
+'This could not be graded: It is no notebook, but a PDF.'
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from handful_study.student import canonical
+
+from ..release.assignment import Assignment, read_text
+from ..sandbox.protocol import Limits, Outcome, plain
+from . import cluster, store
+from .grades import summary
+from .handed import Handed, NotebookError, Origin, mark
+from .handed import read as read_notebook
+from .judge import judge, requests, short
+from .submissions import Submission, shown
+from .watchdog import READING_SECONDS
+
+SCHEMA = store.SCHEMA
+STATUSES = (
+    "ungradable",
+    "killed",
+    "timeout",
+    "error",
+    "missing",
+    "wrong",
+    "ok",
+)  # of a submission: the first that applies
+SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
+MOST_NOTICES = 5
+MOST_NAMED = 3  # inputs that a notice names
+LIMITS = Limits()  # where a caller names none; frozen, so that all calls can share it
+# What the setup cells of a student's notebook come to inside the sandbox.
+PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
+
+
+class GradingError(RuntimeError):
+    """A reason why grading cannot begin or go on, in one sentence."""
+
+
+@lru_cache(1)
+def library() -> str:
+    """Return the version of `handful` that grades."""
+    try:
+        return metadata.version("handful")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+# One submission
+
+
+@dataclass(frozen=True)
+class Released:
+    """The released contents that submissions are compared with.
+
+    These are marks of code that need not run, and written answers that nobody filled in.
+    """
+
+    code: frozenset[str]
+    empty: tuple[tuple[str, str], ...]
+
+
+@lru_cache(16)
+def released(assignment: Assignment) -> Released:
+    """Return the contents of the notebook as it was handed out."""
+    from ..release.release import notebook
+
+    cells = notebook(assignment)["cells"]
+    code = {
+        mark("".join(cell["source"]))
+        for cell in cells
+        if set(SKIPPED) & set(cell["metadata"].get("tags", ()))
+    }
+    texts = read_notebook(
+        store.canonical(
+            {
+                "cells": [
+                    {"cell_type": cell["cell_type"], "source": cell["source"]} for cell in cells
+                ]
+            }
+        )
+    ).texts
+    return Released(frozenset(code), tuple(texts.items()))
+
+
+def earlier_editions(assignment: Assignment, texts: Iterable[str]) -> dict[str, str]:
+    """Return the sources of earlier editions of an assignment by edition.
+
+    Raises
+    ------
+    SourceError
+        For a text that is no source of an assignment, in one sentence.
+    """
+    return {_loaded(text, assignment.file).edition: text for text in texts}
+
+
+def _handed_out(assignment: Assignment, earlier: Mapping[str, str]) -> Released:
+    """Return what was handed out in any edition that is known."""
+    own = released(assignment)
+    explored = {
+        mark(code) for text in earlier.values() for code in _loaded(text, assignment.file).explored
+    }
+    return Released(own.code | explored, own.empty)
+
+
+@lru_cache(16)
+def _with_inputs(assignment: Assignment, other: Assignment) -> Assignment | None:
+    """Return the assignment with the inputs of another edition.
+
+    It is None where the assignment's questions ask for inputs that the other does not show.
+    """
+    if not set(assignment.shows) <= set(other.shows):
+        return None
+    if (assignment.drawn, assignment.cases, set(assignment.shows)) == (
+        other.drawn,
+        other.cases,
+        set(other.shows),
+    ):
+        return assignment
+    return replace(
+        assignment,
+        drawn=other.drawn,
+        cases=other.cases,
+        shows=other.shows,
+        edition=f"{assignment.edition} with the inputs of {other.edition}",
+    )
+
+
+def _inputs(
+    assignment: Assignment, origin: Origin, variant: int, earlier: Mapping[str, str]
+) -> tuple[Assignment, str, list[str]]:
+    """Choose the inputs by which a notebook is graded.
+
+    What it shows is the student's word, and decides nothing but what is said; its edition picks one
+    of the teacher's sources.
+
+    Returns
+    -------
+    tuple
+        The assignment with the inputs; how they are to those of the notebook ("same", "own" of its
+        edition, "other", "unknown"); and notices.
+    """
+    if origin.released:
+        return assignment, "same", []
+    if origin.assignment not in (None, assignment.name):
+        return (
+            assignment,
+            "other",
+            [
+                f"This is a notebook of the assignment {origin.assignment!r}, and it was handed "
+                "in for "
+                f"{assignment.name!r}."
+            ],
+        )
+    another = origin.edition not in (None, assignment.edition)
+    own = earlier.get(origin.edition or "") if another else None
+    basis = _with_inputs(assignment, _loaded(own, assignment.file)) if own else None
+    if basis not in (None, assignment):
+        try:
+            requests(basis, variant)
+        except Exception:  # our own code: a current answer fails on the older inputs
+            basis = None
+    shown = origin.shown(variant)
+    differ = _differing(shown, (basis or assignment).given(variant)) if shown else ""
+    kind = (
+        "other"
+        if differ
+        else "own"
+        if basis not in (None, assignment)
+        else "same"
+        if shown or basis
+        else "unknown"
+    )
+    how = {
+        "own": " and was graded by the inputs of its own edition",
+        "same": "; its inputs are the same",
+    }.get(kind, "; it was graded by the current inputs")
+    said = (
+        f"This notebook is of another edition ({origin.edition}) than the source has now "
+        f"({assignment.edition}){how}."
+        if another
+        else ""
+    )
+    shows = (
+        f"{'It' if another else 'This notebook'} shows other inputs than those it was graded by: "
+        f"{differ}."
+        if differ
+        else ""
+    )
+    return (
+        basis or assignment,
+        kind,
+        [" ".join(filter(None, (said, shows)))] if said or shows else [],
+    )
+
+
+def _differing(theirs: Mapping[str, object], ours: Mapping[str, object]) -> str:
+    """Describe the inputs that are not the same; those that only a student has do not count.
+
+    >>> _differing({"batch": 64, "mine": 3}, {"batch": 32, "speed": 60.0})
+    'batch 64 and not 32, speed missing'
+    """
+    found = [
+        f"{name} {short(theirs[name])} and not {short(value)}"
+        if name in theirs
+        else f"{name} missing"
+        for name, value in ours.items()
+        if name not in theirs or theirs[name] != value
+    ]
+    return ", ".join(found[:MOST_NAMED]) + (
+        f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    )
+
+
+def cells(data: bytes, known: Released) -> Handed:
+    """Return what is graded in a notebook; raise NotebookError where there is nothing."""
+    return read_notebook(data, known.code, dict(known.empty))
+
+
+def grade_one(
+    assignment: Assignment,
+    student: str,
+    data: bytes | None,
+    *,
+    notice: Sequence[str] = (),
+    refused: str = "",
+    known: Sequence[str] = (),
+    own_id: str = "",
+    secret: bytes | None = None,
+    limits: Limits = LIMITS,
+    ask: Callable[..., Outcome] | None = None,
+    handed_out: Released | None = None,
+    earlier: Mapping[str, str] = {},
+) -> dict:
+    """Grade one submission.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    student : str
+        Who handed it in.
+    data : bytes or None
+        The file; None where nothing was handed in, or, with a sentence in `refused`, where it was
+        not read.
+    notice, known : sequence of str
+        What the teacher should know already; other names of the student.
+    own_id : str, optional
+        Whose inputs the notebook should have, where that is not `student`: the number in an LMS'
+        download, without a roster.
+    secret : bytes, optional
+        The teacher's key, which signs the result.
+    limits : Limits
+        What the student's code may use.
+    ask : callable, optional
+        What runs the student's code, with the arguments and the result of
+        `handful_classroom.sandbox.sandbox.ask`, which it is by default.  Tests of what stands around the
+        sandbox hand in another; it has to be a module's own function where processes are used.
+    handed_out : Released, optional
+        What `released` gives, where it is at hand: it takes a second, which every process would
+        pay.
+    earlier : mapping
+        Sources of earlier editions, by edition: a notebook of one of them is graded by its inputs.
+
+    Returns
+    -------
+    dict
+        The result, of JSON values.
+    """
+    head: dict[str, Any] = {
+        "schema": SCHEMA,
+        "assignment": assignment.name,
+        "edition": assignment.edition,
+        "library": library(),
+        "student": student,
+        "submission": hashlib.sha256(data).hexdigest()
+        if data is not None
+        else "unread"
+        if refused
+        else "",
+        "variant": assignment.variant(own_id or student),
+        "drawn_for": None,
+        "notebook_edition": None,
+        "inputs": "",
+        "points": 0.0,
+        "possible": round(float(assignment.points), 2),
+        "waiting": round(float(assignment.waiting), 2),
+        "questions": [],
+        "notices": list(notice),
+    }
+
+    def ended(status: str, says: str, **more) -> dict:
+        return store.signed(head | more | {"status": status, "says": says}, secret)
+
+    if data is None:
+        return (
+            ended("ungradable", f"This could not be graded: {refused}")
+            if refused
+            else ended("missing", "Nothing was handed in.")
+        )
+    try:
+        handed = cells(data, handed_out or _handed_out(assignment, earlier))
+    except NotebookError as error:
+        return ended("ungradable", f"This could not be graded: {error}")
+    owner = handed.drawn_for or own_id or student
+    variant = assignment.variant(owner)
+    head["notices"] += _whose(owner, student, own_id or student, known)
+    if handed.origin.by_spelling and canonical(owner) != owner:
+        head["notices"].append(
+            "This notebook was released when capitals still counted: it drew the inputs of "
+            f"{owner!r} as it is "
+            f"written, and was graded by those of {canonical(owner)!r}; release it again."
+        )
+    if ask is None:
+        from ..sandbox.sandbox import ask as in_sandbox
+
+        ask = in_sandbox
+    prologue = PROLOGUE.format(owner)
+    basis, kind, said = _inputs(assignment, handed.origin, variant, earlier)
+    given = basis.given(variant)
+    # In place of a first cell that is not run, so that cells keep their numbers.
+    code = [prologue, *handed.cells[handed.cells[:1] == ("",) :]]
+    first = (
+        [{"get": "given", "question": "given"}] if given else []
+    )  # whether its cells left the inputs as they are
+    outcome = ask(
+        code, [*first, *requests(basis, variant)], given, limits, assignment.library == "all"
+    )
+    left = outcome.answers[0].value if first and outcome.answers[0].status == "value" else given
+    if isinstance(left, dict) and (differ := _differing(left, given)):
+        said.append(f"Its cells set other inputs than those it was graded by: {differ}.")
+    made_from = assignment.edition if handed.origin.released else handed.origin.edition
+    head |= {"notebook_edition": made_from, "inputs": kind, "notices": [*head["notices"], *said]}
+    parts = judge(basis, variant, outcome.answers[len(first) :], handed.texts)
+    status = next((one for one in STATUSES if one in {part["status"] for part in parts}), "ok")
+    points = round(sum(part["points"] for part in parts), 2)
+    return ended(
+        status,
+        _summary(assignment, parts, points),
+        variant=variant,
+        drawn_for=handed.drawn_for,
+        points=points,
+        questions=parts,
+        notices=head["notices"] + _stops(code, len(code) - len(handed.cells), outcome),
+    )
+
+
+def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[str]:
+    """Return notices about the id that a notebook's inputs were drawn for.
+
+    There is none where the id is the student's own.
+
+    Inputs follow from what was typed, since that is what the student worked with; so whoever has
+    several names could choose among several sets of inputs.
+
+    >>> _whose("\uff21DA ", "ada", "ada", ["Ada Lovelace"])
+    []
+    >>> _whose("ada lovelace", "ada", "ada", ["Ada Lovelace"])
+    ["The notebook's inputs were drawn for 'ada lovelace', another name of the student,
+      and not for the id 'ada'."]
+    """
+    if canonical(owner) == canonical(own_id):
+        return []
+    if canonical(owner) in map(canonical, (student, *known)):
+        return [
+            f"The notebook's inputs were drawn for {owner!r}, another name of the student, "
+            f"and not for the id {own_id!r}."
+        ]
+    return [
+        f"The notebook says that its inputs were drawn for {owner!r}; it was handed in for "
+        f"{student!r}."
+    ]
+
+
+def _summary(assignment: Assignment, parts: Sequence[dict], points: float) -> str:
+    """Return the sentence of a result: points so far, and what waits for the teacher.
+
+    >>> from types import SimpleNamespace
+    >>> _summary(
+    ...     SimpleNamespace(points=12, waiting=6),
+    ...     [{"status": "ok"}, {"status": "waiting", "possible": 4}],
+    ...     7.5,
+    ... )
+    '7.5 of 14 points; your teacher reads the written answer, for up to 4 more.'
+    """
+    waits = [part["possible"] for part in parts if part["status"] == "waiting"]
+    return summary(points, assignment.points + assignment.waiting, sum(waits), len(waits))
+
+
+def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
+    """Report the cells that did not end well, by their first line.
+
+    The first `before` cells are ours.
+    """
+    found = []
+    for stop in outcome.cells[:MOST_NOTICES]:
+        source = code[stop.cell] if 0 <= stop.cell < len(code) else ""
+        first = next((line.strip() for line in source.split("\n") if line.strip()), "")
+        at = f", line {stop.line}" if stop.line else ""
+        found.append(
+            f"Cell {stop.cell + 1 - before} (“{plain(first, 40)}”{at}) did not end well: "
+            f"{stop.says}"
+        )
+    if len(outcome.cells) > MOST_NOTICES:
+        found.append(f"So did not {len(outcome.cells) - MOST_NOTICES} more.")
+    return found
+
+
+# A class
+
+
+@dataclass(frozen=True)
+class Job:
+    """The settings of a grading: all that a worker needs beside a submission.
+
+    Results are signed where they come together; no worker has the key.
+    """
+
+    source: str
+    file: str
+    limits: Limits
+    handed_out: Released
+    ask: Callable[..., Outcome] | None = None
+    earlier: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, task: tuple[str, Submission]) -> dict:
+        """Grade one submission of the class; a task is its key and itself."""
+        one = task[1]
+        return grade_one(
+            _loaded(self.source, self.file),
+            one.student,
+            one.data,
+            notice=one.notice,
+            refused=one.refused,
+            known=one.known,
+            own_id=one.own_id,
+            limits=self.limits,
+            ask=self.ask,
+            handed_out=self.handed_out,
+            earlier=self.earlier,
+        )
+
+
+@lru_cache(16)
+def _loaded(source: str, file: str) -> Assignment:
+    return read_text(source, file)
+
+
+def key(
+    assignment: Assignment,
+    one: Submission,
+    limits: Limits,
+    secret: bytes | None,
+    earlier: Mapping[str, str] = {},
+) -> str:
+    """Return the key under which a result is kept: the digest of all that it follows from."""
+    data = hashlib.sha256(one.data).hexdigest() if one.data is not None else None
+    return store.key(
+        SCHEMA,
+        one.student,
+        data,
+        one.refused,
+        one.notice,
+        one.known,
+        one.own_id,
+        assignment.name,
+        assignment.edition,
+        library(),
+        asdict(limits),
+        hashlib.sha256(secret).hexdigest() if secret else None,
+        sorted(earlier),
+    )
+
+
+@dataclass
+class Graded:
+    """The outcome of a class.
+
+    It has how many results have each status, how many were graded before, the faults of the grader
+    by student, and the ids that several notebooks claim.
+    """
+
+    statuses: Counter
+    before: int
+    faults: dict[str, str]
+    claims: dict[str, list[str]]
+
+
+class People:
+    """The names that mean each student, and the student that each notebook names."""
+
+    def __init__(self) -> None:
+        self.claims: list[tuple[str, str]] = []  # the id in a notebook, and who handed it in
+        self._names: dict[str, str | None] = {}  # canonical name → whose; None: two students'
+
+    def add(self, one: Submission) -> None:
+        """Register the names of a submission's student."""
+        for name in map(canonical, {one.student, *one.known}):
+            self._names[name] = (
+                one.student if self._names.get(name, one.student) == one.student else None
+            )
+
+    def claimed_twice(self) -> dict[str, list[str]]:
+        """Return who handed in the notebooks that claim to be the same student, by that student.
+
+        Claims by any of a student's names count together.
+
+        >>> people = People()
+        >>> people.add(Submission("ada", "", b"", known=("Ada Lovelace",)))
+        >>> people.claims += [("Ada", "ada"), ("ada lovelace", "bob"), ("Zoe", "zoe")]
+        >>> people.claimed_twice()
+        {'ada': ['ada', 'bob']}
+        """
+        found: dict[str, list[str]] = {}
+        for name, who in self.claims:
+            found.setdefault(self._names.get(canonical(name)) or canonical(name), []).append(who)
+        return {name: sorted(who) for name, who in found.items() if len(who) > 1}
+
+
+def run(
+    assignment: Assignment,
+    submissions: Iterable[Submission],
+    folder: str | Path,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    secret: bytes | None = None,
+    limits: Limits = LIMITS,
+    total: int | None = None,
+    anew: bool = False,
+    source: str | None = None,
+    earlier: Iterable[str] = (),
+    ask: Callable[..., Outcome] | None = None,
+    progress: Callable[[int, int | None, Counter], None] | None = None,
+    seconds: float = READING_SECONDS,
+) -> Graded:
+    """Grade a class into a results folder.
+
+    What was graded there before from the same sources is left as it is.
+
+    Parameters
+    ----------
+    submissions : iterable of Submission
+        Read as they are needed.
+    jobs : int, optional
+        Processes on this machine: as many as there are cores by default; 0 grades within this
+        process.
+    scheduler : str, optional
+        The address of a Dask scheduler, whose workers grade instead.
+    total : int, optional
+        How many submissions there are, for `progress`, which is called with what is done, `total`
+        and the statuses so far.
+    anew : bool
+        Grade again what was graded before.
+    source : str, optional
+        The text of the assignment's source; read from its file by default.
+    earlier : iterable of str
+        Sources of earlier editions; a notebook of one of them is graded by its inputs.
+    seconds : float
+        Processor time, above 0, that this program may itself spend on one submission; a submission
+        that takes more is given up and becomes a fault.
+
+    Raises
+    ------
+    SourceError
+        Where one of these is no source.
+    ClusterError, StoreError, GradingError
+        Where grading cannot go on; what is done is kept, and the same call goes on from there.
+    """
+    source = source if source is not None else source_of(assignment)
+    before = earlier_editions(assignment, earlier)
+    job = Job(source, assignment.file, limits, _handed_out(assignment, before), ask, before)
+    graded = Graded(Counter(), 0, {}, {})
+    order: list[tuple[str, str]] = []  # of the class: student and key
+    people = People()
+    kept: dict[str, str] = {}  # key → key of what stands there
+    with store.opened(folder) as results:
+
+        def note(one: str, result: dict, under: str) -> None:
+            kept[one] = under
+            graded.statuses[result["status"]] += 1
+            if result["drawn_for"]:
+                people.claims.append((result["drawn_for"], result["student"]))
+            if progress:
+                progress(sum(graded.statuses.values()), total, graded.statuses)
+
+        def tasks():
+            for one in submissions:
+                made = key(assignment, one, limits, secret, before)
+                order.append((one.student, made))
+                people.add(one)
+                found = None if anew else results.get(made)
+                if found is not None and (secret is None or store.verified(found, secret)):
+                    graded.before += 1
+                    note(made, found, made)
+                else:
+                    yield made, one
+
+        longest = 600 + 5 * limits.total_seconds
+        found = (
+            cluster.dask(job, tasks(), scheduler, longest, seconds)
+            if scheduler
+            else cluster.here(job, tasks(), seconds)
+            if jobs == 0
+            else cluster.pool(job, tasks(), jobs or cluster.cores(), longest, seconds)
+        )
+        complete = False
+        try:
+            for (made, one), came in found:
+                if isinstance(came, cluster.Fault):
+                    # Kept under another key, so that the next run tries it again.
+                    graded.faults[one.student] = came.says
+                    result, under = _failed(assignment, one, came.late), store.key("fault", made)
+                else:
+                    result, under = came.result, made
+                results.put(under, store.signed(result, secret))
+                note(made, result, under)
+            complete = True
+        finally:
+            found.close()
+            graded.claims = people.claimed_twice()
+            if complete or kept:
+                results.finish(
+                    assignment.name,
+                    [(student, kept[made]) for student, made in order if made in kept],
+                    complete,
+                    edition=assignment.edition,
+                    claims=graded.claims,
+                    faults=sorted(graded.faults),
+                )
+    return graded
+
+
+def _failed(assignment: Assignment, one: Submission, late: bool) -> dict:
+    """Return the result of a submission at which the grader failed, not the student.
+
+    `late` says that the submission took too long to read.
+    """
+    why = (
+        "reading it took too long; your teacher looks into it."
+        if late
+        else "the grader itself failed; your teacher looks into it."
+    )
+    result = grade_one(
+        assignment,
+        one.student,
+        None,
+        notice=one.notice,
+        known=one.known,
+        own_id=one.own_id,
+        refused=why,
+    )
+    return result | {
+        "submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"
+    }
+
+
+def source_of(assignment: Assignment) -> str:
+    """Return the text that an assignment was read from.
+
+    Raises GradingError where the file is missing or has changed since.
+    """
+    from handful_study.source import folder
+
+    paths = [
+        path
+        for path in (
+            folder().parent / assignment.file,
+            folder() / "assignments" / Path(assignment.file).name,
+            Path(assignment.file),
+        )
+        if path.is_file()
+    ]
+    for path in paths:
+        text = path.read_bytes().decode("utf-8")
+        if hashlib.sha256(text.encode()).hexdigest().startswith(assignment.edition):
+            return text
+    raise GradingError(f"{shown(assignment.file)} is not there, or has changed since it was read.")

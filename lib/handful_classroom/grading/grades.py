@@ -1,0 +1,515 @@
+"""Write the grades of a class: for a spreadsheet, Canvas, Moodle, Gradescope, and programs.
+
+Every file is the same to the byte when nothing has changed.  What each system reads:
+
+* Canvas takes the columns of its own gradebook export, a second row ``Points Possible``, and finds
+  a student by ``ID``, else by the SIS columns, else by name; an empty cell changes nothing.
+  (``lib/gradebook_importer.rb`` in instructure/canvas-lms.)
+* Moodle asks which column names the user; one unknown user stops its whole import; ``-`` is no
+  grade.  Where feedback is imported, the grade has to be imported with it.  (docs.moodle.org, Grade
+  import; ``grade/import/csv`` in moodle/moodle.)
+* Gradescope reads ``results.json`` of one submission.  (gradescope-autograders.readthedocs.io,
+  specs.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..reports import tables
+from ..reports.sheet import file_name, number
+from . import rubric, store
+from .rubric import Line
+
+STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
+# Columns by which the lists of a class, as LMSs export them, name a student.
+NAMED_BY = (
+    "id",
+    "sis user id",
+    "sis login id",
+    "username",
+    "login",
+    "id number",
+    "email address",
+    "email",
+    "e-mail",
+    "student",
+    "student id",
+    "sid",
+    "identifier",
+)
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+MOODLE = ("Username", "ID number", "Email address")
+MOST_IDS = 100_000
+TRACED = ("assignment", "edition", "library", "submission", "signature", "status")
+
+
+def summary(total: float, possible: float, waiting: float = 0.0, answers: int = 1) -> str:
+    """Return the sentence of a grade: points so far, and what waits for the teacher.
+
+    The points are out of those given already, and `answers` is how many of the student's answers
+    wait.
+
+    >>> summary(7.5, 16, 4), summary(11.5, 16)
+    ('7.5 of 12 points; your teacher reads the written answer, for up to 4 more.',
+     '11.5 of 16 points.')
+    """
+    says = f"{number(total)} of {number(possible - waiting)} points"
+    if not waiting:
+        return f"{says}."
+    return (
+        f"{says}; your teacher reads the written answer{'s' if answers > 1 else ''}, for up "
+        f"to {number(waiting)} more."
+    )
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A student's result, with the points that the teacher gave by the rubric."""
+
+    result: Mapping
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def student(self) -> str:
+        """Return the student's id."""
+        return self.result["student"]
+
+    @property
+    def points(self) -> float:
+        """Return the points from the checks."""
+        return float(self.result["points"])
+
+    @property
+    def rubric(self) -> float:
+        """Return the points from the teacher."""
+        return round(sum(line.points or 0 for line in self.lines), 2)
+
+    @property
+    def waiting(self) -> float:
+        """Return the possible points of rubric lines that the teacher has not filled."""
+        return round(sum(line.possible for line in self.lines if line.points is None), 2)
+
+    @property
+    def total(self) -> float:
+        """Return the points from checks and teacher."""
+        return round(self.points + self.rubric, 2)
+
+    @property
+    def possible(self) -> float:
+        """Return all points of the assignment, those of the rubric included."""
+        return round(float(self.result["possible"]) + float(self.result["waiting"]), 2)
+
+    @property
+    def handed_in(self) -> bool:
+        """Return whether anything was handed in."""
+        return bool(self.result["submission"])
+
+    @property
+    def graded(self) -> bool:
+        """Return whether there is a grade at all: something came, and it could be read."""
+        return self.handed_in and self.result["status"] != "ungradable"
+
+    @property
+    def final(self) -> bool:
+        """Return whether the grade is complete: graded, and no rubric line is empty."""
+        return self.graded and not any(line.points is None for line in self.lines)
+
+    @property
+    def says(self) -> str:
+        """Return the sentence of this grade, or the reason why there is none."""
+        if not self.graded:
+            return str(self.result["says"])
+        return summary(
+            self.total,
+            self.possible,
+            self.waiting,
+            len({line.question for line in self.lines if line.points is None}),
+        )
+
+
+def gather(results: Iterable[Mapping], lines: Iterable[Line]) -> list[Grade]:
+    """Combine results with rubric lines, in the order of the results."""
+    own: dict[str, list[Line]] = {}
+    for line in lines:
+        own.setdefault(line.student, []).append(line)
+    return [Grade(result, tuple(own.get(result["student"], ()))) for result in results]
+
+
+def question_points(grade: Grade, name: str) -> float | None:
+    """Return the points of one question.
+
+    They are None where some of the teacher's are missing, or the question was not graded.
+    """
+    part = next((part for part in grade.result["questions"] if part["name"] == name), None)
+    if part is None:
+        return None
+    if part["status"] != "waiting":
+        return float(part["points"])
+    own = [line.points for line in grade.lines if line.question == name]
+    given = [points for points in own if points is not None]
+    return round(sum(given), 2) if own and len(given) == len(own) else None
+
+
+def question_says(grade: Grade, part: Mapping) -> str:
+    """Return what is said of one question.
+
+    Where the teacher has read the answer, that is the points of each line of the rubric.
+    """
+    if part["status"] != "waiting" or question_points(grade, part["name"]) is None:
+        return str(part["says"] or "")
+    return "\n".join(
+        f"{number(line.points)} of {number(line.possible)}: "
+        f"{line.text}{f' ({line.comment})' if line.comment else ''}"
+        for line in grade.lines
+        if line.question == part["name"] and line.points is not None
+    )
+
+
+def class_list(path: Path) -> dict[str, dict[str, str]]:
+    """Read a class list from an LMS, and return each name of a student with its row.
+
+    Raises
+    ------
+    TableError
+        Where no column names a student, or one name means two.
+    """
+    rows, columns, _ = tables.read(path)
+    rows = [{column.casefold(): cell.strip() for column, cell in row.items()} for row in rows]
+    keys = [key for key in NAMED_BY if key in {column.casefold() for column in columns}]
+    if not keys:
+        raise tables.TableError(
+            f"{path.name} has no column that names a student; it needs one of "
+            f"{', '.join(NAMED_BY)}."
+        )
+    known: dict[str, dict[str, str]] = {}
+    seen: set[str] = set()
+    # Where there are ids beside it, this is a name, which students may change.
+    names = {"student"} & set(keys) if len(keys) > 1 else set()
+    for some in ([key for key in keys if key not in names], names):
+        found: dict[str, dict[str, str] | None] = {}
+        for row in rows[:MOST_IDS]:
+            for name in {row.get(key, "") for key in some} - {""}:
+                # An ID of one that is the login of another names neither.
+                found[name] = row if found.get(name, row) is row else None
+        known |= {name: row for name, row in found.items() if row and name not in seen}
+        seen |= found.keys()
+    return known
+
+
+def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:
+    """Return a student's row, found by any name in it or by Canvas' name for a download.
+
+    Canvas calls a student's download by the name and the ID.
+
+    Where these lead to two rows, which a student can bring about who takes such a name on the
+    platform, there is none.
+
+    >>> row = {"student": "Lovelace, Ada", "id": "12"}
+    >>> listed_as({"12": row}, "lovelaceada_12") is row, listed_as({"12": row}, "byronada_12")
+    (True, None)
+    >>> listed_as(
+    ...     {"12": row, "lovelaceada_12": {"student": "lovelaceada_12", "id": "13"}},
+    ...     "lovelaceada_12",
+    ... )
+    """
+    who, _, digits = student.rpartition("_")
+    rows = [listed[student]] if student in listed else []
+    for row in filter(None, map(listed.get, (digits, f"Participant {digits}") if who else ())):
+        called = row.get("student") or row.get("full name") or ""
+        if _letters(called) == _letters(who) and not any(row is other for other in rows):
+            rows.append(row)
+    return rows[0] if len(rows) == 1 else None
+
+
+def _letters(name: str) -> list[str]:
+    return sorted(letter for letter in name.casefold() if letter.isalnum())
+
+
+# The files ----------------------------------------------------------------------------------------
+
+
+def write(
+    folder: Path,
+    assignment,
+    results: Iterable[Mapping] | None = None,
+    roster: Path | None = None,
+    partial: bool = False,
+) -> tuple[list[Grade], list[str]]:
+    """Write rubric.csv with its sheets, grades.csv, and the folder lms.
+
+    Returns the grades, and sentences about what to know.
+
+    Parameters
+    ----------
+    folder : Path
+        Where results/ is; the files are put beside it.
+    assignment
+        The assignment, for its questions and their rubrics.
+    results : iterable of mappings, optional
+        One result for each student; by default those of the class as last graded.
+    roster : Path, optional
+        A list of the class as the LMS exports it, so that its own ids stand in the files for it.
+    partial : bool
+        Give an LMS the points so far, too, where rubric lines are still to be filled.
+    """
+    listed = class_list(roster) if roster else {}
+    results = list(store.results(folder) if results is None else results)
+    lines, notes = rubric.write(folder, assignment, results)
+    grades = gather(results, lines)
+    if old := sum(result["edition"] != assignment.edition for result in results):
+        notes.append(
+            f"{old} of {len(results)} results are of another edition of {assignment.name} than "
+            "the source has now; grade again."
+        )
+    notes += _editions(assignment, results)
+    tables.keep(folder / "grades.csv", as_table(assignment, grades))
+    lms = folder / "lms"
+    unknown = dict.fromkeys(
+        grade.student for grade in grades if listed and listed_as(listed, grade.student) is None
+    )
+    tables.keep(lms / "canvas.csv", canvas(assignment, grades, listed, partial))
+    tables.keep(
+        lms / "moodle.csv",
+        moodle(
+            assignment, [grade for grade in grades if grade.student not in unknown], listed, partial
+        ),
+    )
+    tables.keep(lms / "grades.json", as_json(assignment, grades))
+    for grade in grades:
+        tables.keep(
+            lms / "gradescope" / file_name(grade.student) / "results.json", gradescope(grade)
+        )
+    waits = sum(grade.graded and not grade.final for grade in grades)
+    if waits:
+        how = (
+            "stand there with their points so far"
+            if partial
+            else f"are left empty in the files for an LMS until {rubric.NAME} is filled"
+        )
+        notes.append(f"{waits} of {len(grades)} students wait for points by rubric; they {how}.")
+    if unknown and roster:
+        notes.append(
+            f"{len(unknown)} of {len(grades)} students are not in {roster.name}, and left out for "
+            "Moodle, "
+            "which would refuse the whole file: "
+            f"{', '.join([*unknown][:5])}{' …' if len(unknown) > 5 else ''}."
+        )
+    return grades, notes
+
+
+def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
+    """Return sentences about notebooks of other editions, and about those with other inputs.
+
+    Other inputs are those that a notebook shows and was not graded by.
+    """
+    another = [
+        result
+        for result in results
+        if result.get("notebook_edition") not in (None, result["edition"])
+    ]
+    differ = [
+        result for result in results if result.get("inputs") == "other" and result not in another
+    ]
+    notes = []
+    if another:
+        editions = sorted({result["notebook_edition"] for result in another})
+        apart = sum(result.get("inputs") not in ("own", "same") for result in another)
+        are, graded = (
+            ("is", "it was graded by the inputs of its")
+            if len(another) == 1
+            else ("are", "they were graded by the inputs of their")
+        )
+        how = (
+            f"{graded} own edition."
+            if not apart
+            else f"{apart} of them {'was' if apart == 1 else 'were'} graded by inputs that may "
+            "not be theirs, as each notice says; "
+            "grade again with --earlier and the source of that edition."
+        )
+        notes.append(
+            f"{len(another)} of {len(results)} notebooks {are} of another edition of "
+            f"{assignment.name} than the source has now "
+            f"({', '.join(editions[:3])}{' …' if len(editions) > 3 else ''}); {how}"
+        )
+    if differ:
+        notes.append(
+            f"{len(differ)} of {len(results)} notebooks {'shows' if len(differ) == 1 else 'show'} "
+            "other inputs than those "
+            "used in grading; each notice says which."
+        )
+    return notes
+
+
+def as_table(assignment, grades: Iterable[Grade]) -> bytes:
+    """Return grades.csv, for a spreadsheet."""
+    names = list(assignment.questions)
+    head = [
+        "student",
+        "status",
+        "points",
+        "possible",
+        "waiting",
+        "rubric points",
+        "total",
+        "out of",
+        *names,
+        "wrong turns",
+        "notices",
+        "submission",
+    ]
+    rows = []
+    for grade in grades:
+        result = grade.result
+        turns = [
+            f"{part['name']}: {part['turn']}" for part in result["questions"] if part.get("turn")
+        ]
+        each = (question_points(grade, name) for name in names)
+        rows.append(
+            [
+                grade.student,
+                result["status"],
+                number(grade.points),
+                number(result["possible"]),
+                number(grade.waiting),
+                number(grade.rubric) if grade.lines else "",
+                number(grade.total),
+                number(grade.possible),
+                *("" if value is None else number(value) for value in each),
+                "; ".join(turns),
+                tables.line("; ".join(map(str, result["notices"]))),
+                result["submission"] or "",
+            ]
+        )
+    return tables.written(head, rows, mark=True)
+
+
+def _mark(grade: Grade, partial: bool, none: str) -> str:
+    """Return a grade for an LMS, or `none` (not 0) where nothing came or could be read."""
+    return number(grade.total) if grade.final or (partial and grade.graded) else none
+
+
+def canvas(
+    assignment,
+    grades: Iterable[Grade],
+    listed: Mapping[str, Mapping[str, str]] = {},
+    partial: bool = False,
+) -> bytes:
+    """Return the gradebook CSV for Canvas.
+
+    Its importer looks for line ends before it parses, so that no cell may hold one.
+    """
+    head = [*CANVAS, tables.line(assignment.title)]
+    rows = [["    Points Possible", "", "", "", "", number(_possible(assignment))]]
+    for grade in grades:
+        row = listed_as(listed, grade.student) or {}
+        who = [row.get(column.casefold(), "") for column in CANVAS]
+        if not any(who[1:4]):  # a list that is none of Canvas'
+            who = [row.get("name") or grade.student, "", "", grade.student, ""]
+        rows.append([*map(tables.line, who), _mark(grade, partial, "")])
+    return tables.written(head, rows)
+
+
+def moodle(
+    assignment,
+    grades: Iterable[Grade],
+    listed: Mapping[str, Mapping[str, str]] = {},
+    partial: bool = False,
+) -> bytes:
+    """Return the CSV for Moodle's grade import: who, the grade, and a line of feedback."""
+    keys = [key for key in MOODLE if any(row.get(key.casefold()) for row in listed.values())]
+    rows = []
+    for grade in grades:
+        row = listed_as(listed, grade.student) or {}
+        who = [row.get(key.casefold(), "") for key in keys] if keys else [grade.student]
+        rows.append([*map(tables.line, who), _mark(grade, partial, "-"), tables.line(grade.says)])
+    return tables.written(
+        [*(keys or ["Username"]), tables.line(assignment.title), "Feedback comments"], rows
+    )
+
+
+def _possible(assignment) -> float:
+    return round(sum(float(question.points) for question in assignment.questions.values()), 2)
+
+
+def gradescope(grade: Grade) -> bytes:
+    """Return results.json of one student; a question that waits for the teacher is no test yet."""
+    result = grade.result
+    tests, waiting = [], []
+    for part in result["questions"]:
+        points = question_points(grade, part["name"])
+        if points is None:
+            waiting.append(part["asks"])
+            continue
+        possible = float(part["possible"]) or sum(
+            line.possible for line in grade.lines if line.question == part["name"]
+        )
+        tests.append(
+            {
+                "name": part["name"],
+                "score": points,
+                "max_score": possible,
+                "status": "passed" if points >= possible else "failed",
+                "output": question_says(grade, part),
+                "output_format": "text",
+                "visibility": "visible",
+            }
+        )
+    says = [
+        grade.says,
+        *map(str, result["notices"]),
+        *(f"Waits for your teacher: {asks}." for asks in waiting),
+    ]
+    made = {
+        "score": grade.total,
+        "output": "\n".join(filter(None, says)),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": tests,
+        "extra_data": {key: result[key] for key in TRACED if key in result},
+    }
+    return _dumped(made)
+
+
+def as_json(assignment, grades: Iterable[Grade]) -> bytes:
+    """Return everything in the table as JSON, for programs; no cell is neutralised."""
+    made = [
+        {
+            "student": grade.student,
+            "status": grade.result["status"],
+            "says": grade.says,
+            "points": grade.points,
+            "rubric": grade.rubric,
+            "waiting": grade.waiting,
+            "total": grade.total,
+            "possible": grade.possible,
+            "final": grade.final,
+            "questions": {
+                part["name"]: question_points(grade, part["name"])
+                for part in grade.result["questions"]
+            },
+            "turns": {
+                part["name"]: part["turn"] for part in grade.result["questions"] if part.get("turn")
+            },
+            "notices": list(grade.result["notices"]),
+            "submission": grade.result["submission"],
+        }
+        for grade in grades
+    ]
+    return _dumped(
+        {
+            "assignment": assignment.name,
+            "title": assignment.title,
+            "possible": _possible(assignment),
+            "grades": made,
+        }
+    )
+
+
+def _dumped(value) -> bytes:
+    text = json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return text.encode("utf-8", "replace") + b"\n"  # half of a surrogate pair is no character

@@ -1,0 +1,299 @@
+"""Read who is in the class from a CSV file, written by a teacher or a learning platform.
+
+It has one line for each student.
+
+A column ``student`` (or ``id``, ``username``, ``SIS Login ID``, …) names the student in results;
+any other column that names a student (Canvas' ``ID``, Moodle's ``Identifier``, the e-mail address,
+the full name) is looked for in what downloads are called.  A name that two students share finds
+neither.
+
+Columns of ids count for more than names, which students may change on the platform: nobody takes
+another's id as a name.  A download's own number of a student decides, and where the name there
+leads to another student, nothing is graded.  Capitals, the width of letters and blanks do not tell
+ids apart (`handful_study.student.canonical`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from handful_study.student import canonical
+
+from .submissions import MOST_BYTES, Entry, Submission, SubmissionError, named, shown
+
+# In the order in which they are taken for the student's id.
+IDS = (
+    "student",
+    "student id",
+    "login",
+    "username",
+    "sis login id",
+    "sis user id",
+    "id number",
+    "id",
+    "email",
+    "email address",
+    "e-mail",
+    "identifier",
+)
+NAMES = ("name", "full name", "student", "student name")
+ALSO = ("participant", "canvas", "canvas id")
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The students in the roster's order, and the student that each id or name means.
+
+    A name that means more than one student has None.
+
+    `ids` and `called` have canonical forms, `spelled` the ids as they stand in the roster.
+    """
+
+    students: tuple[str, ...]
+    ids: dict[str, str | None]
+    called: dict[str, str | None]
+    spelled: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, path: str | Path) -> Roster:
+        """Read a roster; a `SubmissionError` says what is wrong with it."""
+        try:
+            with open(path, "rb") as file:
+                raw = file.read(MOST_BYTES + 1)
+            text = raw.decode("utf-8-sig")
+        except OSError as error:
+            raise SubmissionError(
+                f"The roster {shown(str(path))} cannot be read: {error.strerror}."
+            ) from None
+        except UnicodeDecodeError:
+            raise SubmissionError(
+                f"The roster {shown(str(path))} is not in UTF-8; save it as CSV UTF-8."
+            ) from None
+        if len(raw) > MOST_BYTES:
+            raise SubmissionError(
+                f"The roster {shown(str(path))} has more than {MOST_BYTES // 1_000_000} MB."
+            )
+        return cls.of(text, shown(str(path)))
+
+    @classmethod
+    def of(cls, text: str, name: str = "the roster") -> Roster:
+        r"""Read a roster from the text of a CSV file; `name` is what messages call it.
+
+        >>> Roster.of("student,name\nada,Ada Lovelace\n").find("lovelaceada")
+        'ada'
+        """
+        try:
+            head, *rows = [
+                row
+                for row in csv.reader(io.StringIO(text, newline=""))
+                if any(cell.strip() for cell in row)
+            ] or [[]]
+        except csv.Error as error:
+            raise SubmissionError(f"{name} is no CSV file: {error}.") from None
+        columns = {cell.strip().lower(): i for i, cell in reversed(list(enumerate(head)))}
+        named = {i: column for column, i in columns.items()}
+        canvas = "student" in columns and "section" in columns  # where Student is the name
+        ids = [
+            column for column in IDS if column in columns and not (canvas and column == "student")
+        ]
+        if not ids:
+            raise SubmissionError(
+                f"{name} has no column that names students; write one called student (and name, "
+                "where you like)."
+            )
+        students: dict[str, str] = {}  # canonical form → as the roster spells it
+        known: dict[str, str | None] = {}
+        called: dict[str, str | None] = {}
+        spelled: set[str] = set()
+        for line, row in enumerate(rows, 2):
+            cells = {named[i]: cell.strip() for i, cell in enumerate(row) if i in named}
+            student = shown(next((cells[column] for column in ids if cells.get(column)), ""))
+            if (
+                not student
+                or cells.get("student") == "Student, Test"
+                or cells.get("student", "").startswith("Points Possible")
+            ):
+                continue  # Canvas' lines of its own
+            if (other := students.get(_key(student))) is not None:
+                same = (
+                    ""
+                    if other == student
+                    else (
+                        f", which counts as {other!r} "
+                        "(capitals, widths of letters and blanks do not tell ids apart)"
+                    )
+                )
+                raise SubmissionError(
+                    f"{name} has {student!r} twice, the second time in line {line}{same}."
+                )
+            students[_key(student)] = student
+            own = [cells[column] for column in (*ids, *ALSO) if cells.get(column)]
+            spelled |= set(map(shown, own))
+            for names, found in ((known, set(map(_key, own))), (called, _spellings(cells))):
+                for one in found:
+                    names[one] = None if names.get(one, student) != student else student
+        return cls(tuple(students.values()), known, called, frozenset(spelled))
+
+    def find(self, name: str) -> str | None:
+        """Return the student with that id, else with that name."""
+        key = _key(name)
+        return self.ids[key] if key in self.ids else self.called.get(key)
+
+    def find_called(self, name: str) -> str | None:
+        """Return the student with that name on the platform, else with that id."""
+        key = _key(name)
+        return self.called[key] if key in self.called else self.ids.get(key)
+
+    def known(self) -> dict[str, tuple[str, ...]]:
+        """Return each student's ids and names, without those that are another's id."""
+        found: dict[str, list[str]] = {student: [] for student in self.students}
+        for name, student in (self.called | self.ids).items():
+            if student:
+                found[student].append(name)
+        return {student: tuple(sorted(names)) for student, names in found.items()}
+
+    def leads(self, one: Entry) -> tuple[list[tuple[str, str]], bool]:
+        """Return what in a file's name leads to which student, and whether that is reliable.
+
+        It is reliable where more than a name does, since students may choose their names.
+        """
+        where = one.place
+        if not where.number:
+            student = self.find(where.student)
+            return [
+                (f"the name {where.student!r}", student)
+            ] if student else [], where.student in self.spelled
+        found, moodle = [], f"Participant {where.number}" in where.known
+        for number in (where.number, *where.others):
+            participant = _key(
+                f"Participant {number}"
+            )  # Moodle's, which is not its users' ID number
+            if student := self.ids.get(
+                participant if moodle and participant in self.ids else number
+            ):
+                found.append((f"the number {number}", student))
+        if student := self.ids.get(_key(where.student)):
+            found.append((f"the id {where.student!r}", student))
+        sure = bool(found)
+        if student := where.who and self.find_called(where.who):
+            found.append((f"the name {where.who!r}", student))
+        return found, sure
+
+    def matched(self, found: list[Entry]) -> list:
+        """Return functions that read one submission each.
+
+        The roster's students come first, in order, then all that is not theirs.
+        """
+        own: dict[str, list[tuple[Entry, bool]]] = {}
+        others: list[Entry] = []
+        strangers = []
+        with_names = {student for student in self.called.values() if student}
+        for one in found:
+            leads, sure = ([], False) if one.refused else self.leads(one)
+            students = list(dict.fromkeys(student for _, student in leads))
+            if one.refused:
+                others.append(one)
+            elif not students:
+                strangers.append(one)
+            elif len(students) > 1:
+                which = " and ".join(f"{what} to {student!r}" for what, student in leads[:4])
+                others.append(
+                    one.stopped(
+                        f"Its name leads to {len(students)} students of the roster, {which}: "
+                        "give it the name of whose it is, or correct the roster, and grade again."
+                    )
+                )
+            elif (
+                one.mixed
+                and one.place.number
+                and students[0] in with_names
+                and not any(what.startswith("the name") for what, _ in leads)
+            ):
+                others.append(
+                    one.stopped(
+                        f"On the roster {leads[0][0]} belongs to {students[0]!r}, and the name "
+                        f"{one.place.who!r} does not; among files that are not all named by one "
+                        "platform, "
+                        "both have to agree."
+                    )
+                )
+            else:
+                own.setdefault(students[0], []).append((one, sure))
+        known, reads = self.known(), []
+        for student in self.students:
+            entries = own.get(student, [])
+            by_id = [one for one, is_sure in entries if is_sure]
+            by_name = [one for one, is_sure in entries if not is_sure]
+            if by_id:
+                others += [
+                    one.stopped(
+                        f"It goes by a name of {student!r} on the roster, who handed in under an "
+                        "id or number "
+                        "too: give it the name of whose it is, and grade again."
+                    )
+                    for one in by_name
+                ]
+            elif len(by_name) > 1:
+                others += [
+                    one.stopped(
+                        f"{len(by_name)} submissions go by names of {student!r} on the roster; "
+                        "ids or numbers "
+                        "of the platform in the roster tell whose each is."
+                    )
+                    for one in by_name
+                ]
+                by_name = []
+            kept = by_id or by_name
+            if not kept:
+                reads.append(partial(Submission, student, "", None, (), "", known[student]))
+                continue
+            whole = replace(
+                kept[0],
+                late=any(one.late for one in kept),
+                files=[file for one in kept for file in one.files],
+                notice=tuple(dict.fromkeys(note for one in kept for note in one.notice)),
+            )
+            reads.append(partial(whole.read, student, known[student]))
+        return reads + [
+            partial(one.read, notice=() if one.refused else ("This student is not on the roster.",))
+            for one in named([*strangers, *others], self.students)
+        ]
+
+
+def _key(name: str) -> str:
+    return canonical(shown(name))
+
+
+def _spellings(cells: dict[str, str]) -> set[str]:
+    """Return the names that a student may go by.
+
+    These are the full name, and Canvas' last name first without a space.
+
+    >>> sorted(_spellings({"id": "7", "student": "Lovelace, Ada"}))
+    ['ada lovelace', 'lovelace, ada', 'lovelaceada']
+    """
+    found = {_key(cells[column]) for column in NAMES if cells.get(column)}
+    pairs = [
+        (
+            cells.get("first name") or cells.get("first_name"),
+            cells.get("last name") or cells.get("last_name") or cells.get("surname"),
+        )
+    ]
+    for full in filter(None, map(cells.get, NAMES)):
+        last, comma, first = full.partition(",")
+        if comma:
+            pairs.append((first.strip(), last.strip()))
+        elif " " in full:
+            first, _, last = full.rpartition(" ")
+            pairs.append((first, last))
+    for given, family in pairs:
+        if given and family:
+            found |= {
+                _key(f"{given} {family}"),
+                "".join(c for c in _key(f"{family}{given}") if c.isalnum()),
+            }
+    return found

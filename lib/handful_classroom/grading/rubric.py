@@ -1,0 +1,233 @@
+"""Keep the table that the teacher grades in, and the sheets that show the answers.
+
+The table has a row for each line of a rubric and each student.
+
+A row is known by its id, a digest of student, question, line and answer.  Points that a teacher
+filled in are never thrown away: where a student handed in another answer, or the rubric changed,
+the old row stays at the foot of the table and counts no more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from ..reports import sheet, tables
+
+NAME = "rubric.csv"
+HEAD = ("student", "question", "line", "possible", "points", "comment", "answer", "id")
+A_SHEET = 100  # students on one sheet of answers
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a rubric for one student; `points` is None until the teacher has given some."""
+
+    student: str
+    question: str
+    text: str
+    possible: float
+    answer: str
+    points: float | None = None
+    comment: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the id of the row.
+
+        It begins with a letter, so that no spreadsheet takes it for a number.
+        """
+        parts = "\0".join((self.student, self.question, self.text, self.answer)).encode(
+            "utf-8", "surrogatepass"
+        )
+        return "r" + hashlib.sha256(parts).hexdigest()[:15]
+
+
+def rubric(question) -> list[tuple[float, str]]:
+    """Return points and text of each line of a written question's rubric.
+
+    A question without a rubric has a single line.
+    """
+    lines = [(float(one.points), one.text) for one in question.rubric]
+    return lines or [(float(question.points), question.asks)]
+
+
+def asked(assignment, results: Iterable[Mapping]) -> list[Line]:
+    """Return the lines that the teacher has to fill: by question, then by student."""
+    results, found = list(results), []
+    for question in assignment.questions.values():
+        if question.kind != "written":
+            continue
+        for result in results:
+            part = next(
+                (
+                    part
+                    for part in result["questions"]
+                    if part["name"] == question.name and part["status"] == "waiting"
+                ),
+                None,
+            )
+            if part:
+                found += [
+                    Line(result["student"], question.name, text, points, part.get("text") or "")
+                    for points, text in rubric(question)
+                ]
+    return found
+
+
+def filled(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
+    """Return the rows of the table by id, its columns and its delimiter.
+
+    Where there is no table yet, there are no rows.
+    """
+    if not path.exists():
+        return {}, list(HEAD), ","
+    rows, columns, delimiter = tables.read(path, HEAD)
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        other = found.setdefault(row["id"].strip(), row)
+        if other is not row and other["points"].strip() != row["points"].strip():
+            raise tables.TableError(
+                f"{NAME}, rows {other['']} and {row['']}: they are the same line of "
+                f"{row['student']} with different "
+                f"points; keep one."
+            )
+    return found, columns, delimiter
+
+
+def given(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list[Line]:
+    """Return the lines with what the teacher filled in."""
+    done = []
+    for line in lines:
+        if row := found.get(line.id):
+            points = tables.points(row["points"], line.possible, f"{NAME}, row {row['']}")
+            line = Line(
+                line.student,
+                line.question,
+                line.text,
+                line.possible,
+                line.answer,
+                points,
+                row["comment"].strip(),
+            )
+        done.append(line)
+    return done
+
+
+def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Line], list[str]]:
+    """Bring the table and the sheets of answers up to date.
+
+    Returns the lines, and sentences about what no longer counts.
+
+    Raises
+    ------
+    TableError
+        Where the teacher's table cannot be read; it is then left as it is.
+    """
+    path = folder / NAME
+    found, columns, delimiter = filled(path)
+    lines = given(asked(assignment, results), found)
+    places = _places(lines)
+    extra = [column for column in columns if column not in HEAD]
+    rows = []
+    for line in lines:
+        old = found.get(line.id, {})
+        rows.append(
+            [
+                line.student,
+                line.question,
+                tables.line(line.text),
+                sheet.number(line.possible),
+                old.get("points", "").strip(),
+                old.get("comment", "").strip(),
+                places[line.question, line.student],
+                line.id,
+                *(old.get(column, "") for column in extra),
+            ]
+        )
+    now = {line.id for line in lines}
+    kept = [
+        row
+        for name, row in found.items()
+        if name not in now and (row["points"].strip() or row["comment"].strip())
+    ]
+    rows += [[row.get(column, "") for column in (*HEAD, *extra)] for row in kept]
+    if rows or path.exists():
+        tables.keep(
+            path, tables.written((*HEAD, *extra), rows, mark=True, delimiter=delimiter), sure=True
+        )
+    for name, html in _sheets(assignment, lines, places):
+        tables.keep(folder / name, html.encode())
+    notes = []
+    if kept:
+        who = sorted({f"{row['student']} ({row['question']})" for row in kept})
+        stand, counts = ("stands", "counts") if len(kept) == 1 else ("stand", "count")
+        notes.append(
+            f"{sheet.count(len(kept), 'filled row')} of {NAME} {stand} at its foot and no longer "
+            f"{counts}, since the answer or the "
+            f"rubric has changed: {', '.join(who[:5])}{' …' if len(who) > 5 else ''}."
+        )
+    return lines, notes
+
+
+def _places(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
+    """Return the sheet that shows each answer, by question and student."""
+    places: dict[tuple[str, str], str] = {}
+    seen: dict[str, int] = {}
+    for line in lines:
+        if (line.question, line.student) not in places:
+            place = seen[line.question] = seen.get(line.question, -1) + 1
+            name = f"written/{sheet.file_name(line.question)}-{place // A_SHEET + 1}.html"
+            places[line.question, line.student] = f"{name}#{sheet.file_name(line.student)}"
+    return places
+
+
+def _sheets(
+    assignment, lines: Sequence[Line], places: dict[tuple[str, str], str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the names of the sheets of answers and their HTML.
+
+    The students of a question stand one below the other.
+    """
+    asks = {name: question.asks for name, question in assignment.questions.items()}
+    answers = groupby(enumerate(lines, 2), lambda pair: (pair[1].question, pair[1].student))
+    parts = ((key, [(row, line) for row, line in group]) for key, group in answers)
+    for (name, question), group in groupby(
+        parts, lambda part: (places[part[0]].partition("#")[0], part[0][0])
+    ):
+        shown = list(group)
+        body = [
+            f"<header><h1>{sheet.shown(question)}</h1><p>{sheet.shown(asks[question])}.  "
+            f"{sheet.count(len(shown), 'answer')}, students "
+            f"{sheet.shown(shown[0][0][1], 80)} to {sheet.shown(shown[-1][0][1], 80)}.</p>"
+            f'<p class="note">Give points in the column points of {NAME}, where you may leave a '
+            "comment too, and run the report "
+            "again.</p></header>"
+        ]
+        body += [_answer(key[1], rows) for key, rows in shown]
+        yield name, sheet.page(f"{assignment.title}: {question}", "\n".join(body))
+
+
+def _answer(student: str, rows: Sequence[tuple[int, Line]]) -> str:
+    done = [
+        (
+            f"{row}",
+            sheet.shown(line.text),
+            sheet.number(line.possible),
+            "" if line.points is None else sheet.number(line.points),
+            sheet.shown(line.comment, 2000),
+        )
+        for row, line in rows
+    ]
+    return (
+        f'<section class="card" id="{sheet.file_name(student)}">'
+        f"<h3>{sheet.shown(student, 200)}</h3>\n"
+        f'<div class="answer">{sheet.shown(rows[0][1].answer)}</div>\n'
+        + sheet.table(
+            ("Row", "Worth points for", "Up to", "Given", "Comment"), done, numbers=(2, 3)
+        )
+        + "</section>"
+    )

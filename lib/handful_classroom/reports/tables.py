@@ -1,0 +1,161 @@
+"""Write tables in which no spreadsheet runs a cell, and read those that spreadsheets saved."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from handful_study.spreadsheet import MOST, harmless, plain
+
+from ..grading.marks import few
+
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
+class TableError(ValueError):
+    """A table that cannot be read, in one sentence that names the file, the row and the column."""
+
+
+def line(text: object) -> str:
+    """Return a text on one line, for programs that read a file line by line."""
+    return " ".join(str(text).split())
+
+
+def written(
+    head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = False, delimiter: str = ","
+) -> bytes:
+    """Return CSV in UTF-8, with the line ends of RFC 4180.
+
+    With `mark`, it begins with the byte order mark by which Excel knows UTF-8.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
+    for row in (head, *rows):
+        # A dash alone after a comma is nothing to run, and Moodle's mark for no grade.
+        writer.writerow(
+            [
+                cell
+                if place and cell == "-" and delimiter == ","
+                else harmless(few(str(cell)[:MOST]), delimiter)
+                for place, cell in enumerate(row)
+            ]
+        )
+    return (("\ufeff" if mark else "") + out.getvalue()).encode()
+
+
+def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], list[str], str]:
+    """Read a table as Excel, LibreOffice or an LMS saved it.
+
+    Returns rows by column, the columns, and the delimiter.
+
+    A row that ends early lacks the columns that it does not reach, other than those of `needed`,
+    which are empty then.
+
+    Raises
+    ------
+    TableError
+        Where the file is no table, or lacks a column of `needed`.
+    """
+    name = path.name
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise TableError(f"{name} cannot be read: {error.strerror}.") from None
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = data.decode("utf-16", "replace")  # Excel's "Unicode text"
+    else:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = data.decode("cp1252", "replace")  # Excel's plain "CSV" on a western computer
+    head = text.lstrip("\r\n").partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    old = csv.field_size_limit(10_000_000)
+    try:
+        lines = [
+            row
+            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)
+        ]
+    except csv.Error as error:
+        raise TableError(f"{name} is no table of comma-separated values: {error}.") from None
+    finally:
+        csv.field_size_limit(old)
+    filled = [
+        (place, row) for place, row in enumerate(lines, 1) if any(cell.strip() for cell in row)
+    ]
+    columns = [plain(cell, delimiter).strip() for cell in filled[0][1]] if filled else []
+    for column in needed:
+        if column not in columns:
+            raise TableError(f"{name} has no column {column!r}; it needs {', '.join(needed)}.")
+    if len(set(columns)) < len(columns):
+        twice = max(columns, key=Counter(columns).__getitem__)
+        raise TableError(f"{name} has two columns {twice!r}; every column needs a name of its own.")
+    rows = []
+    for place, row in filled[1:]:
+        if any(cell.strip() for cell in row[len(columns) :]):
+            raise TableError(
+                f"{name}, row {place}: it has {len(row)} cells, and there are {len(columns)} "
+                "columns."
+            )
+        found = dict.fromkeys(needed, "") | {
+            column: plain(cell, delimiter)
+            # A spreadsheet leaves out empty cells at the end of a row, or adds some.
+            for column, cell in zip(columns, row, strict=False)
+        }
+        rows.append(found | {"": str(place)})  # "": the row's number, as a spreadsheet shows it
+    return rows, columns, delimiter
+
+
+def points(text: str, most: float, where: str) -> float | None:
+    """Parse points as a teacher types them; return None for an empty cell.
+
+    >>> points("1,5", 2, "rubric.csv, row 7"), points(" ", 2, "rubric.csv, row 7")
+    (1.5, None)
+    >>> points("3", 2, "rubric.csv, row 7")
+    Traceback (most recent call last):
+    ...
+    handful_classroom.reports.tables.TableError: rubric.csv, row 7, column points: '3' is not within 0 to 2.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    from .sheet import number
+
+    bare = text.replace(",", ".")
+    if not _NUMBER.fullmatch(bare):
+        raise TableError(
+            f"{where}, column points: {text[:40]!r} is no number; 0 to {number(most)} is allowed."
+        )
+    if len(bare) > 12 or float(bare) > most:
+        raise TableError(
+            f"{where}, column points: {text[:40]!r} is not within 0 to {number(most)}."
+        )
+    return float(bare)
+
+
+def keep(path: Path, data: bytes, sure: bool = False) -> None:
+    """Write a file whole or not at all, unless it holds these bytes already.
+
+    With `sure`, wait until the disk has it.
+    """
+    if path.exists() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            if sure:
+                file.flush()
+                os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,554 @@
+"""Compare measured decode steps with the first-principles floor, class by class.
+
+Every row is one published measurement over the floor for the same model, chips, precision and load:
+
+- decode steps put together from measured kernels (``measured_steps``), over ``step_time``;
+- whole servers under load (``measured_silicon``, ``measured_runs``), whose time per token holds
+  work on prompts too, over ``step_time_mixed``, in which nothing overlaps; where no prompt shares
+  the step, over ``step_time``;
+- decoding deployments in published reports (``measured_serving``) that state their batch, over
+  ``step_time``.
+
+What a step adds to its floor depends most on whether the model has experts and on how far the work
+is shared.  So a band is made for each class of both, from no less than ``FEWEST`` rows; a class
+with fewer has none.
+
+Conventions: a band is the central 90 % (5th to 95th percentile, straight lines between neighbours),
+rounded outward to one decimal.  Caches have the bytes that the row states, else one byte an element
+at fp8 and fp4.  Fp4 weights count half a byte, as in every scenario.  Servers that guess tokens
+ahead are left out, since their steps give several.
+
+>>> dense, experts = band(8), band(72, experts=256)
+>>> dense.name, experts.name
+('dense, 2–8 chips', 'experts, over 8 chips')
+>>> 1 < dense.low < 2 < experts.low < dense.high < experts.high  # never faster than the floor
+True
+>>> band(72, model="Llama 3.1 70B") is None  # nobody has published enough of these
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from handful import facts, latency, scenario, shapes
+from handful.units import format_value
+
+from . import validation
+
+__all__ = [
+    "CLASSES",
+    "FEWEST",
+    "MODEL",
+    "NODE",
+    "SHARE",
+    "Band",
+    "Class",
+    "Ratio",
+    "band",
+    "class_of",
+    "classes_table",
+    "figure",
+    "left_out",
+    "page_bands",
+    "ratios",
+    "said",
+    "within",
+    "within_others",
+]
+
+MODEL = "Llama 3.1 70B"  # of the figure
+NODE = 8  # chips of a node; a step on more leaves the node, or takes a rack
+FEWEST = 30  # rows of a band, as of a fit (``validation.FEWEST``)
+SHARE = 0.9
+# The H800 is an H100 with slower links, which no floor here counts.
+_CHIPS = {"H800": "H100 SXM", "H100": "H100 SXM", "H200": "H200 SXM", "GB200 NVL72": "GB200 NVL72"}
+_SHAPES = {"DeepSeek-V3/R1": "DeepSeek-V3"}
+_SERVICES = (
+    "offline",
+    "server",
+    "interactive",
+    "mixed",
+    "both",
+)  # phases of MLPerf's rows and their like
+
+
+@dataclass(frozen=True)
+class Class:
+    """A kind of model on up to `most` chips, more than any class before it allows."""
+
+    experts: bool
+    most: float
+    name: str
+    text: str
+
+
+CLASSES = (
+    Class(False, 1, "dense, 1 chip", "a dense model on one chip"),
+    Class(False, NODE, f"dense, 2–{NODE} chips", f"a dense model on 2 to {NODE} chips"),
+    Class(False, math.inf, f"dense, over {NODE} chips", f"a dense model on more than {NODE} chips"),
+    Class(True, 1, "experts, 1 chip", "a mixture of experts on one chip"),
+    Class(True, NODE, f"experts, 2–{NODE} chips", f"a mixture of experts on 2 to {NODE} chips"),
+    Class(
+        True,
+        math.inf,
+        f"experts, over {NODE} chips",
+        f"a mixture of experts on more than {NODE} chips",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One measurement beside its prediction, in seconds; `ratio` is measured over predicted.
+
+    `devices` are the chips that share one copy of the model, `batch` the sequences that they decode
+    at once.
+    """
+
+    name: str
+    publisher: str
+    model: str
+    chip: str
+    precision: str
+    devices: int
+    experts: int
+    batch: float
+    measured: float
+    predicted: float
+
+    @property
+    def ratio(self) -> float:
+        """Return the measured time over the predicted one."""
+        return self.measured / self.predicted
+
+    @property
+    def source(self) -> str:
+        """Name what was measured together: one publisher's runs of one model on one chip."""
+        return f"{self.publisher}: {self.model} on {self.chip}"
+
+    @property
+    def kind(self) -> Class:
+        """Return the class of the model and its chips."""
+        return class_of(self.devices, self.experts)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A band of factors above the floor that holds the central 90 % of a class's rows.
+
+    `count` rows made it and `inside` of them, nine tenths, lie in it; `models` and `chips` are what
+    they were measured on; `batches` are the fewest and the most sequences at once among them.
+    """
+
+    kind: Class
+    count: int
+    inside: int
+    low: float
+    high: float
+    models: tuple[str, ...]
+    chips: tuple[str, ...]
+    batches: tuple[float, float]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the class."""
+        return self.kind.name
+
+
+def class_of(devices: float, experts: float = 1) -> Class:
+    """Return the class of a model on `devices` chips.
+
+    `devices` and `experts` are above 0; `experts` counts the routed experts, 1 if the model is
+    dense.
+
+    >>> class_of(1).name, class_of(8, experts=128).name, class_of(9, experts=128).name
+    ('dense, 1 chip', 'experts, 2–8 chips', 'experts, over 8 chips')
+    """
+    return next(kind for kind in CLASSES if kind.experts == (experts > 1) and devices <= kind.most)
+
+
+def _kernels() -> list[Ratio]:
+    """Return the decode steps computed from measured kernels, tensor parallel over a node."""
+    found = []
+    for row in facts.load("measured_steps"):
+        known: dict = scenario.values(
+            hardware=row["chip"],
+            model=row["model"],
+            precision=row["precision"],
+            context=row["context"],
+            devices=row["devices"],
+            batch=row["batch"],
+        )
+        found.append(
+            Ratio(
+                row.name,
+                "kernels",
+                row["model"],
+                row["chip"],
+                row["precision"],
+                row["devices"],
+                known["experts"],
+                row["batch"],
+                row["measured_step_s"],
+                latency.step_time(known),
+            )
+        )
+    return found
+
+
+def _silicon(left: dict[str, int]) -> list[Ratio]:
+    """Return the servers of the table whose runs ``validation`` fits.
+
+    The context of a request is its prompt and half its answer.  Rows that are left out are counted
+    in `left` by the reason.
+    """
+    found = []
+    for case in validation.cases():
+        why_not = case.why_not or (
+            "tokens are guessed ahead, so a step gives several" if case.known["drafts"] else ""
+        )
+        if why_not:
+            _count(left, why_not)
+            continue
+        known = dict(case.known)
+        if case.precision == "fp4":
+            known["bytes_per_parameter"] = 0.5
+        found.append(
+            Ratio(
+                case.name,
+                "InferenceX",
+                case.model,
+                case.chip,
+                case.precision,
+                case.devices,
+                known["experts"],
+                case.batch,
+                case.measured,
+                latency.step_time_mixed(known),
+            )
+        )
+    return found
+
+
+def _runs() -> list[Ratio]:
+    found = []
+    for row in facts.load("measured_runs"):
+        known = validation.run_values(row)
+        floor = latency.step_time_mixed if known["prompt_per_answer"] else latency.step_time
+        found.append(
+            Ratio(
+                row.name,
+                row["publisher"],
+                row["shape"],
+                row["chip"],
+                row["precision"],
+                row["chips"],
+                known["experts"],
+                known["batch"],
+                row["tpot_ms"] / 1e3,
+                floor(known),
+            )
+        )
+    return found
+
+
+def _reports(left: dict[str, int]) -> list[Ratio]:
+    """Return the deployments that decode, with their tokens per second and chip.
+
+    Only those count that say how many sequences share a chip; the others are counted in `left` by
+    the reason.
+    """
+    found = []
+    for row in facts.load("measured_serving"):
+        each, unit = [*(row["batch"] or "").split(" ", 1), ""][:2]
+        why_not = (
+            "no decode step alone"
+            if row["phase"] not in ("decode", *_SERVICES)
+            else "no batch is stated"
+            if unit != "per GPU"
+            else "tokens are guessed ahead, so a step gives several"
+            if "MTP" in row["parallelism"]
+            else ""
+        )
+        if why_not:
+            _count(left, why_not)
+            continue
+        chip, model = (
+            _CHIPS[row["system"].split(" node")[0]],
+            _SHAPES.get(row["model"], row["model"]),
+        )
+        precision = "fp4" if "fp4" in row["weights_dtype"] else row["weights_dtype"]
+        prompt, answer = (
+            float(row["input_tokens"] or 0),
+            float(row["output_or_context_tokens"] or 0),
+        )
+        known: dict = scenario.values(
+            hardware=chip,
+            model=model,
+            precision=precision,
+            devices=row["chips"],
+            batch=float(each) * row["chips"],
+            context=prompt + answer / 2 if prompt else answer,
+        )
+        if (row["kv_or_attention_dtype"] or "").startswith("bf16"):
+            known["kv_bytes_per_token"] *= 2
+        found.append(
+            Ratio(
+                row.name,
+                row.source,
+                model,
+                chip,
+                precision,
+                row["chips"],
+                known["experts"],
+                known["batch"],
+                float(each) / row["tokens_per_s_per_chip"],
+                latency.step_time(known),
+            )
+        )
+    return found
+
+
+def _count(counts: dict[str, int], key: str) -> None:
+    counts[key] = counts.get(key, 0) + 1
+
+
+@cache
+def _read() -> tuple[tuple[Ratio, ...], dict[str, int]]:
+    left: dict[str, int] = {}
+    return (*_kernels(), *_silicon(left), *_runs(), *_reports(left)), left
+
+
+def ratios(kind: Class | None = None) -> tuple[Ratio, ...]:
+    """Return every usable measurement, or those of one class.
+
+    >>> all(row.ratio > 1 for row in ratios())
+    True
+    """
+    rows = _read()[0]
+    return rows if kind is None else tuple(row for row in rows if row.kind == kind)
+
+
+def left_out() -> dict[str, int]:
+    """Return how many rows of the tables no band counts, by the reason.
+
+    >>> tables = ("measured_steps", "measured_silicon", "measured_runs", "measured_serving")
+    >>> len(ratios()) + sum(left_out().values()) == sum(len(facts.load(table)) for table in tables)
+    True
+    """
+    return dict(_read()[1])
+
+
+def within(rows: Iterable[Ratio], share: float = SHARE) -> tuple[float, float]:
+    """Return the ends (low, high) of the central `share` of the ratios of one row or more.
+
+    `share` lies between 0 and 1.
+    """
+    ordered = sorted(row.ratio for row in rows)
+
+    def at(quantile: float) -> float:  # as NumPy's default does it, without waiting for NumPy
+        place = quantile * (len(ordered) - 1)
+        below = min(int(place), len(ordered) - 2) if len(ordered) > 1 else 0
+        return ordered[below] + (place - below) * (
+            ordered[min(below + 1, len(ordered) - 1)] - ordered[below]
+        )
+
+    return at((1 - share) / 2), at((1 + share) / 2)
+
+
+def _outward(rows: Iterable[Ratio]) -> tuple[float, float]:
+    low, high = within(rows)
+    return math.floor(low * 10) / 10, math.ceil(high * 10) / 10
+
+
+@cache
+def _band_of(kind: Class) -> Band | None:
+    rows = ratios(kind)
+    if len(rows) < FEWEST:
+        return None
+    low, high = _outward(rows)
+    batches = [row.batch for row in rows]
+    return Band(
+        kind,
+        len(rows),
+        sum(low <= row.ratio <= high for row in rows),
+        low,
+        high,
+        tuple(sorted({row.model for row in rows})),
+        tuple(sorted({row.chip for row in rows})),
+        (min(batches), max(batches)),
+    )
+
+
+def band(
+    devices: float, *, experts: float | None = None, model: str | shapes.Shape | None = None
+) -> Band | None:
+    """Return the band of a scenario's class, or None if too few rows were published for it.
+
+    Too few means fewer than ``FEWEST``.
+
+    Parameters
+    ----------
+    devices : float
+        Chips that share one copy of the model, above 0.
+    experts : float, optional
+        Routed experts of the model, 1 if it is dense; a dense model where neither this nor a model
+        is given.
+    model : str or Shape, optional
+        In place of `experts`: a name of the scenario's models, or a shape of your own.
+
+    Raises
+    ------
+    ScenarioError
+        An unknown model.
+
+    >>> band(1, model="gpt-oss-120b") == band(1, experts=128)
+    True
+    """
+    if model is not None:
+        experts = scenario.values(model=model)["experts"]
+    return _band_of(class_of(devices, 1 if experts is None else experts))
+
+
+def said(kind: Class) -> str:
+    """Return in words which measurements the band of a class holds, or why it has none.
+
+    >>> said(class_of(72))
+    'no measured band for a dense model on more than 8 chips: 0 runs are published,
+    and a band takes 30'
+    """
+    found = _band_of(kind)
+    if found is None:
+        return (
+            f"no measured band for {kind.text}: {len(ratios(kind))} runs are published, and a "
+            f"band takes {FEWEST}"
+        )
+    makers = sorted({facts.get("accelerators", chip)["vendor"] for chip in found.chips})
+    return (
+        f"nine tenths of {found.count} published runs of {kind.text} (chips of "
+        f"{' and '.join(makers)})"
+    )
+
+
+def page_bands() -> list[dict]:
+    """Return the bands as an explorer's curve takes them (``Curve.bands``), class by class."""
+    found = []
+    for kind in CLASSES:
+        made = _band_of(kind)
+        found.append(
+            {
+                "when": {
+                    "experts": kind.experts,
+                    "most": None if kind.most == math.inf else kind.most,
+                },
+                "band": (made.low, made.high) if made else None,
+                "text": said(kind),
+            }
+        )
+    return found
+
+
+def within_others(kind: Class) -> dict[str, tuple[int, int]]:
+    """Return how many rows of each source lie in the band of all others, and how many it has.
+
+    A source is one publisher's runs of one model on one chip (``Ratio.source``).  A class of one
+    source gives nothing.
+    """
+    rows, found = ratios(kind), {}
+    for source in sorted({row.source for row in rows}):
+        others = [row for row in rows if row.source != source]
+        if not others:
+            return {}
+        low, high = _outward(others)
+        mine = [row for row in rows if row.source == source]
+        found[source] = sum(low <= row.ratio <= high for row in mine), len(mine)
+    return found
+
+
+def classes_table() -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of a table of the classes.
+
+    For each class: its runs, what they ran, its band, and the share of the runs of a left-out
+    source that lie in the band of the others.
+    """
+    rows = []
+    for kind in CLASSES:
+        made, others = _band_of(kind), within_others(kind)
+        held = (
+            sum(inside for inside, _ in others.values()),
+            sum(count for _, count in others.values()),
+        )
+        cells = (
+            ("", f"no band: fewer than {FEWEST}", "")
+            if made is None
+            else (
+                ", ".join(made.models),
+                f"{made.low:g} to {made.high:g}",
+                format_value(held[0] / held[1], "%", 2),
+            )
+        )
+        rows.append([kind.name[:1].upper() + kind.name[1:], str(len(ratios(kind))), *cells])
+    return [
+        "Class",
+        "Runs",
+        "Models",
+        "Measured ÷ floor",
+        "Left out, and yet in the others' band",
+    ], rows
+
+
+def figure():
+    """Draw measured over predicted times of one dense model against the batch, as a Figure.
+
+    One panel shows one chip, the other a node of eight.
+    """
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(7.2, 4.2), layout="constrained")
+    left, right = drawn.subplots(1, 2, sharey=True)
+    colours = {"H100 SXM": "#0072B2", "H200 SXM": "#009E73", "B200 SXM": "#D55E00"}
+    marks = {"bf16": "s", "fp8": "o", "fp4": "^"}
+    for axes, devices, title in ((left, 1, "One chip"), (right, 8, "Eight chips, tensor parallel")):
+        for chip, colour in colours.items():
+            for precision, mark in marks.items():
+                wanted = MODEL, chip, precision, devices
+                rows = [r for r in ratios() if (r.model, r.chip, r.precision, r.devices) == wanted]
+                if rows:
+                    kind = ", kernels" if rows[0].publisher == "kernels" else ""
+                    axes.plot(
+                        [r.batch for r in rows],
+                        [r.ratio for r in rows],
+                        mark,
+                        color=colour,
+                        alpha=0.75,
+                        markersize=5,
+                        label=f"{chip}, {precision}{kind}",
+                    )
+        made = band(devices)
+        assert made is not None, "both classes of this figure have a band"
+        axes.axhspan(made.low, made.high, color="#888888", alpha=0.15, linewidth=0)
+        axes.axhline(1, color="#888888", linewidth=1)
+        axes.set(xscale="log", yscale="log", xlabel="Sequences at once", title=title)
+        axes.grid(alpha=0.2)
+    shown = {
+        label: handle
+        for axes in (left, right)
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    drawn.legend(
+        shown.values(),
+        shown.keys(),
+        loc="outside lower center",
+        ncols=3,
+        fontsize="small",
+        frameon=False,
+    )
+    left.set_ylabel("Measured ÷ predicted")
+    ticks = [1, 1.5, 2, 3, 5, 10]
+    left.set_yticks(ticks, [str(t) for t in ticks])
+    left.minorticks_off()
+    return drawn

@@ -1,0 +1,194 @@
+"""Explorers of the chapter on latency and cost."""
+
+from __future__ import annotations
+
+from handful import balance, latency
+from handful_evidence import measured
+from ipywidgets import Checkbox, FloatLogSlider, FloatSlider, IntSlider
+
+from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
+
+
+def _context(value: float = 8192) -> Control:
+    return Control(
+        FloatLogSlider(value=value, min=2, max=6, step=0.05), "context", "Context of every sequence"
+    )
+
+
+latency_against_batch = Explorer(
+    "latency-against-batch",
+    "One decode step against the batch",
+    x=Sweep("batch", 1, 65536, at=256),
+    y=Scale("Time of one step", "s"),
+    curves=[
+        Curve(latency.step_time_with_latency, "Step", role="total"),
+        Curve(latency.weight_time, "Read weights"),
+        Curve(latency.kv_time, "Read caches"),
+        Curve(latency.compute_time, "Compute"),
+        Curve(latency.fixed_time, "Latency of the layers"),
+        Curve(
+            latency.step_time,
+            "Step without latency",
+            role="reference",
+            id="roofline",
+            bands=measured.page_bands(),
+            band_label="where measured steps lie",
+        ),
+        Curve(latency.step_time_kv_apart, "Step, caches read apart", role="reference", id="apart"),
+    ],
+    marks=[Mark(latency.latency_floor, "all weights read once", axis="y")],
+    controls=[_context(), Control(Checkbox(value=False), "apart", "Show the other convention")],
+    readouts=[
+        latency.tokens_per_user_with_latency,
+        Readout(latency.expert_coverage, "Share of the experts awake"),
+    ],
+    presets=[
+        Preset(
+            "One user alone",
+            {"batch": 1},
+            "without batching, the economics can be a thousand times worse",
+            "4:23",
+        ),
+        Preset(
+            "2,000 sequences",
+            {"batch": 2000},
+            "it is 2,000 unique sequences, one more token for each",
+            "20:30",
+        ),
+        Preset(
+            "Context 100k",
+            {"context": 100e3, "batch": 2000},
+            "where the slopes match at 100k, going to 200k halves the use of the arithmetic",
+            "11:52",
+        ),
+        Preset("Context 200k", {"context": 200e3, "batch": 2000}, "and here are the 200k", "11:52"),
+    ],
+    caption="The step is the slower of reading (weights, then caches) and computing, and then the "
+    "latency of its layers, "
+    "which no batch shortens. The shaded band is where measured steps of such models on so many "
+    "chips lie above the "
+    "roofline, if enough were published.",
+)
+
+cost_against_batch = Explorer(
+    "cost-against-batch",
+    "What one token costs, part by part",
+    x=Sweep("batch", 1, 65536, at=256),
+    y=Scale("Cost of one token", "$/token"),
+    curves=[
+        Curve(latency.cost_per_token_with_latency, "Cost", role="total"),
+        Curve(latency.latency_cost, "Latency of the layers, shared"),
+        Curve(latency.weight_cost, "Weights, shared"),
+        Curve(latency.kv_cost, "Own cache"),
+        Curve(latency.compute_cost, "Own arithmetic"),
+    ],
+    marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y")],
+    controls=[_context()],
+    readouts=[Readout(latency.slow_mode_price, "The floor, as a share of this cost")],
+    presets=[
+        Preset(
+            "Alone",
+            {"batch": 1},
+            "without batching, the economics can be a thousand times worse",
+            "4:23",
+        ),
+        Preset(
+            "A full machine",
+            {"batch": 4096},
+            "two parts are constants, the weights' share is a hyperbola",
+            "13:44",
+        ),
+        Preset(
+            "Endless patience",
+            {"batch": 65536},
+            "a slow mode saves little: the rest is paid per sequence",
+            "15:31",
+        ),
+    ],
+    caption="What is shared falls with the batch: reading the weights, and waiting for the "
+    "layers. Reading and computing overlap, "
+    "so the cost is the larger of the two, and the latency.",
+)
+
+fast_and_slow = Explorer(
+    "fast-and-slow",
+    "Fast mode and slow mode: one frontier",
+    x=Sweep("batch", 1, 65536, at=5000),
+    y=Scale("Cost of one token", "$/token"),
+    across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
+    curves=[Curve(latency.cost_per_token, "every batch from 1 to 65,536", role="total")],
+    marks=[Mark(latency.cost_floor, "slow mode ends here", axis="y")],
+    controls=[
+        _context(),
+        Control(
+            FloatSlider(value=2.5, min=1.1, max=6, step=0.1), "speedup", "Fast mode is faster by"
+        ),
+    ],
+    readouts=[
+        latency.step_time,
+        Readout(latency.fast_mode_price, "That speed costs, per token, × this"),
+        Readout(latency.fastest_stream, "Fastest stream when all weights are read"),
+    ],
+    presets=[
+        Preset(
+            "2.5 times faster",
+            {"speedup": 2.5, "batch": 5000},
+            "six times the price for 2.5 times the speed",
+            "1:05",
+        ),
+        Preset(
+            "From a larger batch",
+            {"speedup": 2.5, "batch": 16384},
+            "the main effect is the batch",
+            "1:40",
+        ),
+        Preset("Slow mode", {"batch": 65536}, "slow mode saves little", "15:31"),
+    ],
+    caption="Each point is a batch. To the right answers stream faster and cost more; no choice "
+    "of batch leaves the line.",
+)
+
+attention_against_context = Explorer(
+    "attention-against-context",
+    "When the context outweighs the model",
+    x=Sweep("context", 100, 1e6, at=8192),
+    y=Scale("Time of one step", "s"),
+    curves=[
+        Curve(latency.step_time_with_attention, "Step, attention counted", role="total"),
+        Curve(latency.kv_time, "Read caches"),
+        Curve(latency.compute_time, "Weights' arithmetic"),
+        Curve(latency.attention_time, "Attention's arithmetic"),
+        Curve(latency.step_time, "Step without it", role="reference"),
+    ],
+    marks=[
+        Mark(latency.attention_context, "attention = weights"),
+        Mark(balance.balance_context_with_attention, "caches = compute"),
+    ],
+    controls=[Control(IntSlider(value=1024, min=1, max=8192), "batch", "Batch")],
+    readouts=[latency.attention_context, balance.balance_context_with_attention],
+    presets=[
+        Preset(
+            "200k tokens", {"context": 200e3}, "compute is drawn flat in the context", "1:34:28"
+        ),
+        Preset(
+            "A dense 70B model",
+            {
+                "context": 53e3,
+                "model": "Llama 3.1 70B",
+                "hardware": "H100 SXM",
+                "precision": "bf16",
+            },
+            "attention is noticed in the millions of tokens",
+            "1:52:15",
+        ),
+        Preset(
+            "A million tokens",
+            {"context": 1e6},
+            "Patel: no company goes beyond a million",
+            "1:52:22",
+        ),
+    ],
+    caption="The lecture leaves attention's arithmetic out. Where its line meets that of the "
+    "weights, leaving it out "
+    "is wrong by a factor of two in the arithmetic.",
+)

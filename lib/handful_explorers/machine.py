@@ -1,0 +1,58 @@
+"""The explorer of the page on the reader's own machine."""
+
+from __future__ import annotations
+
+from handful import balance, latency
+from handful_evidence import measure
+from ipywidgets import FloatLogSlider
+
+from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Scale, Sweep
+
+_RECORDED = measure.recorded()[0]
+_LAYER = {
+    "devices": 1,
+    "total_parameters": _RECORDED.width**2,
+    "active_parameters": _RECORDED.width**2,
+    "context": 0,
+    "kv_bytes_per_token": 0,
+    "kv_window_bytes": 0,
+    "routed_parameters": 0,
+}
+
+
+def _slider(value: float, low: float, high: float) -> FloatLogSlider:
+    return FloatLogSlider(value=value, min=low, max=high, step=0.01)
+
+
+one_layer_on_this_computer = Explorer(
+    "one-layer-on-this-computer",
+    "One layer, predicted from two rates",
+    x=Sweep("batch", 1, 1024, at=8),
+    y=Scale("Time of one product", "s"),
+    curves=[
+        Curve(latency.step_time_lecture, "Roofline", role="total"),
+        Curve(latency.full_weight_time, "Read weights"),
+        Curve(latency.compute_time, "Compute"),
+    ],
+    marks=[Mark(balance.balance_batch, "predicted knee")],
+    points=[
+        Points(f"measured on {_RECORDED.name}", [(p.batch, p.measured) for p in _RECORDED.points])
+    ],
+    given=_LAYER | {"bytes_per_parameter": _RECORDED.bytes_per_parameter},
+    controls=[
+        Control(_slider(_RECORDED.peak_flops, 9, 15), "peak_flops", "Arithmetic"),
+        Control(_slider(_RECORDED.memory_bandwidth, 9, 13), "memory_bandwidth", "Memory bandwidth"),
+    ],
+    presets=[
+        Preset(
+            "The machine that was measured",
+            {
+                "peak_flops": float(f"{_RECORDED.peak_flops:.3g}"),
+                "memory_bandwidth": float(f"{_RECORDED.memory_bandwidth:.3g}"),
+            },
+        ),
+        Preset("A large GPU in 16 bits", {"peak_flops": 989e12, "memory_bandwidth": 3.35e12}),
+    ],
+    caption="A square layer in 32-bit numbers against a batch of vectors. "
+    "Set both sliders to what the command prints for your machine.",
+)

@@ -1,0 +1,54 @@
+"""The notation page: every quantity of the book, from the one table that formulas use too."""
+
+from __future__ import annotations
+
+import html
+import itertools
+from collections.abc import Iterable
+
+from handful.symbolic.quantities import Quantity, table
+
+
+class Listing:
+    """A table of quantities that a notebook shows as HTML, with the letters as maths."""
+
+    def __init__(self, quantities: Iterable[Quantity]) -> None:
+        self.quantities = list(quantities)
+
+    def __len__(self) -> int:
+        return len(self.quantities)
+
+    def _repr_html_(self) -> str:
+        bodies = "".join(
+            f'<tbody><tr><th colspan="4" scope="rowgroup">{html.escape(section)}</th></tr>'
+            + "".join(map(_row, members))
+            + "</tbody>"
+            for section, members in itertools.groupby(self.quantities, lambda q: q.section)
+        )
+        return (
+            '<div class="notation"><table><thead><tr><th scope="col">Letter</th>'
+            '<th scope="col">Name in Python</th>'
+            '<th scope="col">Meaning</th><th scope="col">Dimension</th></tr>'
+            f"</thead>{bodies}</table></div>"
+        )
+
+
+def _row(q: Quantity) -> str:
+    name = q.name.replace("_", "_<wbr>")  # long names may break there
+    letter = html.escape(q.latex, quote=True)
+    default = f" ({q.default:g} unless said otherwise)" if q.default is not None else ""
+    return (
+        f'<tr id="symbol-row-{q.name}"><td><span class="math notranslate nohighlight" '
+        f'data-tex="{letter}">\\({letter}\\)'
+        f"</span></td><td><code>{name}</code></td><td>{html.escape(q.meaning + default)}</td>"
+        f"<td>{html.escape(str(q.dimension))}</td></tr>"
+    )
+
+
+def notation() -> Listing:
+    """Return the table of every quantity, in the order in which factors print.
+
+    >>> len(notation()) == len(table)
+    True
+    """
+    return Listing(table.values())

@@ -1,0 +1,434 @@
+"""The classes in which an explorer is declared, each checked when it is made.
+
+An error names what was wrong and what is allowed, in one sentence, so that a mistake in a
+declaration is found where it stands and not in a reader's browser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from handful.symbolic.formula import Formula
+from handful.symbolic.quantities import find
+from handful.units import round_times
+
+CHOICES = ("hardware", "model", "precision")
+
+
+class ExplorerError(ValueError):
+    """A declaration that cannot become an explorer, or a state that it cannot take."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The symbol along x: its range, how densely it is sampled, and where the cursor starts.
+
+    >>> Sweep("batch", 0, 4096)
+    Traceback (most recent call last):
+    ...
+    handful_explorers.plotting.declare.ExplorerError: The range of batch must rise from above 0 on a log axis;
+    got 0 to 4096.
+    """
+
+    name: str
+    low: float
+    high: float
+    log: bool = True
+    points: int = 241
+    at: float | None = None
+    title: str = ""  # the label of the symbol, if empty
+
+    def __post_init__(self) -> None:
+        quantity = find(self.name)
+        if not self.low < self.high or (self.low <= 0 if self.log else self.low < 0):
+            bound = "above 0 on a log axis" if self.log else "0 or above"
+            raise ExplorerError(
+                f"The range of {self.name} must rise from {bound}; got {self.low} to {self.high}."
+            )
+        if not 3 <= self.points <= 2001:
+            raise ExplorerError(
+                f"A sweep of {self.name} takes 3 to 2001 points; got {self.points}."
+            )
+        if self.at is not None and not self.low <= self.at <= self.high:
+            raise ExplorerError(
+                f"The cursor of {self.name} must start within {self.low} to {self.high}; got "
+                f"{self.at}."
+            )
+        if not self.title:
+            object.__setattr__(self, "title", quantity.label)
+
+    @property
+    def start(self) -> float:
+        """Return where the cursor starts: `at`, or the middle of the range."""
+        middle = (self.low * self.high) ** 0.5 if self.log else (self.low + self.high) / 2
+        return float(middle if self.at is None else self.at)
+
+    def grid(self):
+        """Return the sampled values, the same to the last few bits as plot.js makes them."""
+        import numpy as np
+
+        t = np.arange(self.points) / (self.points - 1)
+        return (
+            self.low * (self.high / self.low) ** t
+            if self.log
+            else self.low + (self.high - self.low) * t
+        )
+
+    def stops(self) -> list[float]:
+        """Return a few round values for the data table.
+
+        They are 1, 3, 10, 30, …, round times, or even steps.
+        """
+        if not self.log:
+            return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
+        seconds = find(self.name).unit == "s"
+        for steps in ((1, 3), (1,), (1, 2, 5)):
+            found = (
+                round_times(self.low, self.high, fine=len(steps) > 1)
+                if seconds
+                else [
+                    x
+                    for e in range(-30, 31)
+                    for m in steps
+                    if self.low <= (x := float(f"{m}e{e}")) <= self.high
+                ]
+            )
+            if 4 <= len(found) <= 10:
+                return found
+        return [self.low * (self.high / self.low) ** (i / 5) for i in range(6)]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis: title, unit, and fixed ends where the plot should not fit itself.
+
+    The unit is taken from the formula where it is None.
+    """
+
+    title: str
+    unit: str | None = None
+    log: bool = True
+    min: float | None = None
+    max: float | None = None
+
+    def __post_init__(self) -> None:
+        for end in (self.min, self.max):
+            if end is not None and self.log and not end > 0:
+                raise ExplorerError(
+                    f"The ends of the log axis “{self.title}” must be above 0; got {end}."
+                )
+        if self.min is not None and self.max is not None and not self.min < self.max:
+            raise ExplorerError(f"The axis “{self.title}” must rise; got {self.min} to {self.max}.")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A formula drawn over the sweep.
+
+    role: "total" (drawn strong), "part", "reference" (dashed grey).  band: factors (low, high) that
+    shade what lies between low and high times the curve.  bands: in its place, a band for each
+    class of scenarios, as ``measured.page_bands`` gives them; the first holds whose `when` fits the
+    values of experts and devices, its `text` says of what, and where its band is None the text says
+    that there is none.  given: symbols held at a value; scenario: a hardware, model or precision of
+    its own, so that one plot can hold a curve a chip.
+    """
+
+    formula: Formula
+    label: str
+    role: str = "part"
+    band: tuple[float, float] | None = None
+    band_label: str = ""
+    bands: Sequence[Mapping[str, Any]] = ()
+    given: Mapping[str, float] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""  # made of the label, if empty
+
+    def __post_init__(self) -> None:
+        if self.role not in ("total", "part", "reference"):
+            raise ExplorerError(
+                f"The role of “{self.label}” must be total, part or reference; got {self.role!r}."
+            )
+        if self.band is not None and not 0 < self.band[0] < self.band[1]:
+            raise ExplorerError(
+                f"The band of “{self.label}” must be two rising factors above 0; got {self.band}."
+            )
+        if self.bands and self.band is not None:
+            raise ExplorerError(
+                f"“{self.label}” takes one band or a band for each class, not both."
+            )
+        missing = {"devices", "experts"} - {q.name for q in self.formula.inputs}
+        if self.bands and missing:
+            raise ExplorerError(
+                f"“{self.label}” has a band for each class of scenarios, so its formula must use "
+                f"devices and experts; it lacks {' and '.join(sorted(missing))}."
+            )
+        any_number = {row["when"]["experts"] for row in self.bands if row["when"]["most"] is None}
+        if self.bands and any_number != {True, False}:
+            raise ExplorerError(
+                f"The bands of “{self.label}” must end, for dense models and for experts, with "
+                "one for "
+                "any number of chips (most: None)."
+            )
+        if not self.id:
+            object.__setattr__(
+                self, "id", re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-")
+            )
+        check_given(self.label, self.given, self.scenario)
+
+    def band_at(self, known: Mapping[str, float]) -> tuple[tuple[float, float] | None, str]:
+        """Return the band that holds for values of symbols, or None, and what it says of it.
+
+        The words say what the band is of, or why there is none.  compute.js does the same.
+        """
+        for row in self.bands:
+            most = row["when"]["most"]
+            if row["when"]["experts"] == (known["experts"] > 1) and (
+                most is None or known["devices"] <= most
+            ):
+                return row["band"], row["text"]
+        return self.band, ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line across the plot where a formula of the symbols has its value.
+
+    It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
+    a line.
+    """
+
+    formula: Formula
+    label: str
+    axis: str = "x"
+    band: tuple[float, float] | None = None
+    given: Mapping[str, float] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.axis not in ("x", "y"):
+            raise ExplorerError(
+                f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}."
+            )
+        check_given(self.label, self.given, self.scenario)
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Labelled dots, one for each row of hardware (or model), placed by two formulas.
+
+    `rows` names the rows to show; None shows all that the precision allows.
+    """
+
+    x: Formula
+    y: Formula
+    rows: tuple[str, ...] | None = None
+    over: str = "hardware"
+    given: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.over not in CHOICES:
+            raise ExplorerError(f"Dots run over hardware, model or precision; got {self.over!r}.")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Fixed points, (x, y) or (x, y, name) each, that a plot is held against.
+
+    They are measured, published or simulated.  What takes time to work out comes as a function that
+    gives them, asked once they are wanted.
+
+    Values are in the base units of the axes (seconds, bytes, tokens).
+
+    >>> Points("measured", [(1, -2)])
+    Traceback (most recent call last):
+    ...
+    handful_explorers.plotting.declare.ExplorerError: A point of “measured” is (x, y) or (x, y, name) with numbers
+    from 0 up; got (1, -2).
+    """
+
+    label: str
+    found: Sequence[tuple] | Callable[[], Sequence[tuple]]
+
+    def __post_init__(self) -> None:
+        if not callable(self.found):
+            _ = self.at  # which checks the points, so that a wrong one is told at once
+
+    @cached_property
+    def at(self) -> tuple[tuple, ...]:
+        """Return the points as floats."""
+        points = tuple(self.found() if callable(self.found) else self.found)
+        for point in points:
+            if len(point) not in (2, 3) or not all(
+                isinstance(v, (int, float)) and 0 <= v < float("inf") for v in point[:2]
+            ):
+                raise ExplorerError(
+                    f"A point of “{self.label}” is (x, y) or (x, y, name) with numbers from 0 up; "
+                    f"got {point}."
+                )
+        return tuple((float(x), float(y), *name) for x, y, *name in points)
+
+
+@dataclass(frozen=True)
+class Control:
+    """An ipywidgets control, tied to a symbol, to a choice of the scenario, or to a curve's id.
+
+    FloatLogSlider, FloatSlider and IntSlider drive a symbol; Dropdown a symbol or "hardware",
+    "model", "precision"; Checkbox shows and hides the curve whose id is `name`.  A Dropdown with
+    `rows` picks a row of data: option → {symbol: value}, all of which are set at once; its name is
+    free.
+    """
+
+    widget: Any
+    name: str
+    label: str | None = None
+    unit: str | None = None
+    rows: Mapping[Any, Mapping[str, float]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.rows is None:
+            return
+        if self.kind() != "choice":
+            raise ExplorerError(
+                f"{self.name} picks a row of data, so its control must be a Dropdown."
+            )
+        for _, value in self.options():
+            if value not in self.rows:
+                raise ExplorerError(
+                    f"{self.name} offers {value!r}, for which it has no row; it has "
+                    f"{', '.join(map(str, self.rows))}."
+                )
+        for option, row in self.rows.items():
+            for name, value in row.items():
+                find(name).check(value)
+            if set(row) != set(next(iter(self.rows.values()))):
+                raise ExplorerError(
+                    f"The rows of {self.name} must set the same symbols; {option!r} sets "
+                    f"{', '.join(row) or 'none'}."
+                )
+
+    def kind(self) -> str:
+        """Return the kind of control: log, linear, int, choice or check.
+
+        It is known by class name, since ipywidgets is not imported for it.
+        """
+        names = {cls.__name__ for cls in type(self.widget).__mro__}
+        for name, kind in (
+            ("FloatLogSlider", "log"),
+            ("FloatSlider", "linear"),
+            ("IntSlider", "int"),
+            ("Dropdown", "choice"),
+            ("Checkbox", "check"),
+        ):
+            if name in names:
+                return kind
+        raise ExplorerError(
+            f"The control of {self.name} must be a FloatLogSlider, FloatSlider, IntSlider, "
+            "Dropdown or "
+            f"Checkbox of ipywidgets; got {type(self.widget).__name__}."
+        )
+
+    def ends(self) -> tuple[float, float]:
+        """Return the lowest and the highest value of a slider; FloatLogSlider holds exponents."""
+        w = self.widget
+        return (
+            (float(w.base**w.min), float(w.base**w.max)) if self.kind() == "log" else (w.min, w.max)
+        )
+
+    def options(self) -> list[tuple[str, Any]]:
+        # Dropdown keeps (label, value) pairs here whichever way its options were given.
+        """Return the options of a Dropdown as (label, value)."""
+        return [(str(label), value) for label, value in self.widget._options_full]
+
+    def value(self):
+        """Return the value that the control holds."""
+        return self.widget.value
+
+    def check(self, value):
+        """Return `value` if the control can take it, or say what it can take."""
+        kind = self.kind()
+        if kind == "check":
+            if not isinstance(value, bool):
+                raise ExplorerError(f"{self.name} is on or off: True or False; got {value!r}.")
+        elif kind == "choice":
+            allowed = [option for _, option in self.options()]
+            if value not in allowed:
+                raise ExplorerError(
+                    f"{self.name} must be one of {', '.join(map(str, allowed))}; got {value!r}."
+                )
+        else:
+            low, high = self.ends()
+            slack = 1e-9 * abs(high)
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not low - slack <= value <= high + slack
+            ):
+                raise ExplorerError(
+                    f"{self.name} must be between {low:g} and {high:g}; got {value!r}."
+                )
+        return value
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named state that reproduces a claim: what the lecture says, and when.
+
+    The time is written "11:48" or "1:05:00".
+    """
+
+    label: str
+    set: Mapping[str, Any]
+    claim: str = ""
+    time: str = ""
+
+    def __post_init__(self) -> None:
+        if self.time and not re.fullmatch(r"(\d+:)?\d{1,2}:\d\d", self.time):
+            raise ExplorerError(
+                f"The time of preset “{self.label}” is written 11:48 or 1:05:00; got {self.time!r}."
+            )
+        if not self.set:
+            raise ExplorerError(
+                f"The preset “{self.label}” sets nothing; give it a value for one control at least."
+            )
+
+    @property
+    def seconds(self) -> int | None:
+        """Return the time in seconds, or None where there is none."""
+        return (
+            sum(int(part) * 60**i for i, part in enumerate(reversed(self.time.split(":"))))
+            if self.time
+            else None
+        )
+
+
+@dataclass(frozen=True)
+class Readout:
+    """A formula shown as a number at the cursor, or handed to a scene."""
+
+    formula: Formula
+    label: str | None = None
+    digits: int = 3
+    given: Mapping[str, float] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_given(self.label or self.formula.name, self.given, self.scenario)
+
+
+def check_given(label: str, given: Mapping, scenario: Mapping) -> None:
+    """Check values that a part sets itself, and the parts of the scenario that it pins.
+
+    Raises ExplorerError for a part of the scenario that cannot be pinned, and what `find` and
+    `check` raise for symbols.
+    """
+    for name, value in given.items():
+        find(name).check(value)
+    for name in scenario:
+        if name not in (*CHOICES, "context"):
+            raise ExplorerError(
+                f"“{label}” may pin hardware, model, precision or context; got {name!r}."
+            )

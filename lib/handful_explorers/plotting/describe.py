@@ -1,0 +1,103 @@
+"""Describe a curve in words, as ``page/describe.js`` does to the letter.
+
+>>> xs = [2.0**i for i in range(17)]
+>>> describe(
+...     [x for x in xs], [1 / x + 1 / 64 for x in xs], "batch", "sequence", "$/token", True
+... ).split(",")[0]
+'falls 58-fold from batch 1 to 510'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from handful.units import UNITS, format_value
+
+FLAT = 0.1  # per cent per per cent: below it a curve is called flat
+SHORT = 0.05  # runs shorter than this share of the axis are not worth a clause
+
+
+def plain(value: float, unit: str, digits: int = 2) -> str:
+    """Write a value for running text.
+
+    Counts come without their word ("batch 64"), all else with the unit.
+    """
+    return format_value(value, "1" if UNITS[unit].kind == "count" and unit != "%" else unit, digits)
+
+
+def runs(xs: Sequence[float], ys: Sequence[float], log: bool) -> list[list[int]]:
+    """Return stretches of one kind as [kind, first, last]; kind is 1 rising, 0 flat, -1 falling."""
+    n = len(ys)
+    positive = log and all(y > 0 for y in ys)
+    span = max(ys) - min(ys)
+    found: list[list[int]] = []
+    for i in range(n - 1):
+        if positive:
+            slope = math.log(ys[i + 1] / ys[i]) / math.log(xs[i + 1] / xs[i])
+        else:
+            slope = (ys[i + 1] - ys[i]) / span * (n - 1) if span > 0 else 0.0
+        kind = 0 if abs(slope) < FLAT else 1 if slope > 0 else -1
+        if found and found[-1][0] == kind:
+            found[-1][2] = i + 1
+        else:
+            found.append([kind, i, i + 1])
+    least = max(2, SHORT * (n - 1))
+    merged: list[list[int]] = []
+    for run in found:
+        if merged and (run[2] - run[1] < least or merged[-1][0] == run[0]):
+            merged[-1][2] = run[2]
+        elif merged and merged[-1][2] - merged[-1][1] < least and len(merged) == 1:
+            merged[-1] = [run[0], merged[-1][1], run[2]]
+        else:
+            merged.append(list(run))
+    return merged
+
+
+def describe(
+    xs: Sequence[float], ys: Sequence[float], x_name: str, x_unit: str, y_unit: str, log: bool
+) -> str:
+    """Describe the course of one curve: "falls 42-fold from batch 1 to 512, then stays near …".
+
+    Parameters
+    ----------
+    xs, ys : equally long sequences of numbers, xs rising
+    x_name : what x is called in running text
+    x_unit, y_unit : keys of `handful.units.UNITS`
+    log : whether the x axis is logarithmic
+    """
+    last = len(ys)
+    while last and not math.isfinite(ys[last - 1]):
+        last -= 1
+    first = 0
+    while first < last and not math.isfinite(ys[first]):
+        first += 1
+    if last - first < 3 or not all(math.isfinite(y) for y in ys[first:last]):
+        return "has no value here"
+    kept_x, kept_y = [float(x) for x in xs[first:last]], [float(y) for y in ys[first:last]]
+    words: list[str] = []
+    for kind, a, b in runs(kept_x, kept_y, log):
+        start, end = kept_y[a], kept_y[b]
+        ratio = end / start if start > 0 and end > 0 else 0.0
+        fold = max(ratio, 1 / ratio) if ratio else 0.0
+        if kind == 0 or (ratio and fold < 1.02):
+            words.append(f"stays near {format_value(end, y_unit, 2)}")
+            continue
+        verb = "rises" if end > start else "falls"
+        if not words or not words[-1].startswith("stays"):
+            to = f" from {x_name} {plain(kept_x[a], x_unit)} to {plain(kept_x[b], x_unit)}"
+        else:
+            to = f" from {x_name} {plain(kept_x[a], x_unit)} on"
+        if not ratio:
+            amount = f" to {format_value(end, y_unit, 2)}"
+        elif fold >= 1.95:
+            amount = f" {format_value(fold, '1', 2)}-fold"
+        else:
+            amount = f" by {format_value(abs(ratio - 1), '%', 2)}"
+        words.append(verb + amount + to)
+    text = ", then ".join(words)
+    if first > 0:
+        text += f"; below {x_name} {plain(float(xs[first]), x_unit)} it is out of reach"
+    if last < len(ys):
+        text += f"; above {x_name} {plain(float(xs[last - 1]), x_unit)} it is out of reach"
+    return text

@@ -1,0 +1,462 @@
+"""Draw the static picture of an explorer with matplotlib.
+
+It has the colours and labels of the interactive one.
+
+`inline_svg` makes markup that a strict Content-Security-Policy allows (no style attributes, no
+style element) and that follows the page's light or dark theme: explorer.css repaints the colours
+below by attribute.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+import re
+import textwrap
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from handful.units import axis_title, format_tick, format_value, round_times, tick_step
+
+from .. import scenes
+from ..scenes import shapes
+from . import labels
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from matplotlib.figure import Figure
+
+    from .explorer import Explorer
+
+# Dark enough for text on white; told apart by readers who do not see red and green (after Okabe and
+# Ito).
+PALETTE = ("#0068a8", "#b04456", "#0a401e", "#943b71", "#6b4d06", "#393b9a", "#627013", "#842946")
+DASHES = ((), (7, 3), (2, 2), (10, 3, 2, 3), (5, 2, 1, 2, 1, 2), (12, 4), (4, 4), (1, 3))
+INK, SOFT, GRID = "#1f2328", "#57606a", "#dfe3e8"
+PLAIN: dict[Any, Any] = {
+    "text.parse_math": False
+}  # "$2 to $3" is words, not a formula between dollar signs
+
+
+def ticks(low: float, high: float, log: bool, unit: str = "1", most: int = 6) -> list[float]:
+    """Return few round values within [low, high], in base units.
+
+    Long times are in minutes, hours and days.
+
+    >>> ticks(0, 1, False), ticks(1, 1e4, True), ticks(30, 28800, True, "s")
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 10.0, 100.0, 1000.0, 10000.0], [100.0, 600.0, 7200.0])
+    """
+    if log and unit == "s" and high >= 120:
+        found = round_times(low, high)
+        found = found if len(found) >= 3 else round_times(low, high, fine=True)
+        return found[:: math.ceil(len(found) / most)]
+    step = tick_step(unit, high)
+    return [step * value for value in _round_values(low / step, high / step, log, most)]
+
+
+def _round_values(low: float, high: float, log: bool, most: int) -> list[float]:
+    if not log:
+        raw = (high - low) / most
+        step = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1
+        step *= next(m for m in (1, 2, 5, 10) if m * step >= raw * 0.999)
+        first = math.ceil(low / step - 1e-9)
+        return [round(i * step, 12) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first >= 2:
+        skip = math.ceil((last - first + 1) / most)
+        return [float(f"1e{e}") for e in range(first, last + 1, skip)]
+    return [
+        float(f"{m}e{e}")
+        for e in range(first - 1, last + 1)
+        for m in (1, 2, 5)
+        if low * 0.999 <= float(f"{m}e{e}") <= high * 1.001
+    ]
+
+
+def extent(
+    values, log: bool, low: float | None, high: float | None, leading=()
+) -> tuple[float, float]:
+    """Return the ends of an axis; a log axis leaves out what lies far below the leading curves."""
+    import numpy as np
+
+    kept = values[np.isfinite(values) & ((values > 0) if log else True)]
+    if kept.size == 0:
+        return (low or 1.0, high or 10.0)
+    a, b = float(kept.min()), float(kept.max())
+    if log:
+        if len(leading):
+            a = max(a, float(np.min(leading)) / 30)
+        a, b = a / 1.25, b * 1.25
+        if b / a < 10:
+            a, b = math.sqrt(a * b / 10), math.sqrt(a * b * 10)
+    else:
+        b += (b - min(a, 0)) * 0.06 or 1.0
+        a = min(a, 0.0)
+    return (a if low is None else low, b if high is None else high)
+
+
+def quiet_axes(figure, place: tuple[float, float, float, float], size: float = 9):
+    """Add axes with the book's look at a place of the figure, and return them.
+
+    The place is (left, bottom, width, height) in shares; `size` is that of the labels in points.
+    """
+    axes = figure.add_axes(place)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(SOFT)
+    axes.tick_params(colors=SOFT, labelsize=size, length=3)
+    axes.grid(True, color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float) -> Figure:
+    """Return the explorer's Figure at a full state.
+
+    Width and height are in inches; a scene has its own height.
+    """
+    import matplotlib
+
+    with matplotlib.rc_context(PLAIN):
+        return _draw(explorer, state, width, height)
+
+
+def _draw(explorer: Explorer, state: dict[str, Any], width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    if explorer.kind in scenes.KINDS and hasattr(scene := scenes.find(explorer.kind), "picture"):
+        tall, drawn = scene.picture(explorer.values(**state), 720)
+        figure = Figure(figsize=(width, width * tall / 720), layout=None)
+        shapes.draw(figure.add_axes((0, 0, 1, 1)), tall, drawn, 720)
+        return figure
+    figure = Figure(figsize=(width, height), layout=None)
+    axes = quiet_axes(figure, (0.085, 0.13, 0.69, 0.78))
+    if explorer.kind in scenes.KINDS:
+        scenes.find(explorer.kind).draw(axes, explorer.values(**state))
+    else:
+        _curves(axes, explorer, state)
+    return figure
+
+
+def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
+    import numpy as np
+    from handful.symbolic.quantities import find
+
+    v = explorer.values(**state)
+    shown = [c for c in explorer.curves if c.id in v["curves"]]
+    x_unit, x_log = find(explorer.sweep.name).unit, explorer.sweep.log
+    ends = (explorer.sweep.low, explorer.sweep.high)
+    x_title = explorer.sweep.title
+    if explorer.across:
+        formula, scale = explorer.across
+        x_unit, x_log, x_title = scale.unit or formula.gives.unit, scale.log, scale.title
+        xs = np.concatenate(
+            [v["across"][c.id] for c in shown] + [[p[0] for p in v["dots"].values()]]
+        )
+        ends = extent(xs, x_log, scale.min, scale.max)
+    parts = [c for c in shown if c.role == "part"] if explorer.stack else []
+    total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.sweep.points))
+    spots = [p[1] for p in v["dots"].values()] + [
+        p[1] for group in explorer.points for p in group.at
+    ]
+    tops = [v["curves"][c.id] * v["bands"][c.id][0][1] for c in shown if v["bands"][c.id][0]]
+    everything = np.concatenate(
+        [v["curves"][c.id] for c in shown] + tops + [total[total > 0]] + [spots]
+    )
+    strong = [v["curves"][c.id] for c in shown if c.role != "part"]
+    lead = np.concatenate(strong) if strong else np.array([])
+    low, high = extent(
+        everything,
+        explorer.scale.log,
+        explorer.scale.min,
+        explorer.scale.max,
+        lead[np.isfinite(lead) & (lead > 0)],
+    )
+    axes.set(
+        xscale="log" if x_log else "linear",
+        yscale="log" if explorer.scale.log else "linear",
+        xlim=ends,
+        ylim=(low, high),
+    )
+    for axis, lo, hi, log, unit in (
+        (axes.xaxis, *ends, x_log, x_unit),
+        (axes.yaxis, low, high, explorer.scale.log, explorer.y_unit),
+    ):
+        at = ticks(lo, hi, log, unit)
+        axis.set_ticks(at, [format_tick(t, unit) for t in at])
+        axis.set_ticks([], minor=True)
+    # As in the browser: what the height means stands above it, to be read without turning the head.
+    axes.set_xlabel(axis_title(x_title, x_unit), color=INK, fontsize=9.5, loc="right")
+    axes.annotate(
+        axis_title(explorer.scale.title, explorer.y_unit),
+        (0, 1),
+        xycoords=("figure fraction", "axes fraction"),
+        xytext=(0, 9),
+        textcoords="offset points",
+        color=INK,
+        fontsize=9.5,
+    )
+    base = np.zeros(explorer.sweep.points)
+    lines, names = [], []
+    for i, curve in enumerate(explorer.curves):
+        if curve not in shown:
+            continue
+        colour = SOFT if curve.role == "reference" else PALETTE[i % len(PALETTE)]
+        xs, ys = v["across"].get(curve.id, v["x"]), v["curves"][curve.id]
+        if curve in parts:
+            axes.fill_between(xs, base, base + ys, color=colour, alpha=0.22, linewidth=0)
+            ys = base = base + ys
+        if band := v["bands"][curve.id][0]:
+            axes.fill_between(xs, ys * band[0], ys * band[1], color=colour, alpha=0.14, linewidth=0)
+        axes.plot(
+            xs,
+            ys,
+            color=colour,
+            linewidth=2.6 if curve.role == "total" else 1.5,
+            dashes=DASHES[i % len(DASHES)] or (None, None),
+        )
+        lines.append(_points(axes, xs, ys))
+        inside = np.flatnonzero(
+            np.isfinite(ys) & (ys >= low) & (ys <= high) & (xs >= ends[0]) & (xs <= ends[1])
+        )
+        if inside.size:
+            names.append(
+                (_points(axes, xs[inside[-1:]], ys[inside[-1:]])[1][0], curve.label, colour)
+            )
+    frame = tuple(axes.get_window_extent().extents * 72 / axes.figure.dpi)
+    taken = []
+    for px, py in [
+        *v["dots"].values(),
+        *(point[:2] for group in explorer.points for point in group.at),
+    ]:
+        (x,), (y,) = _points(axes, np.array([px]), np.array([py]))
+        taken.append((x - 3, y - 3, x + 3, y + 3))
+    _rules(axes, explorer, v["marks"], frame, taken, lines)
+    _dots(axes, explorer, v["dots"], frame, taken, lines)
+    for i, group in enumerate(explorer.points, len(explorer.curves)):
+        names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
+    wrapped = [textwrap.wrap(label, 22) for _, label, _ in names]
+    heights = [10.2 * len(rows) + 3.5 for rows in wrapped]
+    # None of them beside the labels of the axis below.
+    middles = [
+        max(y, frame[1] + tall / 2 - 2) for (y, _, _), tall in zip(names, heights, strict=True)
+    ]
+    middles = labels.spread(middles, heights, frame[3] + 7)
+    for y, rows, (_, _, colour) in zip(middles, wrapped, names, strict=True):
+        axes.annotate(
+            "\n".join(rows),
+            (frame[2] + 5.4, y),
+            xycoords="figure points",
+            color=colour,
+            fontsize=9,
+            va="center",
+            linespacing=0.95,
+            fontweight="bold",
+        )
+
+
+def _points(axes, xs, ys):
+    """Return the finite part of a line of the plot, in points of the figure."""
+    import numpy as np
+
+    kept = np.isfinite(xs) & np.isfinite(ys)
+    return tuple(
+        axes.transData.transform(np.column_stack([xs[kept], ys[kept]])).T * 72 / axes.figure.dpi
+    )
+
+
+def _write(axes, place: labels.Place, text: str, size: float, colour: str) -> None:
+    axes.annotate(
+        text,
+        (place.x, place.y),
+        xycoords="figure points",
+        ha=place.align,
+        color=colour,
+        fontsize=size,
+    )
+
+
+def _rules(
+    axes, explorer: Explorer, values: dict[str, float], frame: labels.Box, taken: list, lines: list
+) -> None:
+    """Draw the rules with their words; add the words to `taken` and the rules to `lines`."""
+    import numpy as np
+
+    found = []
+    for mark in explorer.marks:
+        value, upright = values[mark.label], mark.axis == "x"
+        if not math.isfinite(value):
+            continue
+        line, span = (axes.axvline, axes.axvspan) if upright else (axes.axhline, axes.axhspan)
+        line(value, color=SOFT, linewidth=1, dashes=(3, 3))
+        if mark.band:
+            span(value * mark.band[0], value * mark.band[1], color=SOFT, alpha=0.12, linewidth=0)
+        low, high = axes.get_xlim() if upright else axes.get_ylim()
+        if low <= value <= high:
+            at = np.full(100, value)
+            along = np.linspace(*(frame[1::2] if upright else frame[::2]), 100)
+            other = np.full(100, (axes.get_ylim() if upright else axes.get_xlim())[0])
+            place = _points(axes, at, other)[0] if upright else _points(axes, other, at)[1]
+            lines.append((place, along) if upright else (along, place))
+            found.append(
+                (f"{mark.label} {format_value(value, mark.formula.gives.unit)}", place[0], upright)
+            )
+    for text, at, upright in found:
+        places = labels.along_a_rule(at, upright, 8.5, frame)
+        place = labels.choose(places, text, 8.5, frame, taken, lines) or places[0]
+        taken.append(place.box(text, 8.5))
+        _write(axes, place, text, 8.5, SOFT)
+
+
+def _dots(
+    axes, explorer: Explorer, dots: dict[str, tuple], frame: labels.Box, taken: list, lines: list
+) -> None:
+    """Draw dots and rings with their names.
+
+    Where they crowd, some keep their names and the others are in the table.
+    """
+    import numpy as np
+
+    named: list[tuple[float, float, str, float, str]] = [
+        (px, py, label, 8, INK) for label, (px, py) in dots.items()
+    ]
+    for px, py in dots.values():
+        axes.plot([px], [py], "o", color=INK, markersize=4.5)
+    for i, group in enumerate(explorer.points, len(explorer.curves)):
+        colour = PALETTE[i % len(PALETTE)]
+        axes.plot(
+            [p[0] for p in group.at],
+            [p[1] for p in group.at],
+            "o",
+            color=colour,
+            markersize=4,
+            fillstyle="none",
+        )
+        named += [(px, py, name[0], 7.5, colour) for px, py, *name in group.at if name]
+    for px, py, label, size, colour in named:
+        (x,), (y,) = _points(axes, np.array([px]), np.array([py]))
+        place = labels.choose(labels.by_a_dot(x, y, size), label, size, frame, taken, lines)
+        if place is not None:
+            taken.append(place.box(label, size))
+            _write(axes, place, label, size, colour)
+
+
+_FONT = re.compile(r"(?:^|;)\s*font:\s*(?:[a-z0-9]+ )*?([\d.]+)px[^;]*")
+# Attributes that hold places and lengths; every other attribute and all text stay as they were
+# written.
+_LENGTHS = frozenset(
+    ("d", "x", "y", "width", "height", "viewBox", "transform", "stroke-width", "stroke-dasharray")
+)
+
+
+def inline_svg(explorer: Explorer) -> str:
+    """Return the explorer's figure as an SVG element."""
+    return as_svg(explorer.figure, explorer.name)
+
+
+def as_svg(figure: Callable[[], Figure], name: str) -> str:
+    """Return the figure that `figure()` draws as an SVG element.
+
+    It has presentation attributes only, and ids of its own.
+
+    Places and lengths, in points of 1/72 inch, are rounded to one decimal; text is what the figure
+    says, to the letter.
+
+    Parameters
+    ----------
+    figure : function
+        Takes nothing and returns a matplotlib Figure.
+    name : str
+        Begins each id of the element, since several figures share a page; letters, digits and
+        hyphens.
+
+    >>> from matplotlib.figure import Figure
+    >>> def note():
+    ...     made = Figure(figsize=(1, 1))
+    ...     _ = made.text(1 / 3, 0.5, "0.125 < $0.25 or $0.5")
+    ...     return made
+    >>> svg = as_svg(note, "note")
+    >>> svg[svg.index(' x="') : svg.index("</text>")]
+    ' x="24" y="36" transform="rotate(-0 24 36)">0.125 &lt; $0.25 or $0.5'
+    """
+    from xml.etree import ElementTree
+
+    import matplotlib
+
+    with (
+        matplotlib.rc_context(PLAIN),
+        matplotlib.rc_context(
+            {"svg.fonttype": "none", "svg.hashsalt": name, "path.simplify": True}
+        ),
+    ):
+        out = io.BytesIO()
+        figure().savefig(out, format="svg", transparent=True)
+    root = ElementTree.fromstring(out.getvalue())
+    for node in root.iter():
+        node.attrib = {
+            key: value for pair in node.attrib.items() for key, value in _attributes(*pair)
+        }
+    # Only ids that are referred to.
+    linked = (
+        re.fullmatch(r"(?:url\()?#([\w-]+)\)?", value)
+        for node in root.iter()
+        for value in node.attrib.values()
+    )
+    return _markup(root, name, {link[1] for link in linked if link})
+
+
+def _attributes(key: str, value: str) -> list[tuple[str, str]]:
+    """Return an attribute as pages write it.
+
+    A style attribute becomes presentation attributes, which no policy forbids.
+    """
+    if key == "style":
+        size = _FONT.search(
+            value
+        )  # `font` is shorthand, which no attribute takes; the page's own family will do
+        pairs = [part.split(":", 1) for part in _FONT.sub("", value).split(";") if ":" in part]
+        found = [
+            (name.strip(), words.strip()) for name, words in pairs if name.strip() != "font-family"
+        ]
+        return [
+            pair
+            for one in found + ([("font-size", f"{size[1]}px")] if size else [])
+            for pair in _attributes(*one)
+        ]
+    key = key.replace("{http://www.w3.org/1999/xlink}", "xlink:")
+    if key in _LENGTHS:
+        value = re.sub(
+            r"-?\d+\.\d{2,}",
+            lambda m: f"{float(m[0]):.1f}".removesuffix(".0"),
+            " ".join(value.split()),
+        )
+    return [(key, value)]
+
+
+def _markup(node: Element, name: str, used: set[str]) -> str:
+    """Return a node and what it holds as markup of a page."""
+    tag = node.tag.rpartition("}")[2]
+    if tag in ("metadata", "style") or (
+        tag == "defs" and all(child.tag.endswith("}style") for child in node)
+    ):
+        return ""
+    if tag == "svg":
+        head = (
+            f'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{node.get("viewBox")}" '
+            'aria-hidden="true"'
+        )
+        return f"<svg {head}>{''.join(_markup(child, name, used) for child in node)}</svg>"
+    written = ""
+    for key, value in node.attrib.items():
+        if key == "id":
+            if value not in used:
+                continue
+            value = f"{name}-{value}"
+        elif key == "xlink:href" or value.startswith("url(#"):
+            value = value.replace("#", f"#{name}-", 1)
+        written += f' {key}="{html.escape(value)}"'
+    # Between other tags there is nothing but indentation.
+    inside = html.escape(node.text or "", quote=False) if tag in ("text", "tspan") else ""
+    inside += "".join(_markup(child, name, used) for child in node)
+    return f"<{tag}{written}>{inside}</{tag}>" if inside else f"<{tag}{written}/>"

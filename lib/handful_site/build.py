@@ -1,0 +1,345 @@
+"""Build the book: ``python -m handful_site.build [bundle | notebooks | chapter NAME]``.
+
+Without an argument the whole book is built.  Steps: scenario rows and scripts (esbuild), pages
+(Jupyter Book, warnings are errors), notebooks for download, then the finish that sets the maths and
+leaves nothing inline.  All output goes to ``_build``.
+
+jupyter-cache looks at a notebook's cells only, so a change in the package would publish stale
+mathematics. Hence pages and executed cells are kept in a folder named after a hash of the package
+and of the lock file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import yaml
+from handful_study import export
+from handful_study.book import address
+
+from . import bootstrap, finish, inpage, notebooks, wheel
+
+ROOT = bootstrap.ROOT
+BUILD = ROOT / "_build"
+SITE = ROOT / os.environ.get(
+    "HANDFUL_SITE", "_build/html"
+)  # tests look at a book elsewhere too, as `make publish` asks them to
+SCRIPTS = BUILD / "js"
+NOTEBOOKS = BUILD / "notebooks"
+WHEELS = BUILD / "wheels"
+# Files of the package that leave the cells' output as it is.
+NO_MATHS = (
+    "bootstrap.py",
+    "build.py",
+    "finish.py",
+    "gather.py",
+    "sheets.py",
+    "serve.py",
+    "notebooks.py",
+    "hatch_bundle.py",
+    "lock.py",
+    "node.lock",
+    "heads.py",
+    "icons.py",
+    "social.py",
+    "offline.py",
+    "editions.py",
+    "mend.py",
+    "elements.py",
+    "search.py",
+    "hosting.py",
+    "notebook_text.py",
+    "wheel.py",
+    "inpage.py",
+    "licences.py",
+    "pyodide.lock",
+    "session.py",
+    "publish.py",
+    "book.py",
+    "epub.py",
+    "pdf.py",
+    "cover.py",
+    "offer.py",
+    "__main__.py",
+    "epubcheck.lock",
+)  # the last line: bound/
+KEEP = 2
+START = time.monotonic()
+
+
+def say(text: str) -> None:
+    """Print one line of progress."""
+    print(f"[{time.monotonic() - START:6.1f} s] {text}", flush=True)
+
+
+def stop(text: str) -> NoReturn:
+    """Print the reason and exit with an error."""
+    print(f"\n{text}", file=sys.stderr)
+    raise SystemExit(1)
+
+
+def digest(paths) -> str:
+    """Return the SHA-256 of names and contents, 16 digits."""
+    total = hashlib.sha256()
+    for path in sorted(paths):
+        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()[:16]
+
+
+def package_files(scripts: bool) -> list[Path]:
+    """Return the package's files.
+
+    With `scripts`, these are the ones that scripts are bundled from; else the ones that cells and
+    pages depend on.
+    """
+    files = [
+        p
+        for p in (ROOT / "lib" / "handful").rglob("*")
+        if p.is_file() and "__pycache__" not in p.parts
+    ]
+    if scripts:
+        return [p for p in files if p.suffix in (".js", ".mjs", ".css", ".svg", ".json")]
+    return [
+        p
+        for p in files
+        if p.suffix in (".py", ".csv", ".lock", ".json", ".toml") and p.name not in NO_MATHS
+    ]
+
+
+def node() -> list[str]:
+    """Return the command for Node, or exit where there is none."""
+    command = bootstrap.node_command()
+    if command is None:
+        stop("Node is missing; run `make tools`.")
+    return command
+
+
+def bundle() -> None:
+    """Write scenario rows, then scripts and sheets, into ``_build/js``.
+
+    The step is skipped while the sources are unchanged.
+    """
+    SCRIPTS.mkdir(parents=True, exist_ok=True)
+    rows = SCRIPTS / "rows.json"
+    try:
+        from handful.scenario import page_rows
+
+        text = json.dumps(page_rows(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("handful.scenario",):
+            raise
+        text = "{}"
+    if not rows.exists() or rows.read_text("utf-8") != text:
+        rows.write_text(text, "utf-8")
+    stamp, want = (
+        SCRIPTS / ".made-from",
+        digest([*package_files(scripts=True), rows, ROOT / "package-lock.json"]),
+    )
+    if stamp.exists() and stamp.read_text() == want:
+        return
+    say("scripts and style sheets (esbuild)")
+    script = Path(__file__).with_name("bundle.mjs")
+    done = subprocess.run(
+        [*node(), str(script), str(SCRIPTS)], cwd=ROOT, capture_output=True, text=True
+    )
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        stop("The page's scripts could not be bundled; esbuild says why above.")
+    stamp.write_text(want)
+
+
+def chapters(toc: dict) -> list[str]:
+    """Return the page names in a table of contents, in reading order."""
+    found = [toc["root"]] if "root" in toc else []
+    for key in ("chapters", "sections", "parts"):
+        for entry in toc.get(key, ()):
+            found += [entry["file"]] if "file" in entry else []
+            found += chapters({k: v for k, v in entry.items() if k != "root"})
+    return found
+
+
+def work_folder() -> Path:
+    """Return the folder of Sphinx's output for the package as it is now, which may not exist."""
+    return BUILD / "book" / digest([*package_files(scripts=False), ROOT / "requirements.lock"])
+
+
+def fresh_folder() -> Path:
+    """Return the folder of Sphinx's output for the package as it is now; remove older ones."""
+    folder = work_folder()
+    if not folder.exists():
+        say("the package has changed (or this is the first build): every cell runs again")
+        folder.mkdir(parents=True)
+    os.utime(folder)
+    for old in sorted(folder.parent.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)[
+        KEEP:
+    ]:
+        shutil.rmtree(old)
+    return folder
+
+
+def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
+    """Run Jupyter Book with progress, and return the folder of raw pages."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    config["execute"]["cache"] = str(folder / "cache")
+    (folder / "config.yml").write_text(
+        yaml.safe_dump(config, sort_keys=False, allow_unicode=True), "utf-8"
+    )
+    (folder / "toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), "utf-8")
+    pages = chapters(toc)
+    command = [
+        str(Path(sys.executable).with_name("jupyter-book")),
+        "build",
+        str(ROOT / "book"),
+        "--path-output",
+        str(folder),
+        "--config",
+        str(folder / "config.yml"),
+        "--toc",
+        str(folder / "toc.yml"),
+        *(["-W", "--keep-going"] if strict else []),
+    ]
+    # One hash seed and no colours: the same source gives the same pages.
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    log, done = [], 0
+    for line in process.stdout or ():
+        line = re.sub(r"\x1b\[[\d;]*m", "", line)
+        log.append(line)
+        if found := re.search(
+            r"(reading sources|writing output)\.\.\. \[\s*\d+%\].*?([\w./-]+)\s*$", line
+        ):
+            done = done + 1 if found[1] == "reading sources" else done
+            if found[1] == "reading sources":
+                say(f"    page {done} of at most {len(pages)}: {found[2]}")
+        elif (
+            re.search(r"WARNING|ERROR|Error:|Exception", line)
+            and "TCP without encryption" not in line
+        ):
+            print("    " + line.rstrip(), flush=True)
+    code = process.wait()
+    raw = folder / "_build" / "html"
+    (folder / "log.txt").write_text("".join(log), "utf-8")
+    if code or not raw.exists():
+        for report in sorted((raw / "reports").rglob("*.err.log")) if raw.exists() else ():
+            print(f"\n{report.name}:\n{report.read_text('utf-8')[-4000:]}", file=sys.stderr)
+        stop(
+            f"The book did not build; the warnings and errors are above, the whole log in "
+            f"{(folder / 'log.txt').relative_to(ROOT)}."
+        )
+    return raw
+
+
+def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) -> None:
+    """Finish the pages into `site`, at the address `base`, beside `earlier` editions."""
+    say("maths, icons and policy: finishing the pages")
+    try:
+        pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base, earlier)
+    except finish.FinishError as error:
+        stop(str(error))
+    say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
+
+
+def package() -> Path:
+    """Build the wheel of this package; after bundle(), whose script it holds."""
+    sources = [
+        p
+        for folder in ("lib/handful", "exercises")
+        for p in (ROOT / folder).rglob("*")
+        if p.is_file() and "__pycache__" not in p.parts
+    ]
+    try:
+        return wheel.build(
+            ROOT, WHEELS, digest([*sources, ROOT / "pyproject.toml", SCRIPTS / ".made-from"])
+        )
+    except RuntimeError as error:
+        stop(str(error))
+
+
+def make_notebooks(pages: list[str], base: str = "") -> None:
+    """Write the chapters as notebooks, into NOTEBOOKS."""
+    site = base or address()
+    made = notebooks.convert(
+        ROOT / "book", NOTEBOOKS, pages, package(), site and site.rstrip("/") + "/"
+    )
+    say(f"{len(made)} notebooks in {NOTEBOOKS.relative_to(ROOT)}")
+
+
+def raw_pages(base: str = "") -> Path:
+    """Build all pages, with warnings as errors, and the files beside them.
+
+    Return the folder of raw pages.
+    """
+    bundle()
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    folder = fresh_folder()
+    say(f"pages: {len(chapters(toc))} (Jupyter Book)")
+    raw = sphinx(folder, toc, strict=True)
+    make_notebooks(chapters(toc), base)
+    if missing := inpage.prepare(ROOT / "node_modules" / "pyodide", BUILD / "pyodide", package()):
+        say(missing)
+    files = export.site_files(raw / "_static" / "downloads")
+    say(f"cards to take along: {', '.join(path.name for path in files)}")
+    return raw
+
+
+def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None:
+    """Build the whole book."""
+    publish(raw_pages(base), site, base, earlier)
+
+
+def chapter(name: str) -> None:
+    """Build one chapter into ``_build/chapter``.
+
+    Links to other chapters lead nowhere, so warnings are not errors.
+    """
+    known = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
+    if name not in known:
+        stop(f"There is no chapter {name!r}; make chapter NAME=… takes one of: {', '.join(known)}.")
+    bundle()
+    state = digest([*package_files(scripts=False), ROOT / "requirements.lock"])
+    folder = BUILD / "chapter-work" / f"{name}-{state}"
+    for old in folder.parent.glob(f"{name}-*"):
+        if old != folder:
+            shutil.rmtree(old)
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"{name} (Jupyter Book)")
+    raw = sphinx(folder, {"format": "jb-book", "root": name}, strict=False)
+    publish(raw, BUILD / "chapter")
+
+
+def main(arguments: list[str]) -> None:
+    """Run the step that the command line names."""
+    match arguments:
+        case []:
+            book()
+        case ["bundle"]:
+            bundle()
+        case ["notebooks"]:
+            toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+            bundle()
+            make_notebooks(chapters(toc))
+        case ["chapter", name]:
+            chapter(name)
+        case _:
+            stop("Usage: python -m handful_site.build [bundle | notebooks | chapter NAME]")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

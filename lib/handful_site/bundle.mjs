@@ -1,0 +1,123 @@
+// Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
+//   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers,
+//                              live numbers, bar)
+//   study.js                   cards and problems; asked for by pages that have some, once they
+//                              have been shown
+//   ahead.js                   opens the learner's store; finish.py puts it into the head of the
+//                              pages that are about it
+//   search.js                  the search; asked for by whoever reaches for it
+//   python.js                  cells that run in the page; asked for on a click
+//   explorer.js, explorer.css  one module for anywidget: export default { render }
+//   katex/                     its style sheet and woff2 fonts
+// The scenario rows are imported as "handful-rows"; page/build.py writes them first.
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+  copyFileSync,
+  readdirSync,
+} from "node:fs";
+import { createHash } from "node:crypto";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
+
+const page = dirname(fileURLToPath(import.meta.url));
+const out = resolve(process.argv[2]);
+mkdirSync(out, { recursive: true });
+
+// A sheet beside a module of the same name belongs to it, imported there or not.
+const text = (name) => (existsSync(join(page, name)) ? readFileSync(join(page, name), "utf8") : "");
+const ownSheet = (module, style) =>
+  existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "";
+const withStyle = (module, style) =>
+  [
+    ownSheet(module, style),
+    existsSync(join(page, module))
+      ? `export { default } from "./${module}";`
+      : "export default {};",
+  ].join("\n");
+const entries = {
+  study: 'export * from "../handful_study/web/study.js";',
+  ahead:
+    'import { openDatabase } from "../handful_study/web/database.js"; window.studyOpening = openDatabase(); ' +
+    "window.studyOpening.catch(() => {});",
+  search: 'export * from "./web/search/search.js";',
+  python: 'export * from "./python/cells.js";',
+  handful: [
+    'import "./web/house.css"; import "./web/house.js";',
+    ownSheet("site.js", "site.css"),
+    existsSync(join(page, "site.js")) ? 'import "./web/site.js";' : "",
+  ].join("\n"),
+  explorer: withStyle("explorer.js", "explorer.css"),
+};
+
+const marks = {};
+// d3-array's own bundle holds internmap; KaTeX is copied below.
+const held = new Set(["katex", "internmap"]);
+// Whose the fonts are, where the package's licence names the one from whom it has them.
+const ADOBE = "Copyright Adobe (http://www.adobe.com/), with Reserved Font Name 'Source'.\n\n";
+const OWNERS = { "@fontsource/source-serif-4": ADOBE, "@fontsource-variable/source-sans-3": ADOBE };
+for (const [name, contents] of Object.entries(entries)) {
+  const result = await build({
+    stdin: { contents, resolveDir: page, sourcefile: `${name}.entry.js` },
+    outfile: join(out, `${name}.js`),
+    bundle: true,
+    minify: true,
+    format: name === "ahead" ? "iife" : "esm",
+    target: ["es2021", "chrome100", "firefox100", "safari15.4"],
+    alias: { "handful-rows": join(out, "rows.json") },
+    loader: { ".json": "json", ".svg": "file", ".woff2": "file" },
+    define: marks,
+    legalComments: "none",
+    logLevel: "warning",
+    metafile: true,
+  });
+  for (const { inputs } of Object.values(result.metafile.outputs))
+    for (const [input, { bytesInOutput }] of Object.entries(inputs))
+      if (bytesInOutput && input.includes("node_modules/"))
+        held.add(input.match(/.*node_modules\/((@[^/]+\/)?[^/]+)/)[1]);
+  // The address of what is asked for later changes with what it holds, so that no old copy is used.
+  const late = ["study", "search", "python"].includes(name);
+  if (late)
+    marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(
+      createHash("sha256")
+        .update(readFileSync(join(out, `${name}.js`)))
+        .digest("hex")
+        .slice(0, 8),
+    );
+  writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
+  if (!late && name !== "ahead" && !existsSync(join(out, `${name}.css`)))
+    writeFileSync(join(out, `${name}.css`), "");
+}
+
+copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
+
+// What the scripts and sheets hold of others goes under its licence, which stands beside them;
+// licences.py adds to it.
+const packages = join(page, "../../../node_modules");
+const notices = [...held].sort().map((name) => {
+  const file = readdirSync(join(packages, name)).find((entry) =>
+    /^licen[cs]e(\.txt|\.md)?$/i.test(entry),
+  );
+  const rule = "=".repeat(78);
+  const licence = readFileSync(join(packages, name, file), "utf8").trim();
+  return `${rule}\n${name}\n${rule}\n\n${OWNERS[name] || ""}${licence}`;
+});
+writeFileSync(join(out, "licences.txt"), `${notices.join("\n\n\n")}\n`);
+
+// KaTeX's sheet with the one font format that every browser of the last ten years reads.
+const katex = dirname(createRequire(import.meta.url).resolve("katex"));
+const sheet = readFileSync(join(katex, "katex.min.css"), "utf8").replace(
+  /,url\([^)]+\.(woff|ttf)\) format\("[^"]+"\)/g,
+  "",
+);
+mkdirSync(join(out, "katex", "fonts"), { recursive: true });
+writeFileSync(
+  join(out, "katex", "katex.css"),
+  (await transform(sheet, { loader: "css", minify: true })).code,
+);
+for (const font of readdirSync(join(katex, "fonts")).filter((name) => name.endsWith(".woff2")))
+  copyFileSync(join(katex, "fonts", font), join(out, "katex", "fonts", font));

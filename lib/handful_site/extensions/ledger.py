@@ -1,0 +1,262 @@
+"""Make the ledger of the lecture's claims as a page, and its data as files.
+
+The page is a list that can be read without scripts.
+
+``ledger.js`` adds searching and filtering; what it needs to know stands in each entry's ``data-``
+attributes.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from pathlib import Path
+
+from handful_evidence.claims import BASES, CHAPTERS, SEGMENTS, VERDICTS, Claim, load
+
+# What stands before a verdict, for those who do not see its colour.
+MARKS = {
+    "holds": "✓",
+    "order of magnitude": "≈",
+    "depends": "↔",
+    "contested": "±",
+    "true when said": "◷",
+    "slip of the tongue": "~",
+    "wrong": "✗",
+    "not checkable": "?",
+}
+FILES = ("claims.json", "claims.csv")
+
+
+def slug(verdict: str) -> str:
+    """Return a verdict as the name of a class.
+
+    >>> slug("order of magnitude")
+    'order-of-magnitude'
+    """
+    return verdict.replace(" ", "-")
+
+
+def badge(verdict: str) -> str:
+    """Return the words of a verdict's badge.
+
+    >>> badge("holds")
+    '✓ holds'
+    """
+    return f"{MARKS[verdict]} {verdict}"
+
+
+class Part:
+    """A piece of HTML that a cell shows."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        return self.text
+
+
+def overview() -> Part:
+    """Return counts by verdict, what each means, and the place where ledger.js puts its fields.
+
+    >>> "ledger-tools" in overview().text
+    True
+    """
+    claims = load()
+    rows = "".join(
+        f'<tr><th scope="row"><span class="verdict verdict-{slug(name)}">{badge(name)}</span></th>'
+        f"<td>{sum(claim.verdict == name for claim in claims)}</td><td>{html.escape(meaning)}</td>"
+        "</tr>"
+        for name, meaning in VERDICTS.items()
+    )
+    return Part(
+        '<div class="ledger-overview"><table><thead><tr><th scope="col">Verdict</th>'
+        '<th scope="col">Claims</th>'
+        f'<th scope="col">When</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        '<div class="ledger-tools"></div>'
+    )
+
+
+def segment(number: int) -> Part:
+    """Return the claims of one segment of the lecture.
+
+    >>> segment(7).text.count("<li ")
+    16
+    """
+    entries = "".join(_entry(claim) for claim in load() if claim.segment == number)
+    return Part(
+        f'<ol class="ledger" data-segment="{number}" '
+        f'data-title="{html.escape(SEGMENTS[number])}">{entries}</ol>'
+    )
+
+
+def _entry(claim: Claim) -> str:
+    e = html.escape
+    return (
+        f'<li class="entry" id="claim-{claim.id}" data-verdict="{claim.verdict}" '
+        f'data-who="{claim.who}">'
+        f'<p class="entry-head"><a class="lecture-time" href="{e(claim.address)}">{claim.time}</a> '
+        f'<span class="entry-who">{claim.who}</span> '
+        f'<span class="verdict verdict-{slug(claim.verdict)}">{badge(claim.verdict)}</span> '
+        f'<a class="entry-id" href="#claim-{claim.id}">{claim.id}</a></p>'
+        f'<p class="entry-said">{e(claim.statement)}</p>{_found(claim)}'
+        f'<p class="entry-why">{e(claim.reason)}{_more(claim)}</p>'
+        f'<p class="entry-source">{BASES[claim.basis].capitalize()}. Source: '
+        f'<a href="{e(claim.link)}">{e(claim.source)}</a>. '
+        f'Chapter: <a href="{claim.chapter}.html">{e(CHAPTERS[claim.chapter])}</a>.</p></li>'
+    )
+
+
+def _more(claim: Claim) -> str:
+    """Return what a verdict rests on besides the values.
+
+    That is what it depends on, who says otherwise, and what was corrected.
+    """
+    said = (("depends", "It depends on "), ("contrary", "Against it: "), ("slip", "A slip: "))
+    return "".join(
+        f' <span class="entry-{key}">{words}{html.escape(getattr(claim, key).rstrip("."))}.</span>'
+        for key, words in said
+        if getattr(claim, key)
+    )
+
+
+def _found(claim: Claim) -> str:
+    """Return what was recomputed, convention by convention, or what a test found, case by case."""
+    e = html.escape
+    if claim.values:
+        tolerance = (
+            f"a factor of {claim.within:g} is allowed" if claim.within > 1 else "no tolerance"
+        )
+        tolerance += {"most": "; said of most", "some": "; said to be possible"}.get(
+            claim.of, ""
+        ) + ("; or beyond it" if claim.at_least else "")
+        head = f"Said: <strong>{e(claim.spoken_text)}</strong> ({tolerance}). Recomputed:"
+        rows = [
+            (value.label, value.text + ("" if value.verified else " (unverified)"), value.agrees)
+            for value in claim.values
+        ]
+    elif claim.findings:
+        head = f"Tested: {e(claim.tested)}."
+        rows = [(finding.label, "", finding.agrees) for finding in claim.findings]
+    else:
+        return ""
+    body = "".join(
+        f'<tr class="{"agrees" if agrees else "differs"}"><th scope="row">{e(label)}</th>'
+        + (f"<td>{e(text)}</td>" if text else "")
+        + f"<td>{'✓ agrees' if agrees else '✗ differs'}</td></tr>"
+        for label, text, agrees in rows
+    )
+    return (
+        f'<p class="entry-how" id="how-{claim.id}">{head}</p>'
+        f'<table class="entry-found" aria-labelledby="how-{claim.id}"><tbody>{body}</tbody></table>'
+    )
+
+
+# Data for others ----------------------------------------------------------------------------------
+
+
+def as_object(claim: Claim) -> dict:
+    """Return a claim as JSON.
+
+    Numbers are in SI units (and dollars, tokens, …), None where there are none.
+    """
+    return {
+        "id": claim.id,
+        "segment": claim.segment,
+        "chapter": claim.chapter,
+        "time": claim.time,
+        "seconds": claim.seconds,
+        "who": claim.who,
+        "statement": claim.statement,
+        "spoken": {
+            "low": claim.spoken[0],
+            "high": claim.spoken[1],
+            "unit": claim.unit,
+            "text": claim.spoken_text,
+            "within": claim.within,
+        }
+        if claim.spoken
+        else None,
+        "recomputed": [
+            {
+                "convention": value.label,
+                "request": value.request,
+                "value": value.value,
+                "verified": value.verified,
+                "agrees": value.agrees,
+            }
+            for value in claim.values
+        ],
+        "of": claim.of,
+        "depends": claim.depends or None,
+        "contrary": claim.contrary or None,
+        "slip": claim.slip or None,
+        "tested": claim.tested or None,
+        "found": [{"case": finding.label, "agrees": finding.agrees} for finding in claim.findings],
+        "verdict": claim.verdict,
+        "basis": BASES[claim.basis],
+        "reason": claim.reason,
+        "source": claim.source,
+        "link": claim.link,
+        "lecture": claim.address,
+    }
+
+
+def as_csv() -> str:
+    """Return all claims as CSV, one a row.
+
+    The conventions and cases of a claim share a cell, separated by semicolons.
+    """
+    columns = (
+        "id",
+        "segment",
+        "chapter",
+        "time",
+        "seconds",
+        "who",
+        "statement",
+        "spoken_low",
+        "spoken_high",
+        "unit",
+        "within",
+        "recomputed",
+        "verdict",
+        "basis",
+        "reason",
+        "source",
+        "link",
+    )
+    out = io.StringIO()
+    table = csv.DictWriter(out, columns, lineterminator="\n", extrasaction="ignore")
+    table.writeheader()
+    for claim in load():
+        found = as_object(claim)
+        said = found.pop("spoken") or {}
+        cells = [f"{value.label} = {value.value!r}" for value in claim.values] or [
+            f"{finding.label}: {'agrees' if finding.agrees else 'differs'}"
+            for finding in claim.findings
+        ]
+        table.writerow(
+            {
+                **found,
+                "spoken_low": said.get("low"),
+                "spoken_high": said.get("high"),
+                "unit": said.get("unit"),
+                "within": said.get("within"),
+                "recomputed": "; ".join(cells),
+            }
+        )
+    return out.getvalue()
+
+
+def publish(folder: Path) -> None:
+    """Write the ledger's data beside its page."""
+    data = {
+        "lecture": load()[0].address.partition("&t=")[0],
+        "claims": [as_object(claim) for claim in load()],
+    }
+    texts = (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False), as_csv())
+    for name, text in zip(FILES, texts, strict=True):
+        (folder / name).write_text(text, "utf-8")

@@ -1,0 +1,162 @@
+"""Evaluate the book's own roles, independently of Sphinx.
+
+They take text and return values and words.  ``live`` and ``fact`` are computed when the book is
+built; nothing here holds a number of its own.
+"""
+
+from __future__ import annotations
+
+import json
+
+from handful import scenario
+from handful.query import (
+    AskError,
+    evaluate,
+    fact_unit,
+    lecture_address,
+    lecture_seconds,
+    lecture_title,
+    nearest,
+    parse_live,
+    registry,
+    scenario_values,
+)
+from handful.query import shown_fact as fact
+
+from .conditions import Condition as condition
+
+__all__ = [
+    "RoleError",
+    "claim",
+    "condition",
+    "condition_and_text",
+    "fact",
+    "fact_unit",
+    "formula_entry",
+    "lecture_address",
+    "lecture_seconds",
+    "lecture_title",
+    "live",
+    "maths",
+    "nearest",
+    "parse_live",
+    "registry",
+    "scenario_values",
+    "where",
+]
+
+RoleError = AskError
+
+
+def live(text: str) -> dict:
+    """Return a live number: its formula, what is set, its digits, and its text by default.
+
+    The text is that for the default scenario.
+    """
+    from handful.units import format_value
+
+    formula, value, given, chosen, digits = evaluate(text)
+    known = scenario_values(**chosen)
+    # What neither the scenario nor the author sets has a default, which the page needs too.
+    rest = {
+        q.name: q.default
+        for q in formula.inputs
+        if q.default is not None and q.name not in given and q.name not in known
+    }
+    return {
+        "formula": formula.name,
+        "set": given,
+        "digits": digits,
+        **({"values": rest} if rest else {}),
+        "text": format_value(value, formula.gives.unit, digits),
+    }
+
+
+def formula_entry(name: str) -> dict:
+    """Return what the popover of a live number needs to know about its formula.
+
+    `maths` has what is typeset.
+    """
+    formula = registry()[name]
+    return {
+        "tree": formula.tree(),
+        "label": getattr(formula.gives, "label", name),
+        "meaning": formula.meaning,
+        "unit": formula.gives.unit,
+        "gives": formula.gives.name,
+        "inputs": [
+            {
+                "name": q.name,
+                "label": getattr(q, "label", q.name),
+                "meaning": q.meaning,
+                "unit": q.unit,
+            }
+            for q in formula.inputs
+            if not getattr(q, "constant", False)
+        ],
+        "conventions": list(formula.conventions),
+        "source": formula.source,
+    }
+
+
+def maths(names) -> dict:
+    """Return what popovers typeset, which is set at build time.
+
+    That is the formulas themselves, and the letters of their inputs.
+    """
+    found = [registry()[name] for name in names]
+    return {
+        "formulas": {formula.name: {"latex": formula.latex()} for formula in found},
+        "letters": {
+            q.name: {"latex": q.latex}
+            for formula in found
+            for q in formula.inputs
+            if not getattr(q, "constant", False)
+        },
+    }
+
+
+# Conditions
+
+
+def condition_and_text(text: str) -> tuple[condition, str]:
+    """Split what {where} and {always} hold, ``CONDITION | text``.
+
+    >>> condition_and_text("device_price > 0 | It has a price.")
+    (Condition('device_price > 0'), 'It has a price.')
+    """
+    before, bar, words = text.partition("|")
+    if not bar or not words.strip():
+        raise RoleError(
+            f"{text!r} has no text; write a condition, a bar, then the text that it is about."
+        )
+    return condition(before), words.strip()
+
+
+def where(asked: condition) -> dict:
+    """Return what the page needs of a condition, and whether it holds for the default scenario."""
+    data = json.dumps(asked.page(), separators=(",", ":"), allow_nan=False)
+    return {"data": data, "holds": asked.holds(**scenario.DEFAULT)}
+
+
+# Claims
+
+
+def claim(text: str) -> dict:
+    """Return what the badge of a claim shows, and its link.
+
+    >>> claim("batch-is-2400")["text"]
+    '✗ wrong'
+    """
+    from handful_evidence.claims import find
+
+    from .ledger import badge, slug
+
+    found = find(text.strip())
+    said = f"said {found.spoken_text}; " if found.spoken_text else ""
+    return {
+        "text": badge(found.verdict),
+        "kind": slug(found.verdict),
+        "address": f"claims.html#claim-{found.id}",
+        "title": f"{found.statement} ({said}{found.who}, {found.time})".replace("\xa0", " "),
+    }

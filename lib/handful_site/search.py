@@ -1,0 +1,544 @@
+"""The search index: sections, plots, formulas, letters, terms, claims, exercises, sources.
+
+``read`` takes the entries out of a page as Sphinx wrote it, ``gather`` puts those of all pages
+together with the registered formulas, and ``write`` has ``search/index.mjs`` make the index that
+``search/find.js`` asks. Exercises are cards, problems and assignments; the answer of a card and the
+solution of a problem are in no entry. Every entry leads to an anchor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bs4 import BeautifulSoup, NavigableString
+
+from .extensions.roles import registry
+
+# Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages,
+# not by places.
+UNREAD = {"search.html", "genindex.html"}
+# What has entries of its own, repeats others, or is no prose.
+SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
+SKIPPED_CLASSES = {
+    "headerlink",
+    "card",
+    "cards",
+    "problem",
+    "cell_input",
+    "explorer",
+    "glossary",
+    "notation",
+    "citation",
+    "entry",
+    "numbers-index",
+    "eqno",
+    "lecture-time",
+    "claim",
+    "entry-found",
+    "toctree-wrapper",
+    "prev-next-footer",
+}
+BLOCKS = {
+    "p",
+    "li",
+    "div",
+    "dd",
+    "dt",
+    "td",
+    "th",
+    "tr",
+    "table",
+    "section",
+    "summary",
+    "details",
+    "ul",
+    "ol",
+    "pre",
+}
+PAGE = """<article class="bd-article find-page"><h1>Search</h1>
+<noscript><p>The search needs a script, and scripts are off.
+The <a href="glossary.html">glossary</a> lists the terms, the \
+<a href="notation.html">notation</a> the letters,
+the <a href="numbers.html">index of numbers</a> every number with its place, and
+<a href="claims.html">the lecture, claim by claim</a> what was said and what we make of \
+it.</p></noscript>
+<div data-search-page></div></article>"""
+
+
+# What a term of the glossary is called for short.
+SHORT = {"key-value cache": "KV cache", "mixture of experts": "MoE", "reinforcement learning": "RL"}
+
+
+# Maths as words
+
+_NAMED = {
+    "cdot": "·",
+    "times": "×",
+    "approx": "≈",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "ne": "≠",
+    "neq": "≠",
+    "infty": "∞",
+    "sum": "Σ",
+    "to": "→",
+    "rightarrow": "→",
+    "Rightarrow": "⇒",
+    "pm": "±",
+    "propto": "∝",
+    "ll": "≪",
+    "gg": "≫",
+    "in": "∈",
+    "ldots": "…",
+    "dots": "…",
+    "cdots": "…",
+    "oplus": "⊕",
+    "partial": "∂",
+    "ell": "ℓ",
+    "quad": " ",
+    "qquad": " ",
+    "%": "%",
+    "$": "$",
+    "&": "&",
+    "_": "_",
+    "{": "{",
+    "}": "}",
+    ",": " ",
+    ";": " ",
+    ":": " ",
+    "!": "",
+    " ": " ",
+    "\\": "; ",
+    "min": "min",
+    "max": "max",
+    "star": "*",
+    "ast": "*",
+    "left": "",
+    "right": "",
+    "displaystyle": "",
+    "big": "",
+    "bigl": "",
+    "bigr": "",
+    "Big": "",
+    "limits": "",
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "varepsilon": "ε",
+    "zeta": "ζ",
+    "eta": "η",
+    "theta": "θ",
+    "kappa": "κ",
+    "lambda": "λ",
+    "mu": "μ",
+    "nu": "ν",
+    "xi": "ξ",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "phi": "φ",
+    "varphi": "φ",
+    "chi": "χ",
+    "psi": "ψ",
+    "omega": "ω",
+    "Gamma": "Γ",
+    "Delta": "Δ",
+    "Theta": "Θ",
+    "Lambda": "Λ",
+    "Sigma": "Σ",
+    "Phi": "Φ",
+    "Psi": "Ψ",
+    "Omega": "Ω",
+}
+_WRAPPED = re.compile(
+    r"\\(?:mathrm|text|mathit|mathbf|mathcal|operatorname\*?|textrm|mathbb|hat|bar|tilde|vec|overline)\s*\{([^{}]*)\}"
+)
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+
+
+def plain(tex: str) -> str:
+    r"""Return a formula as a person would type it.
+
+    >>> plain(r"B^{*} = \frac{w N_{\mathrm{total}}}{2 N_{\mathrm{active}}}")
+    'B* = w N_total/(2 N_active)'
+    >>> plain(r"\gamma = 1 - \left(1 - \frac{k}{E}\right)^{B}")
+    'γ = 1 - (1 - k/E)^B'
+    """
+
+    def fraction(found: re.Match) -> str:
+        above, below = found[1].strip(), found[2].strip()
+        above = f"({above})" if re.search(r"[-+]", above) else above
+        return f"{above}/{f'({below})' if re.search(r'[-+ ]', below) else below}"
+
+    text = re.sub(r"\\(begin|end)\{[^{}]*\}(\{[lcr|]*\})?|&(?!\w+;)", " ", tex)
+    before = None
+    while before != text:
+        before = text
+        text = _WRAPPED.sub(lambda m: m[1].replace(r"\,", " ").strip(), text)
+        text = re.sub(r"_\{([^{}]*)\}", lambda m: "_" + re.sub(r"[\s,]+", "_", plain(m[1])), text)
+        text = re.sub(r"\^\{\s*(\*|\\ast|\\star)\s*\}", "*", text)
+        text = re.sub(r"\^\{\s*([\w.]+)\s*\}", r"^\1", text)
+        text = _FRACTION.sub(fraction, text)
+        text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
+        text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
+    text = re.sub(
+        r"\\([A-Za-z]+|.)", lambda m: _NAMED.get(m[1], m[1] if len(m[1]) > 1 else " "), text
+    )
+    text = re.sub(r"\^\*|(?<=\w)\^\s*\*", "*", re.sub(r"[{}~]", "", text))
+    return re.sub(r"\s+([),;])", r"\1", re.sub(r"\s+", " ", text)).strip()
+
+
+# Reading a page
+
+
+def words(node) -> str:
+    """Return the text of a node without what has entries of its own; maths as `plain` writes it."""
+    pieces: list[str] = []
+
+    def walk(node) -> None:
+        for child in node.children:
+            if isinstance(child, NavigableString):
+                if type(child) is NavigableString:
+                    pieces.append(str(child))
+            elif child.name in SKIPPED or SKIPPED_CLASSES.intersection(child.get("class") or ()):
+                continue
+            elif child.has_attr("data-tex"):
+                pieces.append(plain(child["data-tex"]) + (". " if child.name == "div" else ""))
+            else:
+                walk(child)
+                if child.name in BLOCKS:
+                    pieces.append(" ")
+
+    if node is not None:
+        walk(node)
+    text = re.sub(r"[\s\u00ad\u200b]+", " ", "".join(pieces)).replace(" ()", "").replace("()", "")
+    return re.sub(r"\s+([,.;:)])", r"\1", text).strip()
+
+
+def _sections(section, page: str, trail: list[str]):
+    heading = section.find(["h1", "h2", "h3", "h4"], recursive=False)
+    if heading is None or not section.get("id"):
+        return
+    title = words(heading)
+    inner = [
+        child
+        for child in section.find_all("section", recursive=False)
+        if "problem" not in (child.get("class") or ())
+    ]
+    parts = (
+        words(child)
+        if child.name
+        in ("p", "ul", "ol", "div", "dl", "blockquote", "details", "table", "figure", "aside")
+        else ""
+        for child in section.find_all(True, recursive=False)
+        if child is not heading
+        and child.name not in SKIPPED
+        and not SKIPPED_CLASSES.intersection(child.get("class") or ())
+    )
+    text = " ".join(part for part in parts if part)
+    if text or heading.name == "h1":
+        # A page's first heading stands at its top: no anchor brings the reader past the bar above
+        # it.
+        yield {
+            "kind": "section",
+            "page": page,
+            "anchor": "" if heading.name == "h1" else section["id"],
+            "title": title,
+            "trail": trail,
+            "text": text,
+        }
+    for child in inner:
+        yield from _sections(child, page, [*trail, title])
+
+
+def _elements(node):
+    """Yield every element below a node except drawings, nine tenths of a chapter's elements."""
+    for child in node.find_all(True, recursive=False):
+        if child.name not in SKIPPED:
+            yield child
+            yield from _elements(child)
+
+
+def _own(node, page: str) -> dict | None:
+    """Return the entry of an element with an id, by the classes that the build gives it.
+
+    The result is None where the element is not an entry of its own.
+    """
+    classes, anchor = set(node.get("class") or ()), node["id"]
+
+    def entry(kind, title, text="", **more):
+        return {
+            "kind": kind,
+            "page": page,
+            "anchor": anchor,
+            "title": title,
+            "trail": [],
+            "text": text,
+            **more,
+        }
+
+    def part(name: str):
+        return node.find(class_=name)
+
+    if "explorer" in classes:
+        still = node.find(role="img", attrs={"aria-label": True})
+        return entry("plot", words(part("explorer-title")), still["aria-label"] if still else "")
+    if node.name == "dt" and "glossary" in node.parent.get("class", ()):
+        return entry(
+            "term",
+            words(node),
+            words(node.find_next_sibling("dd")),
+            letters=SHORT.get(words(node), ""),
+        )
+    if anchor.startswith("claim-") and "entry" in classes:
+        return entry(
+            "claim",
+            words(part("entry-said")),
+            words(part("entry-why")),
+            note=words(part("verdict")),
+            trail=[f"{node['data-who']}, {words(part('lecture-time'))}"],
+        )
+    if node.has_attr("data-card") and page != "review.html":  # where the same cards stand again
+        return entry("card", words(part("card-front")))
+    if node.has_attr("data-problem") and page == "practice.html":
+        return entry(
+            "problem",
+            words(part("problem-name")),
+            words(part("problem-text")),
+            note=words(part("problem-level")),
+        )
+    if anchor.startswith("assignment-") and (row := node.find_parent("tr")):
+        return entry("assignment", words(node.find("strong")), words(row.find_all("td")[-1]))
+    if "citation" in classes:
+        return entry("source", words(node.find("p")))
+    return None
+
+
+def read(soup: BeautifulSoup, page: str) -> dict:
+    """Return the entries of a page, its rows of letters, and its formulas.
+
+    The keys are "entries", "rows", "shown", "live", "title" and "order".
+    """
+    main = soup.find("article", class_="bd-article")
+    found: dict[str, Any] = {
+        "entries": [],
+        "rows": {},
+        "shown": {},
+        "live": {},
+        "title": page,
+        "order": [],
+    }
+    if main is None or page in UNREAD:
+        return found
+    for node in _elements(main):
+        anchor = node.get("id", "")
+        if anchor and (entry := _own(node, page)):
+            found["entries"].append(entry)
+        elif anchor.startswith("symbol-row-"):
+            found["rows"][anchor.removeprefix("symbol-row-")] = anchor
+        elif node.has_attr("data-tex"):
+            if holder := node.find_parent(class_=["text_latex", "derivation"]):
+                found["shown"].setdefault(_bare(node["data-tex"]), holder)
+        elif (
+            node.has_attr("data-live")
+            and anchor
+            and not node.find_parent(class_=["card", "problem"])
+        ):
+            found["live"].setdefault(node["data-live"].rpartition("-")[0], anchor)
+    for section in main.find_all("section", recursive=False):
+        found["entries"] += _sections(section, page, [])
+    found["title"] = words(main.find("h1")) or page
+    if menu := page == "index.html" and soup.find(class_="bd-docs-nav"):
+        found["order"] = [link["href"] for link in menu.find_all("a", class_="internal")]
+    return found
+
+
+def _bare(tex: str) -> str:
+    return tex.strip().removeprefix(r"\displaystyle").strip()
+
+
+# Putting together
+
+
+def _formulas(pages: dict[str, dict], maths) -> list[dict]:
+    """Return an entry for each registered formula and each letter that has a place."""
+    from handful.symbolic.quantities import table
+
+    if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
+        return []
+    made, places, rows = (
+        [],
+        {},
+        {
+            name: (page, anchor)
+            for page, found in pages.items()
+            for name, anchor in found["rows"].items()
+        },
+    )
+    for name, formula in registry().items():
+        tex = formula.latex()
+        places[name] = (
+            next(
+                (
+                    (page, _anchor(found["shown"][_bare(tex)], name))
+                    for page, found in pages.items()
+                    if _bare(tex) in found["shown"]
+                ),
+                None,
+            )
+            or next(
+                (
+                    (page, found["live"][name])
+                    for page, found in pages.items()
+                    if name in found["live"]
+                ),
+                None,
+            )
+            or rows.get(formula.gives.name)
+        )
+    for name, formula in registry().items():
+        tex, gives, place = formula.latex(), formula.gives.name, places[name]
+        if place is None:
+            continue
+        # Variants are those that give the same on one page; one with no place but the letter's row
+        # is the letter's formula's.
+        at = places.get(gives) if place == rows.get(gives) else None
+        made.append(
+            {
+                "kind": "formula",
+                "page": place[0],
+                "anchor": place[1],
+                "title": replace(formula.gives, name=name).label,
+                "trail": [],
+                "text": formula.meaning,
+                "variant_of": f"{(at or place)[0]} {gives}",
+                "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
+                "named": plain(formula.gives.latex) if name == gives else "",
+                "html": maths.want(tex, False, "search"),
+            }
+        )
+    for name, place in rows.items():
+        quantity = table[name]
+        if name in registry():
+            continue  # the formula says all that the letter's row says, and more
+        made.append(
+            {
+                "kind": "letter",
+                "page": place[0],
+                "anchor": place[1],
+                "title": quantity.label,
+                "trail": [],
+                "text": quantity.meaning,
+                "letters": f"{plain(quantity.latex)} {name}",
+                "named": plain(quantity.latex),
+                "html": maths.want(quantity.latex, False, "search"),
+            }
+        )
+    return made
+
+
+def _anchor(holder, name: str) -> str:
+    """Return the anchor of a formula that a cell shows; make one where it has none."""
+    if not holder.get("id"):
+        holder["id"] = f"formula-{name}"
+    return holder["id"]
+
+
+def gather(pages: dict[str, dict], maths) -> dict:
+    """Return all entries in reading order: {"pages": [[address, title]], "entries": [...]}.
+
+    The formulas of results are asked of `maths`.
+    """
+    order: list[str] = next(
+        (found["order"] for page, found in pages.items() if page == "index.html"), []
+    )
+    names = sorted(
+        (page for page, found in pages.items() if found["entries"]),
+        key=lambda page: (
+            order.index(page) if page in order else page != "index.html" and len(order),
+            page,
+        ),
+    )
+    pages = {name: pages[name] for name in names}
+    first: dict[tuple, dict] = {}  # an entry that is on several pages counts on the first
+    for entry in (entry for found in pages.values() for entry in found["entries"]):
+        if entry["title"]:
+            first.setdefault((entry["kind"], entry["title"], entry["text"]), entry)
+    return {
+        "pages": [[name, found["title"]] for name, found in pages.items()],
+        "entries": [*first.values(), *_formulas(pages, maths)],
+    }
+
+
+def dress(soup: BeautifulSoup, page: str) -> None:
+    """Remove the theme's search from a page; put ours into the page of all results."""
+    if dialog := soup.find(id="pst-search-dialog"):
+        dialog.decompose()
+    if page == "search.html" and (box := soup.select_one(".bd-search-container")):
+        box.replace_with(BeautifulSoup(PAGE, "html.parser"))
+
+
+def write(
+    book: dict,
+    formulas: list[str],
+    site: Path,
+    pages: dict[str, BeautifulSoup],
+    node: list[str],
+    root: Path,
+) -> str:
+    """Write the index and the maths of results under hashed names, and name them in the pages.
+
+    Return what went wrong, or "".
+    """
+    folder = site / "_static" / "handful"
+
+    def store(stem: str, text: str) -> str:
+        name = f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+        (folder / name).write_text(text, "utf-8")
+        return name
+
+    # What is read aloud is the title and the meaning, so that results need no MathML.
+    def shown(entry: dict) -> str:
+        return re.sub(
+            r'<span class="katex-mathml">.*?</span>(?=<span class="katex-html")',
+            "",
+            re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], entry.pop("html", "")),
+            flags=re.S,
+        )
+
+    book = {
+        **book,
+        "maths": store(
+            "search-maths",
+            json.dumps(
+                {i: text for i, e in enumerate(book["entries"]) if (text := shown(e))},
+                ensure_ascii=False,
+                separators=(",", ":"),
+            ),
+        ),
+    }
+    done = subprocess.run(
+        [*node, str(Path(__file__).with_name("search") / "index.mjs")],
+        input=json.dumps(book),
+        capture_output=True,
+        text=True,
+        cwd=root,
+    )
+    if done.returncode:
+        return done.stderr.strip() or "no reason given"
+    name = store("search-index", done.stdout)
+    for page, soup in pages.items():
+        if soup.body:
+            soup.body["data-search"] = "../" * page.count("/") + f"_static/handful/{name}"
+    return ""

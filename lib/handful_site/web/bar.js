@@ -1,0 +1,161 @@
+// The scenario bar: which chip, model, precision and context every number on the page is for.
+import { announce, h, put } from "../../handful_explorers/web/dom.js";
+import { CONTEXT, defaults, label, lacks, rows, store } from "../../handful_explorers/web/scenario.js";
+import { formatValue } from "../../handful_explorers/web/units.js";
+
+const STEPS = 300;
+const CONTEXTS = [1024, 4096, 8192, 32768, 131072, 1e6];
+const NAMES = { hardware: "Chip", model: "Model", precision: "Precision" };
+const positionOf = (value) =>
+  Math.round((STEPS * Math.log(value / CONTEXT.min)) / Math.log(CONTEXT.max / CONTEXT.min));
+const valueAt = (position) =>
+  Number((CONTEXT.min * (CONTEXT.max / CONTEXT.min) ** (position / STEPS)).toPrecision(2));
+
+const optionsOf = (kind) => rows[kind].map((r) => h("option", { value: r.name, text: r.label }));
+
+export function mountBar(before, problems = []) {
+  const selects = {};
+  const menus = Object.keys(NAMES).map((kind) => {
+    const select = (selects[kind] = h(
+      "select",
+      { id: `bar-${kind}`, name: kind },
+      ...optionsOf(kind),
+    ));
+    select.addEventListener("change", () => store.set({ [kind]: select.value }));
+    return h(
+      "div",
+      { class: `bar-item bar-${kind}` },
+      h("label", { for: `bar-${kind}`, text: NAMES[kind] }),
+      select,
+    );
+  });
+  const slider = h("input", {
+    type: "range",
+    id: "bar-context",
+    min: 0,
+    max: STEPS,
+    step: 1,
+    list: "bar-contexts",
+  });
+  const output = h("output", { for: "bar-context", "aria-live": "off" });
+  slider.addEventListener("input", () => store.set({ context: valueAt(Number(slider.value)) }));
+  const ticks = h(
+    "datalist",
+    { id: "bar-contexts" },
+    ...CONTEXTS.map((value) => h("option", { value: positionOf(value) })),
+  );
+  const reset = h("button", {
+    type: "button",
+    class: "bar-tool",
+    text: "Reset",
+    onclick: () => store.set(defaults()),
+  });
+  const share = h("button", {
+    type: "button",
+    class: "bar-tool",
+    text: "Share",
+    onclick: async () => {
+      const query = store.query().toString(),
+        link = `${location.origin}${location.pathname}${query ? "?" + query : ""}`;
+      try {
+        await navigator.clipboard.writeText(link);
+        share.textContent = "Copied";
+      } catch {
+        history.replaceState(null, "", link);
+        share.textContent = "In address bar";
+      }
+      announce(`The link: ${share.textContent.toLowerCase()}.`);
+      setTimeout(() => {
+        share.textContent = "Share";
+      }, 1800);
+    },
+  });
+  const yours = h("a", {
+    class: "bar-tool",
+    href: "your-model.html#yours",
+    text: "Yours",
+    title: "Describe your own model and chip",
+  });
+  const summary = h("button", {
+    type: "button",
+    class: "bar-summary",
+    "aria-expanded": "false",
+    "aria-controls": "bar-fields",
+  });
+  const fields = h(
+    "div",
+    { class: "bar-fields", id: "bar-fields" },
+    ...menus,
+    h(
+      "div",
+      { class: "bar-item bar-context" },
+      h("label", { for: "bar-context", text: "Context" }),
+      slider,
+      ticks,
+      output,
+    ),
+    h("div", { class: "bar-tools" }, yours, reset, share),
+  );
+  const notes = h("p", { class: "bar-notes", role: "status" });
+  const bar = h(
+    "section",
+    {
+      class: "bar",
+      "aria-label":
+        "Scenario: the chip, model, precision and context that this page's numbers are for",
+    },
+    summary,
+    fields,
+    notes,
+  );
+  summary.addEventListener("click", () => {
+    const open = bar.classList.toggle("is-open");
+    summary.setAttribute("aria-expanded", String(open));
+  });
+
+  let complaints = [...store.problems, ...problems];
+  const draw = () => {
+    const choice = store.choice;
+    for (const [kind, select] of Object.entries(selects)) {
+      // The reader's own model and chip come, change and go.
+      if (
+        rows[kind].map((r) => r.label).join() !==
+          [...select.options].map((o) => o.textContent).join() &&
+        kind !== "precision"
+      )
+        select.replaceChildren(...optionsOf(kind));
+      if (select.value !== choice[kind]) select.value = choice[kind];
+    }
+    for (const option of selects.precision.options) {
+      const reason = lacks(choice.hardware, option.value);
+      option.disabled = Boolean(reason);
+      option.title = reason;
+      const text = label("precision", option.value) + (reason ? " (not on this chip)" : "");
+      if (option.textContent !== text) option.textContent = text;
+    }
+    const position = positionOf(choice.context),
+      context = formatValue(choice.context, "token", 6);
+    if (Number(slider.value) !== position && valueAt(Number(slider.value)) !== choice.context)
+      slider.value = position;
+    slider.style.setProperty("--fill", `${((100 * position) / STEPS).toFixed(1)}%`);
+    put(output, "text", context);
+    put(slider, "aria-valuetext", context);
+    put(
+      summary,
+      "text",
+      `${label("hardware", choice.hardware)} · ${label("model", choice.model)} · ` +
+        `${label("precision", choice.precision)} · ${context}`,
+    );
+    const lines = [...complaints, ...store.notes];
+    notes.hidden = !lines.length;
+    put(notes, "text", lines.join(" "));
+    reset.disabled = store.isDefault;
+  };
+  store.on(() => {
+    complaints = store.problems;
+    draw();
+  });
+  draw();
+  before.before(bar);
+  return bar;
+}

@@ -1,0 +1,263 @@
+// What stands round the text: menus, colours, the page's contents, downloads, copies.  The markup
+// is the theme's; its own scripts, with Bootstrap a hundred kilobytes, lay the whole page out at
+// the start and after every move of a slider.
+import { h } from "../../handful_explorers/web/dom.js";
+
+const WIDE = matchMedia("(min-width: 992px)"),
+  DARK = matchMedia("(prefers-color-scheme: dark)");
+const all = (rule, root = document) => [...root.querySelectorAll(rule)];
+
+// Light, dark, or as the system has it.  After "as the system" the next is the one that differs
+// from it.
+const root = document.documentElement;
+function colour(mode) {
+  root.dataset.mode = mode;
+  const system = DARK.matches ? "dark" : "light";
+  root.dataset.theme = mode === "auto" ? system : mode;
+}
+DARK.addEventListener("change", () => {
+  if (root.dataset.mode === "auto") colour("auto");
+});
+function nextColour() {
+  const order = DARK.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
+  colour(order[(order.indexOf(root.dataset.mode) + 1) % 3]);
+  try {
+    localStorage.setItem("mode", root.dataset.mode);
+  } catch {
+    /* then for this page only */
+  }
+}
+
+function fullScreen() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else root.requestFullscreen?.();
+}
+
+// A column beside the text; where there is no room for one, what it holds goes into a dialog.
+function menu(name, folds) {
+  const button = document.querySelector(`.${name}-toggle`),
+    side = document.getElementById(`pst-${name}-sidebar`),
+    over = document.getElementById(`pst-${name}-sidebar-modal`);
+  if (!button || !side || !over) return;
+  const move = (from, to) => {
+    const classes = [...from.classList];
+    to.append(...from.childNodes);
+    from.classList.remove(...classes);
+    to.classList.add(...classes);
+  };
+  button.addEventListener("click", () => {
+    if (folds && WIDE.matches) {
+      side.classList.toggle("pst-sidebar-hidden");
+      return;
+    }
+    move(side, over);
+    over.showModal();
+  });
+  over.addEventListener("close", () => move(over, side));
+  over.addEventListener("click", ({ target, clientX, clientY }) => {
+    const { left, right, top, bottom } = over.getBoundingClientRect();
+    const beside =
+      target === over && (clientX < left || clientX > right || clientY < top || clientY > bottom);
+    if (beside || target.closest("a[href]")) over.close();
+  });
+}
+
+// The page's contents show where the reader is: the last heading that came into the upper third, or
+// the one chosen.
+function follow(nav) {
+  const links = new Map(
+    all('a[href^="#"]', nav).map((link) => {
+      const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+      return [target?.querySelector("h1, h2, h3, h4, h5, h6") || target, link];
+    }),
+  );
+  links.delete(null);
+  let chosen = -Infinity;
+  const show = (here) => {
+    for (const link of links.values()) {
+      link.classList.toggle("active", link === here);
+      if (link === here) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    for (const entry of all(".toc-entry", nav))
+      entry.classList.toggle("active", entry.contains(here));
+  };
+  const choose = (hash) => {
+    const link = [...links.values()].find((one) => hash.length > 1 && one.hash === hash);
+    if (!link) return;
+    chosen = performance.now();
+    show(link);
+  };
+  choose(location.hash);
+  addEventListener("hashchange", () => choose(location.hash));
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (link?.hash && link.hash === location.hash && link.pathname === location.pathname)
+      choose(link.hash);
+  });
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      const last = entries.filter((entry) => entry.isIntersecting).pop();
+      // the way to what was chosen leads past others
+      if (last && performance.now() > chosen + 1000) show(links.get(last.target));
+    },
+    { rootMargin: "0px 0px -70% 0px" },
+  );
+  for (const heading of links.keys()) watcher.observe(heading);
+}
+
+// The menu stands where it stood on the page before; on the first one, so that this page's line is
+// in sight.
+function keepPlace(side) {
+  const PLACE = "sidebar-scroll-top",
+    here = all(".active > a", side).pop();
+  let before;
+  try {
+    before = sessionStorage.getItem(PLACE);
+  } catch {
+    return;
+  }
+  // known from its scrolling: to ask when the page is left would lay it out once more
+  let place = Number(before);
+  side.addEventListener(
+    "scroll",
+    () => {
+      place = side.scrollTop;
+    },
+    { passive: true },
+  );
+  addEventListener("pagehide", () => sessionStorage.setItem(PLACE, place));
+  if (before !== null) {
+    if (Number(before)) side.scrollTop = Number(before); // which lays the page out
+    return;
+  }
+  if (!here) return;
+  const watcher = new IntersectionObserver(
+    ([{ intersectionRatio }]) => {
+      watcher.disconnect();
+      if (intersectionRatio < 1)
+        side.scrollTop += here.getBoundingClientRect().top - innerHeight / 2;
+    },
+    { root: side },
+  );
+  watcher.observe(here);
+}
+
+// Text that has not been on the screen yet has an estimated height only (content-visibility), and
+// plots grow when they come near: who jumps to a place is kept at it until it stands still, or
+// until they move on by themselves.
+function arrive() {
+  const place =
+    location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!place) return;
+  const end = performance.now() + 2000,
+    moves = ["wheel", "touchstart", "pointerdown", "keydown"],
+    leave = new AbortController();
+  for (const kind of moves)
+    addEventListener(kind, () => leave.abort(), { passive: true, signal: leave.signal });
+  const keep = () => {
+    if (leave.signal.aborted) return;
+    if (place.checkVisibility?.() !== false) place.scrollIntoView(); // a fold may still be opening
+    if (performance.now() < end) requestAnimationFrame(keep);
+    else leave.abort();
+  };
+  requestAnimationFrame(keep);
+}
+
+// Up again, offered to who turns back.
+function upward(button) {
+  let before = scrollY,
+    shown = false;
+  button.addEventListener("click", () => scrollTo({ top: 0 }));
+  addEventListener(
+    "scroll",
+    () => {
+      const wanted = scrollY < before && scrollY > innerHeight;
+      before = scrollY;
+      if (wanted === shown) return;
+      shown = wanted;
+      button.style.display = shown ? "block" : "";
+    },
+    { passive: true },
+  );
+}
+
+// Folded menus of the bar close when the reader turns elsewhere.
+function foldAway(details) {
+  document.addEventListener("click", (event) => {
+    if (!details.contains(event.target) || event.target.closest("a, button")) details.open = false;
+  });
+  details.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    details.open = false;
+    details.querySelector("summary").focus();
+  });
+}
+
+function offerCopy(block) {
+  const button = h("button", {
+    type: "button",
+    class: "copy-code",
+    "aria-label": "Copy this code",
+    text: "Copy",
+  });
+  button.addEventListener("click", async () => {
+    let said = "Copied";
+    try {
+      await navigator.clipboard.writeText(block.querySelector("pre").textContent.trimEnd());
+    } catch {
+      said = "Not allowed";
+    }
+    button.textContent = said;
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1500);
+  });
+  block.append(button);
+}
+
+const actions = { print: () => window.print(), fullscreen: fullScreen };
+addEventListener("click", (event) => {
+  actions[event.target.closest?.("[data-do]")?.dataset.do]?.();
+  if (event.target.closest?.(".theme-switch-button")) nextColour();
+});
+
+function start() {
+  // Who comes back, or loads the page again, is put by the browser where they were.
+  const anew = () => {
+    if (history.state?.arrived) return;
+    history.replaceState({ ...history.state, arrived: true }, "");
+    arrive();
+  };
+  if (performance.getEntriesByType("navigation")[0]?.type === "navigate") anew();
+  addEventListener("hashchange", anew);
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href*='#']"); // to where the address leads already
+    if (
+      link &&
+      !event.defaultPrevented &&
+      link.hash === location.hash &&
+      link.pathname === location.pathname &&
+      link.search === location.search
+    )
+      arrive();
+  });
+  menu("primary", true);
+  menu("secondary", false);
+  const nav = document.getElementById("pst-page-toc-nav"),
+    side = document.getElementById("pst-primary-sidebar"),
+    top = document.getElementById("pst-back-to-top");
+  if (nav) follow(nav);
+  if (side) keepPlace(side);
+  if (top) upward(top);
+  for (const details of all("details.dropdown-download-buttons")) foldAway(details);
+  (window.requestIdleCallback || setTimeout)(() => {
+    for (const block of all(
+      ".cell_input .highlight, .bd-article > section > .highlight, .bd-article " +
+        "div[class*=highlight-] > .highlight",
+    ))
+      if (!block.querySelector(".copy-code")) offerCopy(block);
+  });
+}
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
+else start();

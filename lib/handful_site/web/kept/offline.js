@@ -1,0 +1,298 @@
+// The page's side of the book with no network: when its worker (sw.js) is asked to start, the line
+// that offers a new edition, and the place where a reader keeps the whole book or removes it.
+//
+// What is polite: a published book keeps what its reader has opened, and the files that all pages
+// share, once a page has been read for a while; that is little more than was fetched for reading
+// anyway.  The whole of it is fetched when somebody asks: by the button, or by installing the book.
+// With Save-Data or a slow line nothing happens unasked, and neither does it on a reader's own
+// machine (make serve), where there is no network to do without and a rebuilt book should show at
+// once.
+import "./lines.css";
+import { h, put } from "../../../handful_explorers/web/dom.js";
+
+const ROOT = new URL("../../", import.meta.url),
+  WISH = "handful-offline"; // "whole" or "no"
+const PATIENCE = 15_000,
+  AT_ONCE = 6,
+  HOUR = 3_600_000;
+const KEPT_BY = { whole: "whole", no: "no" };
+
+function memory(value) {
+  try {
+    if (value === undefined) return localStorage.getItem(WISH);
+    if (value === null) localStorage.removeItem(WISH);
+    else localStorage.setItem(WISH, value);
+  } catch {
+    /* denied: asked again at the next visit */
+  }
+  return value;
+}
+
+const possible = () =>
+  "serviceWorker" in navigator &&
+  window.isSecureContext &&
+  document.querySelector('link[rel="manifest"]');
+const quiet = () =>
+  navigator.connection?.saveData || /2g/.test(navigator.connection?.effectiveType || "");
+const ownMachine = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+
+async function find() {
+  const found = await navigator.serviceWorker.getRegistration(ROOT.href);
+  // another site's worker may stand above this folder
+  return found?.scope === ROOT.href ? found : null;
+}
+
+function ask(worker, message, patience = 120_000) {
+  return new Promise((done, fail) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => done(data);
+    setTimeout(() => fail(new Error("no answer")), patience);
+    worker.postMessage(message, [port2]);
+  });
+}
+
+// Registered and in use; fails where the browser refuses, the host has no such file, or there is no
+// room.
+async function start() {
+  const registration = await navigator.serviceWorker.register(new URL("sw.js", ROOT));
+  attend(registration);
+  const worker = registration.active || registration.waiting || registration.installing;
+  if (worker.state !== "activated") {
+    await new Promise((done, fail) => {
+      worker.addEventListener("statechange", () => {
+        if (worker.state === "activated") done();
+        else if (worker.state === "redundant") fail(new Error("The worker could not be filled"));
+      });
+    });
+  }
+  return registration;
+}
+
+// --- a new edition -------------------------------------------------------------------------------
+
+let attended = null,
+  asked = false,
+  line = null;
+function attend(registration) {
+  if (attended === registration) return;
+  attended = registration;
+  const offer = () => {
+    if (registration.waiting && navigator.serviceWorker.controller) say(registration);
+  };
+  registration.addEventListener("updatefound", () =>
+    registration.installing?.addEventListener("statechange", offer),
+  );
+  offer();
+  let looked = Date.now();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden || Date.now() - looked < HOUR) return;
+    looked = Date.now();
+    registration.update().catch(() => {}); // no network: at the next visit
+  });
+  // This tab has asked for the new edition, or another has: then this one goes on with its own
+  // until it is reloaded.
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (asked) location.reload();
+    else say(registration);
+  });
+}
+
+function say(registration) {
+  if (line?.isConnected) return;
+  const reload = h("button", {
+    type: "button",
+    class: "is-main",
+    text: "Reload",
+    onclick: () => {
+      if (!registration.waiting) return location.reload();
+      asked = true;
+      registration.waiting.postMessage({ ask: "take" });
+    },
+  });
+  const later = h("button", {
+    type: "button",
+    class: "is-later",
+    "aria-label": "Later",
+    text: "×",
+    onclick: () => line.remove(),
+  });
+  const text = h("p", { role: "status" });
+  line = h("div", { class: "edition-line" }, text, reload, later);
+  document.body.append(line);
+  setTimeout(() => {
+    text.textContent = "A new edition is here.";
+  }); // what comes into a status is read out
+}
+
+// --- keeping the whole book ----------------------------------------------------------------------
+
+const listeners = new Set(),
+  now = { step: "unknown", kept: 0, all: 0, trouble: "" };
+function tell(change) {
+  Object.assign(now, change);
+  for (const listener of listeners) listener(now);
+}
+
+async function look(registration) {
+  const { kept, all, edition } = await ask(registration.active, { ask: "state" });
+  tell({
+    step: kept.length === all.length ? "whole" : "some",
+    kept: kept.length,
+    all: all.length,
+    edition,
+  });
+  return all.filter((name) => !kept.includes(name));
+}
+
+let running = false;
+async function whole(registration) {
+  if (running) return;
+  running = true;
+  try {
+    const missing = await look(registration);
+    while (missing.length && memory() !== KEPT_BY.no) {
+      tell({ step: "fetching", trouble: "" });
+      const names = missing.splice(0, AT_ONCE),
+        { trouble } = await ask(registration.active, { ask: "keep", names });
+      if (trouble) {
+        await look(registration);
+        tell({ trouble });
+        if (trouble === "edition") registration.update().catch(() => {});
+        return;
+      }
+      tell({ kept: now.kept + names.length });
+    }
+    if (memory() !== KEPT_BY.no) await look(registration);
+  } catch {
+    tell({ step: "some", trouble: "network" });
+  } finally {
+    running = false;
+  }
+}
+
+async function keepAll() {
+  memory(KEPT_BY.whole);
+  tell({ step: "starting", trouble: "" });
+  try {
+    // so that the browser does not clear it by itself
+    navigator.storage?.persist?.().catch(() => {});
+    await whole(await start());
+  } catch {
+    const there = await fetch(new URL("sw.js", ROOT), { cache: "no-store" }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    tell({ step: "none", trouble: there ? "refused" : "network" });
+  }
+}
+
+async function remove() {
+  memory(KEPT_BY.no);
+  // what is being fetched ends first
+  while (running) await new Promise((done) => setTimeout(done, 50));
+  await (await find())?.unregister();
+  for (const name of await caches.keys())
+    if (name.startsWith(`handful ${ROOT.pathname} `)) await caches.delete(name);
+  tell({ step: "none", kept: 0, trouble: "" });
+}
+
+const TROUBLE = {
+  full:
+    "This browser has no room for more; what is kept stays, and everything else comes over the " +
+    "network as before.",
+  edition:
+    "A new edition was published meanwhile; reload when it is offered, and the rest follows.",
+  network:
+    "The network went away; the rest follows when it is back and a page of the book is open.",
+  refused:
+    "This browser refuses to keep the book, for want of room or by its settings; the book " +
+    "reads over the network as before.",
+};
+
+function control(host) {
+  const text = h("p", { role: "status" }),
+    bar = h("progress", { max: 1, value: 0, "aria-label": "Pages kept" });
+  const count = h("p"); // moves on with each page, and so is not read out
+  const keep = h("button", {
+    type: "button",
+    class: "is-main",
+    text: "Keep this book offline",
+    onclick: keepAll,
+  });
+  const drop = h("button", { type: "button", text: "Remove", onclick: remove });
+  const size = host.dataset.offline; // "2.1 MB", from the build
+  const draw = ({ step, kept, all, trouble, edition }) => {
+    const words = {
+      none: `Nothing is kept on this device${size ? `; the whole book is ${size} to fetch` : ""}.`,
+      starting: "Fetching what all pages share …",
+      fetching: "Fetching the whole book …",
+      some:
+        `${kept} of ${all} pages are kept on this device, those that you have ` +
+        `opened${size ? `; the whole book is ${size} to fetch` : ""}.`,
+      whole:
+        `The whole book is kept on this device and reads with no network: ${all} pages, ` +
+        `edition ${edition}.`,
+    };
+    put(text, "text", [words[step] || "", TROUBLE[trouble] || ""].join(" ").trim());
+    bar.hidden = !["starting", "fetching"].includes(step);
+    count.hidden = step !== "fetching";
+    put(count, "text", `${kept} of ${all} pages are here.`);
+    bar.value = all ? kept / all : 0;
+    keep.hidden = !["none", "some"].includes(step);
+    drop.hidden = !["some", "whole", "fetching"].includes(step);
+  };
+  host.classList.add("kept");
+  host.replaceChildren(text, count, bar, h("div", { class: "kept-tools" }, keep, drop));
+  listeners.add(draw);
+  draw(now);
+}
+
+// --- what every page does ------------------------------------------------------------------------
+
+async function begin(registration) {
+  attend(registration);
+  if (memory() === KEPT_BY.whole) return whole(registration);
+  // The page that was open before there was a worker is kept as well; later ones pass through it.
+  if (!navigator.serviceWorker.controller && registration.active) {
+    const { all } = await ask(registration.active, { ask: "state" }),
+      here = location.pathname.slice(ROOT.pathname.length);
+    const name = [here, `${here}.html`, `${here}index.html`].find((one) => all.includes(one));
+    if (name) await ask(registration.active, { ask: "keep", names: [name] });
+  }
+  if (listeners.size) await look(registration);
+}
+
+export async function mountOffline() {
+  const hosts = document.querySelectorAll("[data-offline]");
+  if (!possible()) {
+    for (const host of hosts)
+      host.append(
+        h("p", {
+          text:
+            "This browser keeps no pages from this address, so the book needs the network " +
+            "here; that takes https.",
+        }),
+      );
+    return;
+  }
+  for (const host of hosts) control(host);
+  addEventListener("appinstalled", keepAll);
+  addEventListener("online", async () => {
+    if (now.trouble === "network") keepAll();
+  });
+  try {
+    const found = await find();
+    if (found) {
+      if (matchMedia("(display-mode: standalone)").matches && memory() === null && !quiet())
+        memory(KEPT_BY.whole);
+      return await begin(found);
+    }
+    tell({ step: "none" });
+    if (memory() === KEPT_BY.no || quiet() || ownMachine()) return;
+    await new Promise((done) => setTimeout(done, PATIENCE));
+    await new Promise((done) => (window.requestIdleCallback || setTimeout)(done));
+    await begin(await start());
+  } catch {
+    /* refused, or no room: the book reads over the network as before */
+  }
+}

@@ -1,0 +1,323 @@
+// Live numbers: <span class="live" data-live="KEY"> follows the scenario, and opens to show where
+// it comes from.
+//
+// Beside them one block of JSON:
+//   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit}],
+//                        conventions, source}},
+//    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits,
+//                      values: {build-time values}}}}
+// What is typeset comes from a file for all pages, named in the block's data-boxes and fetched when
+// the first box opens:
+// {"formulas": {NAME: html}, "letters": {NAME: html}}.
+import { lower } from "../../handful_explorers/web/describe.js";
+import { h, put } from "../../handful_explorers/web/dom.js";
+import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
+import { compile } from "../../handful_explorers/web/tree.js";
+import { formatValue } from "../../handful_explorers/web/units.js";
+
+const ROWS = ["hardware", "model", "precision", "context"];
+
+function split(set = {}) {
+  const pinned = {},
+    symbols = {};
+  for (const [name, value] of Object.entries(set))
+    (ROWS.includes(name) ? pinned : symbols)[name] = value;
+  return { pinned, symbols };
+}
+
+// Returns a function that takes in what is added to the page later.
+export function mountLive(root = document) {
+  const block = root.querySelector("#live-numbers"),
+    { formulas, numbers } = block ? JSON.parse(block.textContent) : { formulas: {}, numbers: {} };
+  const made = new Map();
+  const compute = (key) => {
+    const number = numbers[key],
+      formula = formulas[number.formula],
+      { pinned, symbols } = split(number.set);
+    const choice = { ...store.choice, ...pinned };
+    if (pinned.context !== undefined) symbols.context = Number(pinned.context);
+    const missing = lacks(choice.hardware, choice.precision);
+    if (missing) return { text: "–", reason: missing };
+    const values = { ...(number.values || {}), ...store.values(pinned), ...symbols };
+    if (!made.has(number.formula)) made.set(number.formula, compile(formula.tree));
+    const lacking = formula.inputs.find(({ name }) => typeof values[name] !== "number");
+    if (lacking) {
+      const where = `${label("hardware", choice.hardware)} with ${label("model", choice.model)}`;
+      return {
+        text: "–",
+        values,
+        pinned,
+        symbols,
+        reason: `For ${where} there is no ${lower(lacking.label)}, which this formula needs.`,
+      };
+    }
+    const value = made.get(number.formula)(values);
+    return {
+      value,
+      values,
+      pinned,
+      symbols,
+      text: formatValue(value, formula.unit, number.digits || 3),
+    };
+  };
+  const spans = [];
+  const draw = (quiet) => {
+    const results = new Map();
+    for (const span of spans) {
+      const key = span.dataset.live;
+      if (!results.has(key)) results.set(key, compute(key));
+      const { text } = results.get(key);
+      if (span.textContent === text) continue;
+      span.textContent = text;
+      if (quiet) continue;
+      span.classList.add("is-new");
+      setTimeout(() => span.classList.remove("is-new"), 900);
+    }
+  };
+  const take = (part) => {
+    for (const span of part.querySelectorAll(".fact[data-source]")) asButton(span);
+    for (const span of part.querySelectorAll(".live[data-live]")) {
+      if (!Object.hasOwn(numbers, span.dataset.live)) continue;
+      spans.push(span);
+      asButton(span);
+      span.title = formulas[numbers[span.dataset.live].formula].meaning;
+    }
+    draw(true);
+  };
+  take(root);
+  followPlots(root, numbers, (span) => {
+    const { text } = compute(span.dataset.live);
+    if (span.textContent !== text) span.textContent = text;
+  });
+  store.on(() => draw(false));
+  listen(root, (span) =>
+    card(span, numbers[span.dataset.live], formulas, compute(span.dataset.live)),
+  );
+  return take;
+}
+
+// <span class="follows-NAME">: what stands in it follows the explorer of that name, cursor and
+// controls.  A live number takes over the symbols that its author set, a given one shows the
+// cursor.
+function followPlots(root, numbers, write) {
+  const groups = [...root.querySelectorAll('[class^="follows-"]')].map((group) => ({
+    name: group.className.slice(8),
+    group,
+    spans: [...group.querySelectorAll(".live[data-live]")],
+  }));
+  if (!groups.length) return;
+  for (const { name, spans } of groups)
+    for (const span of spans) {
+      const key = `${span.dataset.live}@${name}`,
+        number = numbers[span.dataset.live];
+      numbers[key] = { ...number, set: { ...number.set } };
+      span.dataset.live = key;
+    }
+  addEventListener("explorer-moved", ({ detail: { name, state, cursor } }) => {
+    for (const { group, spans } of groups.filter((found) => found.name === name)) {
+      for (const span of group.querySelectorAll(".given")) put(span, "text", cursor);
+      for (const span of spans) {
+        Object.assign(numbers[span.dataset.live].set, state);
+        write(span);
+      }
+    }
+  });
+}
+
+function asButton(span) {
+  for (const [name, value] of [
+    ["role", "button"],
+    ["tabindex", "0"],
+    ["aria-haspopup", "dialog"],
+  ])
+    span.setAttribute(name, value);
+}
+
+function listen(root, make) {
+  let open = null;
+  const close = (back) => {
+    if (!open) return;
+    open.span.removeAttribute("aria-expanded");
+    open.box.remove();
+    if (back) open.span.focus();
+    open = null;
+  };
+  const toggle = (span) => {
+    const again = open?.span === span;
+    close(false);
+    if (again) return;
+    const box = span.dataset.live ? make(span) : factCard(span);
+    box.querySelector(".pop-close").addEventListener("click", () => close(true));
+    document.body.append(box);
+    place(box, span);
+    forms?.then(
+      () => {
+        if (open?.box === box) place(box, span);
+      },
+      () => {},
+    ); // with its formulas it is taller
+    span.setAttribute("aria-expanded", "true");
+    open = { span, box };
+    box.querySelector(".pop-close").focus({ preventScroll: true });
+  };
+  const find = (event) => event.target.closest?.(".live[role=button], .fact[data-source]");
+  root.addEventListener("click", (event) => {
+    const span = find(event);
+    if (span) toggle(span);
+    else if (open && !open.box.contains(event.target)) close(false);
+  });
+  root.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && open) {
+      close(true);
+      event.preventDefault();
+    } else if ((event.key === "Enter" || event.key === " ") && find(event)) {
+      event.preventDefault();
+      toggle(find(event));
+    } else if (event.key === "Tab" && open) trap(event, open.box);
+  });
+  addEventListener("resize", () => close(false));
+}
+
+// Tab goes round within the open box; Escape or its button leaves it.
+function trap(event, box) {
+  const stops = [...box.querySelectorAll("a[href], button")],
+    first = stops[0],
+    last = stops[stops.length - 1];
+  if (
+    !box.contains(document.activeElement) ||
+    (event.shiftKey ? document.activeElement === first : document.activeElement === last)
+  ) {
+    (event.shiftKey ? last : first).focus();
+    event.preventDefault();
+  }
+}
+
+function shell(title) {
+  const close = h("button", {
+    type: "button",
+    class: "pop-close",
+    "aria-label": "Close",
+    text: "×",
+  });
+  return h(
+    "div",
+    { class: "pop", role: "dialog", "aria-modal": "true", "aria-label": title },
+    h("div", { class: "pop-head" }, h("strong", { text: title }), close),
+  );
+}
+
+// Lecture times become links; all else is text.
+function source(text) {
+  const found = /\b(?:(\d+):)?(\d{1,2}):(\d\d)\b/.exec(text);
+  if (!found) return h("p", { class: "pop-source", text: `Source: ${text}.` });
+  const seconds = Number(found[1] || 0) * 3600 + Number(found[2]) * 60 + Number(found[3]);
+  return h(
+    "p",
+    { class: "pop-source" },
+    "Source: ",
+    text.slice(0, found.index),
+    h("a", {
+      href: `https://www.youtube.com/watch?v=xmkSf5IS-zw&t=${seconds}s`,
+      rel: "noopener",
+      text: `the lecture at ${found[0]}`,
+    }),
+    `${text.slice(found.index + found[0].length)}.`,
+  );
+}
+
+// Fills a node once the typeset forms are here; without them (no network) the box does without.
+let forms;
+function typeset(node, kind, name) {
+  const address = document.getElementById("live-numbers")?.dataset.boxes;
+  forms ??= fetch(new URL(address, document.baseURI)).then((answer) =>
+    answer.ok ? answer.json() : Promise.reject(new Error(answer.status)),
+  );
+  forms
+    .then((found) => {
+      node.innerHTML = found[kind]?.[name] || "";
+    }) // the book's own, typeset when it was built
+    .catch(() => {
+      forms = null;
+      if (kind === "formulas")
+        node.textContent =
+          "The typeset formula could not be fetched; close this box and open it again to try " +
+          "once more.";
+    });
+  return node;
+}
+
+function card(span, number, formulas, result) {
+  const formula = formulas[number.formula],
+    box = shell(`${formula.label || number.formula.replaceAll("_", " ")}: ${result.text}`);
+  box.append(
+    h("p", { text: `${formula.meaning.charAt(0).toUpperCase()}${formula.meaning.slice(1)}.` }),
+  );
+  box.append(typeset(h("div", { class: "pop-formula" }), "formulas", number.formula));
+  if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
+  if (result.values) {
+    const now = { ...store.choice, ...result.pinned },
+      names = ["hardware", "model", "precision"].map((kind) => label(kind, now[kind])).join(", ");
+    box.append(
+      inputs(formula, result),
+      h("p", {
+        class: "pop-scene",
+        text: `For ${names}${Object.keys(result.pinned).length ? ", as this sentence asks" : ""}.`,
+      }),
+    );
+  }
+  const conventions = formula.conventions || [];
+  if (conventions.length)
+    box.append(h("ul", null, ...conventions.map((text) => h("li", { text }))));
+  if (formula.source) box.append(source(formula.source));
+  return box;
+}
+
+// Letter, name and value of each input; those that stand at one or nothing, as in a plain case, are
+// left out.
+function inputs(formula, { values, symbols }) {
+  const rows = formula.inputs.filter(
+    ({ name }) =>
+      typeof values[name] === "number" &&
+      (name in symbols || !(values[name] === 0 || name === "tokens_per_step")),
+  );
+  return h(
+    "table",
+    null,
+    h(
+      "tbody",
+      null,
+      ...rows.map(({ name, label: words, unit }) => {
+        return h(
+          "tr",
+          null,
+          typeset(h("td", { class: "pop-letter" }), "letters", name),
+          h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }),
+          h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }),
+        );
+      }),
+    ),
+  );
+}
+
+// A fact carries its source in its own attributes: data-label, data-source.
+function factCard(span) {
+  const box = shell(span.dataset.label || span.textContent);
+  box.append(source(span.dataset.source));
+  return box;
+}
+
+// Under the number, kept within the window's sides.
+function place(box, span) {
+  const at = span.getClientRects()[0],
+    width = Math.min(400, document.documentElement.clientWidth - 24);
+  box.style.width = `${width}px`;
+  const left = Math.min(
+    Math.max(at.left + at.width / 2 - width / 2, 12),
+    document.documentElement.clientWidth - width - 12,
+  );
+  const below = innerHeight - at.bottom,
+    tall = box.offsetHeight,
+    over = below < tall + 20 && at.top > tall + 20;
+  box.style.left = `${left + scrollX}px`;
+  box.style.top = `${scrollY + (over ? at.top - tall - 8 : at.bottom + 8)}px`;
+}

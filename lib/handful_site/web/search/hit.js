@@ -1,0 +1,67 @@
+// One result as a reader sees it.
+import { h } from "../../../handful_explorers/web/dom.js";
+import { marked } from "./find.js";
+
+export const NAMES = {
+  section: "Section",
+  plot: "Plot",
+  formula: "Formula",
+  letter: "Letter",
+  term: "Term",
+  claim: "Claim",
+  card: "Card",
+  problem: "Problem",
+  assignment: "Assignment",
+  source: "Source",
+};
+export const GROUPS = {
+  all: { label: "All" },
+  formulas: { label: "Formulas", kinds: ["formula", "letter"] },
+  text: { label: "Text and plots", kinds: ["section", "plot"] },
+  terms: { label: "Terms", kinds: ["term"] },
+  claims: { label: "Claims", kinds: ["claim"] },
+  cards: { label: "Cards", kinds: ["card"] },
+  problems: { label: "Problems", kinds: ["problem", "assignment"] },
+  sources: { label: "Sources", kinds: ["source"] },
+};
+const groups = Object.fromEntries(
+  Object.entries(GROUPS).flatMap(([name, { kinds = [] }]) => kinds.map((kind) => [kind, name])),
+);
+export const groupOf = (entry) => groups[entry.kind];
+
+const pieces = (text, terms, length) =>
+  marked(text, terms, length).map(([piece, found]) => (found ? h("mark", { text: piece }) : piece));
+
+const listed = (names) =>
+  names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+
+export function hit({ entry, terms, others }, home, option) {
+  const wanted = new Set(terms),
+    trail = [entry.top ? "" : entry.page, ...entry.trail.filter((name) => name !== entry.page)]
+      .filter(Boolean)
+      .join(" › ");
+  return h(
+    "a",
+    {
+      class: `find-hit find-${entry.kind}`,
+      href: new URL(entry.address, home),
+      "data-terms": JSON.stringify(terms),
+      ...(option ? { role: "option", tabindex: "-1" } : {}),
+    },
+    h(
+      "span",
+      { class: "find-head" },
+      h("span", { class: "find-title" }, ...pieces(entry.title, wanted, 170)),
+      " ",
+      h("span", { class: "find-kind", text: entry.top ? "Page" : NAMES[entry.kind] }),
+      entry.note ? " " : null,
+      entry.note ? h("span", { class: "find-note", text: entry.note }) : null,
+    ),
+    entry.kind === "formula" || entry.kind === "letter"
+      ? h("span", { class: "find-maths", "data-maths": entry.id, "aria-hidden": "true" })
+      : null,
+    entry.text ? h("span", { class: "find-text" }, " ", ...pieces(entry.text, wanted, 150)) : null,
+    others.length ? h("span", { class: "find-text" }, ` Also: ${listed(others)}.`) : null,
+    trail ? h("span", { class: "find-trail" }, " ", trail) : null,
+  );
+}

@@ -1,0 +1,169 @@
+// What every page has of the search: the keys and buttons that open it.  The rest (search.js and
+// the index) comes when a reader reaches for it: with the pointer on the button, with the focus in
+// it, or with Ctrl+K or "/".
+import "./search.css";
+import { h } from "../../../handful_explorers/web/dom.js";
+
+const BUTTON = ".search-button__button",
+  MAC = /^(Mac|iPhone|iPad)/.test(navigator.platform);
+// in sessionStorage: where a followed result leads, and the words to mark there
+export const ARRIVAL = "handful-search-arrival";
+
+let fetched = null,
+  dialog = null;
+const fetchSearch = () =>
+  (fetched ||= import(new URL(`./search.js?v=${SEARCH_MARK}`, import.meta.url)).catch((error) => {
+    fetched = null;
+    throw error;
+  }));
+const warm = () =>
+  fetchSearch()
+    .then((search) => search.warm(indexAddress()))
+    .catch(() => {}); // whoever opens it is told
+const indexAddress = () => new URL(document.body.dataset.search, document.baseURI);
+const home = () => new URL("../../", indexAddress());
+
+// The field stands at once and keeps what is typed while the rest is on its way.
+function make() {
+  const input = h("input", {
+    type: "text",
+    name: "q",
+    class: "find-input",
+    role: "combobox",
+    "aria-label": "Search this book",
+    "aria-autocomplete": "list",
+    "aria-expanded": "false",
+    placeholder: "Words, or letters as written: KV cache, N_total",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    enterkeyhint: "go",
+  });
+  const made = h(
+    "dialog",
+    { class: "find", "aria-label": "Search this book" },
+    h(
+      "form",
+      { class: "find-form", role: "search", action: new URL("search.html", home()), method: "get" },
+      input,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "find-close",
+          "aria-label": "Esc: close the search",
+          onclick: () => made.close(),
+        },
+        h("kbd", { "aria-hidden": "true", text: "Esc" }),
+        h("span", { "aria-hidden": "true", text: "✕" }),
+      ),
+    ),
+    h("div", { class: "find-body" }),
+  );
+  made.addEventListener("click", (event) => {
+    if (event.target === made) made.close();
+  }); // beside it
+  document.body.append(made);
+  fetchSearch()
+    .then((search) => search.attach(made, indexAddress()))
+    .catch(() => {
+      made.querySelector(".find-body").replaceChildren(
+        h("p", {
+          class: "find-says",
+          role: "status",
+          text:
+            "The search could not be fetched. The glossary, the notation and the index of " +
+            "numbers in the menu list what there is.",
+        }),
+      );
+      made.addEventListener(
+        "close",
+        () => {
+          made.remove();
+          dialog = null;
+        },
+        { once: true },
+      ); // the next try starts anew
+    });
+  return made;
+}
+
+function open() {
+  const field = document.querySelector("[data-search-page] input[name=q]");
+  if (field) {
+    field.focus();
+    field.select();
+    return;
+  }
+  dialog ||= make();
+  if (!dialog.open) dialog.showModal();
+  dialog.querySelector("input").select();
+}
+
+const writes = (node) =>
+  node?.closest?.(
+    "input, textarea, select, [contenteditable]:not([contenteditable=false]), .cm-editor",
+  );
+
+function start() {
+  if (!document.body?.dataset.search) return;
+  for (const kind of ["pointerover", "focusin"])
+    document.addEventListener(
+      kind,
+      (event) => {
+        if (event.target.closest?.(BUTTON)) warm();
+      },
+      { passive: true },
+    );
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.(BUTTON)) open();
+  });
+  addEventListener(
+    "keydown",
+    (event) => {
+      const command =
+        /^k$/i.test(event.key) &&
+        !event.shiftKey &&
+        !event.altKey &&
+        (MAC ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
+      const slash =
+        event.key === "/" &&
+        !event.ctrlKey &&
+        !event.metaKey &&
+        !event.altKey &&
+        !writes(event.target);
+      if (!command && !slash) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (command && dialog?.open) dialog.close();
+      else open();
+    },
+    true,
+  );
+  const results = document.querySelector("[data-search-page]");
+  if (results)
+    fetchSearch()
+      .then((search) => search.mountPage(results, indexAddress()))
+      .catch(() => {
+        results.replaceChildren(
+          h("p", {
+            role: "status",
+            text: "The search could not be fetched; reload the page to try again.",
+          }),
+        );
+      });
+  let arrival = null;
+  try {
+    arrival = JSON.parse(sessionStorage.getItem(ARRIVAL));
+    sessionStorage.removeItem(ARRIVAL);
+  } catch {
+    /* a page may be denied it */
+  }
+  if (arrival?.to === location.href)
+    fetchSearch()
+      .then((search) => search.arrive(arrival.terms))
+      .catch(() => {});
+}
+
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
+else start();

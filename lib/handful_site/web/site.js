@@ -1,0 +1,192 @@
+// What a page of the book starts: the scenario bar, live numbers, and its explorers, each when it
+// comes near.
+import "./site.css";
+import "../../handful_study/web/cards.css";
+import "../../handful_study/web/study.css";
+import "../../handful_study/web/problems.css";
+import "./reach.css";
+import { mountBar } from "./bar.js";
+import { mount } from "../../handful_explorers/web/explorer.js";
+import { mountOffline } from "./kept/offline.js";
+import { h, lookWithin } from "../../handful_explorers/web/dom.js";
+import { mountLedger } from "./ledger.js";
+import { mountLive } from "./live.js";
+import { mendReach } from "./reach.js";
+import { offerPython } from "../python/offer.js";
+import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
+import "./search/open.js";
+import { strangers } from "../../handful_explorers/web/state.js";
+import { mountWhere } from "./where.js";
+import { mountYours } from "./yours.js";
+
+function memory() {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  } // a page may be denied it
+}
+
+const trouble = (text) => h("p", { class: "page-trouble", role: "status", text });
+
+function upgrade(figure) {
+  const block = figure.querySelector("script.explorer-spec");
+  if (!block || figure.dataset.mounted) return;
+  figure.dataset.mounted = "yes";
+  const still = [...figure.children].filter((child) => child !== block),
+    host = document.createElement("div");
+  try {
+    const spec = JSON.parse(block.textContent);
+    figure.append(host);
+    mount(host, spec, { search: location.search });
+    for (const child of still) child.remove();
+  } catch (error) {
+    // The still figure stays; the rest of the page goes on.
+    host.remove();
+    figure.append(trouble("This plot could not start, so its still picture stands here."));
+    console.warn(`The explorer ${figure.id} could not start: ${error.message}`);
+  }
+}
+
+// Below the theme's own header where that stays in view; and what is jumped to comes below both.
+function pin(bar) {
+  const header = document.querySelector(".bd-header-article"),
+    root = document.documentElement;
+  const place = () => {
+    const above =
+      header && getComputedStyle(header).position === "sticky" ? header.offsetHeight : 0;
+    bar.style.setProperty("--bar-top", `${above}px`);
+    root.style.scrollPaddingTop = `${above + Math.min(bar.offsetHeight, 90) + 12}px`;
+  };
+  // The watcher calls at once, after the layout that comes anyway: asking for a size here would
+  // force one more.
+  const watcher = new ResizeObserver(place);
+  watcher.observe(bar);
+  if (header) watcher.observe(header);
+}
+
+const article = () =>
+  ["article.bd-article", "main article", "main"]
+    .map((rule) => document.querySelector(rule))
+    .find(Boolean);
+
+let takeIn = () => {}; // numbers that come into the page after it has been read
+let barred = false;
+function showBar(problems) {
+  if (barred || !article()) return;
+  barred = true;
+  pin(mountBar(article(), problems));
+}
+
+// What needs the whole text: figures, and the numbers within it.
+function fill() {
+  const figures = [...document.querySelectorAll("figure.explorer")];
+  mountLedger();
+  offerPython();
+  try {
+    mountYours();
+  } catch (error) {
+    console.warn(`The form could not start: ${error.message}`);
+  } // the rest goes on
+  mountWhere();
+  showBar(
+    strangers(
+      location.search,
+      figures.map((figure) => figure.id.replace("explorer-", "")),
+    ),
+  );
+  const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
+  // The text shows the default scenario's numbers already; any other scenario's come before the
+  // first paint.
+  if (store.isDefault)
+    idle(
+      () => {
+        takeIn = mountLive(document);
+      },
+      { timeout: 1500 },
+    );
+  else takeIn = mountLive(document);
+  // What is near the screen is built first; the rest while the reader reads, and at once when it
+  // comes near.
+  const later = [...figures];
+  const next = () => {
+    const figure = later.shift();
+    if (figure) {
+      upgrade(figure);
+      idle(next);
+    }
+  };
+  let begun = false;
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries)
+        if (isIntersecting) {
+          near.unobserve(target);
+          upgrade(target);
+          lookWithin(target);
+        }
+      if (!begun) idle(next); // its first word is of all of them
+      begun = true;
+    },
+    { rootMargin: "600px" },
+  );
+  for (const figure of figures) {
+    if (location.hash === `#${figure.id}`) upgrade(figure);
+    near.observe(figure);
+  }
+  idle(mendReach, { timeout: 3000 });
+  if (document.querySelector("[data-study]"))
+    study(); // what the page is for
+  else idle(study, { timeout: 1500 });
+  idle(mountOffline);
+  addEventListener("beforeprint", () => {
+    for (const figure of later) upgrade(figure);
+    lookWithin(document);
+  });
+  document.documentElement.dataset.up = ""; // early.js looks for it
+}
+
+// Cards and problems read as folded text; their script comes when the page stands.
+let fetched = null;
+function fetchStudy() {
+  return (fetched ||= import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)));
+}
+function study() {
+  if (!document.querySelector("[data-card], [data-problem], [data-study]")) return;
+  fetchStudy()
+    .then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
+    .catch((error) => {
+      console.warn(`Cards and problems could not start: ${error.message}`);
+      const first = document.querySelector(
+        "[data-study], .cards, .problems, [data-card], [data-problem]",
+      );
+      first.before(
+        trouble(
+          "What checks and remembers your answers could not be loaded; questions and answers " +
+            "can be read and unfolded. Reload the page to try again.",
+        ),
+      );
+      for (const held of document.querySelectorAll(".card > noscript"))
+        held.outerHTML = held.textContent;
+    });
+}
+
+store.load(location.search, memory());
+// Review and Progress are large and read from the learner's store: ahead.js, in the page's head,
+// has begun to open it.
+if (window.studyOpening)
+  fetchStudy()
+    .then(({ open }) => open(window.studyOpening))
+    .catch(() => {}); // study() says so
+if (document.readyState === "loading") {
+  addEventListener("DOMContentLoaded", fill);
+  // This module does not wait for the text: where no address is to be checked against the page's
+  // explorers, the bar stands as soon as there is something to stand above.
+  const early = new MutationObserver(() => {
+    if (!document.querySelector("article.bd-article > *")) return;
+    early.disconnect();
+    showBar();
+  });
+  if (!location.search) early.observe(document, { childList: true, subtree: true });
+  addEventListener("DOMContentLoaded", () => early.disconnect());
+} else fill();

@@ -1,0 +1,277 @@
+"""Checking of answers: right, a wrong turn that has a name, or unreadable.
+
+``page/check.js`` applies the same rules.
+
+>>> from handful_study.problems import problem
+>>> check(problem("step-of-a-dense-model"), "3 GB", seed=1).says
+'That is a number of bytes; asked for is a time.'
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from handful.symbolic.dimensions import Dimension
+from handful.symbolic.parse_quantity import WrittenError, fits, read
+from handful.symbolic.quantities import table
+from handful.units import UNITS, format_value
+from handful_evidence.random32 import mulberry32
+
+from . import expressions
+from .expressions import ExpressionError, evaluate
+from .problems import Problem
+
+POINTS = 24  # at which two formulas are compared
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of checking an answer.
+
+    `kind` is "right", "wrong" (an answer, which counts) or "unread" (nothing counts: the answer
+    could not be read, or lacks its unit); `says` is the sentence for the learner, `turn` the number
+    of the wrong turn, where it is a known one.
+    """
+
+    kind: str
+    says: str
+    turn: int | None = None
+
+
+def check(problem: Problem, given: str | int, seed: int) -> Verdict:
+    """Check an answer: a text, or, for a multiple-choice question, the number of the choice."""
+    if problem.kind == "choice":
+        return check_choice(problem, given, seed)
+    if problem.kind == "expression":
+        return check_expression(problem, str(given))
+    if problem.kind == "schedule":
+        from .schedules import check_schedule
+
+        return check_schedule(problem, str(given), seed)
+    return check_number(problem, str(given), seed)
+
+
+def near(value: float, wanted: float, tolerance: float) -> bool:
+    """Check that a value lies within a relative tolerance of the wanted one.
+
+    >>> near(1.01, 1, 0.02), near(1.03, 1, 0.02), near(0, 0, 0.02)
+    (True, False, True)
+    """
+    return abs(value - wanted) <= tolerance * abs(wanted) * (1 + 1e-12)
+
+
+def check_number(problem: Problem, text: str, seed: int) -> Verdict:
+    """Check the answer to a problem that asks for a number, with its unit."""
+    try:
+        value, dimension = read(text)
+    except WrittenError as error:
+        return Verdict("unread", str(error))
+    wanted = problem.dimension
+    if (
+        dimension is None
+        and problem.unit == "%"
+        and near(value / 100, problem.right(seed), problem.tolerance)
+    ):
+        return Verdict(
+            "unread",
+            "Write the sign % too: without it a number is a share, and this one is a hundred "
+            "times as large.",
+        )
+    if dimension is None and UNITS[problem.unit].kind == "count":
+        dimension = wanted  # so many chips, tokens, sequences: the question says of what
+    if dimension is None:
+        return Verdict(
+            "unread", f"Which unit?  This answer is {called(wanted)}, and its unit counts."
+        )
+    if not fits(dimension, wanted):
+        return Verdict("wrong", f"That is {called(dimension)}; asked for is {called(wanted)}.")
+    right = problem.right(seed)
+    if near(value, right, problem.tolerance):
+        return Verdict("right", "Right.")
+    for turn, wrong in enumerate(problem.wrong_values(seed)):
+        if near(value, wrong, problem.tolerance):
+            return Verdict("wrong", problem.words(problem.wrong[turn].says, seed), turn)
+    if value and near(-value, right, problem.tolerance):
+        return Verdict("wrong", "The size is right, the sign is not.")
+    if value and right and value / right > 0:
+        for power in (-4, -3, -2, -1, 1, 2, 3, 4):
+            if near(value, right * 1000.0**power, problem.tolerance):
+                return Verdict(
+                    "wrong",
+                    f"The digits are right, but it is {1000 ** abs(power):,} times too "
+                    f"{'large' if power > 0 else 'small'}: look at the prefix.",
+                )
+        return Verdict(
+            "wrong", f"Not yet: that is too {'large' if abs(value) > abs(right) else 'small'}."
+        )
+    return Verdict("wrong", "Not yet.")
+
+
+WORDS = {
+    "time": "a time",
+    "byte": "a number of bytes",
+    "flop": "an amount of arithmetic (FLOP)",
+    "token": "a number of tokens",
+    "sequence": "a number of sequences",
+    "parameter": "a number of parameters",
+    "layer": "a number of layers",
+    "device": "a number of chips",
+    "dollar": "an amount of dollars",
+    "bit": "a number of bits",
+}
+
+
+def called(dimension: Dimension) -> str:
+    """Return a dimension in words.
+
+    >>> called(Dimension(byte=1)), called(Dimension(byte=1, time=-1)), called(Dimension())
+    ('a number of bytes', 'in B/s', 'a number without a unit')
+    """
+    if not dimension.powers:
+        return "a number without a unit"
+    if len(dimension.powers) == 1 and dimension.powers[0][1] == 1:
+        return WORDS[dimension.powers[0][0]]
+    return f"in {_units().get(dimension, dimension)}"
+
+
+@cache
+def _units() -> dict[Dimension, str]:
+    """Return, for each dimension, the first unit of `handful.units` that has it."""
+    found: dict[Dimension, str] = {}
+    for unit in UNITS:
+        try:
+            dimension = read(f"1 {unit}")[1]
+        except WrittenError:  # the pure number, and units that no answer has
+            continue
+        if dimension is not None:
+            found.setdefault(dimension, unit)
+    return found
+
+
+# Formulas
+
+
+def points(problem: Problem) -> list[dict[str, float]]:
+    """Return the points at which two formulas are compared.
+
+    Each letter gets a value between 1/50 and 50, drawn from a fixed seed, so that the points are
+    the same for everybody.
+    """
+    step = mulberry32(1)
+    rest = {q.name: q.default for q in table.values() if q.default is not None}
+    return [
+        rest | {name: math.exp((step() * 2 - 1) * math.log(50)) for name in problem.letters}
+        for _ in range(POINTS)
+    ]
+
+
+def spelled(problem: Problem) -> dict[str, str]:
+    """Return the spellings that a learner may use, each mapped to its quantity's name.
+
+    Each quantity may be written as its letter or as its name.
+
+    >>> from types import SimpleNamespace
+    >>> known = spelled(SimpleNamespace(letters=("total_parameters", "memory_bandwidth")))
+    >>> list(known)
+    ['N_total', 'total_parameters', 'BW', 'memory_bandwidth']
+    >>> known["BW"]
+    'memory_bandwidth'
+    """
+    return {spelling: name for name in problem.letters for spelling in (letter(name), name)}
+
+
+def letter(name: str) -> str:
+    """Return a quantity's letter as it is typed.
+
+    >>> letter("total_parameters"), letter("batch"), letter("memory_bandwidth")
+    ('N_total', 'B', 'BW')
+    """
+    text = re.sub(r"\\[,;!]", "", table[name].latex)
+    text = re.sub(r"\\(?:mathrm|text|mathit|operatorname)\s*", "", text)
+    text = re.sub(r"\^\{?\\?(?:ast|star|\*)\}?", "_star", text)
+    text = re.sub(r"[{}\s]", "", text.replace("\\", "").replace(",", "_").replace("-", "_"))
+    return text if re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", text) else name
+
+
+def check_expression(problem: Problem, text: str) -> Verdict:
+    """Check the answer to a problem that asks for a formula."""
+    known = spelled(problem)
+    try:
+        written = expressions.parse(text)
+    except ExpressionError as error:
+        return Verdict("unread", str(error))
+    for name in expressions.written_names(text):
+        if name not in known:
+            return Verdict(
+                "unread",
+                f"{name!r} is none of the letters of this answer, which are "
+                f"{', '.join(map(letter, problem.letters))}.",
+            )
+    tree = expressions.replace(written, known)
+    if same(problem, tree, problem.answer):
+        return Verdict("right", "Right.")
+    for turn, wrong in enumerate(problem.wrong):
+        if same(problem, tree, wrong.tree):
+            return Verdict("wrong", problem.words(wrong.says, 0), turn)
+    ratios = [
+        evaluate(tree, at) / evaluate(problem.answer, at)
+        for at in points(problem)
+        if evaluate(problem.answer, at)
+    ]
+    if ratios and all(
+        math.isfinite(ratio) and ratio and abs(ratio - ratios[0]) <= SAME * abs(ratios[0])
+        for ratio in ratios
+    ):
+        return Verdict(
+            "wrong",
+            f"Only a factor is off: yours is always {format_value(ratios[0], '1', 4)} times the "
+            "answer.",
+        )
+    missing = [
+        letter(name)
+        for name in problem.letters
+        if name in expressions.names(problem.answer) - expressions.names(tree)
+    ]
+    if missing:
+        return Verdict("wrong", f"Not yet: the answer depends on {missing[0]} too.")
+    return Verdict("wrong", "Not yet.")
+
+
+def same(problem: Problem, left, right) -> bool:
+    """Check that two trees agree at every sample point, all of whose letters are positive."""
+    for at in points(problem):
+        a, b = evaluate(left, at), evaluate(right, at)
+        if not math.isfinite(a) or not abs(a - b) <= SAME * max(abs(a), abs(b)):
+            return False
+    return True
+
+
+# Judgement
+
+
+def right_choice(problem: Problem, seed: int) -> int:
+    """Return the number of the one right choice."""
+    values = problem.values(seed)
+    found = [i for i, choice in enumerate(problem.choices) if evaluate(choice.when, values) > 0]
+    if len(found) != 1:
+        raise problem.entry.error(
+            f"for the seed {seed}, {len(found)} choices are right; one is expected.", "choices"
+        )
+    return found[0]
+
+
+def check_choice(problem: Problem, given: str | int, seed: int) -> Verdict:
+    """Check the answer to a multiple-choice question, given as the number of a choice."""
+    try:
+        number = int(given)
+        choice = problem.choices[number] if number >= 0 else None
+    except (ValueError, IndexError):
+        choice = None
+    if choice is None:
+        return Verdict("unread", f"Choose one of the {len(problem.choices)}.")
+    kind = "right" if number == right_choice(problem, seed) else "wrong"
+    return Verdict(kind, problem.words(choice.says, seed), number if kind == "wrong" else None)

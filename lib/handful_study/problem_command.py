@@ -1,0 +1,249 @@
+"""The commands ``handful problems …``."""
+
+from __future__ import annotations
+
+import secrets
+
+from .command import _site, file_options, group, log_path, needing, write
+
+
+def add(command) -> None:
+    """Add the commands; `command` makes a parser, as `handful.cli` does."""
+    one = group(
+        command,
+        "problems",
+        "problems: show, check an answer, export, print",
+        "Numbers are drawn from a seed: the same seed, the same numbers.",
+    )
+    listed = one("list", needing(_list), "all problems, or those of a chapter or level")
+    shown = one(
+        "show",
+        needing(_show),
+        "a problem for a seed",
+        "Without --seed a new one is drawn, and named.",
+    )
+    checked = one(
+        "check",
+        needing(_check),
+        "check an answer",
+        'Example: handful problems check step-of-a-dense-model --seed 0 "3.6 ms"\n'
+        "A choice is answered with its letter.",
+    )
+    sent = one(
+        "export",
+        needing(_export),
+        "problems for a reader, a program, Moodle or Canvas",
+        programs=False,
+    )
+    printed = one(
+        "print",
+        needing(_print),
+        "a problem sheet on paper",
+        "Each variant is a sheet with numbers of its own.",
+        programs=False,
+    )
+    for made in (shown, checked):
+        made.add_argument("id", metavar="ID")
+    shown.add_argument("--hints", action="store_true", help="its two hints")
+    shown.add_argument("--solution", action="store_true", help="its solution")
+    shown.add_argument("--seed", type=int, metavar="N")
+    checked.add_argument("answer", metavar="ANSWER", nargs="+")
+    checked.add_argument(
+        "--seed",
+        type=int,
+        required=True,
+        metavar="N",
+        help="the one that the problem was shown for",
+    )
+    checked.add_argument(
+        "--log", metavar="FILE", help="note the attempt in this log, as the page does"
+    )
+    sent.add_argument("--format", required=True, choices=["markdown", "json", "moodle", "text2qti"])
+    printed.add_argument("--solutions", action="store_true", help="solutions after each sheet")
+    printed.add_argument(
+        "--pdf", action="store_true", help="PDF, where Chromium is there; else HTML of one file"
+    )
+    printed.add_argument("--only", nargs="+", metavar="ID", default=[], help="these problems only")
+    for made in (sent, printed):
+        made.add_argument(
+            "--seed",
+            type=int,
+            default=0,
+            metavar="N",
+            help="the first variant's seed; 0 by default, as printed in the book",
+        )
+        made.add_argument(
+            "--variants", type=int, default=1, metavar="K", help="how many variants; 1 by default"
+        )
+    file_options(sent, "it; by default the terminal")
+    file_options(printed, "it; by default handful-problems.html or .pdf")
+    listed.add_argument(
+        "--chapter", metavar="C", help="of one chapter only, such as latency-and-cost"
+    )
+    for made in (listed, sent, printed):
+        made.add_argument("--level", metavar="L", help="of one level only: apply, derive or judge")
+
+
+def _seed(seed: int) -> int:
+    from .source import SourceError
+
+    if not 0 <= seed < 2**32:
+        raise SourceError(f"A seed is a whole number from 0 to {2**32 - 1}; got {seed}.")
+    return seed
+
+
+def _list(options) -> None:
+    from handful import cli
+
+    from .problem_export import chosen
+
+    found = chosen(options.chapter, options.level)
+    if options.json:
+        return cli._json(
+            [
+                {
+                    "id": p.id,
+                    "kind": p.kind,
+                    "level": p.level,
+                    "chapter": p.chapter,
+                    "section": p.section,
+                    "lecture": p.lecture,
+                }
+                for p in found
+            ]
+        )
+    if found:
+        cli._columns((p.id, p.level, p.kind, f"{p.chapter}#{p.section}") for p in found)
+
+
+def _show(options) -> None:
+    from handful import cli
+
+    from . import markup
+    from .problem_export import Drawn, as_object, right_letter
+    from .problems import problem
+
+    found = problem(options.id)
+    seed = _seed(secrets.randbelow(1000) if options.seed is None else options.seed)
+    if options.json:
+        return cli._json(as_object(found, seed))
+    drawn, width = Drawn(found, seed), min(cli._width(), 80)
+    cli._print(f"{found.id} · {found.level} · seed {seed}\n")
+    # Here units are read, so the answer may come in any.
+    cli._print(
+        markup.text(drawn.text if found.kind == "expression" else drawn.words(found.text), width)
+    )
+    for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices, strict=False):
+        cli._print(f"\n{mark}. {markup.text(text, width - 3)}")
+    for hint in drawn.hints if options.hints else []:
+        cli._print(f"\nHint: {markup.text(hint, width - 6)}")
+    if options.solution:
+        right = right_letter(drawn)
+        cli._print(
+            f"\nSolution: {f'{right}. ' if right else ''}{drawn.shown}\n\n"
+            f"{markup.text(drawn.solution, width)}"
+        )
+
+
+def _check(options) -> None:
+    from handful import cli
+
+    from .check import check
+    from .problems import problem
+    from .source import SourceError
+
+    found, seed, given = problem(options.id), _seed(options.seed), " ".join(options.answer)
+    answer = (
+        "ABCDEFGH".find(given.strip().upper())
+        if found.kind == "choice" and len(given.strip()) == 1
+        else given
+    )
+    verdict = check(found, answer, seed)
+    says = _says(found, verdict, seed)
+    if options.log and verdict.kind != "unread":
+        _note(options.log, found, seed, given, verdict)
+    if options.json:
+        return cli._json(
+            {
+                "problem": found.id,
+                "seed": seed,
+                "given": given,
+                "verdict": verdict.kind,
+                "turn": verdict.turn,
+                "says": says,
+            }
+        )
+    if verdict.kind == "unread":
+        raise SourceError(says)
+    cli._print(says)
+
+
+def _says(problem, verdict, seed: int) -> str:
+    """Return the sentence of a verdict as plain text.
+
+    What an author wrote is Markdown and is converted; what the checker says is plain text already.
+    """
+    from . import markup
+    from .check import right_choice
+    from .problem_export import Drawn
+
+    drawn = Drawn(problem, seed)
+    if verdict.kind == "unread" or (verdict.turn is None and problem.kind != "choice"):
+        return verdict.says
+    if problem.kind == "choice":
+        return markup.text(
+            drawn.choices[right_choice(problem, seed) if verdict.turn is None else verdict.turn][1],
+            80,
+        )
+    return markup.text(drawn.words(problem.wrong[verdict.turn].says), 80)
+
+
+def _note(path: str, problem, seed: int, given: str, verdict) -> None:
+    from .log import LogFile, make
+    from .sitting import clock
+
+    now = clock()
+    turn = {} if verdict.turn is None else {"turn": verdict.turn}
+    LogFile(log_path(path)).add(
+        [
+            make(
+                "attempt",
+                *now,
+                problem=problem.id,
+                seed=seed,
+                given=given[:150],
+                verdict=verdict.kind,
+                **turn,
+            )
+        ],
+        now[0],
+    )
+
+
+def _export(options) -> None:
+    from .problem_export import chosen, export
+
+    some = chosen(options.chapter, options.level)
+    write(
+        export(
+            options.format, some, _seed(options.seed), options.variants, _site(options)
+        ).encode(),
+        options.output,
+        None,
+    )
+
+
+def _print(options) -> None:
+    from .printing import pdf, problem_sheets
+    from .problem_export import MOST, chosen
+    from .problems import problem
+    from .source import SourceError
+
+    if not 1 <= options.variants <= MOST:
+        raise SourceError(f"From 1 to {MOST} variants can be made; got {options.variants}.")
+    some = chosen(options.chapter, options.level, [problem(name).id for name in options.only])
+    page = problem_sheets(
+        some, range(_seed(options.seed), options.seed + options.variants), options.solutions
+    )
+    suffix = "pdf" if options.pdf else "html"
+    write(pdf(page) if options.pdf else page.encode(), options.output, f"handful-problems.{suffix}")

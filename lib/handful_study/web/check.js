@@ -1,0 +1,248 @@
+// What a problem draws for a seed, and what a learner's answer comes to: the twin of
+// handful/exercises/check.py, same verdicts and same sentences.  A problem is the JSON of
+// page/problem_spec.py.
+import { mulberry32 } from "../../handful_explorers/web/random.js";
+import { compile, symbols } from "../../handful_explorers/web/tree.js";
+import { UNITS, formatValue } from "../../handful_explorers/web/units.js";
+import { ExpressionError, parse, replace, writtenNames } from "./expressions.js";
+import { checkSchedule } from "./schedules.js";
+import { WrittenError, fits, key, quoted, read, spell } from "./written.js";
+
+const POINTS = 24,
+  SAME = 1e-9;
+
+// Drawing
+
+// What is drawn, by name: rows of the scenario, numbers, and the case.
+export function draw(spec, seed) {
+  const step = mulberry32(seed),
+    pick = (values) => values[Math.floor(step() * values.length)];
+  const found = Object.fromEntries(spec.draw.map(([name, values]) => [name, pick(values)]));
+  if (spec.cases.length) found.case = pick(spec.cases);
+  return found;
+}
+
+// Values of the symbols for what is drawn; the reader's own scenario has no part in them.
+export function valuesOf(spec, drawn) {
+  const found = { ...spec.values },
+    options = Object.fromEntries(spec.draw);
+  for (const [name, [rows, values]] of Object.entries(spec.by))
+    found[name] =
+      values[
+        rows.reduce(
+          (place, row) => place * options[row].length + options[row].indexOf(drawn[row]),
+          0,
+        )
+      ];
+  for (const from of [drawn, drawn.case || {}])
+    for (const [name, value] of Object.entries(from))
+      if (typeof value === "number") found[name] = value;
+  return found;
+}
+
+// What each place in the text shows.
+export function shownTexts(spec, seed) {
+  const drawn = draw(spec, seed),
+    values = valuesOf(spec, drawn);
+  return spec.drawn.map(({ row, tree, unit, digits }) => {
+    if (!row) return formatValue(compile(tree)(values), unit, digits);
+    return row === "case" ? drawn.case.name : String(drawn[row]);
+  });
+}
+
+// Checking
+
+const verdict = (kind, says, turn) => ({ kind, says, turn });
+
+// {kind: "right" | "wrong" | "unread", says, turn}; of a known wrong turn the page itself says what
+// it is.
+export function check(spec, given, seed) {
+  if (spec.kind === "choice") return checkChoice(spec, given, seed);
+  if (spec.kind === "expression") return checkExpression(spec, given);
+  if (spec.kind === "schedule") return checkSchedule(spec, given, valuesOf(spec, draw(spec, seed)));
+  return checkNumber(spec, given, seed);
+}
+
+export const near = (value, wanted, tolerance) =>
+  Math.abs(value - wanted) <= tolerance * Math.abs(wanted) * (1 + 1e-12);
+
+export function rightValue(spec, seed) {
+  return compile(spec.answer)(valuesOf(spec, draw(spec, seed)));
+}
+
+function checkNumber(spec, text, seed) {
+  let value, dimension;
+  try {
+    [value, dimension] = read(text);
+  } catch (error) {
+    if (error instanceof WrittenError) return verdict("unread", error.message);
+    throw error;
+  }
+  const values = valuesOf(spec, draw(spec, seed)),
+    right = compile(spec.answer)(values),
+    close = (a, b) => near(a, b, spec.tolerance);
+  if (!dimension && spec.unit === "%" && close(value / 100, right))
+    return verdict(
+      "unread",
+      "Write the sign % too: without it a number is a share, and this one is a hundred times " +
+        "as large.",
+    );
+  // so many chips, tokens, sequences
+  if (!dimension && UNITS[spec.unit].kind === "count") dimension = spec.dimension;
+  if (!dimension)
+    return verdict("unread", `Which unit?  This answer is ${spec.called}, and its unit counts.`);
+  if (!fits(dimension, spec.dimension))
+    return verdict("wrong", `That is ${called(dimension)}; asked for is ${spec.called}.`);
+  if (close(value, right)) return verdict("right", "Right.");
+  const turn = spec.wrong.findIndex((tree) => close(value, compile(tree)(values)));
+  if (turn >= 0) return verdict("wrong", undefined, turn);
+
+  return verdict("wrong", howFar(value, right, close));
+}
+
+// How a wrong number differs from the right one.
+function howFar(value, right, close) {
+  if (value && close(-value, right)) return "The size is right, the sign is not.";
+  if (!(value && right && value / right > 0)) return "Not yet.";
+  for (const power of [-4, -3, -2, -1, 1, 2, 3, 4])
+    if (close(value, right * Number(`1e${3 * power}`)))
+      return (
+        "The digits are right, but it is " +
+        `${(1000 ** Math.abs(power)).toLocaleString("en-US")} times too ` +
+        `${power > 0 ? "large" : "small"}: look at the prefix.`
+      );
+  return `Not yet: that is too ${Math.abs(value) > Math.abs(right) ? "large" : "small"}.`;
+}
+
+const WORDS = {
+  time: "a time",
+  byte: "a number of bytes",
+  flop: "an amount of arithmetic (FLOP)",
+  token: "a number of tokens",
+  sequence: "a number of sequences",
+  parameter: "a number of parameters",
+  layer: "a number of layers",
+  device: "a number of chips",
+  dollar: "an amount of dollars",
+  bit: "a number of bits",
+};
+
+// A dimension in words.
+export function called(dimension) {
+  const powers = Object.entries(dimension);
+  if (!powers.length) return "a number without a unit";
+  if (powers.length === 1 && powers[0][1] === 1) return WORDS[powers[0][0]];
+  return `in ${unitNames().get(key(dimension)) ?? spell(dimension)}`;
+}
+
+let named;
+function unitNames() {
+  if (named) return named;
+  named = new Map();
+  for (const unit of Object.keys(UNITS)) {
+    let dimension;
+    try {
+      [, dimension] = read(`1 ${unit}`);
+    } catch {
+      continue;
+    } // the pure number, and units that no answer has
+    if (!named.has(key(dimension))) named.set(key(dimension), unit);
+  }
+  return named;
+}
+
+// Formulas
+
+// Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same for
+// everybody.
+function points(spec) {
+  const step = mulberry32(1);
+  return Array.from({ length: POINTS }, () => ({
+    ...spec.values,
+    ...Object.fromEntries(
+      spec.letters.map(([, name]) => [name, Math.exp((step() * 2 - 1) * Math.log(50))]),
+    ),
+  }));
+}
+
+// Whether two trees have the same value wherever the letters are positive, as far as sampling
+// tells.
+function same(at, left, right) {
+  const f = compile(left),
+    g = compile(right);
+  return at.every((values) => {
+    const a = f(values),
+      b = g(values);
+    return Number.isFinite(a) && Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b));
+  });
+}
+
+function checkExpression(spec, text) {
+  const known = Object.assign(
+    Object.create(null),
+    Object.fromEntries(
+      spec.letters.flatMap(([letter, name]) => [
+        [letter, name],
+        [name, name],
+      ]),
+    ),
+  );
+  let written;
+  try {
+    written = parse(text);
+  } catch (error) {
+    if (error instanceof ExpressionError) return verdict("unread", error.message);
+    throw error;
+  }
+  const letters = spec.letters.map(([letter]) => letter),
+    stranger = writtenNames(text).find((name) => !(name in known));
+  if (stranger)
+    return verdict(
+      "unread",
+      `${quoted(stranger)} is none of the letters of this answer, which are ${letters.join(", ")}.`,
+    );
+  const tree = replace(written, known),
+    at = points(spec);
+  if (same(at, tree, spec.answer)) return verdict("right", "Right.");
+  const turn = spec.wrong.findIndex((wrong) => same(at, tree, wrong));
+  if (turn >= 0) return verdict("wrong", undefined, turn);
+  const answer = compile(spec.answer),
+    own = compile(tree);
+  const ratios = at
+    .filter((values) => answer(values))
+    .map((values) => own(values) / answer(values));
+  if (
+    ratios.length &&
+    ratios.every(
+      (ratio) =>
+        Number.isFinite(ratio) &&
+        ratio &&
+        Math.abs(ratio - ratios[0]) <= SAME * Math.abs(ratios[0]),
+    )
+  )
+    return verdict(
+      "wrong",
+      `Only a factor is off: yours is always ${formatValue(ratios[0], "1", 4)} times the answer.`,
+    );
+  const held = symbols(tree),
+    wanted = symbols(spec.answer),
+    missing = spec.letters.find(([, name]) => wanted.has(name) && !held.has(name));
+  return verdict(
+    "wrong",
+    missing ? `Not yet: the answer depends on ${missing[0]} too.` : "Not yet.",
+  );
+}
+
+// Judgement
+
+export function rightChoice(spec, seed) {
+  const values = valuesOf(spec, draw(spec, seed));
+  return spec.when.findIndex((tree) => compile(tree)(values) > 0);
+}
+
+function checkChoice(spec, given, seed) {
+  const number = /^\d+$/.test(String(given)) ? Number(given) : -1;
+  if (!(number in spec.when)) return verdict("unread", `Choose one of the ${spec.when.length}.`);
+  const right = number === rightChoice(spec, seed);
+  return verdict(right ? "right" : "wrong", undefined, right ? undefined : number);
+}

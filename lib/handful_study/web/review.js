@@ -1,0 +1,135 @@
+// Cards on the page, wherever they stand, and the pages Review and Progress.
+import { h } from "../../handful_explorers/web/dom.js";
+import { answerInPlace, backOf } from "./answer.js";
+import { Progress } from "./progress.js";
+import { plural } from "./say.js";
+import { dataPanel, settingsForm } from "./settings.js";
+import { Sitting } from "./sitting.js";
+
+const CARD = "[data-card]";
+
+// Trouble with storage, and work that takes a while, in one line above the rest.
+function notice(store, root) {
+  const trouble = h("p", { class: "study-line study-trouble", role: "status", hidden: true }),
+    work = h("p", { class: "study-line study-work", hidden: true });
+  const draw = () => {
+    const words = [
+      store.trouble,
+      store.damaged
+        ? `${plural(store.damaged, "entry", "entries")} of your log cannot be read and ` +
+          `${store.damaged === 1 ? "is" : "are"} left out; all others count, and a backup that ` +
+          "you import brings back what it holds."
+        : "",
+    ]
+      .filter(Boolean)
+      .join(" ");
+    trouble.hidden = !words;
+    if (trouble.textContent !== words) trouble.textContent = words;
+  };
+  store.onprogress = (share, what) => {
+    work.hidden = share >= 1;
+    work.textContent = `${what}: ${Math.round(100 * share)} %`;
+  };
+  store.on(draw);
+  draw();
+  root.prepend(trouble, work);
+}
+
+// The book's chapters with their cards and problems: as the page says, or from the cards that it
+// holds.
+function chaptersOf(root) {
+  const block = root.querySelector("script.study-book");
+  if (block) return JSON.parse(block.textContent).chapters;
+  const found = new Map();
+  for (const node of root.querySelectorAll(CARD)) {
+    const name = node.dataset.chapter,
+      title = node.closest("section")?.querySelector("h2, h3")?.firstChild?.textContent || name;
+    if (!found.has(name)) found.set(name, { name, title, cards: [], problems: [] });
+    found.get(name).cards.push(node.dataset.card);
+  }
+  return [...found.values()];
+}
+
+function fold(title, className, ...content) {
+  return h(
+    "details",
+    { class: `study-fold ${className}` },
+    h("summary", { text: title }),
+    ...content,
+  );
+}
+
+// On the page of all cards a card's inside waits as text (finish.py) until it is asked or the list
+// is opened.
+function unfolder(takeIn = () => {}) {
+  return (card) => {
+    const held = card.querySelector(":scope > noscript");
+    if (!held) return;
+    const made = document.createElement("template");
+    made.innerHTML = held.textContent; // the book's own, as it was built
+    held.replaceWith(made.content);
+    takeIn(card);
+  };
+}
+
+async function mountSitting(root, store, unfold) {
+  notice(store, root);
+  await store.ready();
+  const nodes = new Map([...root.querySelectorAll(CARD)].map((node) => [node.dataset.card, node])),
+    chapters = chaptersOf(root);
+  const all = fold(`All ${nodes.size} cards of the book`, "study-all");
+  all.append(...[...root.childNodes].filter((node) => !node.classList?.contains("study-line")));
+  const sitting = new Sitting(root, store, nodes, unfold);
+  const unfoldAll = () => {
+    for (const node of nodes.values()) unfold(node);
+  };
+  all.addEventListener("toggle", () => {
+    if (all.open) unfoldAll();
+  });
+  root.append(
+    sitting.node,
+    fold("Settings", "", settingsForm(store, chapters)),
+    fold("Your data", "study-data-fold", dataPanel(store)),
+    all,
+  );
+  // A link to one card opens the list; the card that is being asked is at the top anyway.
+  const target = () => {
+    if (location.hash.length < 2) return;
+    const find = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!find()) unfoldAll();
+    const node = find();
+    if (!node || !all.contains(node)) return;
+    all.open = true;
+    node.scrollIntoView();
+  };
+  addEventListener("hashchange", target);
+  await sitting.start();
+  root.classList.add("is-up");
+  target();
+}
+
+export async function mountReview({ study: store, takeIn }) {
+  const review = document.querySelector("[data-study=review]"),
+    progress = document.querySelector("[data-study=progress]");
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const card = event.target.closest?.(CARD);
+      if (!card || event.target !== backOf(card) || card.classList.contains("is-asked")) return;
+      event.target.querySelector("summary").textContent = event.target.open
+        ? "Hide the answer"
+        : "Show the answer";
+      if (event.target.open) answerInPlace(store, card);
+    },
+    true,
+  );
+  if (review) await mountSitting(review, store, unfolder(takeIn));
+  else if (progress) {
+    notice(store, progress);
+    await new Progress(progress, store, chaptersOf(progress)).start();
+    progress.classList.add("is-up");
+  } else {
+    const first = document.querySelector(".cards, [data-card]");
+    if (first) notice(store, first);
+  }
+}
