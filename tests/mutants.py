@@ -27,7 +27,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "lib" / "handful"
+LIBRARY = ROOT / "lib"
 MODULES = (
     "latency",
     "balance",
@@ -48,7 +48,8 @@ MODULES = (
     "nudges",
     "ciphers",
     "queueing",
-    "validation",
+    "serving",
+    "handful_evidence.validation",
 )
 # Nobody reads what a failed test says, and what test files themselves would do as doctests is
 # nothing.
@@ -123,6 +124,16 @@ def changes(tree: ast.AST):
             node.id = old
 
 
+def full_name(module: str) -> str:
+    """Return the name to import; one without a package is an equation's."""
+    return module if "." in module else f"handful.{module}"
+
+
+def source_of(module: str) -> Path:
+    """Return the file of a module."""
+    return (LIBRARY / Path(*full_name(module).split("."))).with_suffix(".py")
+
+
 class Mutant(SourceFileLoader):
     """A finder and loader that takes one module from other source than its file's.
 
@@ -130,7 +141,7 @@ class Mutant(SourceFileLoader):
     """
 
     def __init__(self, module: str, source: str) -> None:
-        super().__init__(f"handful.{module}", str(PACKAGE / f"{module}.py"))
+        super().__init__(full_name(module), str(source_of(module)))
         self.source = source
 
     def find_spec(self, name, path=None, target=None):
@@ -205,7 +216,7 @@ def survivors(module: str, folder: str) -> tuple[int, list[str]]:
     notes = Path(folder) / module
     notes.touch()
     # Unchanged it has to pass, or every mutant would count as noticed.
-    start(module, (PACKAGE / f"{module}.py").read_text("utf-8"), notes)
+    start(module, source_of(module).read_text("utf-8"), notes)
     if os.wait()[1]:
         sys.exit(f"The tests of {module} do not pass as they are.")
     todo, running, alive = mutants(module), {}, []
@@ -229,8 +240,8 @@ def mutants(module: str) -> list[tuple[str, str]]:
 
     Mutants of equal words are numbered, because one would otherwise hide another.
     """
-    tree = ast.parse((PACKAGE / f"{module}.py").read_text("utf-8"))
-    lines = (PACKAGE / f"{module}.py").read_text("utf-8").splitlines()
+    tree = ast.parse(source_of(module).read_text("utf-8"))
+    lines = source_of(module).read_text("utf-8").splitlines()
     found, often = [], Counter()
     for line, change in changes(tree):
         words = f"{module}: {change}  |  {lines[line - 1].strip()}"
@@ -246,7 +257,7 @@ def main(names: list[str]) -> int:
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     # What plugins there are is looked up once a mutant and takes longer than most tests.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    sys.path.insert(0, str(PACKAGE.parent))
+    sys.path.insert(0, str(LIBRARY))
     import handful.symbolic.derivation
     import handful.symbolic.formula
     import handful.symbolic.quantities

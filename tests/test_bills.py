@@ -7,6 +7,7 @@ import math
 
 import pytest
 from handful import bills, facts, prices
+from handful_explorers import tables
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -78,7 +79,7 @@ def test_measured_ratios_against_what_their_authors_published():
 
 
 def test_surcharges_as_listed():
-    head, rows = bills.surcharge_table()
+    head, rows = tables.surcharge_table()
     lists = {row[0].split(":")[0]: row[1:] for row in rows}
     assert lists["MiniMax"][:4] == ["512,000\xa0tokens", "× 2", "× 2", "× 2"]
     assert lists["OpenAI"][3] == "× 1.5" and len(head) == len(rows[0])
@@ -89,9 +90,9 @@ def test_surcharges_as_listed():
 
 
 def test_every_list_is_counted_once():
-    _, rows = bills.output_table()
+    _, rows = tables.output_table()
     assert sum(int(row[1]) for row in rows) == len(facts.load("prices"))
-    _, caches = bills.cache_table()
+    _, caches = tables.cache_table()
     more = sum(int(row[0].split(" and ")[1].split()[0]) for row in caches if " and " in row[0])
     assert not any(" and 0 more" in row[0] for row in caches)
     assert len(caches) + more == sum(
@@ -104,7 +105,7 @@ def test_keeping_and_answers_by_hand():
 
     The first is 0.75 × $15 for 55 minutes more.
     """
-    caches = {row[0]: row[1:] for row in bills.cache_table()[1]}
+    caches = {row[0]: row[1:] for row in tables.cache_table()[1]}
     assert (
         caches["Anthropic: Claude Haiku 5.5 and 12 more"][-1]
         == f"${0.75 * 0.1 * 60 / 55:.3f} to ${0.75 * 15 * 60 / 55:.2f}"
@@ -117,9 +118,9 @@ def test_keeping_and_answers_by_hand():
     ]
     # GPT-4 Turbo at $10 and $30 is not the extreme; GPT-4 at $30 and $60 is, and GPT-5 at $1.25 and
     # $10.
-    assert ["OpenAI", "13", "2", "8"] in bills.output_table()[1]
-    assert ["Z.ai", "2", f"{4.4 / 1.4:.1f}", f"{2.2 / 0.6:.1f}"] in bills.output_table()[1]
-    assert [row[0].split(",")[0] for row in bills.measured_ratio_table()[1]] == [
+    assert ["OpenAI", "13", "2", "8"] in tables.output_table()[1]
+    assert ["Z.ai", "2", f"{4.4 / 1.4:.1f}", f"{2.2 / 0.6:.1f}"] in tables.output_table()[1]
+    assert [row[0].split(",")[0] for row in tables.measured_ratio_table()[1]] == [
         "DeepSeek (service)",
         "DeepSeek (profile)",
         *["SGLang"] * 4,

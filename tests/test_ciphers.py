@@ -7,20 +7,18 @@ import pytest
 from handful.ciphers import (
     PRESENT_SBOX,
     avalanche,
-    avalanche_table,
-    characteristic_table,
     characteristic_weight,
     chosen_ciphertext_share,
     chosen_plaintext_share,
     derivative,
     difference_table,
-    distinguisher_table,
     likely_characteristic,
     random_functions,
     round_functions,
     share_that_follows,
 )
 from handful.reversible import FeistelError, decrypt, encrypt
+from handful_explorers import tables
 
 
 def _both_ways(functions):
@@ -203,21 +201,21 @@ def test_bad_input_gets_one_clear_sentence(call, sentence):
 
 def test_what_the_chapter_says_of_its_tables():
     # Half of the bits from six rounds on; the linear cipher never turns more than a handful.
-    turned = [float(row[1]) for row in avalanche_table()[1]]
+    turned = [float(row[1]) for row in tables.avalanche_table()[1]]
     assert turned[6:] and all(abs(bits - 16) < 0.2 for bits in turned[6:]) and turned[4] < 15
     # Every pair of bits within what a thousand tosses of a coin give.
     least, likeliest = (
-        float(cell.removesuffix(" %")) for cell in avalanche_table(samples=1000)[1][-1][2:]
+        float(cell.removesuffix(" %")) for cell in tables.avalanche_table(samples=1000)[1][-1][2:]
     )
     assert 41 < least < 46 and 54 < likeliest < 59
-    rows = characteristic_table(rounds=4)[1]
+    rows = tables.characteristic_table(rounds=4)[1]
     # One round is free; the next costs the S-box that a single bit reaches, at a quarter.
     assert [(r, boxes) for r, boxes, *_ in rows[:2]] == [("1", "0"), ("2", "1")] and len(rows) == 4
     for _, boxes, predicted, expected, counted in rows:
         expected, counted = (float(text.replace(",", "")) for text in (expected, counted))
         assert abs(counted - expected) <= 4 * math.sqrt(expected)
         assert predicted == f"1 in {4 ** int(boxes):,}"
-    assert [row[0] for row in distinguisher_table(trials=10)[1]] == ["2", "3", "4", "5"]
+    assert [row[0] for row in tables.distinguisher_table(trials=10)[1]] == ["2", "3", "4", "5"]
 
 
 def test_every_round_function_of_the_scene_is_undone_and_only_s_boxes_spread():

@@ -14,7 +14,7 @@ import pytest
 from handful import cli, facts, scenario
 from handful.cli import main
 from handful.query import registry
-from handful_evidence import claims, measure
+from handful_evidence import claims, command, measure
 from handful_evidence.estimate import BATCH, estimate
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
@@ -164,7 +164,7 @@ def test_a_note_says_whose_it_is(run):
 
 
 def test_columns_wrap_as_blocks_in_a_narrow_terminal(run, monkeypatch):
-    monkeypatch.setattr(cli, "_width", lambda: 90)
+    monkeypatch.setattr(command, "terminal_width", lambda: 90)
     _, out, _ = run(
         "compare", "--hardware", "H100 SXM", "H200 SXM", "B200 SXM", "--model", "Llama 3.1 8B"
     )

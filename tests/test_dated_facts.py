@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHOWN = """
 import hashlib, importlib, json, re, sys
 from pathlib import Path
-from handful_site import roles
+from handful_site.extensions import roles
 from handful_explorers.plotting.explorer import Explorer
 pages = {}
 for path in sorted(Path(sys.argv[1]).glob("*.md")):

@@ -38,7 +38,7 @@ WRONG = [
 
 STAND_IN = '''
 import hashlib, os, signal, time
-from handful_classroom import room, sandbox
+from handful_classroom.sandbox import room, sandbox
 from handful_classroom.sandbox.protocol import Answer, Outcome
 from handful_classroom.sandbox.sandbox import SandboxError, StartError
 
@@ -451,7 +451,7 @@ import os, sys
 sys.path[:0] = {path!r}
 sys.argv = ["driver"]
 import random, signal
-from handful_classroom import grade, judge
+from handful_classroom.grading import grade, judge
 from handful_classroom.release.assignment import assignments
 from handful_classroom.grading.submissions import Submission
 import handful_stand_in, json

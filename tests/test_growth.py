@@ -172,55 +172,55 @@ def uses(name: str, tree: ast.Module) -> list[str]:
 SOURCE = "reads the source of an assignment, which the teacher writes"
 BOOK = "reads the book's own sources and names"
 NEVER = {
-    "classroom.cells _FENCE": SOURCE,
-    "classroom.cells _BEGIN, _END, _INLINE 1": SOURCE,
-    "classroom.cells _BEGIN, _END, _INLINE 2": SOURCE,
-    "classroom.cells _BEGIN, _END, _INLINE 3": SOURCE,
-    "classroom.cells _ANSWER, _CLOSED 1": SOURCE,
-    "classroom.cells _ANSWER, _CLOSED 2": SOURCE,
-    "classroom.cells _block": SOURCE,
-    "classroom.cells cut": SOURCE,
-    "classroom.checks _number": SOURCE,
-    "classroom.checks _letters": SOURCE,
-    "classroom.exports regions 1": SOURCE,
-    "classroom.exports regions 2": SOURCE,
-    "classroom.tokens _PARAMETERS": "reads the notebook as it was released",
-    "classroom.tokens fixed": "reads the notebook as it was released",
-    "classroom.room _await_start": "reads what bubblewrap says of itself before "
+    "handful_classroom.release.cells _FENCE": SOURCE,
+    "handful_classroom.release.cells _BEGIN, _END, _INLINE 1": SOURCE,
+    "handful_classroom.release.cells _BEGIN, _END, _INLINE 2": SOURCE,
+    "handful_classroom.release.cells _BEGIN, _END, _INLINE 3": SOURCE,
+    "handful_classroom.release.cells _ANSWER, _CLOSED 1": SOURCE,
+    "handful_classroom.release.cells _ANSWER, _CLOSED 2": SOURCE,
+    "handful_classroom.release.cells _block": SOURCE,
+    "handful_classroom.release.cells cut": SOURCE,
+    "handful_classroom.release.checks _number": SOURCE,
+    "handful_classroom.release.checks _letters": SOURCE,
+    "handful_classroom.exports.exports regions 1": SOURCE,
+    "handful_classroom.exports.exports regions 2": SOURCE,
+    "handful_classroom.reports.tokens _PARAMETERS": "reads the notebook as it was released",
+    "handful_classroom.reports.tokens fixed": "reads the notebook as it was released",
+    "handful_classroom.sandbox.room _await_start": "reads what bubblewrap says of itself before "
     "anything of a student's runs, at most "
     "4,096 bytes",
-    "classroom.memory _MAPPED": "reads what the kernel says of one process",
-    "classroom.memory _SHARE": "reads what the kernel says of one process",
-    "classroom.walls bubblewrap 1": "reads the version of bubblewrap",
-    "classroom.walls bubblewrap 2": "reads the options of bubblewrap",
+    "handful_classroom.sandbox.memory _MAPPED": "reads what the kernel says of one process",
+    "handful_classroom.sandbox.memory _SHARE": "reads what the kernel says of one process",
+    "handful_classroom.sandbox.walls bubblewrap 1": "reads the version of bubblewrap",
+    "handful_classroom.sandbox.walls bubblewrap 2": "reads the options of bubblewrap",
 }
 # Modules that the classroom imports and hands no student's text.
 NEVER_THERE = {
-    "ask": BOOK,
-    "claims": BOOK,
-    "claims.checks.serving": BOOK,
-    "conditions": BOOK,
-    "equation": BOOK,
+    "query": BOOK,
+    "handful_evidence.claims": BOOK,
+    "handful_evidence.claims.checks.serving": BOOK,
+    "handful_site.conditions": BOOK,
+    "symbolic.equation": BOOK,
     "memory_wall": BOOK,
     "prices": BOOK,
     "tiers": BOOK,
-    "written": "reads what is typed on the command line and in exercises of the book",
+    "parse_quantity": "reads what is typed on the command line and in exercises of the book",
     "cli": "reads the command line",
-    "exercises.book": BOOK,
-    "exercises.check": BOOK,
-    "exercises.drawing": BOOK,
-    "exercises.maths": BOOK,
-    "exercises.pictures": BOOK,
-    "exercises.problem_export": BOOK,
-    "exercises.problems": BOOK,
-    "exercises.source": BOOK,
-    "exercises.words": BOOK,
-    "exercises.log": "reads a learner's own log on the learner's own device",
-    "exercises.terminal": "reads the keys that are pressed in a terminal",
-    "page.bootstrap": BOOK,
-    "page.declare": BOOK,
-    "page.explorer": BOOK,
-    "page.figure": "reads the SVG that matplotlib draws of numbers",
+    "handful_study.book": BOOK,
+    "handful_study.check": BOOK,
+    "handful_study.drawing": BOOK,
+    "handful_study.maths": BOOK,
+    "handful_study.pictures": BOOK,
+    "handful_study.problem_export": BOOK,
+    "handful_study.problems": BOOK,
+    "handful_study.source": BOOK,
+    "handful_study.words": BOOK,
+    "handful_study.log": "reads a learner's own log on the learner's own device",
+    "handful_study.terminal": "reads the keys that are pressed in a terminal",
+    "handful_site.bootstrap": BOOK,
+    "handful_explorers.plotting.declare": BOOK,
+    "handful_explorers.plotting.explorer": BOOK,
+    "handful_explorers.plotting.figure": "reads the SVG that matplotlib draws of numbers",
 }
 
 # What a student's text meets: the function, and attacks on it.
@@ -233,11 +233,11 @@ EXPRESSION = next(
     if question.kind == "expression"
 )
 MEETS: dict[str, Attacks] = {
-    "classroom.protocol _ADDRESS": (
+    "handful_classroom.sandbox.protocol _ADDRESS": (
         protocol.without_addresses,
         [pump("0x"), pump(" 0x1234"), pump("a", " 0x"), pump(" 0xabcde")],
     ),
-    "classroom.protocol _MARKS": (
+    "handful_classroom.sandbox.protocol _MARKS": (
         protocol._depth,
         [
             lambda size: "[" * (size // 3) + '"' + '\\"' * (size // 3),
@@ -247,7 +247,7 @@ MEETS: dict[str, Attacks] = {
             pump("[{\\]"),
         ],
     ),
-    "classroom.tokens _TOKEN": (
+    "handful_classroom.reports.tokens _TOKEN": (
         tokens._split,
         [
             pump('"""\n\\'),
@@ -267,14 +267,14 @@ MEETS: dict[str, Attacks] = {
             pump("1.1e1.1"),
         ],
     ),
-    "classroom.tokens words": (
+    "handful_classroom.reports.tokens words": (
         lambda text: [
             tokens.words(text[i : i + tokens.MOST_CHARACTERS])
             for i in range(0, len(text), tokens.MOST_CHARACTERS)
         ],
         [pump("a"), pump("a "), pump("İ"), pump("a\n")],
     ),
-    "classroom.handed _ANSWER": (
+    "handful_classroom.grading.handed _ANSWER": (
         handed._ANSWER.match,
         [
             pump(" "),
@@ -283,7 +283,7 @@ MEETS: dict[str, Attacks] = {
             pump("\n", after="**"),
         ],
     ),
-    "classroom.handed _STUDENT": (
+    "handful_classroom.grading.handed _STUDENT": (
         lambda text: (handed._STUDENT.search(text), handed.mark(text)),
         [
             pump("student\n"),
@@ -296,11 +296,11 @@ MEETS: dict[str, Attacks] = {
             pump("student = ''\t"),
         ],
     ),
-    "classroom.submissions _CANVAS_PAGE": (
+    "handful_classroom.grading.submissions _CANVAS_PAGE": (
         submissions._CANVAS_PAGE.fullmatch,
         [pump("text-"), pump("1", "text-"), pump("1", "link-", ".html")],
     ),
-    "classroom.submissions _MOODLE": (
+    "handful_classroom.grading.submissions _MOODLE": (
         submissions._MOODLE.search,
         [
             pump("_1"),
@@ -311,16 +311,19 @@ MEETS: dict[str, Attacks] = {
             pump("_"),
         ],
     ),
-    "classroom.submissions _AGAIN": (
+    "handful_classroom.grading.submissions _AGAIN": (
         submissions._AGAIN.search,
         [pump("-1"), pump("-1111"), pump(" (1"), pump(" (1)"), pump("1", "-")],
     ),
-    "classroom.handed _id": (
+    "handful_classroom.grading.handed _id": (
         handed._id,
         [pump("a"), pump("\u0301\u0316", "a"), pump("\u1100\u1161\u11a8"), pump("\u202e")],
     ),
-    "classroom.handed _EDITION": (handed._EDITION.fullmatch, [pump("a"), pump("0a")]),
-    "classroom.handed _CHECK": (
+    "handful_classroom.grading.handed _EDITION": (
+        handed._EDITION.fullmatch,
+        [pump("a"), pump("0a")],
+    ),
+    "handful_classroom.grading.handed _CHECK": (
         handed.furniture,
         [
             pump("check()\n"),
@@ -331,7 +334,7 @@ MEETS: dict[str, Attacks] = {
         ],
     ),
     **{
-        f"classroom.student canonical {i}": (
+        f"handful_study.student canonical {i}": (
             student.canonical,
             [
                 pump("a"),
@@ -344,7 +347,7 @@ MEETS: dict[str, Attacks] = {
         )
         for i in (1, 2, 3)
     },
-    "classroom.submissions shown": (
+    "handful_classroom.grading.submissions shown": (
         submissions.shown,
         [
             pump("\u0301\u0316", "a"),
@@ -353,19 +356,19 @@ MEETS: dict[str, Attacks] = {
             pump("\u202e"),
         ],
     ),
-    "classroom.submissions _parts": (
+    "handful_classroom.grading.submissions _parts": (
         submissions._parts,
         [pump("a:"), pump("/"), pump("../"), pump("\\a")],
     ),
-    "classroom.sheet file_name 1": (
+    "handful_classroom.reports.sheet file_name 1": (
         sheet.file_name,
         [pump("-0"), pump("-"), pump("!"), pump("a!"), pump("-a", after="!")],
     ),
-    "classroom.sheet file_name 2": (
+    "handful_classroom.reports.sheet file_name 2": (
         sheet.file_name,
         [pump("-0123456"), pump("-01234567"), pump(".")],
     ),
-    "spreadsheet _START": (
+    "handful_study.spreadsheet _START": (
         spreadsheet._START.match,
         [
             pump("'"),
@@ -376,35 +379,35 @@ MEETS: dict[str, Attacks] = {
             pump("' "),
         ],
     ),
-    "spreadsheet _INSIDE": (
+    "handful_study.spreadsheet _INSIDE": (
         lambda text: [one.sub("", text) for one in spreadsheet._INSIDE.values()],
         [pump(";"), pump(";'"), pump("' ", ";"), pump('; "'), pump(" ", ";")],
     ),
-    "spreadsheet _MARKED": (
+    "handful_study.spreadsheet _MARKED": (
         lambda text: [one.sub("", text) for one in spreadsheet._MARKED.values()],
         [pump(";'"), pump("'", ";"), pump("' ", ";'"), pump(";' ")],
     ),
-    "spreadsheet _UNFIT": (
+    "handful_study.spreadsheet _UNFIT": (
         spreadsheet._UNFIT.search,
         [pump("a"), pump(" "), pump("'"), pump("a", after="\ud800")],
     ),
-    "classroom.tables _NUMBER": (
+    "handful_classroom.reports.tables _NUMBER": (
         lambda text: tables.points(text, 2, "here"),
         [pump("1"), pump("1."), pump("1", "1."), pump(","), pump(" ", after="1")],
     ),
-    "classroom.judge _expression": (
+    "handful_classroom.grading.judge _expression": (
         lambda text: judge._expression(EXPRESSION, Answer("value", text)),
         [pump("Max"), pump("Max("), pump("Min "), pump("ceilin"), pump("(")],
     ),
-    "classroom.build_command folders": (
+    "handful_classroom.build_command folders": (
         lambda text: build_command.folders(text.split()),
         [pump("!"), pump("! "), pump(".")],
     ),
-    "exercises.expressions _TOKEN": (
+    "handful_study.expressions _TOKEN": (
         expressions._TOKEN.match,
         [pump(" "), pump("1"), pump("1", "1."), pump("1", "1e"), pump("a"), pump("*")],
     ),
-    "exercises.schedules _LABEL": (
+    "handful_study.schedules _LABEL": (
         partial(schedules._LABEL.sub, ""),
         [
             pump(" "),
@@ -416,15 +419,15 @@ MEETS: dict[str, Attacks] = {
             pump("1", "stage ", "x"),
         ],
     ),
-    "exercises.schedules _PIECE": (
+    "handful_study.schedules _PIECE": (
         schedules._PIECE.fullmatch,
         [pump("F"), pump("1", "F"), pump("F1")],
     ),
-    "exercises.schedules read_orders 1": (
+    "handful_study.schedules read_orders 1": (
         partial(schedules.read_orders, goal=schedules.Goal(1, 2, 2, 0, 0.5, 1)),
         [pump("\n"), pump(";"), pump("F1 ")],
     ),
-    "exercises.schedules read_orders 2": (
+    "handful_study.schedules read_orders 2": (
         partial(schedules.read_orders, goal=schedules.Goal(1, 2, 2, 0, 0.5, 1)),
         [pump(" ,"), pump(",F1"), pump(" ")],
     ),
@@ -573,7 +576,7 @@ def result(text: str) -> dict:
             "name": question.name,
             "asks": question.asks,
             "kind": question.kind,
-            "status": "waiting" if question.kind == "written" else "wrong",
+            "status": "waiting" if question.kind == "parse_quantity" else "wrong",
             "points": 0.0,
             "possible": question.points,
             "says": text,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from handful import chinchilla, lifetime, overtraining
 from handful.symbolic.quantities import QuantityError
+from handful_explorers import tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -325,7 +326,7 @@ def test_served_at_optimum_is_zero_where_the_model_is_too_large():
 
 
 def test_the_tables_are_of_the_library_s_numbers():
-    head, rows = lifetime.runs_table()
+    head, rows = tables.runs_table()
     assert len(head) == 6 and [row[0].split()[0] for row in rows] == ["200", "200", "100", "100"]
     assert rows[0][1:] == [
         "as much as serving",
@@ -342,12 +343,12 @@ def test_the_tables_are_of_the_library_s_numbers():
         "× 38",
     ]
     assert rows[2][2:] == rows[1][2:]  # half the traffic with learning is all of it without
-    head, rows = lifetime.splits_table()
+    head, rows = tables.splits_table()
     assert [[cell.replace("\xa0", " ") for cell in row[1:]] for row in rows] == [
         ["× 1.6", "4 %", "1 %", "8 %"],
         ["× 4.6", "34 %", "9 %", "2 %"],
     ]
-    head, rows = lifetime.approaches_table()
+    head, rows = tables.approaches_table()
     assert [row[1:] for row in rows] == [
         ["20", "20", "27", "23"],
         ["22", "25", "61", "18"],

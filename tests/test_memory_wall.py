@@ -10,6 +10,7 @@ import pytest
 from handful import facts, latency, memory_wall, shapes
 from handful.memory_wall import ReadingError, kv_read_compressed, kv_read_terms
 from handful.scenario import values
+from handful_explorers import tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -262,7 +263,7 @@ def test_choosing_moves_the_limit_from_bandwidth_to_capacity():
         "DeepSeek-V3.2": False,
         "DeepSeek-V4-Pro": False,
     }
-    table = memory_wall.longest_table("GB200 NVL72")[1]
+    table = tables.longest_table("GB200 NVL72")[1]
     assert len(table) == len(rows)
     # 72 chips read 160 GB each in 20 ms, and hold 186; 671 GB of it are weights.
     assert [(72 * size - 671e9) / 35_136 / 1e6 for size in (160e9, 186e9)] == pytest.approx(
@@ -287,6 +288,6 @@ def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes()
         for row in memory_wall.sharing("Llama 3.1 70B")
     }
     assert saved == {1: 1, 2: 2, 4: 4, 80: 80}
-    assert [row[1:] for row in memory_wall.sharing_table()[1]] == [
+    assert [row[1:] for row in tables.sharing_table()[1]] == [
         [f"{kept:.4g}\xa0kB/token", "163.8\xa0kB/token"] for kept in (163.84, 81.92, 40.96, 2.048)
     ]

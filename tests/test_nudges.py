@@ -6,6 +6,7 @@ from handful import nudges
 from handful.nudges import branch, direction_gains, fixed_point_slope, nudge_theory
 from handful.reversible import REALS, FeistelError, decrypt, encrypt
 from handful.reversible_networks import network, nudge_growth, rebuild_error
+from handful_explorers import tables
 from scipy import integrate, special, stats
 
 
@@ -111,7 +112,7 @@ def test_the_jacobian_grows_as_a_nudge_does():
 
 
 def test_the_table_of_directions_against_endless_width():
-    _, rows = nudges.worst_direction_table(seeds=2)
+    _, rows = tables.worst_direction_table(seeds=2)
     for (_, *cells), (_, residual, normalised) in zip(rows, nudges.KINDS, strict=True):
         told = (
             nudge_theory(24, residual=residual, normalised=normalised, gain=2, nudge=1e-25)[-1]

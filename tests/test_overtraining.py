@@ -9,6 +9,7 @@ from handful import overtraining as o
 from handful.facts import get
 from handful.symbolic import quantities as q
 from handful.symbolic.derivation import Derivation, DerivationError
+from handful_explorers import tables
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
@@ -265,7 +266,7 @@ def test_the_price_of_a_run_is_hours_times_rent():
 
 
 def test_the_table_of_disclosed_models_leaves_out_what_was_not_read():
-    head, rows = o.disclosed_table()
+    head, rows = tables.disclosed_table()
     assert head[-1] == "Over 20 for each"
     assert [row[0] for row in rows] == [r["name"] for r in o.disclosed() if r["verified"]]
     assert rows[0][0] == "Qwen3 30B-A3B" and rows[0][3] == "× 545"
@@ -273,7 +274,7 @@ def test_the_table_of_disclosed_models_leaves_out_what_was_not_read():
 
 def test_multiples_are_shown_whole_from_ten_on_and_to_a_tenth_below():
     exact = {row["name"]: row["overtraining_multiple"] for row in o.disclosed()}
-    for name, *_, shown in o.disclosed_table()[1]:
+    for name, *_, shown in tables.disclosed_table()[1]:
         assert (
             shown == f"× {exact[name]:.0f}"
             if exact[name] >= 10

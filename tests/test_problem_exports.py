@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from handful.cli import main
-from handful_study import book, markup, maths, printing
+from handful_study import book, browser, markup, maths, printing
 from handful_study.cards import cards
 from handful_study.check import check, near, right_choice
 from handful_study.export import chosen as chosen_cards
@@ -387,9 +387,8 @@ def test_pdf(run, tmp_path):
 
 
 def test_without_chromium_one_sentence(run, monkeypatch, tmp_path):
-    from handful_site import bootstrap
 
-    monkeypatch.setattr(bootstrap, "find_browser", lambda: None)
+    monkeypatch.setattr(browser, "find_browser", lambda: None)
     code, out, err = run("cards", "print", "--pdf", "-o", str(tmp_path / "x.pdf"))
     assert (
         (code, out) == (1, "")

@@ -13,6 +13,7 @@ from handful import experts, racks, shapes
 from handful.facts import get, load
 from handful.scenario import values
 from handful_evidence.simulate import fabric, router
+from handful_explorers import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -271,7 +272,7 @@ def test_kernels_are_measured_at_one_load_on_more_and_more_chips():
         row["dispatch_bytes"] + 50e-6 == pytest.approx(row["dispatch"], rel=0.05)
         for row in racks.kernels()[1:]
     )
-    assert len(racks.kernels_table()[1]) == 6 and len(racks.served_table()[1]) == 3
+    assert len(tables.kernels_table()[1]) == 6 and len(tables.served_table()[1]) == 3
 
 
 def test_a_service_with_a_published_batch_keeps_it():
@@ -283,7 +284,7 @@ def test_a_service_with_a_published_batch_keeps_it():
     )  # its authors say about 100 ms between tokens
     traffic = 58 * 256 * 8 * 7168 * 3 * (64 / 72) / 50e9  # what leaves a node of 8, out and back
     assert rows[72]["traffic"] == pytest.approx(traffic)
-    last = racks.served_table()[1][2]
+    last = tables.served_table()[1][2]
     assert (
         last[0] == "DeepSeek-V3, H100, 2025-05" and last[-1] == f"{100 * traffic / 0.0919:.0f}\xa0%"
     )

@@ -12,7 +12,6 @@ from handful.reversible import REALS, FeistelError, decrypt, encrypt, modulo
 from handful.reversible_networks import (
     BLOCKS,
     forward,
-    gradient_table,
     gradients,
     inverse,
     network,
@@ -20,6 +19,7 @@ from handful.reversible_networks import (
     rebuild_error,
 )
 from handful.symbolic.parse_quantity import read
+from handful_explorers import tables
 
 KINDS = sorted(BLOCKS)
 
@@ -267,7 +267,7 @@ def test_bad_input_gets_one_clear_sentence(call, sentence):
 
 
 def test_the_table_of_gradients_says_what_is_kept_and_what_is_lost():
-    head, rows = gradient_table(width=8, tokens=6)
+    head, rows = tables.gradient_table(width=8, tokens=6)
     assert head[2:] == ["Kept", "Rebuilt", "Gradients differ by"] and [row[:2] for row in rows] == [
         ["4", "double"],
         ["16", "double"],

@@ -99,7 +99,7 @@ def attack(name, outside, **changed):
     code = one["code"]
     for word, text in (
         ("CANARY", str(canary)),
-        ("SOURCE", str(walls.HOUSE)),
+        ("SOURCE", str(walls.HERE)),
         ("PORT", str(tcp.getsockname()[1])),
         ("MARK", MARK),
     ):
@@ -544,7 +544,7 @@ ask(["import os, signal\\nfor number in range(1, 30):\\n"
 def test_a_grader_that_is_killed_leaves_no_process(seconds):
     grader = subprocess.Popen(
         [sys.executable, "-P", "-c", GRADER],
-        env={**os.environ, "PYTHONPATH": str(walls.PACKAGE.parent)},
+        env={**os.environ, "PYTHONPATH": str(walls.LIBRARY)},
     )
     until = time.monotonic() + 60
     if seconds is None:  # when the attack runs
@@ -758,17 +758,21 @@ def test_no_wall_is_left_out(as_root):
 
 
 def test_an_installed_package_and_a_course_below_what_is_shown_are_covered(monkeypatch, tmp_path):
-    package = tmp_path / "site" / "handful"
-    (package / "classroom").mkdir(parents=True)
+    for name in ("handful", "handful_classroom"):
+        (tmp_path / "site" / name).mkdir(parents=True)
     (tmp_path / "exercises").mkdir()
     monkeypatch.setattr(
         walls, "shown", lambda: (((tmp_path, "/packages"),), "/python/bin/python3", ("/packages",))
     )
-    monkeypatch.setattr(walls, "PACKAGE", package)
+    monkeypatch.setattr(walls, "LIBRARY", tmp_path / "site")
     monkeypatch.setattr(walls, "COURSE", tmp_path)
     view = walls.view(False)
     covered = {view[place + 1] for place, word in enumerate(view) if word == "--tmpfs"}
-    assert covered - set(walls.UNSEEN) == {"/packages/site/handful", "/packages/exercises"}
+    assert covered - set(walls.UNSEEN) == {
+        "/packages/site/handful",
+        "/packages/site/handful_classroom",
+        "/packages/exercises",
+    }
 
 
 def test_groups_that_a_killed_grader_left_are_swept_away(monkeypatch, tmp_path):

@@ -10,6 +10,7 @@ from handful.facts import get
 from handful.scenario import values
 from handful.units import format_value
 from handful_evidence.simulate import pipeline as sim
+from handful_explorers import tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -180,10 +181,10 @@ def test_windows_count_too():
     "choice", [dict(), dict(model="gpt-oss-120b", hardware="H100 SXM", context=20_000)]
 )
 def test_the_played_table_is_the_formula(choice):
-    assert on_stages.memory_played((2,)) == on_stages.memory_played(
+    assert tables.memory_played((2,)) == tables.memory_played(
         (2,), 2000
     )  # the lecture's micro-batch
-    head, rows = on_stages.memory_played((1, 4), 500, **choice)
+    head, rows = tables.memory_played((1, 4), 500, **choice)
     known = values(**choice) | dict(micro_batch=500)
     for stages, row in zip((1, 4), rows, strict=True):
         at = known | dict(pipeline_stages=stages)
@@ -204,7 +205,7 @@ def test_the_table_of_domains():
 
     Reading 671 GB at 8 × 3.35 TB/s takes 25 ms.
     """
-    rows = {row[0]: row[1:] for row in on_stages.domains_table()[1]}
+    rows = {row[0]: row[1:] for row in tables.domains_table()[1]}
     assert rows["GB200 NVL72"][:3] == ["72", f"{8 / 3.35:.2f}", f"{9 * 8 / 3.35:.1f}"]
     assert rows["H100 SXM"][-1] == format_value(671.026e9 / (8 * 3.35e12), "s")
     assert rows["H100 SXM"][3:5] == [format_value(640e9, "B"), format_value(80 / 3350, "s")]

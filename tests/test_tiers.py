@@ -12,6 +12,7 @@ from handful import balance, facts, prices, tiers
 from handful.scenario import ScenarioError, values
 from handful.symbolic.quantities import QuantityError
 from handful.tiers import TierError
+from handful_explorers import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -349,18 +350,18 @@ def test_a_capacity_is_drained_in_the_time_it_was_made_for():
 
 
 def test_the_tables_of_a_page_follow_their_numbers():
-    head, rows = tiers.ways_table(idle_share=0)
+    head, rows = tables.ways_table(idle_share=0)
     assert [row[1] for row in rows] == [way["tier"] for way in tiers.breakpoints(idle_share=0)]
     assert rows[-1][2] == "$0" and len(head) == len(rows[0])
     # By hand: 3.3 dollars an hour for 186 GB, of which a token takes 35,136 bytes; then 2 chips
     # wait for the host.
-    first, second, *_ = tiers.ways_table()[1]
+    first, second, *_ = tables.ways_table()[1]
     assert first[2:] == [f"${3.3 / 186e9 * 35_136 * 1e6:.2g}", "$0"]
     assert (
         second[0] == "1.2\xa0s to 46\xa0min"
         and second[3] == f"${1e6 * 35_136 / 307e9 * 2 * 3.3 / 3600:.2g}"
     )
-    assert any("unverified" in row[0] for row in tiers.drain_table()[1])
+    assert any("unverified" in row[0] for row in tables.drain_table()[1])
 
 
 def test_hand_overs_at_the_books_prices():

@@ -29,7 +29,7 @@ SECONDS = 4.0
 # unpickle `ask`.
 SLOW = """
 import itertools
-from handful_classroom import grade
+from handful_classroom.grading import grade
 from handful_classroom.sandbox.protocol import Answer, Outcome
 
 read = grade.read_notebook

@@ -14,14 +14,13 @@ from __future__ import annotations
 import re
 
 import sympy
-from handful_site.extensions.roles import formula_entry
 
-from .query import TIME, lecture_address
+from .query import TIME, lecture_address, registry
 from .symbolic.formula import Formula, fill_defaults, stand_ins
 from .symbolic.printing import Plain
 from .symbolic.quantities import Quantity, table
 
-__all__ = ["as_latex", "as_object", "as_text", "cancelled", "plain", "used"]
+__all__ = ["as_latex", "as_object", "as_text", "cancelled", "formula_entry", "plain", "used"]
 
 CHECKS = {"start": "the model", "condition": "the condition"}
 WRITTEN = (("Max(", "max("), ("Min(", "min("), ("ceiling(", "ceil("), ("Abs(", "abs("), ("**", "^"))
@@ -179,3 +178,27 @@ def _source(text: str) -> str:
         f"the lecture at {part}, {lecture_address(part)}" if TIME.fullmatch(part) else part
         for part in text.split("; ")
     )
+
+
+def formula_entry(name: str) -> dict:
+    """Return what the popover of a live number needs to know about its formula."""
+    formula = registry()[name]
+    return {
+        "tree": formula.tree(),
+        "label": getattr(formula.gives, "label", name),
+        "meaning": formula.meaning,
+        "unit": formula.gives.unit,
+        "gives": formula.gives.name,
+        "inputs": [
+            {
+                "name": q.name,
+                "label": getattr(q, "label", q.name),
+                "meaning": q.meaning,
+                "unit": q.unit,
+            }
+            for q in formula.inputs
+            if not getattr(q, "constant", False)
+        ],
+        "conventions": list(formula.conventions),
+        "source": formula.source,
+    }

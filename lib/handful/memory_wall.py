@@ -29,7 +29,6 @@ from .latency import fetched_parameters
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
-from .units import format_value
 
 (n, B, N_total, w, L, b, b0, C, BW, t, b_top, K, b_index, b_window, W, beta, k_beta, g_beta) = (
     quantity.symbol
@@ -289,42 +288,6 @@ def longest(
             }
         )
     return found
-
-
-def longest_table(hardware: str, **choice: Any) -> tuple[list[str], list[list[str]]]:
-    """Return `longest` as head and rows of text for a page.
-
-    >>> [row[0] for row in longest_table("GB200 NVL72")[1]][-1]
-    'DeepSeek-V4-Pro, compressed, then chosen'
-    """
-    rows = [
-        [
-            f"{row['name']}, {row['kind']}",
-            format_value(row["read_bytes_per_token"], "B/token"),
-            format_value(row["stored_bytes_per_token"], "B/token"),
-            format_value(row["readable_context"], "token", 2),
-            format_value(row["context_that_fits"], "token", 2),
-        ]
-        for row in longest(hardware, **choice)
-    ]
-    return ["Model", "Read", "Kept", "Longest by reading", "Longest by room"], rows
-
-
-def sharing_table(model: str = "Llama 3.1 70B", **choice: Any) -> tuple[list[str], list[list[str]]]:
-    """Return `sharing` as head and rows of text for a page.
-
-    >>> sharing_table()[1][-1][0]
-    '80'
-    """
-    rows = [
-        [
-            str(row["layers_that_share"]),
-            format_value(row["stored_bytes_per_token"], "B/token", 4),
-            format_value(row["read_bytes_per_token"], "B/token", 4),
-        ]
-        for row in sharing(model, **choice)
-    ]
-    return ["Layers that share one cache", "Kept", "Read in a step"], rows
 
 
 def _slope(formula: Formula, terms: dict[str, float]) -> float:

@@ -28,7 +28,6 @@ import sympy
 from .reversible import FeistelError
 from .symbolic import quantities as q
 from .symbolic.formula import Formula
-from .units import format_value
 
 # Imported where numbers are worked out, so that the formulas can be read where there is no NumPy:
 # in a page.
@@ -270,42 +269,6 @@ def direction_gains(
         x = x + branch_out if residual else branch_out
     values = np.linalg.svd(jacobian, compute_uv=False) / (float(np.linalg.norm(x)) / size)
     return float(np.sqrt((values**2).mean())), float(values[0])
-
-
-def worst_direction_table(
-    depth: int = 24, gain: float = 2.0, seeds: int = 8
-) -> tuple[list[str], list[list[str]]]:
-    """Return how a random and the worst small change grow, as head and rows for a page.
-
-    The numbers are medians over random networks.
-    """
-    import numpy as np
-
-    rows = []
-    for label, residual, normalised in KINDS:
-        found = np.array(
-            [
-                direction_gains(
-                    depth, residual=residual, normalised=normalised, gain=gain, seed=seed
-                )
-                for seed in range(seeds)
-            ]
-        )
-        average, worst = np.median(found, axis=0)
-        rows.append(
-            [
-                label,
-                *(
-                    format_value(x, "1", digits)
-                    for x, digits in (
-                        (average, 2),
-                        (worst, 2),
-                        (np.median(found[:, 1] / found[:, 0]), 2),
-                    )
-                ),
-            ]
-        )
-    return ["Network", "A random change grows", "The worst change grows", "Worst over random"], rows
 
 
 KINDS = (

@@ -476,28 +476,6 @@ def disclosed(tokens_per_parameter: float = 20) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["overtraining_multiple"])
 
 
-def disclosed_table(tokens_per_parameter: float = 20) -> tuple[list[str], list[list[str]]]:
-    """Return `disclosed` as head and rows of text for a page.
-
-    What we have not read ourselves is left out.
-    """
-    from .units import format_value
-
-    return ["Model", "Active parameters", "Tokens", f"Over {tokens_per_parameter:g} for each"], [
-        [
-            row["name"],
-            format_value(row["active_parameters"], "1"),
-            format_value(row["pretraining_tokens"], "1"),
-            "× "
-            + format_value(
-                row["overtraining_multiple"], "1", 3 if row["overtraining_multiple"] >= 100 else 2
-            ),
-        ]
-        for row in disclosed(tokens_per_parameter)
-        if row["verified"]
-    ]
-
-
 # Derivations --------------------------------------------------------------------------------------
 
 

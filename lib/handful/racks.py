@@ -572,46 +572,6 @@ def _derive_fewest_devices() -> Derivation:
 
 # Facts --------------------------------------------------------------------------------------------
 
-# Their domains are like those of a neighbour in the table.
-_ALIKE = ("A100 40GB", "B100", "H200 SXM", "B300 SXM", "TPU v5e")
-
-
-def generations_table() -> tuple[list[str], list[list[str]]]:
-    r"""Return the chips' scale-up domains, as head and rows of text for the page.
-
-    Each has its chips, its memory, and how much faster it is inside than out.
-
-    >>> head, rows = generations_table()
-    >>> [row[2:] for row in rows if row[0] == "H100 SXM"]
-    [['8', '640\xa0GB', '9×']]
-    >>> any("unverified" in row[0] for row in rows)  # announced, and shown as such
-    True
-    """
-    from .facts import get
-    from .units import format_value
-
-    rows = []
-    for g in experts.generations():
-        if g.name in _ALIKE:
-            continue
-        mark = "" if get("accelerators", g.name).verified else " (unverified)"
-        rows.append(
-            [
-                g.name + mark,
-                str(g.year),
-                f"{g.devices:,}",
-                format_value(g.memory, "B"),
-                f"{g.ratio:.2g}×" if g.ratio else "–",
-            ]
-        )
-    return [
-        "Chip",
-        "Year",
-        "Chips in its domain",
-        "Memory of the domain",
-        "Inside over outside",
-    ], rows
-
 
 _USER_SPEED = 21  # tokens a second: DeepSeek's overview of its service says 20 to 22, and no batch
 
@@ -652,35 +612,6 @@ def served() -> list[dict[str, Any]]:
     return found
 
 
-def served_table() -> tuple[list[str], list[list[str]]]:
-    """Return `served` as head and rows of text for the page.
-
-    >>> served_table()[1][2][1:3]
-    ['72', '256']
-    """
-    from .units import format_value
-
-    rows = [
-        [
-            row["name"],
-            str(row["chips"]),
-            format_value(row["device_batch"], "1"),
-            format_value(row["step"], "s"),
-            format_value(row["traffic"], "s"),
-            format_value(row["traffic"] / row["step"], "%", 2),
-        ]
-        for row in served()
-    ]
-    return [
-        "Service",
-        "Chips",
-        "Sequences a chip",
-        "Step, measured",
-        "Its all-to-alls, computed",
-        "Share",
-    ], rows
-
-
 def kernels(hardware: str = "H100 SXM") -> list[dict[str, float]]:
     """Return measured all-to-all kernels beside the computed ones.
 
@@ -714,30 +645,3 @@ def kernels(hardware: str = "H100 SXM") -> list[dict[str, float]]:
             }
         )
     return found
-
-
-def kernels_table() -> tuple[list[str], list[list[str]]]:
-    r"""Return `kernels` as head and rows of text for the page.
-
-    >>> kernels_table()[1][0][:3]  # in one node nothing leaves
-    ['8', '77\xa0µs', '0\xa0s']
-    """
-    from .units import format_value
-
-    rows = [
-        [
-            str(row["devices"]),
-            *(
-                format_value(row[key], "s")
-                for key in ("dispatch", "dispatch_bytes", "combine", "combine_bytes")
-            ),
-        ]
-        for row in kernels()
-    ]
-    return [
-        "Chips",
-        "Out, measured",
-        "Out, bytes alone",
-        "Back, measured",
-        "Back, bytes alone",
-    ], rows

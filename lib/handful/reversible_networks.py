@@ -29,7 +29,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .reversible import REALS, FeistelError, decrypt, encrypt
-from .units import format_value
 
 Array = npt.NDArray[np.floating[Any]]
 Arrays = tuple[Array, ...]
@@ -298,39 +297,3 @@ def nudge_growth(
             pair = pair + branch if residual else branch
         growth.append(np.median(length(pair[1] - pair[0]) / length(pair[0])))
     return np.array(growth)
-
-
-def gradient_table(width: int = 32, tokens: int = 24) -> tuple[list[str], list[list[str]]]:
-    """Return kept against rebuilt activations, as head and rows of text for a page.
-
-    They differ in bytes and in the gradients that they give.
-
-    How gradients differ: the largest difference of any, relative to the largest entry of its array.
-    """
-    rows = []
-    for depth, dtype, label in (
-        (4, np.float64, "double"),
-        (16, np.float64, "double"),
-        (64, np.float64, "double"),
-        (16, np.float32, "single"),
-    ):
-        net = network("transformer", depth, width, dtype=dtype)
-        x = np.random.default_rng(11).standard_normal((2, tokens, width)).astype(dtype)
-        kept, rebuilt = gradients(net, *x, rebuild=False), gradients(net, *x)
-        pairs = [(kept.x1, rebuilt.x1), (kept.x2, rebuilt.x2)]
-        pairs += [
-            pair
-            for one, other in zip(kept.weights, rebuilt.weights, strict=True)
-            for pair in zip(one, other, strict=True)
-        ]
-        gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in pairs)
-        rows.append(
-            [
-                str(depth),
-                label,
-                f"{kept.held_bytes / 1e3:,.0f} kB",
-                f"{rebuilt.held_bytes / 1e3:,.0f} kB",
-                format_value(gap, "1", 1),
-            ]
-        )
-    return ["Blocks", "Precision", "Kept", "Rebuilt", "Gradients differ by"], rows

@@ -165,6 +165,8 @@ ALSO_ALLOWED = ("batch",)  # not of a scenario, but callers pass it along
 class ScenarioError(ValueError):
     """A choice or a value that a scenario cannot take."""
 
+    exit_code = 2
+
 
 @cache
 def page_rows() -> dict[str, Any]:

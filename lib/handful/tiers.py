@@ -40,7 +40,6 @@ from . import balance, facts, scenario
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
-from .units import format_value
 
 (p, n, B, N_active, L, b, a, F, c, C, MFU) = (
     quantity.symbol
@@ -454,52 +453,6 @@ def best_tier(hold_time: float | str, **choice: Any) -> dict[str, Any]:
         for way in offers(**choice)
     ]
     return min(ways, key=lambda way: way["usd_per_token"])
-
-
-def drain_table() -> tuple[list[str], list[list[str]]]:
-    r"""Return `drains` as head and rows of text for a page.
-
-    What was not found in a source says so.
-
-    >>> [row[1] for row in drain_table()[1] if "Nearline" in row[2]]
-    ['14\xa0h', '23\xa0h', '30\xa0h']
-    """
-    rows = []
-    for row in drains():
-        name = re.split(r"[:;]| \(", row["name"])[0]
-        rows.append(
-            [
-                name if row["verified"] else f"{name} (unverified)",
-                format_value(row["drain_time_s"], "s", 2),
-                row["tier"],
-            ]
-        )
-    return ["Device", "Read once through in", "Tier"], rows
-
-
-def ways_table(**choice: Any) -> tuple[list[str], list[list[str]]]:
-    """Return the cheapest way for every hold time, as in `breakpoints`.
-
-    The form is head and rows of text.
-
-    >>> [row[1] for row in ways_table()[1]][:2]
-    ['chip memory', 'LPDDR5X host of 2 GPUs over NVLink-C2C']
-    """
-    rows = [
-        [
-            f"{format_value(way['from_s'], 's', 2)} to {format_value(way['to_s'], 's', 2)}",
-            way["tier"],
-            format_value(way["hold_usd_per_token_s"] * 3.6e9, "$"),
-            format_value(way["retrieve_usd_per_token"] * 1e6, "$"),
-        ]
-        for way in breakpoints(**choice)
-    ]
-    return [
-        "Held for",
-        "Cheapest way",
-        "Rent, per million tokens and hour",
-        "Fare, per million tokens",
-    ], rows
 
 
 def _kind(row: facts.Row) -> str:

@@ -7,7 +7,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from handful_study.command import MissingError, needing
+from handful.cli import MissingError
+from handful_study.command import needing
 
 BUILT = (
     "What is built into FOLDER:\n"
@@ -83,7 +84,7 @@ def _list(options) -> None:
 
     found = assignments().values()
     if options.json:
-        return cli._json(
+        return cli.print_json(
             [
                 {
                     "name": one.name,
@@ -99,7 +100,7 @@ def _list(options) -> None:
                 for one in found
             ]
         )
-    cli._columns(
+    cli.print_columns(
         (one.name, f"{one.minutes} min", f"{one.points:g} + {one.waiting:g} points", one.title)
         for one in found
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from handful_study.command import group
+from handful.cli import group
 
 PARTS = ("build_command", "grade_command", "report_command")
 

@@ -123,7 +123,7 @@ def _grade(options) -> None:
                 progress=shown,
             )
         except ModuleNotFoundError as error:
-            from handful_study.command import MissingError
+            from handful.cli import MissingError
 
             if error.name != "distributed":
                 raise
@@ -142,7 +142,7 @@ def _grade(options) -> None:
             shown.end()
     notes = unread + _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
     if options.json:
-        cli._json(
+        cli.print_json(
             {
                 "folder": str(folder),
                 "assignment": asked.name,
@@ -156,7 +156,7 @@ def _grade(options) -> None:
             }
         )
     else:
-        cli._columns(
+        cli.print_columns(
             [
                 (status, f"{done.statuses[status]:,}")
                 for status in reversed(grade.STATUSES)
@@ -360,7 +360,7 @@ def _verify(options) -> None:
             bad.append(one["student"])
             unsigned += found is not None and not found.get("signature")
     if options.json:
-        cli._json({"verified": whole, "failed": bad})
+        cli.print_json({"verified": whole, "failed": bad})
     else:
         print(f"{whole:,} result{'s are' if whole != 1 else ' is'} as signed.")
     if bad:

@@ -159,7 +159,7 @@ def _report(options) -> None:
     )
     page = report.write(folder, chosen, made, notes)
     if options.json:
-        return cli._json(
+        return cli.print_json(
             {
                 "folder": str(folder),
                 "assignment": chosen.name,
@@ -191,7 +191,8 @@ def counted(things, tell):
 
 def _similar(options) -> None:
     from handful import cli
-    from handful_study.command import MissingError, write
+    from handful.cli import MissingError
+    from handful_study.command import write
 
     from .grading.submissions import opened
     from .release.assignment import assignment as find
@@ -217,7 +218,7 @@ def _similar(options) -> None:
     page = similar_page.page_of(chosen.title, found, given, kept, options.share, tell)
     write(page.encode(), options.output, None, quiet=options.json)
     if options.json:
-        return cli._json(
+        return cli.print_json(
             {
                 "compared": found.compared,
                 "not_compared": found.short + found.nothing + len(found.unread),

@@ -48,6 +48,8 @@ LEAST = 2e-3  # seconds that one timing should last, so that clocks and launches
 class MeasureError(RuntimeError):
     """An error for hardware or memory that this machine does not have."""
 
+    exit_code = 1
+
 
 @dataclass(frozen=True)
 class Backend:

@@ -37,109 +37,12 @@ from functools import cache
 from handful import facts, latency, scenario
 from handful.experts import communication_time
 from handful.latency import compute_time, memory_time
-from handful.racks import copied_weights
-from handful.symbolic import quantities as q
-from handful.symbolic.formula import Formula
-
-(n, one, g, kept, new, B, d, w_r, layers, tau, up, e_m, e_c, e_n, BW, m, alpha) = (
-    quantity.symbol
-    for quantity in (
-        q.devices,
-        q.one_device,
-        q.prompt_per_answer,
-        q.kept_share,
-        q.tokens_per_step,
-        q.batch,
-        q.d_model,
-        q.reduce_bytes,
-        q.layers,
-        q.layer_overhead,
-        q.scale_up_bandwidth,
-        q.memory_efficiency,
-        q.compute_efficiency,
-        q.network_efficiency,
-        q.memory_bandwidth,
-        q.drafts,
-        q.acceptance,
-    )
-)
-
-_prompts = (
-    1 + g * kept
-)  # work for each token of the batch, prompts included: they arrive as answers leave
-
-all_reduce_time = Formula(
-    q.all_reduce_time,
-    2 * layers * 2 * (n - one) * new * B * _prompts * d * w_r / (n * up * one),
-    source="derived",
-    meaning="two all-reduces a layer, each of which sends every activation out and back",
-    conventions=(
-        "tensor parallel over all chips",
-        "ring: each chip sends 2 (n − 1)/n of the activations",
-        "prompts at the rate at which answers leave",
-    ),
-)
-
-copied_weight_time = Formula(
-    q.copied_weight_time,
-    q.copied_weights.symbol * (n - one) / (n * BW),
-    using=(copied_weights,),
-    source="derived",
-    meaning="what lies outside the experts, read whole by every chip rather than by each a share",
-    conventions=("attention apart",),
-)
-
-overhead_time = Formula(
-    q.overhead_time,
-    layers * tau,
-    source="derived",
-    meaning="what layers cost that no chip makes faster",
-    conventions=("0 switches it off",),
-)
-
-served_step_time = Formula(
-    q.step_time,
-    q.memory_time.symbol / e_m
-    + q.compute_time.symbol * _prompts / e_c
-    + q.all_reduce_time.symbol / e_n
-    + q.overhead_time.symbol,
-    using=(memory_time, compute_time, all_reduce_time, overhead_time),
-    name="served_step_time",
-    source="derived",
-    meaning="a step of a server under steady load: nothing overlaps, and each term has its "
-    "efficiency",
-    conventions=("efficiencies of 1, one chip and no overhead give step_time_mixed",),
-)
-
-served_step_time_apart = Formula(
-    q.step_time,
-    (q.memory_time.symbol + q.copied_weight_time.symbol) / e_m
-    + q.compute_time.symbol * _prompts / e_c
-    + q.communication_time.symbol * _prompts / e_n
-    + q.overhead_time.symbol,
-    using=(memory_time, copied_weight_time, compute_time, communication_time, overhead_time),
-    name="served_step_time_apart",
-    source="derived",
-    meaning="the same where each chip attends for its own sequences: experts are shared, all else "
-    "is copied",
-    conventions=(
-        "no all-reduce: tokens go to their experts and back",
-        "sequences spread evenly over chips",
-        "efficiencies of 1, one chip and no overhead give step_time_mixed",
-    ),
-)
-
-kept_share = Formula(
-    q.kept_share,
-    (1 - alpha ** (m + 1)) / ((1 - alpha) * (m + 1)),
-    source="Leviathan et al. 2023, equation 1",
-    meaning="tokens kept of those that a step works on: guesses up to the first wrong one, and "
-    "one more",
-    conventions=(
-        "each guess is kept with the same chance, below 1, whatever the others do",
-        "no guesses: 1",
-        "the guessing itself left out: one more layer a guess in DeepSeek-V3",
-    ),
+from handful.serving import (
+    all_reduce_time,
+    copied_weight_time,
+    kept_share,
+    served_step_time,
+    served_step_time_apart,
 )
 
 TERMS = (

@@ -16,7 +16,7 @@ def gantt(schedule: Schedule, run: Run, *, title: str | None = None):
     Numbers in the bars are micro-batches, from 1; a second stream, or a second chunk of the model,
     is paler.  Overlapped pieces share a bar, forward above.
 
-    >>> from .pipeline import one_forward_one_backward, run
+    >>> from handful_evidence.simulate.pipeline import one_forward_one_backward, run
     >>> plan = one_forward_one_backward(4, 8)
     >>> figure = gantt(plan, run(plan, 1, 2))
     >>> [text.get_text() for text in figure.axes[0].get_yticklabels()]

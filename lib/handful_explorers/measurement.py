@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from handful import latency
+from handful import latency, serving
 from handful_evidence import validation
 from ipywidgets import Dropdown, FloatLogSlider
 
@@ -106,19 +106,17 @@ what_a_server_adds = Explorer(
     x=Sweep("batch", _FEW, _MANY, at=_MANY),
     y=Scale("Time of a step", "s"),
     curves=[
-        Curve(
-            validation.served_step_time, "Served step", role="total", given=_SERVED, scenario=_HERE
-        ),
+        Curve(serving.served_step_time, "Served step", role="total", given=_SERVED, scenario=_HERE),
         Curve(latency.step_time_mixed, "Floor, with prompts", role="reference", scenario=_HERE),
         Curve(latency.memory_time, "Read", scenario=_HERE),
         Curve(
-            validation.all_reduce_time,
+            serving.all_reduce_time,
             "All-reduces",
             given={"kept_share": 1, "reduce_bytes": 2},
             scenario=_HERE,
         ),
         Curve(
-            validation.overhead_time,
+            serving.overhead_time,
             "Cost of each layer",
             given={"layer_overhead": _SERVED["layer_overhead"]},
             scenario=_HERE,

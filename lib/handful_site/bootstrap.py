@@ -24,7 +24,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "lib"))  # nothing is installed yet
+
+from handful_study.browser import find_browser  # noqa: E402 (after the path)
+
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "requirements.lock"
@@ -208,15 +212,17 @@ def python_packages(tests: bool = False) -> None:
         environment()
         locked_packages(LOCK)
         stamp.write_text(want)
-    own, want = VENV / ".handful-from", digest(ROOT / "pyproject.toml", want)
+    projects = (ROOT / "pyproject.toml", ROOT / "lib" / "pyproject.toml")
+    own, want = VENV / ".handful-from", digest(*projects, want)
     if not (own.exists() and own.read_text() == want):
-        say("the package handful, editable")
+        say("the packages of lib, editable")
+        folders = [part for one in projects for part in ("-e", str(one.parent))]
         watch(
-            [*PIP, "install", "--no-deps", "--no-build-isolation", "-e", str(ROOT)],
+            [*PIP, "install", "--no-deps", "--no-build-isolation", *folders],
             NOTHING,
             1,
             "",
-            "The package handful could not be installed.",
+            "The packages of lib could not be installed.",
         )
         own.write_text(want)
     more, want = VENV / ".tests-made-from", digest(TEST_LOCK, want)
@@ -331,33 +337,6 @@ def npm_packages() -> None:
         "The npm packages could not be installed.",
     )
     stamp.write_text(want)
-
-
-# The headless shell, where there is one, is the same engine without windows, menus and extensions:
-# a third less work.
-BROWSERS = (
-    "chromium-headless-shell",
-    "chrome-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-    "microsoft-edge",
-)
-MAC_BROWSER = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-
-
-def find_browser() -> str | None:
-    """Return the path of a Chromium on this machine; None where there is none.
-
-    This is the one that HANDFUL_BROWSER names, else the first on the PATH.
-    """
-    named = os.environ.get("HANDFUL_BROWSER")
-    if named:
-        return shutil.which(named)
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    return found or (str(MAC_BROWSER) if MAC_BROWSER.exists() else None)
 
 
 def driver() -> str:

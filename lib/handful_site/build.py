@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import yaml
+from handful.scenario import page_rows
 from handful_study import export
 from handful_study.book import address
 
@@ -37,42 +38,6 @@ SITE = ROOT / os.environ.get(
 SCRIPTS = BUILD / "js"
 NOTEBOOKS = BUILD / "notebooks"
 WHEELS = BUILD / "wheels"
-# Files of the package that leave the cells' output as it is.
-NO_MATHS = (
-    "bootstrap.py",
-    "build.py",
-    "finish.py",
-    "gather.py",
-    "sheets.py",
-    "serve.py",
-    "notebooks.py",
-    "hatch_bundle.py",
-    "lock.py",
-    "node.lock",
-    "heads.py",
-    "icons.py",
-    "social.py",
-    "offline.py",
-    "editions.py",
-    "mend.py",
-    "elements.py",
-    "search.py",
-    "hosting.py",
-    "notebook_text.py",
-    "wheel.py",
-    "inpage.py",
-    "licences.py",
-    "pyodide.lock",
-    "session.py",
-    "publish.py",
-    "book.py",
-    "epub.py",
-    "pdf.py",
-    "cover.py",
-    "offer.py",
-    "__main__.py",
-    "epubcheck.lock",
-)  # the last line: bound/
 KEEP = 2
 START = time.monotonic()
 
@@ -97,22 +62,19 @@ def digest(paths) -> str:
 
 
 def package_files(scripts: bool) -> list[Path]:
-    """Return the package's files.
+    """Return the files that scripts are bundled from, or those that cells and pages depend on.
 
-    With `scripts`, these are the ones that scripts are bundled from; else the ones that cells and
-    pages depend on.
+    Of the packages, cells and pages depend on all but this one, and on this one's extensions.
     """
-    files = [
-        p
-        for p in (ROOT / "lib" / "handful").rglob("*")
-        if p.is_file() and "__pycache__" not in p.parts
-    ]
+    library, site = ROOT / "lib", Path(__file__).parent
+    files = [p for p in library.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     if scripts:
         return [p for p in files if p.suffix in (".js", ".mjs", ".css", ".svg", ".json")]
     return [
         p
         for p in files
-        if p.suffix in (".py", ".csv", ".lock", ".json", ".toml") and p.name not in NO_MATHS
+        if p.suffix in (".py", ".csv", ".json", ".toml")
+        and (not p.is_relative_to(site) or p.is_relative_to(site / "extensions"))
     ]
 
 
@@ -131,14 +93,7 @@ def bundle() -> None:
     """
     SCRIPTS.mkdir(parents=True, exist_ok=True)
     rows = SCRIPTS / "rows.json"
-    try:
-        from handful.scenario import page_rows
-
-        text = json.dumps(page_rows(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ModuleNotFoundError as missing:
-        if missing.name not in ("handful.scenario",):
-            raise
-        text = "{}"
+    text = json.dumps(page_rows(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if not rows.exists() or rows.read_text("utf-8") != text:
         rows.write_text(text, "utf-8")
     stamp, want = (
@@ -260,7 +215,7 @@ def package() -> Path:
     """Build the wheel of this package; after bundle(), whose script it holds."""
     sources = [
         p
-        for folder in ("lib/handful", "exercises")
+        for folder in ("lib", "exercises")
         for p in (ROOT / folder).rglob("*")
         if p.is_file() and "__pycache__" not in p.parts
     ]

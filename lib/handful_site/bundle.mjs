@@ -9,36 +9,18 @@
 //   python.js                  cells that run in the page; asked for on a click
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
-// The scenario rows are imported as "handful-rows"; page/build.py writes them first.
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  writeFileSync,
-  copyFileSync,
-  readdirSync,
-} from "node:fs";
+// The scenario rows are imported as "handful-rows"; build.py writes them first.
+import { existsSync, mkdirSync, readFileSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 
-const page = dirname(fileURLToPath(import.meta.url));
+const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2]);
 mkdirSync(out, { recursive: true });
 
-// A sheet beside a module of the same name belongs to it, imported there or not.
-const text = (name) => (existsSync(join(page, name)) ? readFileSync(join(page, name), "utf8") : "");
-const ownSheet = (module, style) =>
-  existsSync(join(page, style)) && !text(module).includes(style) ? `import "./${style}";` : "";
-const withStyle = (module, style) =>
-  [
-    ownSheet(module, style),
-    existsSync(join(page, module))
-      ? `export { default } from "./${module}";`
-      : "export default {};",
-  ].join("\n");
 const entries = {
   study: 'export * from "../handful_study/web/study.js";',
   ahead:
@@ -46,12 +28,8 @@ const entries = {
     "window.studyOpening.catch(() => {});",
   search: 'export * from "./web/search/search.js";',
   python: 'export * from "./python/cells.js";',
-  handful: [
-    'import "./web/house.css"; import "./web/house.js";',
-    ownSheet("site.js", "site.css"),
-    existsSync(join(page, "site.js")) ? 'import "./web/site.js";' : "",
-  ].join("\n"),
-  explorer: withStyle("explorer.js", "explorer.css"),
+  handful: 'import "./web/house.css"; import "./web/house.js"; import "./web/site.js";',
+  explorer: 'export { default } from "../handful_explorers/web/explorer.js";',
 };
 
 const marks = {};
@@ -62,7 +40,7 @@ const ADOBE = "Copyright Adobe (http://www.adobe.com/), with Reserved Font Name 
 const OWNERS = { "@fontsource/source-serif-4": ADOBE, "@fontsource-variable/source-sans-3": ADOBE };
 for (const [name, contents] of Object.entries(entries)) {
   const result = await build({
-    stdin: { contents, resolveDir: page, sourcefile: `${name}.entry.js` },
+    stdin: { contents, resolveDir: here, sourcefile: `${name}.entry.js` },
     outfile: join(out, `${name}.js`),
     bundle: true,
     minify: true,
@@ -93,11 +71,11 @@ for (const [name, contents] of Object.entries(entries)) {
     writeFileSync(join(out, `${name}.css`), "");
 }
 
-copyFileSync(join(page, "favicon.svg"), join(out, "favicon.svg"));
+copyFileSync(join(here, "favicon.svg"), join(out, "favicon.svg"));
 
 // What the scripts and sheets hold of others goes under its licence, which stands beside them;
 // licences.py adds to it.
-const packages = join(page, "../../../node_modules");
+const packages = join(here, "../../node_modules");
 const notices = [...held].sort().map((name) => {
   const file = readdirSync(join(packages, name)).find((entry) =>
     /^licen[cs]e(\.txt|\.md)?$/i.test(entry),

@@ -76,7 +76,7 @@ UNWANTED_TAGS = (
     "#pst-header",
     ".pst-async-banner-revealer",
 )
-EARLY = Path(__file__).with_name("early.js").read_text("utf-8")
+EARLY = (Path(__file__).parent / "web" / "early.js").read_text("utf-8")
 RUNS = ("module", "text/javascript", "application/javascript")
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
 STYLE = re.compile(r' style="([^"]*)"')

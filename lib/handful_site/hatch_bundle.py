@@ -11,12 +11,12 @@ from pathlib import Path
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUNDLES = {
-    "_build/js/explorer.js": "handful/page/explorer.bundle.js",
-    "_build/js/explorer.css": "handful/page/explorer.bundle.css",
-    "_build/js/licences.txt": "handful/page/explorer.bundle.licences.txt",
-    "exercises/README.md": "handful/exercise_sources/README.md",
-    "exercises/cards": "handful/exercise_sources/cards",
-    "exercises/problems": "handful/exercise_sources/problems",
+    "_build/js/explorer.js": "handful_explorers/plotting/explorer.bundle.js",
+    "_build/js/explorer.css": "handful_explorers/plotting/explorer.bundle.css",
+    "_build/js/licences.txt": "handful_explorers/plotting/explorer.bundle.licences.txt",
+    "exercises/README.md": "handful_study/exercise_sources/README.md",
+    "exercises/cards": "handful_study/exercise_sources/cards",
+    "exercises/problems": "handful_study/exercise_sources/problems",
 }
 
 

@@ -29,16 +29,7 @@ POLICY = (
 )
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "python_stdlib.zip")
 OURS = ("worker.js", "session.py")
-# Of the packages, what only their makers run; of ours, what only teachers, builders and kernels
-# use.
-LEFT_OUT = (
-    "/tests/",
-    "/benchmarks/",
-    "handful/classroom/",
-    "handful/exercise_sources/",
-    "handful/page/",
-    "handful/explorers/",
-)
+LEFT_OUT = ("/tests/", "/benchmarks/", "/RECORD")  # of all packages
 
 
 def prepare(npm: Path, target: Path, package: Path) -> str:
@@ -142,10 +133,7 @@ def pack(wheels: list[Path], target: Path) -> None:
         for wheel in wheels:
             with zipfile.ZipFile(wheel) as given:
                 for name in sorted(given.namelist()):
-                    # A few of page/ are asked for by name: what a number or a table looks like.
-                    if not any(part in name for part in LEFT_OUT) and not name.endswith(
-                        (".js", ".css", "/RECORD")
-                    ):
+                    if not any(part in name for part in LEFT_OUT):
                         made.writestr(
                             zipfile.ZipInfo(name), given.read(name), zipfile.ZIP_DEFLATED, 9
                         )

@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 from .elements import one
 from .heads import PAPER
 
-SOURCES = Path(__file__).with_name("kept")
+SOURCES = Path(__file__).parent / "web" / "kept"
 TITLE, SHORT = "A Handful of Equations", "Equations"
 ICONS = (
     ("icon-192.png", "192x192", "any"),

@@ -529,7 +529,7 @@ def write(
         ),
     }
     done = subprocess.run(
-        [*node, str(Path(__file__).with_name("search") / "index.mjs")],
+        [*node, str(Path(__file__).parent / "web" / "search" / "index.mjs")],
         input=json.dumps(book),
         capture_output=True,
         text=True,

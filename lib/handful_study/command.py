@@ -12,6 +12,8 @@ import functools
 import sys
 from pathlib import Path
 
+from handful.cli import MissingError, group
+
 # Packages of the extras; a program that only computes does without them.
 EXTRAS = {
     "study": {
@@ -29,10 +31,6 @@ LOG = (
     "the log; by default study-log.json in your data folder.  The page Review exports and "
     "imports the same file"
 )
-
-
-class MissingError(RuntimeError):
-    """A package or program that is not installed; the message says what to install."""
 
 
 def needing(run):
@@ -54,15 +52,6 @@ def needing(run):
             ) from None
 
     return runs
-
-
-def group(command, name: str, about: str, epilog: str = ""):
-    """Add a command with subcommands, and return the function that adds a subcommand."""
-    made = command(name, None, about, epilog, programs=False)
-    made.set_defaults(run=lambda options: made.print_help())
-    return functools.partial(
-        command, within=made.add_subparsers(metavar="COMMAND", title="commands")
-    )
 
 
 def file_options(made, what: str) -> None:
@@ -106,8 +95,6 @@ def write(content: bytes, output: str | None, default: str | None, quiet: bool =
 
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
-    from . import problem_command
-
     one = group(
         command,
         "cards",
@@ -174,7 +161,6 @@ def add(command) -> None:
         "--pdf", action="store_true", help="PDF, where Chromium is there; else HTML of one file"
     )
     file_options(printed, "it; by default handful-cards.html or .pdf")
-    problem_command.add(command)
 
 
 def _site(options) -> str:
@@ -199,8 +185,8 @@ def _list(options) -> None:
 
     found = chosen(options.chapter)
     if options.json:
-        return cli._json([as_object(card) for card in found])
-    cli._columns((card.id, card.kind, f"{card.chapter}#{card.section}") for card in found)
+        return cli.print_json([as_object(card) for card in found])
+    cli.print_columns((card.id, card.kind, f"{card.chapter}#{card.section}") for card in found)
 
 
 def _sitting(options):
@@ -219,7 +205,9 @@ def _due(options) -> None:
     sitting = _sitting(options)
     queue = sitting.queue()
     if options.json:
-        return cli._json({"due": queue["review"], "new": queue["new"], "again": queue["learning"]})
+        return cli.print_json(
+            {"due": queue["review"], "new": queue["new"], "again": queue["learning"]}
+        )
     print(
         f"{plural(len(queue['review']), 'card')} due, {len(queue['new'])} new, "
         f"{len(queue['learning'])} to be asked again"
@@ -230,7 +218,7 @@ def _due(options) -> None:
         for name in queue[kind]
     ]
     if rows:
-        cli._columns(rows)
+        cli.print_columns(rows)
 
 
 def _review(options) -> None:
@@ -238,7 +226,7 @@ def _review(options) -> None:
 
     from . import terminal
 
-    sitting, screen = _sitting(options), terminal.Screen(cli._width())
+    sitting, screen = _sitting(options), terminal.Screen(cli.terminal_width())
     try:
         with terminal.keyboard() as pressed:
             terminal.review(sitting, screen, pressed, _site(options))
@@ -268,7 +256,7 @@ def _log(options) -> None:
         )
     study = Study(file.events)
     if options.json:
-        return cli._json(
+        return cli.print_json(
             {
                 "file": str(file.path),
                 "events": len(file.events),
@@ -289,7 +277,7 @@ def _log(options) -> None:
         )
         for name, value in study.settings.items()
     ]
-    cli._columns(rows)
+    cli.print_columns(rows)
     if options.bring:
         known = len({event["id"] for event in given}) - len(added)
         print(

@@ -22,6 +22,8 @@ FORMATS = {"anki": ".apkg", "csv": ".csv", "markdown": ".md", "json": ".json"}
 class ExportError(ValueError):
     """Something that cannot be exported, explained in one sentence."""
 
+    exit_code = 2
+
 
 def chosen(chapter: str | None = None) -> list[Card]:
     """Return the cards of a chapter, or all, in book order."""

@@ -31,6 +31,8 @@ LARGEST = 64  # stages, and micro-batches
 class JudgeError(ValueError):
     """A judge that does not exist, or that cannot judge a question as it is written."""
 
+    exit_code = 2
+
 
 def judge(made: Callable[..., Verdict]) -> Callable[..., Verdict]:
     """Add a judge under its function's name."""

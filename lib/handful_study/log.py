@@ -45,9 +45,13 @@ LATEST = 7_258_118_400_000  # the year 2200
 class LogError(ValueError):
     """A log that cannot be read or written; the sentence says where and why."""
 
+    exit_code = 2
+
 
 class StoreError(LogError):
     """A log that cannot be written here: a full disk, or a folder without write permission."""
+
+    exit_code = 1
 
 
 class Field(NamedTuple):

@@ -161,9 +161,10 @@ def _solution(number: int, drawn: Drawn) -> str:
 
 def pdf(html: str) -> bytes:
     """Print a document to PDF, with a Chromium of this machine."""
-    from handful_site.bootstrap import find_browser
 
-    from .command import MissingError
+    from handful.cli import MissingError
+
+    from .browser import find_browser
 
     browser = find_browser()
     try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 
-from .command import _site, file_options, group, log_path, needing, write
+from handful.cli import group
+
+from .command import _site, file_options, log_path, needing, write
 
 
 def add(command) -> None:
@@ -99,7 +101,7 @@ def _list(options) -> None:
 
     found = chosen(options.chapter, options.level)
     if options.json:
-        return cli._json(
+        return cli.print_json(
             [
                 {
                     "id": p.id,
@@ -113,7 +115,7 @@ def _list(options) -> None:
             ]
         )
     if found:
-        cli._columns((p.id, p.level, p.kind, f"{p.chapter}#{p.section}") for p in found)
+        cli.print_columns((p.id, p.level, p.kind, f"{p.chapter}#{p.section}") for p in found)
 
 
 def _show(options) -> None:
@@ -126,20 +128,20 @@ def _show(options) -> None:
     found = problem(options.id)
     seed = _seed(secrets.randbelow(1000) if options.seed is None else options.seed)
     if options.json:
-        return cli._json(as_object(found, seed))
-    drawn, width = Drawn(found, seed), min(cli._width(), 80)
-    cli._print(f"{found.id} · {found.level} · seed {seed}\n")
+        return cli.print_json(as_object(found, seed))
+    drawn, width = Drawn(found, seed), min(cli.terminal_width(), 80)
+    cli.print_text(f"{found.id} · {found.level} · seed {seed}\n")
     # Here units are read, so the answer may come in any.
-    cli._print(
+    cli.print_text(
         markup.text(drawn.text if found.kind == "expression" else drawn.words(found.text), width)
     )
     for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices, strict=False):
-        cli._print(f"\n{mark}. {markup.text(text, width - 3)}")
+        cli.print_text(f"\n{mark}. {markup.text(text, width - 3)}")
     for hint in drawn.hints if options.hints else []:
-        cli._print(f"\nHint: {markup.text(hint, width - 6)}")
+        cli.print_text(f"\nHint: {markup.text(hint, width - 6)}")
     if options.solution:
         right = right_letter(drawn)
-        cli._print(
+        cli.print_text(
             f"\nSolution: {f'{right}. ' if right else ''}{drawn.shown}\n\n"
             f"{markup.text(drawn.solution, width)}"
         )
@@ -163,7 +165,7 @@ def _check(options) -> None:
     if options.log and verdict.kind != "unread":
         _note(options.log, found, seed, given, verdict)
     if options.json:
-        return cli._json(
+        return cli.print_json(
             {
                 "problem": found.id,
                 "seed": seed,
@@ -175,7 +177,7 @@ def _check(options) -> None:
         )
     if verdict.kind == "unread":
         raise SourceError(says)
-    cli._print(says)
+    cli.print_text(says)
 
 
 def _says(problem, verdict, seed: int) -> str:

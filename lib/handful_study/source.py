@@ -40,6 +40,8 @@ _FENCE = re.compile(r"^(`{3,}|~{3,})")
 class SourceError(ValueError):
     """A fault in a source file; the sentence names file, line and field."""
 
+    exit_code = 2
+
 
 @dataclass(frozen=True)
 class Part:
@@ -84,8 +86,8 @@ def folder() -> Path:
 
     In a checkout it is at the top, in an installed package inside the package.
     """
-    inside = Path(__file__).resolve().parents[1] / "exercise_sources"
-    return inside if inside.is_dir() else Path(__file__).resolve().parents[3] / "exercises"
+    inside = Path(__file__).resolve().parent / "exercise_sources"
+    return inside if inside.is_dir() else Path(__file__).resolve().parents[2] / "exercises"
 
 
 def read_text(text: str, file: str) -> list[Entry]:
@@ -287,7 +289,7 @@ def anchors(chapter: str) -> dict[str, str] | None:
     >>> anchors("latency-and-cost")["two-things-take-time"]
     'Two things take time'
     """
-    book = Path(__file__).resolve().parents[3] / "book"
+    book = Path(__file__).resolve().parents[2] / "book"
     if not book.is_dir():
         return None
     path = book / f"{chapter}.md"

@@ -12,7 +12,7 @@ import pytest
 from handful_explorers.plotting import figure
 from handful_site import social
 
-SHEET = Path(figure.__file__).with_name("palette.css").read_text("utf-8")
+SHEET = (Path(figure.__file__).parents[1] / "web" / "palette.css").read_text("utf-8")
 LIGHT, DARK = (
     [re.search(rf"--ex-{i}: (#\w{{6}})", part)[1] for i in range(8)]
     for part in SHEET.split('html[data-theme="dark"]')

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from handful.symbolic import quantities as q
 from handful_explorers import notation
-from handful_explorers.tables.table import Table
+from handful_explorers.tables import Table
 
 
 def test_a_table_is_its_texts_and_no_markup_of_theirs():
@@ -23,7 +23,7 @@ def test_a_table_is_its_texts_and_no_markup_of_theirs():
 
 def test_a_row_of_another_length_is_refused():
     with pytest.raises(ValueError, match=r"A row of this table has 2 cells; got 1: \['H100'\]"):
-        Table(["Chip", "Rate"], [["B200", "1"], ["H100"]])
+        Table(["Chip", "Rate"], [["B200", "1"], ["H100"]])._repr_html_()
 
 
 def test_every_letter_is_in_the_notation_once():

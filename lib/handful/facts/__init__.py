@@ -30,6 +30,8 @@ HERE = Path(__file__).parent
 class FactsError(ValueError):
     """A row that the table does not allow, or a name that it does not have."""
 
+    exit_code = 2
+
 
 def nearest(name: str, names: Iterable[str], limit: int = 3) -> str:
     """Return the known names most like `name`, comma-separated; all of them where none is alike.

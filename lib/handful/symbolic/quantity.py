@@ -25,6 +25,8 @@ Values = TypeVar("Values", bound="npt.NDArray[Any] | Sequence[float]")
 class QuantityError(ValueError):
     """A value that a quantity cannot take, or a name that no quantity has."""
 
+    exit_code = 2
+
 
 @dataclass(frozen=True)
 class Quantity:

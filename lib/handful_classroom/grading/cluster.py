@@ -49,6 +49,8 @@ STOPPING = ("SandboxError", "StartError", "SourceError", "JudgeError", "GradingE
 class ClusterError(RuntimeError):
     """A reason why grading cannot go on, in one sentence; finished results are kept."""
 
+    exit_code = 1
+
 
 @dataclass(frozen=True)
 class Done:

@@ -56,6 +56,8 @@ PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
 class GradingError(RuntimeError):
     """A reason why grading cannot begin or go on, in one sentence."""
 
+    exit_code = 1
+
 
 @lru_cache(1)
 def library() -> str:

@@ -34,6 +34,8 @@ LARGEST = 4_000_000  # bytes of one result
 class StoreError(RuntimeError):
     """A reason why a results folder cannot be read or written, in one sentence."""
 
+    exit_code = 1
+
 
 def canonical(value) -> bytes:
     r"""Return JSON in its one spelling: keys sorted, no spaces, ASCII.

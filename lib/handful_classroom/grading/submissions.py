@@ -58,6 +58,8 @@ _AGAIN = re.compile(r"(?:-(\d{1,4})| \((\d{1,4})\))$")
 class SubmissionError(ValueError):
     """A path, zip or roster that cannot be read as a class's submissions, in one sentence."""
 
+    exit_code = 2
+
 
 class RefusedError(ValueError):
     """One file that is not read, in one sentence for its author and the teacher."""

@@ -21,6 +21,8 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 class TableError(ValueError):
     """A table that cannot be read, in one sentence that names the file, the row and the column."""
 
+    exit_code = 2
+
 
 def line(text: object) -> str:
     """Return a text on one line, for programs that read a file line by line."""

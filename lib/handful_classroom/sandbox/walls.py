@@ -18,9 +18,12 @@ from pathlib import Path
 from . import cgroup, seccomp
 from .protocol import Limits
 
-HOUSE = Path(__file__).resolve().parent
-PACKAGE = HOUSE.parent
-COURSE = PACKAGE.parent.parent
+HERE = Path(__file__).resolve().parent
+LIBRARY = HERE.parents[1]  # the folder of all packages
+COURSE = LIBRARY.parent
+# What a student may import, and what only the grader has.
+READERS = ("handful", "handful_evidence", "handful_explorers", "handful_study")
+GRADERS = ("handful_classroom", "handful_site")
 NOBODY = 65534
 ROOM, PYTHON, PACKAGES = "/room", "/python", "/packages"
 OLDEST = (0, 5)
@@ -57,6 +60,8 @@ ENVIRONMENT = {
 
 class SandboxError(RuntimeError):
     """A machine without a sandbox; the message says what to install or to allow."""
+
+    exit_code = 1
 
 
 class StartError(SandboxError):
@@ -136,7 +141,7 @@ def worker() -> dict[str, bytes]:
     return {
         f"{ROOM}/{name}.pyc": head
         + marshal.dumps(
-            compile((HOUSE / f"{name}.py").read_bytes(), f"<{name}>", "exec", dont_inherit=True)
+            compile((HERE / f"{name}.py").read_bytes(), f"<{name}>", "exec", dont_inherit=True)
         )
         for name in ("inside", "furniture")
     }
@@ -152,8 +157,7 @@ def view(library: bool) -> list[str]:
         PYTHON,
         f"{PYTHON}/bin",
         ROOM,
-        f"{ROOM}/handful",
-        *([] if library else [f"{ROOM}/handful/classroom"]),
+        *([] if library else [f"{ROOM}/handful_study"]),
     ):
         parts += ["--perms", "0755", "--dir", folder]
     for here, there in shown()[0]:
@@ -163,7 +167,10 @@ def view(library: bool) -> list[str]:
         parts += ["--ro-bind", str(here), there]
         # Where the package, or the course that it is part of, lies below what is shown, it is
         # covered.
-        for hidden in (PACKAGE, COURSE / "exercises", COURSE / "tests", COURSE / "book"):
+        for hidden in (
+            *(LIBRARY / name for name in (*READERS, *GRADERS)),
+            *(COURSE / name for name in ("exercises", "tests", "book")),
+        ):
             if hidden.is_relative_to(here.resolve()) and hidden.is_dir():
                 parts += [
                     "--perms",
@@ -176,21 +183,12 @@ def view(library: bool) -> list[str]:
     for unseen in UNSEEN:
         if Path(unseen).is_dir():
             parts += ["--perms", "0755", "--size", "65536", "--tmpfs", unseen]
-    student = HOUSE / "student.py"
     if library:
-        parts += [
-            "--ro-bind",
-            str(PACKAGE),
-            f"{ROOM}/handful",
-            "--perms",
-            "0755",
-            "--size",
-            "65536",
-            "--tmpfs",
-            f"{ROOM}/handful/classroom",
-        ]
-    if student.exists():
-        parts += ["--ro-bind", str(student), f"{ROOM}/handful/classroom/student.py"]
+        for name in READERS:
+            parts += ["--ro-bind", str(LIBRARY / name), f"{ROOM}/{name}"]
+    else:
+        student = LIBRARY / "handful_study" / "student.py"
+        parts += ["--ro-bind", str(student), f"{ROOM}/handful_study/student.py"]
     return parts
 
 

@@ -114,6 +114,8 @@ MAY = {
 class ClaimsError(AskError):
     """An error in a row of the ledger, which names file, claim and key."""
 
+    exit_code = 2
+
 
 @dataclass(frozen=True)
 class Value:
@@ -487,4 +489,51 @@ def _recomputed(row: dict, stop: Stop) -> dict:
             row.get("of", "all"),
             row.get("at_least", False),
         ),
+    }
+
+
+def as_object(claim: Claim) -> dict:
+    """Return a claim as JSON.
+
+    Numbers are in SI units (and dollars, tokens, …), None where there are none.
+    """
+    return {
+        "id": claim.id,
+        "segment": claim.segment,
+        "chapter": claim.chapter,
+        "time": claim.time,
+        "seconds": claim.seconds,
+        "who": claim.who,
+        "statement": claim.statement,
+        "spoken": {
+            "low": claim.spoken[0],
+            "high": claim.spoken[1],
+            "unit": claim.unit,
+            "text": claim.spoken_text,
+            "within": claim.within,
+        }
+        if claim.spoken
+        else None,
+        "recomputed": [
+            {
+                "convention": value.label,
+                "request": value.request,
+                "value": value.value,
+                "verified": value.verified,
+                "agrees": value.agrees,
+            }
+            for value in claim.values
+        ],
+        "of": claim.of,
+        "depends": claim.depends or None,
+        "contrary": claim.contrary or None,
+        "slip": claim.slip or None,
+        "tested": claim.tested or None,
+        "found": [{"case": finding.label, "agrees": finding.agrees} for finding in claim.findings],
+        "verdict": claim.verdict,
+        "basis": BASES[claim.basis],
+        "reason": claim.reason,
+        "source": claim.source,
+        "link": claim.link,
+        "lecture": claim.address,
     }

@@ -1,1 +1,42 @@
-"""…"""
+"""Tables of numbers for pages: each function returns a `Table`, which a cell shows."""
+
+from __future__ import annotations
+
+from .bills import cache_table, measured_ratio_table, output_table, surcharge_table
+from .ciphers import avalanche_table, characteristic_table, distinguisher_table
+from .lifetime import approaches_table, runs_table, splits_table
+from .memory_wall import longest_table, sharing_table
+from .nudges import worst_direction_table
+from .overtraining import disclosed_table
+from .racks import generations_table, kernels_table, served_table
+from .reversible_networks import gradient_table
+from .stages import domains_table, memory_played
+from .table import Part, Table
+from .tiers import drain_table, ways_table
+
+__all__ = [
+    "Part",
+    "Table",
+    "approaches_table",
+    "avalanche_table",
+    "cache_table",
+    "characteristic_table",
+    "disclosed_table",
+    "distinguisher_table",
+    "domains_table",
+    "drain_table",
+    "generations_table",
+    "gradient_table",
+    "kernels_table",
+    "longest_table",
+    "measured_ratio_table",
+    "memory_played",
+    "output_table",
+    "runs_table",
+    "served_table",
+    "sharing_table",
+    "splits_table",
+    "surcharge_table",
+    "ways_table",
+    "worst_direction_table",
+]

@@ -1,28 +1,40 @@
-"""Write tables of text for a page as HTML."""
+"""What a cell shows as HTML: a piece of it, and a table of text."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import NamedTuple
 
 
-class Table:
+class Part:
+    """A piece of HTML that a cell shows."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        return self.text
+
+
+class Table(NamedTuple):
     """Rows of text under a head; the first column names the row.
 
-    >>> '<th scope="col">Chip</th>' in Table(["Chip"], [["H100"]])._repr_html_()
+    >>> "<th scope=\\"col\\">Chip</th>" in Table(["Chip"], [["H100"]])._repr_html_()
     True
     """
 
-    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self.head, self.rows = list(head), [list(row) for row in rows]
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def _repr_html_(self) -> str:
         for row in self.rows:
             if len(row) != len(self.head):
                 raise ValueError(
                     f"A row of this table has {len(self.head)} cells; got {len(row)}: {row}."
                 )
 
-    def _repr_html_(self) -> str:
-        def cells(tag: str, texts, scope: str = "") -> str:
+        def cells(tag: str, texts: Sequence[str], scope: str = "") -> str:
             return "".join(f"<{tag}{scope}>{html.escape(text)}</{tag}>" for text in texts)
 
         head = cells("th", self.head, ' scope="col"')

@@ -14,7 +14,8 @@ import io
 import json
 from pathlib import Path
 
-from handful_evidence.claims import BASES, CHAPTERS, SEGMENTS, VERDICTS, Claim, load
+from handful_evidence.claims import BASES, CHAPTERS, SEGMENTS, VERDICTS, Claim, as_object, load
+from handful_explorers.tables import Part
 
 # What stands before a verdict, for those who do not see its colour.
 MARKS = {
@@ -46,16 +47,6 @@ def badge(verdict: str) -> str:
     '✓ holds'
     """
     return f"{MARKS[verdict]} {verdict}"
-
-
-class Part:
-    """A piece of HTML that a cell shows."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def _repr_html_(self) -> str:
-        return self.text
 
 
 def overview() -> Part:
@@ -155,53 +146,6 @@ def _found(claim: Claim) -> str:
 
 
 # Data for others ----------------------------------------------------------------------------------
-
-
-def as_object(claim: Claim) -> dict:
-    """Return a claim as JSON.
-
-    Numbers are in SI units (and dollars, tokens, …), None where there are none.
-    """
-    return {
-        "id": claim.id,
-        "segment": claim.segment,
-        "chapter": claim.chapter,
-        "time": claim.time,
-        "seconds": claim.seconds,
-        "who": claim.who,
-        "statement": claim.statement,
-        "spoken": {
-            "low": claim.spoken[0],
-            "high": claim.spoken[1],
-            "unit": claim.unit,
-            "text": claim.spoken_text,
-            "within": claim.within,
-        }
-        if claim.spoken
-        else None,
-        "recomputed": [
-            {
-                "convention": value.label,
-                "request": value.request,
-                "value": value.value,
-                "verified": value.verified,
-                "agrees": value.agrees,
-            }
-            for value in claim.values
-        ],
-        "of": claim.of,
-        "depends": claim.depends or None,
-        "contrary": claim.contrary or None,
-        "slip": claim.slip or None,
-        "tested": claim.tested or None,
-        "found": [{"case": finding.label, "agrees": finding.agrees} for finding in claim.findings],
-        "verdict": claim.verdict,
-        "basis": BASES[claim.basis],
-        "reason": claim.reason,
-        "source": claim.source,
-        "link": claim.link,
-        "lecture": claim.address,
-    }
 
 
 def as_csv() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from handful import scenario
+from handful.equation import formula_entry
 from handful.query import (
     AskError,
     evaluate,
@@ -69,33 +70,6 @@ def live(text: str) -> dict:
         "digits": digits,
         **({"values": rest} if rest else {}),
         "text": format_value(value, formula.gives.unit, digits),
-    }
-
-
-def formula_entry(name: str) -> dict:
-    """Return what the popover of a live number needs to know about its formula.
-
-    `maths` has what is typeset.
-    """
-    formula = registry()[name]
-    return {
-        "tree": formula.tree(),
-        "label": getattr(formula.gives, "label", name),
-        "meaning": formula.meaning,
-        "unit": formula.gives.unit,
-        "gives": formula.gives.name,
-        "inputs": [
-            {
-                "name": q.name,
-                "label": getattr(q, "label", q.name),
-                "meaning": q.meaning,
-                "unit": q.unit,
-            }
-            for q in formula.inputs
-            if not getattr(q, "constant", False)
-        ],
-        "conventions": list(formula.conventions),
-        "source": formula.source,
     }
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 BOOK = ROOT / "book"
 COURSES = Path(__file__).with_name("courses.toml")
-_SHOWN = re.compile(r"^from handful\.explorers\.(\w+) import ([\w, ]+)$", re.M)
+_SHOWN = re.compile(r"^from handful_explorers\.(\w+) import ([\w, ]+)$", re.M)
 _FIELDS = {"title", "minutes", "pages", "show", "problems", "assign", "says"}
 
 

@@ -8,8 +8,7 @@ from dataclasses import MISSING, fields
 
 from handful import facts, shapes
 from handful.query import registry
-
-from .ledger import Part
+from handful_explorers.tables import Part
 
 # What the form shows of a chip.
 CHIP = ("machine_balance", "drain_time", "domain_memory", "bandwidth_ratio")

@@ -1,0 +1,34 @@
+"""Tables for pages: traffic that sellers disclosed."""
+
+from __future__ import annotations
+
+from handful.overtraining import disclosed
+
+from .table import Table
+
+
+def disclosed_table(tokens_per_parameter: float = 20) -> Table:
+    """Return `disclosed` as head and rows of text for a page.
+
+    What we have not read ourselves is left out.
+    """
+    from handful.units import format_value
+
+    return Table(
+        ["Model", "Active parameters", "Tokens", f"Over {tokens_per_parameter:g} for each"],
+        [
+            [
+                row["name"],
+                format_value(row["active_parameters"], "1"),
+                format_value(row["pretraining_tokens"], "1"),
+                "× "
+                + format_value(
+                    row["overtraining_multiple"],
+                    "1",
+                    3 if row["overtraining_multiple"] >= 100 else 2,
+                ),
+            ]
+            for row in disclosed(tokens_per_parameter)
+            if row["verified"]
+        ],
+    )
