@@ -28,8 +28,8 @@ def line(what: str, value: float, limit: float | None, unit: str) -> None:
 def cold_import() -> None:
     """Time a new interpreter: its import of the package, and a first number."""
     code = (
-        "import time; t = time.perf_counter(); import handful.latency; from handful.symbolic.formula "
-        "import registry; "
+        "import time; t = time.perf_counter(); import handful.latency; "
+        "from handful.symbolic.formula import registry; "
         "f = registry['weight_time']; "
         "f(**{q.name: q.default or 0.5 for q in f.inputs}); print(time.perf_counter() - t)"
     )

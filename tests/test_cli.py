@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from handful import cli, facts, scenario
+from handful import facts, scenario
 from handful.cli import main
 from handful.query import registry
 from handful_evidence import claims, command, measure

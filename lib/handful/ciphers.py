@@ -126,6 +126,7 @@ def round_functions(keys: Iterable[np.ndarray]) -> list[Function]:
     ...     np.random.default_rng(1).integers(0, 1 << 16, 8, dtype=np.uint16)
     ... )
     >>> x, y = np.array([7], dtype=np.uint16), np.array([9], dtype=np.uint16)
+    >>> from handful.reversible import decrypt
     >>> decrypt(*encrypt(x, y, functions), functions) == (x, y)
     True
     """
@@ -290,6 +291,7 @@ def chosen_ciphertext_share(
     is x ⊕ d ⊕ d'.  Four rounds withstand this as well (Luby and Rackoff 1988: strong pseudorandom
     permutation).
 
+    >>> from handful.reversible import decrypt
     >>> for rounds in (3, 4):
     ...     functions = random_functions(rounds)
     ...     there, back = (

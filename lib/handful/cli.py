@@ -21,8 +21,9 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
+from typing import Any, NoReturn
 
 # Everything else is imported by the command that needs it: SymPy takes most of a cold start.
 
@@ -41,6 +42,10 @@ __all__ = [
 EXITS = "Exit codes: 0 fine; 1 cannot be had on this machine; 2 wrong input."
 
 
+Run = Callable[[argparse.Namespace], None]
+AddCommand = Callable[..., argparse.ArgumentParser]  # `command` of `_parser`, or of a group
+
+
 class UsageError(ValueError):
     """A command line that cannot be understood, in one sentence."""
 
@@ -48,7 +53,7 @@ class UsageError(ValueError):
 
 
 class MissingError(RuntimeError):
-    """A package or program that is not on this machine, in one sentence that says what to install."""
+    """A package or program that this machine lacks; the sentence says what to install."""
 
     exit_code = 1
 
@@ -56,14 +61,14 @@ class MissingError(RuntimeError):
 class _Parser(argparse.ArgumentParser):
     """An argument parser that raises an error as one sentence, instead of exiting."""
 
-    def __init__(self, *args, **more) -> None:
+    def __init__(self, *args: Any, **more: Any) -> None:
         more |= {
             "allow_abbrev": False,
             "formatter_class": argparse.RawDescriptionHelpFormatter,
         }
         super().__init__(*args, **more)
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         raise UsageError(
             f"{message[0].upper()}{message[1:].rstrip('.')}; see '{self.prog} --help'."
         )
@@ -92,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (ValueError, RuntimeError) as error:
-        code = getattr(error, "exit_code", None)
+        code: int | None = getattr(error, "exit_code", None)
         if code is None:  # no sentence for whoever typed, but a fault of ours: it keeps its trace
             raise
         print(f"handful: {error}", file=sys.stderr)
@@ -110,9 +115,14 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
 
     def command(
-        name: str, run, about: str, epilog: str = "", within=commands, programs: bool = True
+        name: str,
+        run: Run | None,
+        about: str,
+        epilog: str = "",
+        within: Any = commands,
+        programs: bool = True,
     ) -> argparse.ArgumentParser:
-        made = within.add_parser(
+        made: argparse.ArgumentParser = within.add_parser(
             name,
             help=about,
             description=f"{about[0].upper()}{about[1:]}.",
@@ -152,7 +162,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def group(command, name: str, about: str, epilog: str = ""):
+def group(command: AddCommand, name: str, about: str, epilog: str = "") -> AddCommand:
     """Add a command that has commands of its own, and return the function that adds one to it."""
     made = command(name, None, about, epilog, programs=False)
     made.set_defaults(run=lambda options: made.print_help())
@@ -165,13 +175,14 @@ def group(command, name: str, about: str, epilog: str = ""):
 
 
 def print_text(text: str, end: str = "\n") -> None:
-    print(
-        text.replace("\u00a0", " "), end=end
-    )  # so that what is copied or searched holds plain spaces
+    """Print text with plain spaces, so that it can be copied and searched."""
+    print(text.replace("\u00a0", " "), end=end)
 
 
-def print_json(value) -> None:
-    def finite(part):
+def print_json(value: object) -> None:
+    """Print a value as JSON; a number that is not finite becomes null."""
+
+    def finite(part: object) -> object:
         if isinstance(part, dict):
             return {key: finite(inner) for key, inner in part.items()}
         if isinstance(part, (list, tuple)):
@@ -197,6 +208,7 @@ def terminal_width() -> int:
 
 
 def print_list(head: str, lines: Sequence[str]) -> None:
+    """Print lines under a head, indented; nothing where there are none."""
     if lines:
         print_text(f"\n{head}")
         for line in lines:
@@ -208,7 +220,7 @@ def print_list(head: str, lines: Sequence[str]) -> None:
 # Commands -----------------------------------------------------------------------------------------
 
 
-def _formula(options) -> None:
+def _formula(options: argparse.Namespace) -> None:
     from .facts import nearest
     from .query import registry
 
@@ -247,7 +259,7 @@ def _formula(options) -> None:
         )
 
 
-def _facts(options) -> None:
+def _facts(options: argparse.Namespace) -> None:
     from . import facts
 
     if options.table is None:
@@ -271,7 +283,7 @@ def _facts(options) -> None:
     print_text(f"\nVerified: {'yes' if row.verified else 'no'}\nSource: {row.source}")
 
 
-def _cell(column: str, value) -> str:
+def _cell(column: str, value: bool | str | float) -> str:
     """Return a figure as the table holds it, and in readable form if its column has a unit."""
     from .query import fact_unit
     from .units import format_value

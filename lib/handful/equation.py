@@ -12,10 +12,12 @@ Constants are filled in as on the page: 2 FLOP for a multiply-add, one new token
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import sympy
 
 from .query import TIME, lecture_address, registry
+from .symbolic.derivation import Derivation, Step
 from .symbolic.formula import Formula, fill_defaults, stand_ins
 from .symbolic.printing import Plain
 from .symbolic.quantities import Quantity, table
@@ -125,7 +127,7 @@ def as_latex(formula: Formula) -> list[str]:
     return lines
 
 
-def as_object(formula: Formula) -> dict:
+def as_object(formula: Formula) -> dict[str, Any]:
     """Return the formula as a JSON-ready dict, with the expression tree that the page uses."""
     derivation = _derivation(formula)
     steps = derivation and {
@@ -152,7 +154,7 @@ def as_object(formula: Formula) -> dict:
     }
 
 
-def _derivation(formula: Formula):
+def _derivation(formula: Formula) -> Derivation | None:
     return formula.derivation if formula._derivation is not None else None
 
 
@@ -160,7 +162,7 @@ def _equation(formula: Formula) -> str:
     return f"{formula.gives.name} = {plain(formula.expression)}"
 
 
-def _spelled(step) -> str:
+def _spelled(step: Step) -> str:
     return f"{plain(step.equation.lhs)} = {plain(step.equation.rhs)}"
 
 
@@ -180,7 +182,7 @@ def _source(text: str) -> str:
     )
 
 
-def formula_entry(name: str) -> dict:
+def formula_entry(name: str) -> dict[str, Any]:
     """Return what the popover of a live number needs to know about its formula."""
     formula = registry()[name]
     return {

@@ -372,7 +372,7 @@ def hundredfold(
     pretraining_per_inference_token: float = 1,
     spread: dict[str, float] | None = None,
 ) -> Spread:
-    """Return the lecture's "100 times over" as a distribution, a `handful.symbolic.uncertainty.Spread`.
+    """Return the lecture's "100 times over" as a distribution, a `Spread`.
 
     Throughput in tokens/s, life in seconds; `spread` gives a factor for each uncertain input and
     defaults to two for the three guesses of the lecture (traffic of one model, its life, its active

@@ -24,7 +24,6 @@ the chips of one stage, as in a scenario.
 
 from __future__ import annotations
 
-
 from sympy import Eq, Max
 
 from .latency import step_time

@@ -432,7 +432,7 @@ def gpu(*, quick: bool = False) -> Backend:
     is none.
     """
     try:
-        import torch  # type: ignore[import-not-found]  # optional, and in no list of ours
+        import torch  # optional, and in no list of ours
     except (ImportError, OSError):  # OSError: installed without the libraries that it wants
         raise MeasureError("No GPU was measured: PyTorch cannot be imported.") from None
     if not torch.cuda.is_available():

@@ -397,7 +397,8 @@ def predict(
     >>> predict("Llama 3.1 70B", "H100 SXM", "fp8", devices=16, **at)
     Traceback (most recent call last):
     ...
-    handful_evidence.validation.OutsideFit: The fit of Llama 3.1 70B on H100 SXM holds for 2 to 8 chips;
+    handful_evidence.validation.OutsideFit: The fit of Llama 3.1 70B on H100 SXM holds for 2 to 8
+    chips;
     got 16.
     """
     load = {

@@ -161,7 +161,6 @@ def _solution(number: int, drawn: Drawn) -> str:
 
 def pdf(html: str) -> bytes:
     """Print a document to PDF, with a Chromium of this machine."""
-
     from handful.cli import MissingError
 
     from .browser import find_browser

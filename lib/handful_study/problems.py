@@ -119,8 +119,8 @@ class Problem:
     def draw(self, seed: int) -> dict:
         """Draw the values of a seed, by name: rows of the scenario, numbers, and ``case``.
 
-        Each name takes one number of `handful_evidence.random32`, in the order of the head; the cases come
-        last.
+        Each name takes one number of `handful_evidence.random32`, in the order of the head; the
+        cases come last.
         """
         return drawing.draw(self.choices_drawn, self.cases, seed)
 

@@ -1,4 +1,4 @@
-"""The distribution's draws against SciPy's, and its numbers against `handful.symbolic.uncertainty`."""
+"""The distribution's draws against SciPy's, its numbers against those of Python."""
 
 import numpy as np
 import pytest

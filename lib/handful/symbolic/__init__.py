@@ -1,1 +1,1 @@
-"""…"""
+"""Write equations: dimensions, quantities, formulas, derivations, uncertainty, printing."""

@@ -44,7 +44,8 @@ class Dimension:
     >>> Dimension(bytes=1)
     Traceback (most recent call last):
     ...
-    handful.symbolic.dimensions.DimensionError: 'bytes' is not a base dimension; allowed: time, byte,
+    handful.symbolic.dimensions.DimensionError: 'bytes' is not a base dimension; allowed: time,
+    byte,
     flop, token, sequence, parameter, layer, device, dollar, bit.
     """
 
@@ -110,7 +111,8 @@ def dimension_of(expression: sympy.Expr, of_symbol: _OfSymbol) -> Dimension:
     >>> dimension_of(sympy.Max(t, b), table.__getitem__)
     Traceback (most recent call last):
     ...
-    handful.symbolic.dimensions.DimensionError: Max joins b (byte) and t (time), which differ in dimension.
+    handful.symbolic.dimensions.DimensionError: Max joins b (byte) and t (time), which differ in
+    dimension.
     """
     found = _walk(sympy.sympify(expression), of_symbol)
     return NONE if found is None else found

@@ -16,7 +16,8 @@ True
 >>> drain(memory_capacity=80e9, memory_bandwidth=0)
 Traceback (most recent call last):
 ...
-handful.symbolic.quantity.QuantityError: memory_bandwidth must be above 0 (in byte/(time·device)); got 0.
+handful.symbolic.quantity.QuantityError: memory_bandwidth must be above 0 (in byte/(time·device));
+got 0.
 """
 
 from __future__ import annotations

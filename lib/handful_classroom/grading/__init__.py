@@ -1,1 +1,1 @@
-"""…"""
+"""Collect what students hand in, grade it, and keep the results."""

@@ -275,8 +275,9 @@ def grade_one(
         What the student's code may use.
     ask : callable, optional
         What runs the student's code, with the arguments and the result of
-        `handful_classroom.sandbox.sandbox.ask`, which it is by default.  Tests of what stands around the
-        sandbox hand in another; it has to be a module's own function where processes are used.
+        `handful_classroom.sandbox.sandbox.ask`, which it is by default.  Tests of what stands
+        around the sandbox hand in another; it has to be a module's own function where processes are
+        used.
     handed_out : Released, optional
         What `released` gives, where it is at hand: it takes a second, which every process would
         pay.

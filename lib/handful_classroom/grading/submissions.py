@@ -285,8 +285,8 @@ def opened(path: str | Path, assignment: str | None = None, roster: str | Path |
         The assignment's name: where a student handed in several notebooks, one of that name is
         taken.
     roster : path, optional
-        A CSV file of the class (`handful_classroom.grading.roster`): its names replace those of the files,
-        and who handed in nothing is listed.
+        A CSV file of the class (`handful_classroom.grading.roster`): its names replace those of the
+        files, and who handed in nothing is listed.
 
     Raises
     ------

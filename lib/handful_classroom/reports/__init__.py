@@ -1,1 +1,1 @@
-"""…"""
+"""Tell students and teachers what came of an assignment."""

@@ -122,7 +122,8 @@ def points(text: str, most: float, where: str) -> float | None:
     >>> points("3", 2, "rubric.csv, row 7")
     Traceback (most recent call last):
     ...
-    handful_classroom.reports.tables.TableError: rubric.csv, row 7, column points: '3' is not within 0 to 2.
+    handful_classroom.reports.tables.TableError: rubric.csv, row 7, column points: '3' is not within
+    0 to 2.
     """
     text = text.strip()
     if not text:

@@ -3,8 +3,9 @@
 A TOML file a chapter beside this module, ``SEGMENT-CHAPTER.toml``, holds the rows; `load` reads,
 recomputes and judges.  A row says who said it and when: to the second, or about.  It holds what was
 said (`spoken`, in `unit`) and asks for the same number under each admissible convention (`values`,
-in the grammar of `handful.query`); the verdict follows by `judge`.  A claim without a number names a
-function of `checks` that tests it.  Where only a document can decide, the authors do, and the page
+in the grammar of `handful.query`); the verdict follows by `judge`.  A claim without a number names
+a function of `checks` that tests it.  Where only a document can decide, the authors do, and the
+page
 says so.
 
 What a claim asks of its values is part of it: a claim of something that *can* be (`of = "some"`)

@@ -76,7 +76,8 @@ def distinct_destinations(experts: int, active_experts: int, destinations: int) 
     >>> distinct_destinations(experts=256, active_experts=8, destinations=72)
     Traceback (most recent call last):
     ...
-    handful_evidence.simulate.fabric.FabricError: experts must be a multiple of the places that hold them;
+    handful_evidence.simulate.fabric.FabricError: experts must be a multiple of the places that hold
+    them;
     got 256 and 72.
     """
     _check(experts, active_experts, destinations)
@@ -232,7 +233,8 @@ def simulate(
     >>> simulate(10, experts=60, active_experts=4, devices=16, domain_devices=8)
     Traceback (most recent call last):
     ...
-    handful_evidence.simulate.fabric.FabricError: experts must be a multiple of the places that hold them;
+    handful_evidence.simulate.fabric.FabricError: experts must be a multiple of the places that hold
+    them;
     got 60 and 16.
     """
     import numpy as np

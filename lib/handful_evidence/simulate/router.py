@@ -66,7 +66,8 @@ def loads(
     >>> loads(10, 16, 9)
     Traceback (most recent call last):
     ...
-    handful_evidence.simulate.router.RouterError: active_experts must be between 1 and 8, half of the
+    handful_evidence.simulate.router.RouterError: active_experts must be between 1 and 8, half of
+    the
     experts;
     got 9.
     """

@@ -30,7 +30,8 @@ class Sweep:
     >>> Sweep("batch", 0, 4096)
     Traceback (most recent call last):
     ...
-    handful_explorers.plotting.declare.ExplorerError: The range of batch must rise from above 0 on a log axis;
+    handful_explorers.plotting.declare.ExplorerError: The range of batch must rise from above 0 on a
+    log axis;
     got 0 to 4096.
     """
 
@@ -246,7 +247,8 @@ class Points:
     >>> Points("measured", [(1, -2)])
     Traceback (most recent call last):
     ...
-    handful_explorers.plotting.declare.ExplorerError: A point of “measured” is (x, y) or (x, y, name) with numbers
+    handful_explorers.plotting.declare.ExplorerError: A point of “measured” is (x, y) or (x, y,
+    name) with numbers
     from 0 up; got (1, -2).
     """
 

@@ -23,7 +23,8 @@ formulas.
 >>> e.values(peak_flops=-1)
 Traceback (most recent call last):
 ...
-handful_explorers.plotting.declare.ExplorerError: peak_flops must be between 1e+14 and 1e+16; got -1.
+handful_explorers.plotting.declare.ExplorerError: peak_flops must be between 1e+14 and 1e+16; got
+-1.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ traffic="Label", …)`` and a slider ``factor(i, value)`` for each uncertain inp
 Further numbers are drawn as upright marks.
 
 A factor f means that 90 % of the input's probability lies between value / f and value × f,
-log-normally, as in `handful.symbolic.uncertainty`.  The draws are a lattice instead of a Sobol sequence,
-since both languages then make the same points from one line; `handful.symbolic.uncertainty` gives the same
-interval to three per cent.
+log-normally, as in `handful.symbolic.uncertainty`.  The draws are a lattice instead of a Sobol
+sequence, since both languages then make the same points from one line;
+`handful.symbolic.uncertainty` gives
+the same interval to three per cent.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Draw micro-batches that go round a pipeline to decode, one lap per token.
 
-The simulation is `handful_evidence.simulate.pipeline.circle`.  Declare with ``numbers={"utilisation": …,
-"latency": …}``, the closed forms beside what is played; times are in stages' work, so `stage_time`
+The simulation is `handful_evidence.simulate.pipeline.circle`.  Declare with
+``numbers={"utilisation": …, "latency": …}``, the closed forms beside what is played; times are in
+stages' work, so `stage_time`
 is held at 1 second.
 """
 

@@ -18,9 +18,9 @@ class Part:
 
 
 class Table(NamedTuple):
-    """Rows of text under a head; the first column names the row.
+    r"""Rows of text under a head; the first column names the row.
 
-    >>> "<th scope=\\"col\\">Chip</th>" in Table(["Chip"], [["H100"]])._repr_html_()
+    >>> '<th scope="col">Chip</th>' in Table(["Chip"], [["H100"]])._repr_html_()
     True
     """
 

@@ -1,1 +1,1 @@
-"""What Sphinx needs to read the book: its roles and directives, and what they put on pages."""
+"""Give Sphinx the book's roles and directives, and what they put on pages."""
