@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from handful import facts, scenario
+from handful import cli, facts, scenario
 from handful.cli import main
 from handful.query import registry
 from handful_evidence import claims, command, measure
@@ -164,7 +164,8 @@ def test_a_note_says_whose_it_is(run):
 
 
 def test_columns_wrap_as_blocks_in_a_narrow_terminal(run, monkeypatch):
-    monkeypatch.setattr(command, "terminal_width", lambda: 90)
+    for module in (cli, command):
+        monkeypatch.setattr(module, "terminal_width", lambda: 90)
     _, out, _ = run(
         "compare", "--hardware", "H100 SXM", "H200 SXM", "B200 SXM", "--model", "Llama 3.1 8B"
     )

@@ -126,7 +126,7 @@ def spaced(sheet: Path) -> str:
 def test_still_pictures_have_the_same_colours_and_each_its_dashes():
     assert list(figure.PALETTE) == LIGHT
     assert len(set(figure.DASHES)) == len(LIGHT)
-    sheet = spaced(Path(figure.__file__).with_name("explorer.css"))
+    sheet = spaced(Path(figure.__file__).parents[1] / "web" / "explorer.css")
     for i, colour in enumerate(LIGHT):
         for kind in ("stroke", "fill"):
             assert f'.explorer-static [{kind}="{colour}"] {{ {kind}: var(--ex-{i}); }}' in sheet
@@ -145,8 +145,9 @@ def test_every_colour_of_still_pictures_turns_with_the_theme():
         for kind in ("fill", "stroke")
         for colour in (*figure.PALETTE, figure.INK, figure.SOFT)
     }
-    book = Path(figure.__file__).parent
-    for sheet in (book / "explorer.css", book / "bound/reader.css"):
+    library = Path(figure.__file__).parents[2]
+    sheets = ("handful_explorers/web/explorer.css", "handful_site/bound/reader.css")
+    for sheet in (library / name for name in sheets):
         rule = r'\.explorer-static \[(fill|stroke)="(#\w{6})"\] \{ \1: (\S+); \}'
         turned = re.findall(rule, spaced(sheet))
         assert {(kind, colour) for kind, colour, _ in turned} >= used, sheet.name

@@ -126,12 +126,15 @@ def pages() -> dict[str, str]:
 @cache
 def explorers() -> dict[str, Shown]:
     """Return each explorer on a page by its name, ``page/name``."""
+    from handful_explorers.plotting.explorer import Explorer
+
     found = {}
     for page in pages():
         for module, names in _SHOWN.findall((BOOK / f"{page}.md").read_text("utf-8")):
             for name in names.replace(" ", "").split(","):
                 one = getattr(importlib.import_module(f"handful_explorers.{module}"), name)
-                found[f"{page}/{name}"] = Shown(name, page, one.title, f"explorer-{one.name}")
+                if isinstance(one, Explorer):
+                    found[f"{page}/{name}"] = Shown(name, page, one.title, f"explorer-{one.name}")
     return found
 
 
