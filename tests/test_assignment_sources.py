@@ -395,7 +395,7 @@ def test_a_question_needs_its_answer_above_it():
         for start in ("```{code-cell} ipython3\n:tags: [answer]\nratio", "```{question} ratio")
     )
     cell, question = cell[: cell.index("```{question}")], question[: question.index("<!--")]
-    with pytest.raises(SourceError, match="ratio: no cell tagged answer above defines this name"):
+    with pytest.raises(SourceError, match=r"ratio: .*answer"):
         read_text(SOURCE.replace(cell + question, question + cell), "twice.md")
 
 
@@ -406,7 +406,7 @@ def test_a_solution_that_fails_is_named():
     )
     with pytest.raises(
         SourceError,
-        match=r"twice.md, line \d+: the solution fails for variant 3: KeyError: 'nothing'",
+        match=r"twice\.md, line \d+: .*variant 3: KeyError: 'nothing'",
     ):
         solutions(made, 3)
 
@@ -419,13 +419,11 @@ def test_files_that_are_not_there_or_no_text(tmp_path):
         read(tmp_path / "latin.md")
     (tmp_path / "twice.md").write_text(SOURCE)
     assert assignment(str(tmp_path / "twice.md")).title == "Twice"
-    with pytest.raises(
-        SourceError, match="There is no assignment 'rooflines'; the nearest are roofline"
-    ):
+    with pytest.raises(SourceError, match=r"'rooflines'.*roofline"):
         assignment("rooflines")
 
 
 @pytest.mark.parametrize("variant", [-1, 200, True, "3"])
 def test_a_variant_is_one_of_two_hundred(variant):
-    with pytest.raises(ValueError, match="A variant is a whole number from 0 to 199"):
+    with pytest.raises(ValueError, match="0 to 199"):
         read_text(SOURCE, "twice.md").given(variant)

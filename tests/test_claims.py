@@ -220,9 +220,7 @@ def test_a_role_shows_the_verdict_and_leads_to_the_row():
     shown = roles.claim("batch-is-2400")
     assert shown["text"] == "✗ wrong" and shown["address"] == "claims.html#claim-batch-is-2400"
     assert "2,400 sequences" in shown["title"] and "a later summary, 19:16" in shown["title"]
-    with pytest.raises(
-        roles.RoleError, match="There is no claim 'batch-is-240'; the nearest are batch-is-2400"
-    ):
+    with pytest.raises(roles.RoleError, match=r"'batch-is-240'.*batch-is-2400"):
         roles.claim("batch-is-240")
 
 
@@ -355,7 +353,7 @@ def test_an_id_stands_once(tmp_path, monkeypatch):
     write(tmp_path)
     write(tmp_path, "1-latency-and-cost.toml")
     monkeypatch.setattr(claims, "FOLDER", tmp_path)
-    with pytest.raises(ClaimsError, match="The id 'a-claim' stands in two rows"):
+    with pytest.raises(ClaimsError, match="'a-claim'"):
         load.__wrapped__()
 
 

@@ -321,7 +321,7 @@ def test_a_name_that_means_two_students_means_neither(tmp_path):
     known = grades.class_list(tmp_path / "list.csv")
     assert "2" not in known and known["1"]["student"] == "Ada" and known["ben"]["student"] == "Ben"
     (tmp_path / "none.csv").write_text("Who,Mark\nAda,1\n")
-    with pytest.raises(tables.TableError, match=r"none\.csv has no column that names a student"):
+    with pytest.raises(tables.TableError, match=r"none\.csv .*student"):
         grades.class_list(tmp_path / "none.csv")
 
 

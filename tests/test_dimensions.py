@@ -123,9 +123,7 @@ def test_sound_expressions_pass(expression, expected):
 def test_a_formula_of_the_wrong_dimension_cannot_be_made():
     from handful.symbolic.formula import Formula
 
-    with pytest.raises(
-        DimensionError, match=r"drain_time should be a time, but .* is a byte/device"
-    ):
+    with pytest.raises(DimensionError, match=r"drain_time .*byte/device"):
         Formula(q.drain_time, q.memory_capacity.symbol, meaning="m", source="s", register=False)
 
 
@@ -174,7 +172,7 @@ def test_a_number_that_is_no_fraction_is_a_leaf():
 
 @pytest.mark.parametrize("value", [[1, "many"], object()])
 def test_what_is_no_number_is_no_value(value):
-    with pytest.raises(QuantityError, match=r"^batch must be a number \(in sequence\); got "):
+    with pytest.raises(QuantityError, match=r"^batch .*sequence"):
         q.batch.check(value)
 
 

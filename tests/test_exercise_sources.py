@@ -471,8 +471,7 @@ def test_a_choice_needs_one_right_answer():
     (none,) = made(CHOICE.replace("    right: true\n", ""), problems.make)
     with pytest.raises(
         SourceError,
-        match=r"a\.md, line 8: one-problem: choices: for the seed 0, 0 choices are right; one "
-        r"is expected",
+        match=r"a\.md, line 8: one-problem: choices: .*seed 0",
     ):
         right_choice(none, 0)
 
@@ -483,8 +482,7 @@ def test_an_id_stands_once(tmp_path):
         (tmp_path / "cards" / name).write_text(CARD, "utf-8")
     with pytest.raises(
         SourceError,
-        match=r"exercises/cards/b\.md, line 3: one-card: this id stands already in "
-        r"exercises/cards/a\.md, line 3; ids are unique among cards",
+        match=r"cards/b\.md, line 3: one-card: .*cards/a\.md, line 3",
     ):
         read_all("cards", cards.make, tmp_path)
 

@@ -101,9 +101,9 @@ def test_unknown_name_lists_the_closest(name, nearest):
 
 
 def test_unknown_table_and_column():
-    with pytest.raises(facts.FactsError, match="no table 'acelerators'; there are: accelerators"):
+    with pytest.raises(facts.FactsError, match=r"'acelerators'.*accelerators"):
         facts.load("acelerators")
-    with pytest.raises(facts.FactsError, match="no column 'power'; the nearest are: power_watts"):
+    with pytest.raises(facts.FactsError, match=r"'power'.*power_watts"):
         facts.get("accelerators", "H100 SXM")["power"]
 
 
@@ -170,27 +170,19 @@ def test_damaged_cell_is_refused(tmp_path, column, value, sentence):
 
 def test_a_sparse_peak_of_an_unknown_chip_is_refused_by_its_ratio(tmp_path):
     path = damaged(tmp_path, "accelerators", "TPU7x", "fp8_dense_flops", "9.228e15")
-    with pytest.raises(
-        facts.FactsError, match="row 'TPU7x', column fp8_dense_flops: got 4 times bf16_dense"
-    ):
+    with pytest.raises(facts.FactsError, match="row 'TPU7x', column fp8_dense_flops: "):
         facts.load("accelerators", path)
     explained = damaged(tmp_path, "accelerators", "GB300 NVL72", "peak_note", "")
-    with pytest.raises(
-        facts.FactsError, match="row 'GB300 NVL72', column fp4_dense_flops: got 3 times"
-    ):
+    with pytest.raises(facts.FactsError, match="row 'GB300 NVL72', column fp4_dense_flops: "):
         facts.load("accelerators", explained)
 
 
 def test_empty_and_double_names_are_refused(tmp_path):
     path = damaged(tmp_path, "accelerators", "H100 SXM", "name", " ")
-    with pytest.raises(
-        facts.FactsError, match=r"line 4, row '', column name: is empty; a text is allowed"
-    ):
+    with pytest.raises(facts.FactsError, match="line 4, row '', column name: "):
         facts.load("accelerators", path)
     path = damaged(tmp_path, "accelerators", "H200 SXM", "name", "H100 SXM")
-    with pytest.raises(
-        facts.FactsError, match="line 5, row 'H100 SXM', column name: this name stands on"
-    ):
+    with pytest.raises(facts.FactsError, match="line 5, row 'H100 SXM', column name: "):
         facts.load("accelerators", path)
 
 
@@ -201,9 +193,7 @@ def test_other_tables_are_checked_across_columns(tmp_path):
     ):
         facts.load("interconnects", path)
     path = damaged(tmp_path, "models", "Mixtral 8x7B", "active_params_reported", "5e10")
-    with pytest.raises(
-        facts.FactsError, match=r"column active_params_reported: got 5e.10; at most total"
-    ):
+    with pytest.raises(facts.FactsError, match=r"column active_params_reported: got 5e.10"):
         facts.load("models", path)
 
 

@@ -265,7 +265,7 @@ def test_what_has_no_single_inverse_is_refused(expression, message):
 
 
 def test_formulas_have_names_of_their_own():
-    with pytest.raises(FormulaError, match="A formula named step_time exists already"):
+    with pytest.raises(FormulaError, match=r"step_time .*exists"):
         Formula(q.step_time, q.drain_time.symbol, meaning="m", source="s")
     assert repr(latency.step_time).startswith("<Formula step_time: step_time = Max(")
     with pytest.raises(FormulaError, match="meaning and a source"):
@@ -273,7 +273,7 @@ def test_formulas_have_names_of_their_own():
 
 
 def test_a_derivation_is_asked_for_where_there_is_none():
-    with pytest.raises(FormulaError, match="throughput has no derivation of its own: 26:40"):
+    with pytest.raises(FormulaError, match=r"throughput .*26:40"):
         _ = latency.throughput.derivation
     assert latency.step_time._repr_latex_().startswith("$\\displaystyle t = \\max")
 

@@ -420,7 +420,7 @@ def test_bad_input():
         lifetime.best_run(1e9, 1e12, fit="kaplan")
     with pytest.raises(QuantityError, match="inference_tokens must be above 0"):
         lifetime.best_run(1e9, 0)
-    with pytest.raises(ValueError, match="Ratios of bills must be above 0; got 0 and 1"):
+    with pytest.raises(ValueError, match="got 0 and 1"):
         lifetime.split_excess(0, 1)
     with pytest.raises(ValueError, match="There is no fit 'kaplan'"):
         lifetime.split_excess(1, 1, fit="kaplan")

@@ -179,7 +179,7 @@ def test_progress_is_said():
 
 @pytest.mark.parametrize("options", [{"repeats": 0}, {"seconds": 0}, {"seconds": math.nan}])
 def test_impossible_options_are_refused(options):
-    with pytest.raises(ValueError, match="repeats must be 1 or more and seconds above 0; got"):
+    with pytest.raises(ValueError, match=r"repeats .*seconds"):
         Machine().report(**options)
 
 

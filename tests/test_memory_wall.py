@@ -182,9 +182,7 @@ def test_the_derivation_ends_in_the_formula():
 
 
 def test_bad_input_gets_one_clear_sentence():
-    with pytest.raises(
-        ReadingError, match=r"What Kimi K3 reads in a step is not on file; there are: .*-V3.2"
-    ):
+    with pytest.raises(ReadingError, match=r"Kimi K3.*-V3\.2"):
         kv_read_terms("Kimi K3")
     with pytest.raises(facts.FactsError, match="no row 'GPT-9'"):
         kv_read_terms("GPT-9")

@@ -184,7 +184,7 @@ def test_rounding_alone_is_a_floor_under_measured_drift():
 
 @pytest.mark.parametrize("call", [lambda: branch(0), lambda: branch(1, 0)])
 def test_bad_input_gets_one_clear_sentence(call):
-    with pytest.raises(FeistelError, match="wants a gain and a mean square above 0"):
+    with pytest.raises(FeistelError, match=r"gain .*mean square"):
         call()
 
 

@@ -96,7 +96,7 @@ def test_variants_differ_in_what_is_drawn():
         assert len(found) > 1 or not any(
             len(values) > 1 for values in problem.choices_drawn.values()
         )
-    with pytest.raises(SourceError, match="From 1 to 100 variants can be made; got 0"):
+    with pytest.raises(SourceError, match=r"100 .*got 0"):
         variants(problem, 0, 0)
 
 

@@ -270,9 +270,7 @@ def test_merging_is_a_union(a, b, c):
 def test_an_event_is_checked_before_it_is_noted():
     event = make("grade", 5, 60, card="a-card", grade=3, took=1200)
     assert fault(event) is None and make("undo", 5, 60, undoes=event["id"])["id"] != event["id"]
-    with pytest.raises(
-        LogError, match="cannot be noted: grade is a whole number from 1 to 4; got 5"
-    ):
+    with pytest.raises(LogError, match=r"grade .*got 5"):
         make("grade", 5, 60, card="a-card", grade=5)
 
 

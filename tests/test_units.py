@@ -52,7 +52,7 @@ def test_digits():
 
 
 def test_unknown_unit_lists_what_there_is():
-    with pytest.raises(ValueError, match="There is no unit 'furlong'; there are s, B,"):
+    with pytest.raises(ValueError, match=r"'furlong'.* s, B,"):
         format_value(1, "furlong")
 
 

@@ -396,7 +396,7 @@ def test_ring_all_reduce_moves_what_the_algorithm_moves():
 
 
 def test_bad_input():
-    with pytest.raises(QuantityError, match="network_efficiency must be at most 1"):
+    with pytest.raises(QuantityError, match=r"network_efficiency .*1"):
         validation.served_step_time(validation.cases()[0].known | OFF | {"network_efficiency": 1.5})
 
 

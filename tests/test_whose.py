@@ -552,7 +552,7 @@ def test_two_notebooks_of_one_student_are_named_whatever_they_call_themselves(tm
 def test_two_ids_that_differ_in_capitals_only_are_no_roster():
     with pytest.raises(
         SubmissionError,
-        match=r"'ADA' twice, the second time in line 4, which counts as 'ada' \(capitals",
+        match=r"'ADA' .*line 4.*'ada'",
     ):
         Roster.of("student\nada\ngrace\nADA\n", "class.csv")
 

@@ -92,9 +92,7 @@ def test_a_reserved_port(start, book, monkeypatch):
         raise PermissionError(errno.EACCES, "denied")
 
     monkeypatch.setattr(serve, "open_server", refuse)
-    with pytest.raises(
-        SystemExit, match="Port 80 is reserved on this machine; choose one above 1023"
-    ):
+    with pytest.raises(SystemExit, match=r"\b80\b.*1023"):
         start(book, "--port", 80)
 
 
