@@ -119,7 +119,7 @@ def every_sweep() -> None:
 
 
 def cold_command() -> None:
-    """`handful estimate` from a cold start."""
+    """Time `handful estimate` from a cold start."""
     runs = []
     for _ in range(5):
         start = time.perf_counter()

@@ -71,7 +71,7 @@ def account():
 
 
 def measured(command: list[str]) -> tuple[float, float]:
-    """(processor seconds, wall seconds) of a command and of all that it starts."""
+    """Return (processor seconds, wall seconds) of a command and of all that it starts."""
     with account() as (join, used):
         began = time.perf_counter()
         done = subprocess.run([*join, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -97,7 +97,7 @@ def written(folder: Path, count: int) -> Path:
 
 
 def watched(command: list[str]) -> tuple[float, float, int]:
-    """`measured`, and the most memory, in bytes, that any one of the processes held."""
+    """Return the same as `measured`, and the most memory of any one process in bytes."""
     processor, wall = measured(command)
     return processor, wall, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 

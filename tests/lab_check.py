@@ -37,7 +37,10 @@ CURVES = """() => [...document.querySelectorAll('.jp-Notebook .ex .ex-svg path')
 
 
 def environment(made: Path) -> Path:
-    """JupyterLab in _build/lab, and the wheel as it is now; returns the folder of its programs."""
+    """Put JupyterLab and the wheel as it is now into _build/lab.
+
+    Returns the folder of its programs.
+    """
     stamp, state = LAB / ".made-from", wheel.digest(made)
     pip = [
         str(LAB / "bin" / "python"),
@@ -58,7 +61,7 @@ def environment(made: Path) -> Path:
 
 
 def wait_for_address(log: Path, server: subprocess.Popen, token: str, seconds: float = 300) -> str:
-    """Where the server listens, once it answers."""
+    """Return the address at which the server listens, once it answers."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and server.poll() is None:
         if found := re.search(

@@ -177,7 +177,10 @@ class Order:
 
 
 def tested(module: str, source: str, notes: Path) -> int:
-    """In a process of its own: 0 if the tests of `module` pass with `source` in its place."""
+    """Run the tests of `module` with `source` in its place; return 0 if they pass.
+
+    They run in a process of their own.
+    """
     # A mutant that runs for ever has been noticed; one that waits for a busy machine has not.
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     sys.meta_path.insert(0, Mutant(module, source))
@@ -212,7 +215,10 @@ def start(module: str, source: str, notes: Path) -> int:
 
 
 def survivors(module: str, folder: str) -> tuple[int, list[str]]:
-    """How many mutants a module has, and those that its tests let pass; JOBS run at a time."""
+    """Return how many mutants a module has, and those that its tests let pass.
+
+    JOBS run at a time.
+    """
     notes = Path(folder) / module
     notes.touch()
     # Unchanged it has to pass, or every mutant would count as noticed.

@@ -67,7 +67,7 @@ def environment() -> None:
 
 
 def configuration() -> str:
-    """conf.py, from _config.yml."""
+    """Return the text of conf.py, made from _config.yml."""
     book = yaml.safe_load((build.ROOT / "_config.yml").read_text("utf-8"))
     settings = {
         "project": book["title"],

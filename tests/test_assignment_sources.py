@@ -1,4 +1,4 @@
-"""What is wrong with a source is said in one sentence, with file, line and field."""
+"""Tests of errors in a source: each is one sentence with file, line and field."""
 
 import textwrap
 

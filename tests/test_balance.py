@@ -1,4 +1,4 @@
-"""The roofline and the balance batch: against counts by hand and the figures of others."""
+"""Tests of the roofline and the balance batch against counts by hand and others' figures."""
 
 import pytest
 from handful import balance, scenario

@@ -154,7 +154,7 @@ def test_an_edit_updates_a_note_and_keeps_its_history(tmp_path):
 
 
 def test_names_by_which_anki_knows_things_never_change():
-    """Whoever has to change this test doubles the cards of every learner."""
+    """A change of these names doubles the cards of every learner."""
     assert genanki.guid_for("handful", "what-sets-the-latency-floor") == "F{~NBq{.Zu"
     assert (anki.MODEL, anki.deck_id("latency-and-cost")) == (1607392319, 1431650293)
     assert anki.FIELDS == ("Front", "Back", "Place", "Id")

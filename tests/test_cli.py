@@ -1,4 +1,7 @@
-"""The command, in process and as a process: what it prints, what it refuses, and how it exits."""
+"""Tests of the command: what it prints, what it refuses, and how it exits.
+
+It is run in process and as a process.
+"""
 
 import importlib
 import json

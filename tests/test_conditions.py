@@ -23,7 +23,7 @@ DIRECTIVE = re.compile(r"^(?:`{3,}|:{3,})\{(where|always)\} (.+)$", re.M)
 
 
 def stated() -> list[tuple[str, str, str]]:
-    """(place, where or always, condition) of every sentence of the book that carries one."""
+    """Return (place, where or always, condition) of every sentence that carries one."""
     found = []
     for path in sorted(BOOK.glob("*.md")):
         text = path.read_text("utf-8")
@@ -92,7 +92,7 @@ def everywhere(condition: Condition, batches: tuple = (64,)) -> dict[tuple, bool
 
 
 def free(condition: Condition) -> bool:
-    """Whether a condition leaves the batch open, so that every batch is asked for."""
+    """Return whether a condition leaves the batch open, so that every batch is asked for."""
     return any(
         "batch" in side.needs for _, left, right in condition.parts for side in (left, right)
     )

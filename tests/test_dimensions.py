@@ -1,4 +1,4 @@
-"""The dimension walker: what it must accept, and mutants that it must catch."""
+"""Tests of the dimension walker: what it must accept, and mutants that it must catch."""
 
 import pytest
 import sympy

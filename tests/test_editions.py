@@ -51,7 +51,7 @@ def perfect(text: str, student: str, typed: bool = False) -> bytes:
 
 
 def missing(seen: list):
-    """In the sandbox's place: notes what would run, and answers nothing."""
+    """Return a function for the sandbox's place that notes what would run and answers nothing."""
 
     def ask(cells, requests, inputs, limits, library):
         seen.append((list(cells), list(requests), dict(inputs)))

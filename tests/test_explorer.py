@@ -1,4 +1,4 @@
-"""Explorers as declared: what they refuse, what they compute, and what they say."""
+"""Tests of explorers as declared: what they refuse, what they compute, and what they say."""
 
 from __future__ import annotations
 

@@ -76,7 +76,10 @@ def test_scalars_arrays_and_sympy_agree(name, data):
 
 
 def _slack(formula, name, point, exact) -> float:
-    """By how much the exact value moves when each input moves by some thousand of its last bits."""
+    """Return by how much the exact value moves when each input moves a little.
+
+    The inputs move by some thousand of their last bits, one at a time.
+    """
     moved = 0.0
     for shaken in formula.inputs:
         at = (

@@ -439,7 +439,7 @@ def until(check, seconds: float = 60):
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, waited for or not."""
+    """Return whether a process has ended, waited for or not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

@@ -1,4 +1,7 @@
-"""Best size under service: against minimisation by numbers, and against published examples."""
+"""Tests of the best size under service.
+
+It is compared with numerical minimisation and with published examples.
+"""
 
 import math
 from itertools import product
@@ -291,7 +294,7 @@ def test_more_published_examples(size, served, best, multiple_, saved):
 @pytest.mark.parametrize("fit", FITS)
 @given(size=st.floats(1e9, 1e12), served=st.floats(1e10, 1e16), efficiency=st.floats(0.05, 1))
 def test_a_best_run_is_best(fit, size, served, efficiency):
-    """Of all models with its loss, it has the cheapest life."""
+    """The best run has the cheapest life of all models with its loss."""
     run = lifetime.best_run(size, served, fit=fit, decode_efficiency=efficiency)
     law = chinchilla.law(fit)
     loss = chinchilla.fitted_loss(

@@ -269,7 +269,7 @@ def test_each_product_takes_the_next_matrix():
 
 
 def fake_torch(available=True, full=False):
-    """As much of PyTorch as is used: shapes without numbers."""
+    """Make as much of PyTorch as is used: shapes without numbers."""
 
     class Full(RuntimeError):
         pass

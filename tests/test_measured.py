@@ -139,9 +139,9 @@ def test_the_others_never_see_the_source():
 
 
 def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_not_in_that_of_one_chip():
-    """They lie far above where a dense model on one chip lies.
+    """Four services that published batch, chips and rate lie far above a dense model.
 
-    Four services published batch, chips and rate.
+    The dense model is on one chip.
     """
     names = {
         "deepseek_profile_decode",

@@ -1,4 +1,4 @@
-"""What the check cell says, what the command builds, and what other graders get."""
+"""Tests of the check cell, of what the command builds, and of what other graders get."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Schedules that learners write: what is read, what is played, and what is said of it."""
+"""Tests of schedules that learners write: what is read, what is played, and what is said."""
 
 from __future__ import annotations
 

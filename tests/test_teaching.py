@@ -246,7 +246,7 @@ def test_the_smallest_assignment_is_one():
 
 @pytest.mark.parametrize("name", sorted(assignment.assignments()))
 def test_points_and_minutes_are_those_that_the_text_names(name):
-    """They stand in plain Markdown, where nothing can compute them."""
+    """The points and minutes are in plain Markdown, where nothing can compute them."""
     found = assignment.assignments()[name]
     text = "\n".join(piece.text for piece in found.pieces if piece.kind == "markdown")
     said = re.search(r"checked by program, for (\d+) points.{0,60}? for (\d+)\.", text, flags=re.S)

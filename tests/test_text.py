@@ -1,4 +1,4 @@
-"""Markdown and formulas in a terminal: what a reader without a page is shown."""
+"""Tests of Markdown and formulas in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as text: what a reader sees, and what must never be shown."""
+"""Tests of numbers as text: what a reader sees, and what must never be shown."""
 
 from __future__ import annotations
 

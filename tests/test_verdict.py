@@ -1,4 +1,4 @@
-"""The last lines of ``make test``."""
+"""Tests of the last lines of ``make test``."""
 
 import runpy
 from pathlib import Path

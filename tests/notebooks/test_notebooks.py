@@ -19,7 +19,7 @@ PARTS = 4
 
 
 def pages_with_code() -> list[str]:
-    """By looking into every source in book/, whether the contents list it or not."""
+    """Return the pages with code of all sources in book/, whether the contents list them or not."""
     sources = sorted((ROOT / "book").rglob("*.md"))
     return [
         p.relative_to(ROOT / "book").with_suffix("").as_posix()

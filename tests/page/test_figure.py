@@ -64,7 +64,7 @@ class Label(NamedTuple):
     bold: bool
 
     def box(self) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom in the font of the pages."""
+        """Return the left, top, right and bottom of a text in the font of the pages."""
         widths = advances("700" if self.bold else "400")
         wide = self.size * sum(widths.get(letter, 0.6) for letter in self.text)
         left = self.x - wide * {"start": 0, "middle": 0.5, "end": 1}[self.anchor]

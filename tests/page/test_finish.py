@@ -115,9 +115,9 @@ def test_nothing_inline_is_left(finished):
 
 
 def test_every_page_asks_for_one_sheet_and_one_script(finished):
-    """It also asks for the few lines that set its colours before it is painted.
+    """Each page asks for one sheet, one script and the few lines that set its colours.
 
-    No script of the third-party packages is left.
+    Those lines come before it is painted. No script of the third-party packages is left.
     """
     pages = finished(
         a='<a class="used">a</a><script src="_static/only.js"></script>'
@@ -213,7 +213,7 @@ def test_a_phone_is_told_one_colour_for_light_and_one_for_dark(finished):
 
 
 def test_a_redirect_without_a_head_becomes_a_page(finished):
-    """What Jupyter Book writes for a book whose root has another name is a lone tag."""
+    """Jupyter Book writes a lone tag for a book whose root has another name."""
     page = finished(
         files=[("index.html", '<meta http-equiv="Refresh" content="0; url=a.html" />\n')], a="a"
     )["index"]

@@ -1,4 +1,4 @@
-"""What a downloaded notebook does with its package, apart from the book."""
+"""Tests of what a downloaded notebook does with its package, apart from the book."""
 
 from __future__ import annotations
 

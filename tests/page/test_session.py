@@ -1,4 +1,4 @@
-"""What runs a page's cells in the browser, run here: it is Python, whatever it runs on."""
+"""Tests of the Python code that runs a page's cells in the browser; it is run here."""
 
 from __future__ import annotations
 

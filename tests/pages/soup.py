@@ -10,5 +10,5 @@ from handful_site.build import SITE
 
 @cache
 def soup(name: str) -> BeautifulSoup:
-    """Of a file in the site: ``soup("index.html")``."""
+    """Return the parsed markup of a file in the site: ``soup("index.html")``."""
     return BeautifulSoup((SITE / name).read_text("utf-8"), "html.parser")

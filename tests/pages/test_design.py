@@ -131,7 +131,7 @@ def test_icons_have_their_sizes(name):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_scroll_bar_stays_where_it_is(site, shared, width):
-    """What is not laid out yet has about the height that it will have."""
+    """Text that is not laid out yet has about the height that it will have."""
     tab = shared(width=width)
     page = tab.open(site + "latency-and-cost.html")
     guessed = page.evaluate("document.documentElement.scrollHeight")

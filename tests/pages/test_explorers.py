@@ -216,7 +216,7 @@ def demo(demo_page, shared):
 
 
 def soon(page, holds) -> bool:
-    """Whether it holds once transitions are over and the words have followed."""
+    """Return whether it holds once transitions are over and the words have followed."""
     for _ in range(200):
         if holds():
             return True

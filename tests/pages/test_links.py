@@ -99,7 +99,7 @@ def test_addresses_outside_are_those_of_the_list():
 
 
 def coded(node) -> bool:
-    """Whether what stands in it is code, not text."""
+    """Return whether a node holds code, not text."""
     return (
         node.name in ("script", "style", "template", "annotation")
         or "highlight" in node.get("class", ())

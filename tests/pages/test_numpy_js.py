@@ -89,7 +89,7 @@ def same(a: float, b: float) -> bool:
 
 
 def number(value) -> float:
-    """JSON has no infinity: the page sends it as text."""
+    """Read a number that the page sent; infinity comes as text, since JSON has none."""
     return {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}.get(value, value)
 
 

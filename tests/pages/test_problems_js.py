@@ -155,7 +155,7 @@ def modules(module_server, shared):
 
 
 def safe(value: float):
-    """JSON has no infinity: it travels as text."""
+    """Return a number as the page sends it; infinity is text, since JSON has none."""
     return value if math.isfinite(value) else str(value)
 
 

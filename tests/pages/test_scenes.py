@@ -46,7 +46,7 @@ def declared() -> dict[str, Explorer]:
 
 
 def states(explorer: Explorer) -> list[dict]:
-    """As declared, each preset, and some at random."""
+    """Return the state as declared, each preset, and some states at random."""
     chance, found = random.Random(7), [{}, *(dict(p.set) for p in explorer.presets)]
     for _ in range(4):
         state = {}
@@ -79,7 +79,11 @@ def numbers(shape: dict) -> list[float]:
 
 
 def near(ours: list[float], theirs: list[float]) -> bool:
-    """By hand: there are tens of thousands of shapes, and pytest.approx takes a while for each."""
+    """Return whether two lists of numbers are nearly equal.
+
+    This is done by hand: there are tens of thousands of shapes, and pytest.approx takes a while for
+    each.
+    """
     return len(ours) == len(theirs) and all(
         abs(a - b) <= 0.02 for a, b in zip(ours, theirs, strict=True)
     )

@@ -88,7 +88,7 @@ WIDE = """() => [...document.querySelectorAll("main *")].filter((e) =>
 
 
 def test_no_sideways_scroll(visit):
-    """On a laptop and a wide screen; loaded once, then changed."""
+    """No page scrolls sideways on a laptop or a wide screen; it is loaded once, then changed."""
     page = visit.page
     for width in (1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
@@ -101,7 +101,7 @@ def test_no_sideways_scroll(visit):
 
 
 def test_page_is_no_wider_than_the_smallest_phone(visit):
-    """In the dark, so that each page is seen in it; colours change no width."""
+    """The page is looked at in dark colours, so that each is seen in them; they change no width."""
     page = visit.page
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
