@@ -10,7 +10,7 @@ from handful import pipelining as p
 from handful.facts import get
 from handful.symbolic.quantities import QuantityError
 from handful_evidence.simulate import pipeline as sim
-from handful_explorers.gantt import gantt
+from handful_explorers.plotting.gantt import gantt
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from handful import latency, shapes
+from handful import latency, serving, shapes
 from handful.facts import load
 from handful.symbolic.quantities import QuantityError
 from handful_evidence import validation
@@ -207,9 +207,9 @@ def test_no_server_beats_the_floor():
 @pytest.mark.parametrize("devices", [1, 8])
 def test_terms_can_be_switched_off(devices):
     known = validation.cases()[0].known | {"devices": devices} | OFF
-    served, floor = validation.served_step_time(known), latency.step_time_mixed(known)
-    assert served - floor == pytest.approx(validation.all_reduce_time(known), abs=1e-15)
-    assert (validation.all_reduce_time(known) == 0) == (devices == 1)
+    served, floor = serving.served_step_time(known), latency.step_time_mixed(known)
+    assert served - floor == pytest.approx(serving.all_reduce_time(known), abs=1e-15)
+    assert (serving.all_reduce_time(known) == 0) == (devices == 1)
 
 
 def test_attention_apart_can_be_switched_off():
@@ -220,7 +220,7 @@ def test_attention_apart_can_be_switched_off():
     )
     alone = case.known | OFF | {"devices": 1}
     floor = latency.step_time_mixed(alone)
-    assert validation.served_step_time_apart(alone) == pytest.approx(floor, rel=1e-12)
+    assert serving.served_step_time_apart(alone) == pytest.approx(floor, rel=1e-12)
     assert replace(case, known=alone).predicted(OFF) == pytest.approx(floor, rel=1e-12)
 
 
@@ -237,7 +237,7 @@ def test_attention_apart_by_hand():
     n, known, s = 8, case.known, shapes.shape("DeepSeek-V3")
     parts = shapes.breakdown(s)
     outside = sum(parts.values()) - parts["routed experts"]
-    assert validation.copied_weight_time(known) == pytest.approx((outside - outside / n) / 4.8e12)
+    assert serving.copied_weight_time(known) == pytest.approx((outside - outside / n) / 4.8e12)
     tokens = case.batch / n * (1 + known["prompt_per_answer"])
     traffic = 58 * tokens * 8 * 7 / 8 * 7168 * (1 + 2) / 450e9
     floor = latency.step_time_mixed(known)
@@ -256,9 +256,9 @@ def test_kept_share_is_the_mean_over_all_outcomes(chance, guesses):
         tokens += likely * (
             1 + sum(itertools.takewhile(bool, kept))
         )  # and one more, of the model itself
-    assert validation.kept_share(acceptance=chance, drafts=guesses) * (
-        guesses + 1
-    ) == pytest.approx(tokens)
+    assert serving.kept_share(acceptance=chance, drafts=guesses) * (guesses + 1) == pytest.approx(
+        tokens
+    )
 
 
 def test_kept_tokens_are_the_published_ones():
@@ -266,7 +266,7 @@ def test_kept_tokens_are_the_published_ones():
 
     The source is DeepSeek-V3's report, 5.4.3.
     """
-    low, high = (2 * validation.kept_share(acceptance=chance, drafts=1) for chance in (0.85, 0.9))
+    low, high = (2 * serving.kept_share(acceptance=chance, drafts=1) for chance in (0.85, 0.9))
     assert 1.8 < low < high <= 1.9
 
 
@@ -280,11 +280,11 @@ def test_a_guessing_server_works_on_guesses_and_answers_with_what_is_kept():
     step = (
         latency.memory_time(known)
         + latency.compute_time(case.known) * (4 + prompts)
-        + 2 * validation.all_reduce_time(answers) * (4 + prompts) / 4
+        + 2 * serving.all_reduce_time(answers) * (4 + prompts) / 4
     )
     assert case.predicted(terms) == pytest.approx(step / kept)
     assert replace(case, known=case.known | {"drafts": 0}).predicted(terms) == pytest.approx(
-        validation.served_step_time(case.known | terms)
+        serving.served_step_time(case.known | terms)
     )
 
 
@@ -392,12 +392,12 @@ def test_ring_all_reduce_moves_what_the_algorithm_moves():
     known = dict(
         devices=n, prompt_per_answer=3, batch=1000, d_model=8192, layers=1, scale_up_bandwidth=450e9
     )
-    assert validation.all_reduce_time(known) == pytest.approx(2 * sent / 450e9)
+    assert serving.all_reduce_time(known) == pytest.approx(2 * sent / 450e9)
 
 
 def test_bad_input():
     with pytest.raises(QuantityError, match=r"network_efficiency .*1"):
-        validation.served_step_time(validation.cases()[0].known | OFF | {"network_efficiency": 1.5})
+        serving.served_step_time(validation.cases()[0].known | OFF | {"network_efficiency": 1.5})
 
 
 # Where a fit ends ---------------------------------------------------------------------------------

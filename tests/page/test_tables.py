@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup
 from handful.symbolic import quantities as q
-from handful_explorers import notation
-from handful_explorers.tables import Table
+from handful_explorers.tables import Table, notation
 
 
 def test_a_table_is_its_texts_and_no_markup_of_theirs():
