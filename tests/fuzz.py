@@ -596,7 +596,8 @@ def packed(files: list[tuple[str, bytes, dict]], comment: bytes) -> bytes:
         warnings.simplefilter("ignore")  # two files of one name
         for name, data, more in files:
             info = zipfile.ZipInfo("x")
-            info.filename = name.encode("utf-8", "replace").decode()
+            # Its length has two bytes.
+            info.filename = name.encode("utf-8", "replace")[:65_535].decode("utf-8", "ignore")
             for key, value in more.items():
                 setattr(info, key, value)
             try:

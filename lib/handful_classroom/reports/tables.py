@@ -97,7 +97,7 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
             raise TableError(f"{name} has no column {column!r}; it needs {', '.join(needed)}.")
     if len(set(columns)) < len(columns):
         twice = max(columns, key=Counter(columns).__getitem__)
-        raise TableError(f"{name} has two columns {twice!r}; every column needs a name of its own.")
+        raise TableError(f"{name} has two columns {twice[:40]!r}; every column needs a name of its own.")
     rows = []
     for place, row in filled[1:]:
         if any(cell.strip() for cell in row[len(columns) :]):
