@@ -47,6 +47,7 @@ def cold_import() -> None:
 def sweeps() -> None:
     """Time a decode sweep over the batch, and the same sweep in NumPy written by hand."""
     import numpy as np
+
     from handful import scenario
     from handful.query import registry
 
@@ -93,6 +94,7 @@ def sweeps() -> None:
 def every_sweep() -> None:
     """Each registered formula over 10,000 points of one input, the slowest three."""
     import numpy as np
+
     from handful.query import registry
 
     times = []

@@ -28,18 +28,19 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from handful_classroom import tables
 from handful_classroom.grading import grades, handed, judge, store, submissions
 from handful_classroom.grading.handed import NotebookError
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import Submission, SubmissionError
 from handful_classroom.release.assignment import assignments
 from handful_classroom.release.given import plain, solutions
-from handful_classroom.reports import tables
-from handful_classroom.reports.tables import TableError
 from handful_classroom.sandbox import protocol
 from handful_classroom.sandbox.protocol import ProtocolError
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
+from handful_classroom.tables import TableError
 
 VARIANT = 7  # of an assignment
 BATCH = 2_000  # inputs of one seed; Hypothesis remembers what it tried, and more would be slow
@@ -523,7 +524,7 @@ def ask_place(path: tuple[str, ...], folder: Path) -> int:
 
 def shown_all(path: Path, roster: Path | None = None) -> None:
     """Read a class, and look at each submission."""
-    with submissions.opened(path, "roofline", roster) as found:
+    with submissions.opened(path, "roofline", roster and Roster.read(roster)) as found:
         read = [one() for one in found]
     assert len({one.student for one in read}) == len(read)
     for one in read:

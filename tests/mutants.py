@@ -264,16 +264,17 @@ def main(names: list[str]) -> int:
     # What plugins there are is looked up once a mutant and takes longer than most tests.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.path.insert(0, str(LIBRARY))
-    import handful.symbolic.derivation
-    import handful.symbolic.formula
-    import handful.symbolic.quantities
-    import handful.units  # noqa: F401
     import hypothesis  # noqa: F401  (loaded before the forks, so that each mutant need not)
     import numpy  # noqa: F401
     import pytest  # noqa: F401
     import scipy.optimize
     import scipy.stats  # noqa: F401
     import sympy
+
+    import handful.symbolic.derivation
+    import handful.symbolic.formula
+    import handful.symbolic.quantities
+    import handful.units  # noqa: F401
 
     # A sum of letters, and a function made of it, load a third of SymPy.
     a, b = sympy.symbols("a b")

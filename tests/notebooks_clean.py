@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import yaml
+
 from handful_site import notebooks, wheel
 from handful_site.build import ROOT, bundle, chapters, package, say, stop
 from handful_site.serve import open_server

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import yaml
 from bs4 import BeautifulSoup
+
 from handful_site import build
 
 PLACE = build.BUILD / "sphinx9"

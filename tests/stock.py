@@ -19,6 +19,7 @@ import threading
 from pathlib import Path
 
 import yaml
+
 from handful_site import bootstrap, build
 from handful_site.serve import open_server
 

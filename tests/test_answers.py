@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from handful.symbolic.dimensions import NONE, Dimension
 from handful_study import problems
 from handful_study.check import called, check, letter, near, right_choice, spelled

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from handful.query import answer
 
 SOURCES = Path(__file__).parents[1] / "exercises" / "assignments"

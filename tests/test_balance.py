@@ -1,6 +1,7 @@
 """Tests of the roofline and the balance batch against counts by hand and others' figures."""
 
 import pytest
+
 from handful import balance, scenario
 
 H100 = dict(peak_flops=989e12, memory_bandwidth=3.35e12)

@@ -6,11 +6,12 @@ It is compared with counting calls, integrating, published rates and the price l
 import math
 
 import pytest
-from handful import bills, facts, prices
-from handful_explorers import tables
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
+
+from handful import bills, facts, prices
+from handful_explorers import tables
 
 
 @given(context=st.floats(1, 1e7), threshold=st.floats(1e4, 1e6), surcharge=st.floats(1, 5))

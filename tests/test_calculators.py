@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from handful import facts
 from handful import query as ask
 from handful_evidence import calculators

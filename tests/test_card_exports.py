@@ -15,6 +15,7 @@ import zipfile
 from contextlib import contextmanager
 
 import pytest
+
 from handful_study import anki, book, export, markup, maths, pictures, words
 from handful_study.cards import cards
 from handful_study.order import by_chapter, title

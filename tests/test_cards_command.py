@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
 from handful.cli import main
 from handful_site.bootstrap import node_command
 from handful_study import command, terminal

@@ -8,12 +8,13 @@ import io
 import math
 
 import pytest
-from handful import chinchilla as c
-from handful import overtraining as o
-from handful.facts import get
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
+
+from handful import chinchilla as c
+from handful import overtraining as o
+from handful.facts import get
 
 FITS = ["hoffmann", "besiroglu"]
 

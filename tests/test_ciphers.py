@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from handful.ciphers import (
     PRESENT_SBOX,
     avalanche,
@@ -219,7 +220,7 @@ def test_what_the_chapter_says_of_its_tables():
 
 
 def test_every_round_function_of_the_scene_is_undone_and_only_s_boxes_spread():
-    from handful_explorers.scenes import feistel
+    from handful_explorers.plotting.scenes import feistel
 
     rng, keys = np.random.default_rng(5), [11, 222, 3333, 44444, 555, 6666, 77, 8]
     for f in feistel.NAMES:

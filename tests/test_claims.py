@@ -12,6 +12,7 @@ from collections import Counter
 
 import pytest
 import yaml
+
 from handful import query as ask
 from handful_evidence import claims
 from handful_evidence.claims import ClaimsError, checks, judge, load, read

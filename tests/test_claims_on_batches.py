@@ -7,6 +7,7 @@ import math
 import re
 
 import pytest
+
 from handful import balance, facts, latency, memory_wall, scenario
 from handful_evidence.claims import FOLDER, judge, read
 from handful_evidence.claims.checks import serving

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from handful import facts, latency
 from handful.scenario import values
 from handful_evidence import claims

@@ -8,6 +8,7 @@ import random
 import re
 
 import pytest
+
 from handful import facts
 from handful.query import lecture_seconds
 from handful_evidence.claims import FOLDER, read

@@ -14,15 +14,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
 from handful import cli
+from handful_classroom import sheet, tables
 from handful_classroom.grading import grade, grades, judge, rubric, store
 from handful_classroom.release import release
 from handful_classroom.release.assignment import assignments
-from handful_classroom.reports import feedback, report, sheet, stats, tables
+from handful_classroom.reports import feedback, report, stats
 from handful_classroom.sandbox.protocol import Answer, Outcome
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 CLASS = class_of(seed=5)
 # The full-width forms of =, +, - and @, which a spreadsheet takes for them.

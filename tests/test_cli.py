@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from handful import cli, facts, scenario
 from handful.cli import main
 from handful.query import registry

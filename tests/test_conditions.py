@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from handful import balance, scenario
 from handful.query import AskError
 from handful_site.extensions.conditions import Condition

@@ -10,9 +10,10 @@ import json
 import math
 import pkgutil
 
-import handful_explorers
 import pytest
-from handful_explorers import scenes
+
+import handful_explorers
+from handful_explorers.plotting import scenes
 from handful_explorers.plotting.explorer import Explorer
 
 

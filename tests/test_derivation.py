@@ -7,13 +7,14 @@ import random
 
 import pytest
 import sympy
+from sympy import Eq
+
 from handful import balance, latency
 from handful.query import registry as every_formula
 from handful.symbolic import quantities as q
 from handful.symbolic.derivation import Derivation, DerivationError
 from handful.symbolic.dimensions import DimensionError
 from handful.symbolic.formula import registry
-from sympy import Eq
 
 every_formula()
 DERIVED = sorted(name for name, f in registry.items() if f._derivation)

@@ -2,6 +2,9 @@
 
 import pytest
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful.query import registry as every_formula
 from handful.symbolic import quantities as q
 from handful.symbolic.dimensions import BASE, NONE, Dimension, DimensionError, dimension_of
@@ -9,8 +12,6 @@ from handful.symbolic.expression_tree import to_tree
 from handful.symbolic.formula import registry
 from handful.symbolic.quantities import dimension_of_symbol
 from handful.symbolic.quantity import QuantityError, quantity
-from hypothesis import given
-from hypothesis import strategies as st
 
 every_formula()  # imports every module, so that the registry is full
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from handful import cli
 from handful_classroom.grading import grade, grades, handed, store, submissions
 from handful_classroom.release import release
@@ -253,8 +254,8 @@ def test_inputs_that_differ_within_an_edition_are_named():
         )
         and result["inputs"] == "other"
     )
-    assert seen[0][2] == ROOFLINE.given(
-        ROOFLINE.variant("ada")
+    assert seen[0][2] == given(
+        ROOFLINE, ROOFLINE.variant("ada")
     )  # what a notebook shows decides nothing
 
 
@@ -265,7 +266,7 @@ def test_inputs_that_cells_change_are_named():
     (note,) = grade.grade_one(ROOFLINE, "ada", release.text(made).encode())["notices"]
     assert (
         note == "Its cells set other inputs than those it was graded by: batch 7 and not "
-        f"{ROOFLINE.given(ROOFLINE.variant('ada'))['batch']}."
+        f"{given(ROOFLINE, ROOFLINE.variant('ada'))['batch']}."
     )
 
 
@@ -282,9 +283,9 @@ def test_an_edition_whose_inputs_do_not_fit_is_graded_by_those_of_now():
         ask=missing(seen),
         earlier={edition_of(old): old},
     )
-    assert "it was graded by the current inputs" in result["notices"][0] and seen[0][
-        2
-    ] == ROOFLINE.given(ROOFLINE.variant("ada"))
+    assert "it was graded by the current inputs" in result["notices"][0] and seen[0][2] == given(
+        ROOFLINE, ROOFLINE.variant("ada")
+    )
 
 
 def edition_of(text: str) -> str:

@@ -8,6 +8,7 @@ import math
 import random
 
 import pytest
+
 from handful import equation
 from handful.query import registry as every_formula
 from handful.symbolic.formula import registry

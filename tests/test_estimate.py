@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+
 from handful import latency, scenario
 from handful.scenario import ScenarioError
 from handful.symbolic.quantities import QuantityError

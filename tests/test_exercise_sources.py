@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from handful_study import cards, problems
 from handful_study.check import right_choice
 from handful_study.source import SourceError, read_all, read_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from handful import query as ask
 from handful.units import UNITS
 from handful_study import words

@@ -12,11 +12,12 @@ import statistics
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from handful import balance, experts, scenario, shapes
 from handful.facts import get
 from handful.query import registry
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 V3 = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
 

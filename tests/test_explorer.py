@@ -7,6 +7,8 @@ import re
 
 import numpy as np
 import pytest
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
+
 from handful import balance, latency, queueing
 from handful.symbolic.quantities import QuantityError
 from handful_evidence import measured
@@ -26,8 +28,7 @@ from handful_explorers.plotting.explorer import (
     Sweep,
 )
 from handful_explorers.plotting.figure import extent
-from handful_explorers.scenes import bars
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
+from handful_explorers.plotting.scenes import bars
 
 BATCH = Sweep("batch", 1, 65536, at=256)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from handful_study.expressions import (
     DEEPEST,
     LONGEST,

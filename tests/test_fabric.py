@@ -11,6 +11,7 @@ import statistics
 import networkx
 import numpy as np
 import pytest
+
 from handful import experts
 from handful_evidence.simulate import fabric
 

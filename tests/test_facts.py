@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from handful import facts
 from handful.facts import schema
 

@@ -7,6 +7,9 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from handful import balance, latency
 from handful.query import registry as every_formula
 from handful.scenario import values
@@ -14,8 +17,6 @@ from handful.sparsity import coefficients
 from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula, FormulaError, registry
 from handful.symbolic.quantities import PARTS, QuantityError, table
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 every_formula()
 positive = st.floats(1e-3, 1e3)

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 
 import pytest
+
 from handful import cli
 from handful_classroom.grade_command import Progress
 from handful_classroom.grading import grade, store, submissions

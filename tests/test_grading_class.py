@@ -23,6 +23,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from handful_classroom.grading import cluster, grade, judge, store, submissions
 from handful_classroom.grading.submissions import Submission
 from handful_classroom.release import release

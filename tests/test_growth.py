@@ -21,11 +21,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from handful_classroom import build_command
+
+from handful_classroom import build_command, sheet, tables
 from handful_classroom.grading import grade, grades, handed, judge, rubric, store, submissions
 from handful_classroom.grading.roster import Roster
 from handful_classroom.release.assignment import assignments
-from handful_classroom.reports import feedback, sheet, similar, tables, tokens
+from handful_classroom.reports import feedback, similar, tokens
 from handful_classroom.sandbox import protocol, room
 from handful_classroom.sandbox.protocol import Answer, Limits, ProtocolError
 from handful_study import expressions, judges, schedules, spreadsheet, student
@@ -203,7 +204,7 @@ NEVER_THERE = {
     "memory_wall": BOOK,
     "prices": BOOK,
     "tiers": BOOK,
-    "symbolic.parse_quantity": "reads what is typed on the command line and in exercises of the book",
+    "symbolic.parse_quantity": "reads the command line and exercises of the book",
     "cli": "reads the command line",
     "handful_study.book": BOOK,
     "handful_study.check": BOOK,
@@ -358,11 +359,11 @@ MEETS: dict[str, Attacks] = {
         submissions._parts,
         [pump("a:"), pump("/"), pump("../"), pump("\\a")],
     ),
-    "handful_classroom.reports.sheet file_name 1": (
+    "handful_classroom.sheet file_name 1": (
         sheet.file_name,
         [pump("-0"), pump("-"), pump("!"), pump("a!"), pump("-a", after="!")],
     ),
-    "handful_classroom.reports.sheet file_name 2": (
+    "handful_classroom.sheet file_name 2": (
         sheet.file_name,
         [pump("-0123456"), pump("-01234567"), pump(".")],
     ),
@@ -389,7 +390,7 @@ MEETS: dict[str, Attacks] = {
         spreadsheet._UNFIT.search,
         [pump("a"), pump(" "), pump("'"), pump("a", after="\ud800")],
     ),
-    "handful_classroom.reports.tables _NUMBER": (
+    "handful_classroom.tables _NUMBER": (
         lambda text: tables.points(text, 2, "here"),
         [pump("1"), pump("1."), pump("1", "1."), pump(","), pump(" ", after="1")],
     ),

@@ -10,6 +10,7 @@ import json
 import re
 
 import pytest
+
 from handful_classroom.grading import judge
 from handful_classroom.release.assignment import assignments
 from handful_classroom.release.given import plain, solutions, turns

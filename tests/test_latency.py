@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful import balance, latency, sparsity
 from handful.facts import get
 from handful.scenario import page_rows, values
-from hypothesis import given
-from hypothesis import strategies as st
 
 BATCHES = st.floats(1, 65536)
 NODE = values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16", context=4096)

@@ -8,11 +8,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful import chinchilla, lifetime, overtraining
 from handful.symbolic.quantities import QuantityError
 from handful_explorers import tables
-from hypothesis import given
-from hypothesis import strategies as st
 
 FITS = ["hoffmann", "besiroglu"]
 

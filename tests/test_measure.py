@@ -11,11 +11,12 @@ import types
 
 import numpy as np
 import pytest
-from handful import facts
-from handful_evidence.measure import Backend, MeasureError, fitted_knee, gpu, measure, processor
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+
+from handful import facts
+from handful_evidence.measure import Backend, MeasureError, fitted_knee, gpu, measure, processor
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 

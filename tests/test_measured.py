@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+
 from handful import facts, latency, scenario
 from handful.facts import load
 from handful.scenario import ScenarioError

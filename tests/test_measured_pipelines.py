@@ -6,6 +6,7 @@ The table agrees with itself and with the model's report, and the passes with a 
 import math
 
 import pytest
+
 from handful.facts import get
 from handful_evidence import measured_pipelines as measured
 from handful_evidence.simulate import pipeline as sim

@@ -7,12 +7,13 @@ import math
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful import facts, latency, memory_wall, shapes
 from handful.memory_wall import ReadingError, kv_read_compressed, kv_read_terms
 from handful.scenario import values
 from handful_explorers import tables
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize("model", ["DeepSeek-V3", "Llama 3.1 70B", "gpt-oss-120b"])

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import integrate, special, stats
+
 from handful import nudges
 from handful.nudges import branch, direction_gains, fixed_point_slope, nudge_theory
 from handful.reversible import REALS, FeistelError, decrypt, encrypt
 from handful.reversible_networks import network, nudge_growth, rebuild_error
 from handful_explorers import tables
-from scipy import integrate, special, stats
 
 
 @pytest.mark.parametrize("gain, mean_square", [(0.5, 1.0), (2.0, 1.0), (3.0, 4.0)])

@@ -5,14 +5,15 @@ from datetime import date
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
 from handful import overtraining as o
 from handful.facts import get
 from handful.symbolic import quantities as q
 from handful.symbolic.derivation import Derivation, DerivationError
 from handful_explorers import tables
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 
 
 def test_six_n_d_is_two_forward_and_four_backward():

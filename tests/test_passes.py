@@ -1,10 +1,11 @@
 """From prefill to decode: against the cost model, counting pairs of tokens, and limits."""
 
 import pytest
-from handful import balance, latency, passes, shapes, tiers
-from handful.scenario import values
 from hypothesis import given
 from hypothesis import strategies as st
+
+from handful import balance, latency, passes, shapes, tiers
+from handful.scenario import values
 
 V3 = values(model="DeepSeek-V3")
 SHORT = {**V3, "context": 0, "kv_window_bytes": 0}

@@ -6,15 +6,16 @@ Closed forms are compared with schedules that are played through and with publis
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from sympy import sympify
+
 from handful import pipelining as p
 from handful.facts import get
 from handful.symbolic.quantities import QuantityError
 from handful_evidence.simulate import pipeline as sim
 from handful_explorers.plotting.gantt import gantt
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
-from sympy import sympify
 
 TIMES = [(1.0, 2.0, 1.0), (1.0, 2.2, 0.9), (1.0, 1.7, 0.8), (3.0, 5.0, 2.5)]
 SIZES = [(2, 8), (4, 8), (4, 12), (8, 32), (6, 24)]

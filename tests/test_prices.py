@@ -6,14 +6,15 @@ They are compared with published figures, the cost model itself, counting calls,
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful import balance, facts, latency, passes, prices, tiers
 from handful.facts import get
 from handful.scenario import ScenarioError, values
 from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import QuantityError
-from hypothesis import given
-from hypothesis import strategies as st
 
 ROWS = {row["name"]: row for row in prices.table()}
 LISTS = list(facts.load("prices"))

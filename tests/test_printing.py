@@ -12,6 +12,7 @@ import re
 
 import pytest
 import sympy
+
 from handful.equation import plain
 from handful.query import registry
 from handful.symbolic.formula import _standing, fill_defaults

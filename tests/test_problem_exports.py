@@ -13,6 +13,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+
 from handful.cli import main
 from handful_study import book, browser, markup, maths, printing
 from handful_study.cards import cards

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from handful_study import notebook
 from handful_study.notebook import practise
 from handful_study.problems import problems

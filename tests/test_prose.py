@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
 from handful import facts
 from handful_site.extensions.roles import RoleError, parse_live
 

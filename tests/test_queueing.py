@@ -10,10 +10,11 @@ from fractions import Fraction
 import mpmath
 import pytest
 import simpy
-from handful import queueing
-from handful_evidence.random32 import mulberry32
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from handful import queueing
+from handful_evidence.random32 import mulberry32
 
 
 @pytest.mark.parametrize(

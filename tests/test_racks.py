@@ -9,13 +9,14 @@ import statistics
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from handful import experts, racks, shapes
 from handful.facts import get, load
 from handful.scenario import values
 from handful_evidence.simulate import fabric, router
 from handful_explorers import tables
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 V3 = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
 V3_BF16_CACHE = V3 | {"kv_bytes_per_token": 70272}

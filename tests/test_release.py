@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+
 from handful.cli import main
 from handful_classroom.exports import exports, gradescope
 from handful_classroom.release import release
@@ -456,6 +457,7 @@ def test_without_a_browser_all_but_the_pdf_is_built(tmp_path, capsys, monkeypatc
 
 def test_jupytext_opens_a_source(roofline):
     import jupytext
+
     from handful_classroom.release.assignment import source_folder
 
     cells = jupytext.read(source_folder() / "roofline.md").cells

@@ -7,6 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful import balance, overtraining, reversible, tiers
 from handful.facts import get
 from handful.reversible import (
@@ -20,8 +23,6 @@ from handful.reversible import (
     undo_round,
 )
 from handful.scenario import values
-from hypothesis import given
-from hypothesis import strategies as st
 
 WORDS = st.integers(0, 2**64 - 1)
 

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+
 from handful import reversible
 from handful.reversible import REALS, FeistelError, decrypt, encrypt, modulo
 from handful.reversible_networks import (

@@ -23,6 +23,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+
 from handful_classroom.sandbox import cgroup, memory, protocol, room, sandbox, seccomp, walls
 from handful_classroom.sandbox.protocol import Answer, Limits, ProtocolError
 from handful_classroom.sandbox.sandbox import SandboxError, ask

@@ -6,10 +6,11 @@ import math
 import re
 
 import pytest
-from handful import facts, scenario, shapes
-from handful.scenario import ScenarioError, notes, page_rows, values
 from hypothesis import given
 from hypothesis import strategies as st
+
+from handful import facts, scenario, shapes
+from handful.scenario import ScenarioError, notes, page_rows, values
 
 ROWS = page_rows()
 HARDWARE = [row["name"] for row in ROWS["hardware"]]

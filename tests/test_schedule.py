@@ -13,6 +13,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+
 from handful_site.bootstrap import node_command
 from handful_study import schedule
 from handful_study.schedule import State, Study, day, leech, memory

@@ -4,10 +4,11 @@ from dataclasses import replace
 from math import ceil
 
 import pytest
-from handful import facts, latency, overtraining, passes, scenario, shapes, tiers
-from handful.shapes import Shape, ShapeError, shape
 from hypothesis import given
 from hypothesis import strategies as st
+
+from handful import facts, latency, overtraining, passes, scenario, shapes, tiers
+from handful.shapes import Shape, ShapeError, shape
 
 PUBLISHED = [row for row in facts.load("shapes") if row["published_parameters"]]
 

@@ -12,14 +12,15 @@ from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from handful import cli
 from handful_classroom.grading.submissions import Submission
 from handful_classroom.release import release
 from handful_classroom.release.assignment import assignments
 from handful_classroom.reports import similar, similar_page
 from handful_classroom.reports.tokens import MOST_SHINGLES, K, shingles, tokens
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SETUP = 'student = ""\nfrom handful_room import given'
 EXPLORE = (

@@ -6,9 +6,10 @@ They are drawn in the book's fonts, and named in the head once the book's addres
 from __future__ import annotations
 
 from bs4 import BeautifulSoup
+from PIL import Image
+
 from handful_site import heads, social
 from handful_site.bootstrap import ROOT
-from PIL import Image
 
 PAGE = """<html><head><title>t</title>{}</head><body><article class="bd-article">\
 <p class="eyebrow">Chapter 1</p><section>

@@ -4,6 +4,9 @@ They are compared with the lecture's cases, published figures and schedules play
 """
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful import latency, pipelining
 from handful import stages as on_stages
 from handful.facts import get
@@ -11,8 +14,6 @@ from handful.scenario import values
 from handful.units import format_value
 from handful_evidence.simulate import pipeline as sim
 from handful_explorers import tables
-from hypothesis import given
-from hypothesis import strategies as st
 
 RACK = values()  # GB200 NVL72, DeepSeek-V3, fp8, 8,192 tokens
 

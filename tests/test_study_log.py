@@ -16,11 +16,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful_site.bootstrap import node_command
 from handful_study import log
 from handful_study.log import LogError, LogFile, fault, make, merge, read, read_file, write
-from hypothesis import given
-from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[1]
 GRADE = {

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from handful_classroom.grading import handed, submissions
 from handful_classroom.grading.handed import NotebookError
 from handful_classroom.grading.roster import Roster

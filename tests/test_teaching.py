@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from handful import cli
 from handful_classroom.release import assignment, given
 from handful_site.extensions import teaching

@@ -8,13 +8,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from handful import balance, facts, prices, tiers
 from handful.scenario import ScenarioError, values
 from handful.symbolic.quantities import QuantityError
 from handful.tiers import TierError
 from handful_explorers import tables
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 YEAR = 365.25 * 86_400
 FLASH_AND_DISK = {

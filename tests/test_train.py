@@ -7,12 +7,13 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from handful import balance, facts, queueing
 from handful.symbolic.parse_quantity import read
 from handful_evidence.simulate import train
 from handful_explorers.balance import train as page_train
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 T = 0.02
 

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+
 from handful import latency
 from handful.scenario import values
 from handful.symbolic.quantities import QuantityError

@@ -6,9 +6,10 @@ import itertools
 import math
 
 import pytest
-from handful.units import NBSP, UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 from hypothesis import given
 from hypothesis import strategies as st
+
+from handful.units import NBSP, UNITS, axis_hint, axis_title, format_tick, format_value, round_times
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handful import latency, serving, shapes
 from handful.facts import load
 from handful.symbolic.quantities import QuantityError
 from handful_evidence import validation
-from hypothesis import given
-from hypothesis import strategies as st
 
 OFF = dict(
     memory_efficiency=1, compute_efficiency=1, network_efficiency=1, layer_overhead=0, acceptance=0

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from handful_classroom.exports import gradescope
 from handful_classroom.grading import cluster, grade, store, watchdog
 from handful_classroom.grading.grades import Grade

@@ -15,17 +15,19 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handful_classroom import sheet, tables
 from handful_classroom.exports import gradescope
 from handful_classroom.grading import grade, grades, handed, store, submissions
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import Submission, SubmissionError, place, read, shown
+from handful_classroom.release import given as inputs
 from handful_classroom.release import release
 from handful_classroom.release.assignment import assignments
-from handful_classroom.reports import sheet, tables
 from handful_classroom.sandbox.protocol import Answer, Outcome
 from handful_study import student
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 ROOFLINE = assignments()["roofline"]
 CANVAS = (
@@ -60,7 +62,7 @@ def handed_in(
             (path / name).write_bytes(data)
     if roster:
         (folder / "roster.csv").write_text(roster, "utf-8")
-    found = list(read(path, "roofline", folder / "roster.csv" if roster else None))
+    found = list(read(path, "roofline", Roster.read(folder / "roster.csv") if roster else None))
     assert len({one.student for one in found}) == len(found)
     return {one.student: one for one in found}
 
@@ -467,7 +469,9 @@ def test_a_students_own_machine_draws_what_the_grader_draws(tmp_path, typed):
         check=True,
         encoding="utf-8",
     ).stdout
-    assert json.loads(out) == json.loads(json.dumps(ROOFLINE.given(ROOFLINE.variant("ada"))))
+    assert json.loads(out) == json.loads(
+        json.dumps(inputs.given(ROOFLINE, ROOFLINE.variant("ada")))
+    )
     result = grade.grade_one(ROOFLINE, "ada", release.text(made).encode(), ask=silent)
     assert (result["variant"], result["notices"]) == (ROOFLINE.variant("ada"), [])
 

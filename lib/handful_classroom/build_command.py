@@ -130,7 +130,7 @@ def count(done: int, total: int, what: str) -> None:
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file and the folders above it."""
-    from handful_study.export import ExportError
+    from handful_study.source import ExportError
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -212,10 +212,10 @@ def _build(options) -> None:
 
 
 def _check(options) -> None:
-    from handful_study.export import ExportError
-    from handful_study.source import SourceError
+    from handful_study.source import ExportError, SourceError
 
-    from .release.assignment import VARIANTS, assignment, assignments
+    from .release.assignment import assignment, assignments
+    from .release.model import VARIANTS
     from .release.proof import carried, faults
 
     if not 1 <= options.variants <= VARIANTS:

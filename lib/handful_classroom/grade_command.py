@@ -95,6 +95,7 @@ def _grade(options) -> None:
     from handful import cli
 
     from .grading import grade, store, submissions
+    from .grading.roster import Roster
     from .release.assignment import assignment
 
     asked = assignment(options.assignment)
@@ -106,7 +107,8 @@ def _grade(options) -> None:
     )
     folder = Path(options.output or f"{asked.name}-results")
     earlier, unread = _earlier(asked, options.earlier)
-    with submissions.opened(options.submissions, asked.name, options.roster) as found:
+    listed = Roster.read(options.roster) if options.roster else None
+    with submissions.opened(options.submissions, asked.name, listed) as found:
         shown = Progress(sys.stderr)
         try:
             done = grade.run(
@@ -226,7 +228,7 @@ def _reports(folder: Path, asked, roster: str | None) -> list[str]:
 
     from .grading import grades
     from .reports import feedback, report
-    from .reports.tables import TableError
+    from .tables import TableError
 
     try:
         made, notes = grades.write(folder, asked, roster=Path(roster) if roster else None)

@@ -126,7 +126,7 @@ def _report(options) -> None:
     from .grading import grades, store
     from .release.assignment import assignment as find
     from .reports import feedback, report
-    from .reports.sheet import count
+    from .sheet import count
 
     folder = Path(options.folder)
     about = store.overview(folder)
@@ -194,10 +194,11 @@ def _similar(options) -> None:
     from handful.cli import MissingError
     from handful_study.command import write
 
+    from .grading.roster import Roster
     from .grading.submissions import opened
     from .release.assignment import assignment as find
     from .reports import similar, similar_page
-    from .reports.sheet import count
+    from .sheet import count
 
     if importlib.util.find_spec("datasketch") is None:
         raise MissingError(
@@ -206,7 +207,8 @@ def _similar(options) -> None:
         )
     chosen = find(options.assignment)
     given = similar.of_assignment(chosen)
-    with opened(options.submissions, chosen.name, options.roster) as reads:
+    listed = Roster.read(options.roster) if options.roster else None
+    with opened(options.submissions, chosen.name, listed) as reads:
         found = similar.find(
             (read() for read in reads),
             given,

@@ -186,9 +186,8 @@ def _blocks(columns: list[list[str]], labels: list[str]) -> list[list[list[str]]
 
 
 def _claims(options) -> None:
-    from handful_site.extensions.ledger import as_object
 
-    from .claims import BASES, find, load
+    from .claims import BASES, as_object, find, load
 
     found = [find(options.id)] if options.id else load()
     if options.json:

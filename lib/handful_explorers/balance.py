@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ipywidgets import FloatLogSlider, FloatSlider, IntSlider
+
 from handful import balance, latency, sparsity
 from handful.scenario import page_rows, values
-from ipywidgets import FloatLogSlider, FloatSlider, IntSlider
 
 from .plotting.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
 

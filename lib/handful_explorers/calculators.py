@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from handful_evidence import calculators
 from ipywidgets import Dropdown
+
+from handful_evidence import calculators
 
 from .plotting.explorer import Control, Explorer, Preset
 

@@ -6,10 +6,11 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
+
 from handful import ciphers, nudges, reversible, tiers
 from handful.reversible_networks import network, nudge_growth, rebuild_error
 from handful.shapes import shape
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 

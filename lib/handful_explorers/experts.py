@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
+
 from handful import experts, latency, racks, shapes
 from handful.facts import get
-from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from .plotting.explorer import (
     Control,

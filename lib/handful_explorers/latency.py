@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ipywidgets import Checkbox, FloatLogSlider, FloatSlider, IntSlider
+
 from handful import balance, latency
 from handful_evidence import measured
-from ipywidgets import Checkbox, FloatLogSlider, FloatSlider, IntSlider
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ipywidgets import FloatLogSlider
+
 from handful import balance, latency
 from handful_evidence import measure
-from ipywidgets import FloatLogSlider
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Scale, Sweep
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from ipywidgets import Dropdown, FloatLogSlider
+
 from handful import latency, serving
 from handful_evidence import validation
-from ipywidgets import Dropdown, FloatLogSlider
 
 from .plotting.explorer import Control, Curve, Explorer, Points, Preset, Scale, Sweep
 

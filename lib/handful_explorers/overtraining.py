@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
+from ipywidgets import Dropdown, FloatLogSlider, FloatSlider
+
 from handful import chinchilla, facts, lifetime, overtraining
 from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula
-from ipywidgets import Dropdown, FloatLogSlider, FloatSlider
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
-from .scenes.distribution import factor, uncertain
+from .plotting.scenes.distribution import factor, uncertain
 
 _LAWS = {fit: chinchilla.law(fit) for fit in ("besiroglu", "hoffmann")}
 _NAMES = {"besiroglu": "Refit", "hoffmann": "Fit as published"}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from handful import experts, pipelining
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
+
+from handful import experts, pipelining
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
 

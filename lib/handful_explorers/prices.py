@@ -5,8 +5,9 @@ They invert a price list and show how far the inversion carries.
 
 from __future__ import annotations
 
-from handful import balance, bills, facts, latency, passes, prices
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
+
+from handful import balance, bills, facts, latency, passes, prices
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 

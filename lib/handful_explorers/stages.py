@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from handful import latency, pipelining, shapes, stages
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
+
+from handful import latency, pipelining, shapes, stages
 
 from .plotting.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
 

@@ -5,8 +5,9 @@ They show what a cache is worth, where it waits, and how far it can grow.
 
 from __future__ import annotations
 
-from handful import balance, bills, facts, memory_wall, prices, tiers
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
+
+from handful import balance, bills, facts, memory_wall, prices, tiers
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 

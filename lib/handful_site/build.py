@@ -24,11 +24,13 @@ from pathlib import Path
 from typing import NoReturn
 
 import yaml
+
 from handful.scenario import page_rows
 from handful_study import export
 from handful_study.book import address
 
 from . import bootstrap, finish, inpage, notebooks, wheel
+from .contents import chapters
 
 ROOT = bootstrap.ROOT
 BUILD = ROOT / "_build"
@@ -111,16 +113,6 @@ def bundle() -> None:
     if done.returncode:
         stop("The page's scripts could not be bundled; esbuild says why above.")
     stamp.write_text(want)
-
-
-def chapters(toc: dict) -> list[str]:
-    """Return the page names in a table of contents, in reading order."""
-    found = [toc["root"]] if "root" in toc else []
-    for key in ("chapters", "sections", "parts"):
-        for entry in toc.get(key, ()):
-            found += [entry["file"]] if "file" in entry else []
-            found += chapters({k: v for k, v in entry.items() if k != "root"})
-    return found
 
 
 def work_folder() -> Path:

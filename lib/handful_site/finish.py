@@ -28,13 +28,13 @@ from . import (
     inpage,
     licences,
     mend,
+    offer,
     offline,
     room,
     search,
     sheets,
     wheel,
 )
-from .bound import offer
 from .elements import classes, having, one, set_classes, value
 
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"

@@ -21,8 +21,8 @@ from pathlib import Path
 from handful_evidence.claims import CHAPTERS
 
 from . import book, markup, words
+from .book import foot
 from .cards import Card
-from .export import foot
 from .order import title
 from .pictures import picture
 from .source import folder

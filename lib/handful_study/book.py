@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 from .order import in_book_order
 from .source import SourceError, anchors, folder
+
+if TYPE_CHECKING:
+    from .cards import Card
 
 TITLE = "A Handful of Equations"
 LICENCE = "CC BY 4.0"
@@ -79,3 +83,8 @@ def place(thing, site: str = "") -> str:
     if thing.lecture:
         parts.append(f"lecture [{thing.lecture}]({lecture_address(thing.lecture)})")
     return " · ".join(parts)
+
+
+def foot(card: Card, site: str = "") -> str:
+    """Return the line below a card, as Markdown: its kind and where it belongs."""
+    return f"{card.kind.capitalize()} · {place(card, site)}"

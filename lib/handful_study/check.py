@@ -19,10 +19,12 @@ from handful.symbolic.parse_quantity import WrittenError, fits, read
 from handful.symbolic.quantities import table
 from handful.units import UNITS, format_value
 from handful_evidence.random32 import mulberry32
+from handful_evidence.simulate.pipeline import Deadlock
 
 from . import expressions
 from .expressions import ExpressionError, evaluate
-from .problems import Problem
+from .problems import Problem, schedule_goal
+from .schedules import PATTERNS, OrdersError, percent, play, read_orders, stop
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9
@@ -49,8 +51,6 @@ def check(problem: Problem, given: str | int, seed: int) -> Verdict:
     if problem.kind == "expression":
         return check_expression(problem, str(given))
     if problem.kind == "schedule":
-        from .schedules import check_schedule
-
         return check_schedule(problem, str(given), seed)
     return check_number(problem, str(given), seed)
 
@@ -275,3 +275,39 @@ def check_choice(problem: Problem, given: str | int, seed: int) -> Verdict:
         return Verdict("unread", f"Choose one of the {len(problem.choices)}.")
     kind = "right" if number == right_choice(problem, seed) else "wrong"
     return Verdict(kind, problem.words(choice.says, seed), number if kind == "wrong" else None)
+
+
+def check_schedule(problem: Problem, text: str, seed: int) -> Verdict:
+    """Check a schedule; it is right where bubble and pieces in flight are within the goal."""
+    asked = schedule_goal(problem, seed)
+    try:
+        orders = read_orders(text, asked)
+    except OrdersError as error:
+        return Verdict("unread", str(error))
+    try:
+        played = play(orders, asked)
+    except Deadlock as error:
+        return Verdict("wrong", stop(orders, error.stuck))
+    share, held = played.bubble / played.makespan, max(played.held)
+    faults = []
+    if share > asked.bubble_at_most * (1 + 1e-9):
+        faults.append(
+            f"a stage waits for {percent(share)} of the time, and {percent(asked.bubble_at_most)} "
+            "can be reached"
+        )
+    if held > asked.in_flight_at_most:
+        faults.append(
+            f"stage {played.held.index(held) + 1} holds {format_value(held, '1')} micro-batches "
+            "at once, and "
+            f"{format_value(asked.in_flight_at_most, '1')} are enough"
+        )
+    if not faults:
+        return Verdict(
+            "right",
+            f"Right: a stage waits for {percent(share)} of the time at most, and holds "
+            f"{format_value(held, '1')} micro-batches at most.",
+        )
+    for turn, wrong in enumerate(problem.wrong):
+        if PATTERNS[str(wrong.tree)](orders, played):
+            return Verdict("wrong", problem.words(wrong.says, seed), turn)
+    return Verdict("wrong", f"Not yet: {'; '.join(faults)}.")

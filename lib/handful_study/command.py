@@ -76,7 +76,7 @@ def write(content: bytes, output: str | None, default: str | None, quiet: bool =
     The terminal is used where neither `output` nor `default` names a file, and where `output` is
     "-".
     """
-    from .export import ExportError
+    from .source import ExportError
 
     name = output or default or "-"
     if name == "-":

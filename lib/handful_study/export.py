@@ -19,12 +19,6 @@ from .spreadsheet import harmless
 FORMATS = {"anki": ".apkg", "csv": ".csv", "markdown": ".md", "json": ".json"}
 
 
-class ExportError(ValueError):
-    """Something that cannot be exported, explained in one sentence."""
-
-    exit_code = 2
-
-
 def chosen(chapter: str | None = None) -> list[Card]:
     """Return the cards of a chapter, or all, in book order."""
     return book.of_chapter(cards(), "cards", chapter)
@@ -93,15 +87,10 @@ def as_markdown(some: Iterable[Card], site: str = "") -> str:
             chapter = card.chapter
             lines.append(f"## {title(chapter)}\n")
         lines.append(
-            f"### {card.id}\n\n*{foot(card, site)}*\n\n{words.markdown(card.front.text)}\n\n---\n"
-            f"\n{words.markdown(card.back.text)}\n"
+            f"### {card.id}\n\n*{book.foot(card, site)}*\n\n"
+            f"{words.markdown(card.front.text)}\n\n---\n\n{words.markdown(card.back.text)}\n"
         )
     return "\n".join(lines)
-
-
-def foot(card: Card, site: str = "") -> str:
-    """Return the line below a card, as Markdown: its kind and where it belongs."""
-    return f"{card.kind.capitalize()} · {book.place(card, site)}"
 
 
 def export(kind: str, some: Iterable[Card], site: str = "") -> bytes:

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-from .export import ExportError
-from .source import folder
+from .source import ExportError, folder
 
 KINDS = (".png", ".jpg", ".jpeg", ".svg", ".webp", ".gif")
 

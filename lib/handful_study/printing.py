@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from . import book, markup, words
+from .book import foot
 from .cards import Card
-from .export import foot
 from .maths import mathml
 from .order import by_chapter, title
 from .pictures import picture

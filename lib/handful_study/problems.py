@@ -53,6 +53,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 import sympy
+
 from handful import query as ask
 from handful.symbolic.dimensions import NONE, Dimension, DimensionError, dimension_of
 from handful.symbolic.parse_quantity import read
@@ -62,6 +63,7 @@ from handful.units import UNITS, format_value
 from . import drawing, expressions
 from .drawing import ROWS
 from .expressions import ExpressionError, evaluate, to_sympy
+from .schedules import DEFAULTS, FIELDS, OPTIONAL, PATTERNS, Goal
 from .source import Entry, Part, SourceError, check_fields, check_place, read_all
 from .words import plain
 
@@ -425,10 +427,8 @@ def make(entry: Entry) -> Problem:
         if len(extra["choices"]) < 2:
             raise entry.error("two choices at least are expected.", "choices")
     if kind == "schedule":
-        from .schedules import read_goal, read_wrong
-
-        extra["schedule"] = read_goal(entry, units, made.named)
-        extra["wrong"] = read_wrong(entry, _items(entry, "wrong", ("value", "says")))
+        extra["schedule"] = _read_goal(entry, units, made.named)
+        extra["wrong"] = _read_schedule_wrong(entry, _items(entry, "wrong", ("value", "says")))
     made = replace(made, **extra)
     if kind == "number":
         try:
@@ -534,3 +534,46 @@ def problem(name: str) -> Problem:
             f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}."
         )
     return _made(name)
+
+
+def _read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[str, object]:
+    """Return the trees of a head's ``schedule``."""
+    given = entry.head["schedule"]
+    if (
+        not isinstance(given, dict)
+        or any(name not in given for name in FIELDS)
+        or set(given) - {*FIELDS, *OPTIONAL}
+    ):
+        raise entry.error(
+            f"{', '.join(FIELDS)} are needed, and {' and '.join(OPTIONAL)} may be given.",
+            "schedule",
+        )
+    return {
+        name: author_tree(str(text), entry, "schedule", units, named)
+        for name, text in {**DEFAULTS, **given}.items()
+    }
+
+
+def _read_schedule_wrong(entry: Entry, items: list[dict]) -> tuple[Wrong, ...]:
+    """Return the wrong turns of a schedule, by the names of `PATTERNS`."""
+    for item in items:
+        if item["value"] not in PATTERNS:
+            raise entry.error(
+                f"of a schedule's wrong turns, {' and '.join(PATTERNS)} are known; got "
+                f"{item['value']!r}.",
+                "wrong",
+            )
+    return tuple(Wrong(item["value"], str(item["says"]).strip()) for item in items)
+
+
+def schedule_goal(problem: Problem, seed: int) -> Goal:
+    """Return what a schedule has to reach, for one seed."""
+    found = {name: evaluate(tree, problem.values(seed)) for name, tree in problem.schedule.items()}
+    return Goal(
+        int(found["stages"]),
+        int(found["micro_batches"]),
+        found["backward"],
+        found.get("weights", 0.0),
+        found["bubble_at_most"],
+        found["in_flight_at_most"],
+    )

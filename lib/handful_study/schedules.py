@@ -27,12 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from handful.units import format_value
-from handful_evidence.simulate.pipeline import Deadlock, Piece, Run, Schedule, run
-
-from .check import Verdict
-from .expressions import evaluate
-from .problems import Problem, Wrong, author_tree
-from .source import Entry
+from handful_evidence.simulate.pipeline import Piece, Run, Schedule, run
 
 FIELDS, OPTIONAL = (
     ("stages", "micro_batches", "bubble_at_most", "in_flight_at_most"),
@@ -61,49 +56,6 @@ class Goal:
     weights: float
     bubble_at_most: float
     in_flight_at_most: float
-
-
-def read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[str, object]:
-    """Return the trees of a head's ``schedule``."""
-    given = entry.head["schedule"]
-    if (
-        not isinstance(given, dict)
-        or any(name not in given for name in FIELDS)
-        or set(given) - {*FIELDS, *OPTIONAL}
-    ):
-        raise entry.error(
-            f"{', '.join(FIELDS)} are needed, and {' and '.join(OPTIONAL)} may be given.",
-            "schedule",
-        )
-    return {
-        name: author_tree(str(text), entry, "schedule", units, named)
-        for name, text in {**DEFAULTS, **given}.items()
-    }
-
-
-def read_wrong(entry: Entry, items: list[dict]) -> tuple[Wrong, ...]:
-    """Return the wrong turns of a schedule, by the names of `PATTERNS`."""
-    for item in items:
-        if item["value"] not in PATTERNS:
-            raise entry.error(
-                f"of a schedule's wrong turns, {' and '.join(PATTERNS)} are known; got "
-                f"{item['value']!r}.",
-                "wrong",
-            )
-    return tuple(Wrong(item["value"], str(item["says"]).strip()) for item in items)
-
-
-def goal(problem: Problem, seed: int) -> Goal:
-    """Return what a schedule has to reach, for one seed."""
-    found = {name: evaluate(tree, problem.values(seed)) for name, tree in problem.schedule.items()}
-    return Goal(
-        int(found["stages"]),
-        int(found["micro_batches"]),
-        found["backward"],
-        found.get("weights", 0.0),
-        found["bubble_at_most"],
-        found["in_flight_at_most"],
-    )
 
 
 def read_orders(text: str, goal: Goal) -> list[list[Piece]]:
@@ -259,42 +211,6 @@ def _one_at_a_time(orders: list[list[Piece]], played: Run) -> bool:
 
 
 PATTERNS = {"gpipe": _forward_first, "one_at_a_time": _one_at_a_time}
-
-
-def check_schedule(problem: Problem, text: str, seed: int) -> Verdict:
-    """Check a schedule; it is right where bubble and pieces in flight are within the goal."""
-    asked = goal(problem, seed)
-    try:
-        orders = read_orders(text, asked)
-    except OrdersError as error:
-        return Verdict("unread", str(error))
-    try:
-        played = play(orders, asked)
-    except Deadlock as error:
-        return Verdict("wrong", stop(orders, error.stuck))
-    share, held = played.bubble / played.makespan, max(played.held)
-    faults = []
-    if share > asked.bubble_at_most * (1 + 1e-9):
-        faults.append(
-            f"a stage waits for {percent(share)} of the time, and {percent(asked.bubble_at_most)} "
-            "can be reached"
-        )
-    if held > asked.in_flight_at_most:
-        faults.append(
-            f"stage {played.held.index(held) + 1} holds {format_value(held, '1')} micro-batches "
-            "at once, and "
-            f"{format_value(asked.in_flight_at_most, '1')} are enough"
-        )
-    if not faults:
-        return Verdict(
-            "right",
-            f"Right: a stage waits for {percent(share)} of the time at most, and holds "
-            f"{format_value(held, '1')} micro-batches at most.",
-        )
-    for turn, wrong in enumerate(problem.wrong):
-        if PATTERNS[str(wrong.tree)](orders, played):
-            return Verdict("wrong", problem.words(wrong.says, seed), turn)
-    return Verdict("wrong", f"Not yet: {'; '.join(faults)}.")
 
 
 def percent(share: float) -> str:

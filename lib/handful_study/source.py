@@ -307,3 +307,9 @@ def anchor(title: str) -> str:
     """
     plain = re.sub(r"\{\w+\}`([^`]*)`", r"\1", title).lower()
     return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", plain)).strip("-")
+
+
+class ExportError(ValueError):
+    """Something that cannot be exported, explained in one sentence."""
+
+    exit_code = 2

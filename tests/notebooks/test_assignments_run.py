@@ -6,10 +6,11 @@ from queue import Empty
 
 import nbformat
 import pytest
-from handful_classroom.release import release
-from handful_classroom.release.assignment import assignments
 from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
+
+from handful_classroom.release import release
+from handful_classroom.release.assignment import assignments
 
 pytestmark = pytest.mark.site
 

@@ -11,6 +11,7 @@ import sys
 import nbformat
 import pytest
 import yaml
+
 from handful_site.build import NOTEBOOKS, ROOT, SITE, WHEELS, chapters
 from handful_site.notebooks import first_cell, has_code
 

@@ -12,9 +12,10 @@ import zipfile
 from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
-from handful_site import bootstrap
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+
+from handful_site import bootstrap
 
 LOCKED = [
     Requirement(line.removesuffix(" \\"))

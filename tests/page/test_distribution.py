@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+
 from handful_explorers.overtraining import hundredfold, price_of_a_run
 from handful_explorers.plotting.explorer import ExplorerError
-from handful_explorers.scenes import distribution as d
-from scipy.special import ndtri
+from handful_explorers.plotting.scenes import distribution as d
 
 
 def test_normal_quantiles():

@@ -18,15 +18,15 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
+from matplotlib.figure import Figure
+
 from handful import latency
 from handful.symbolic.quantities import find
 from handful.units import MINUS, NBSP, UNITS, axis_title, format_tick, format_value
-from handful_explorers import scenes
-from handful_explorers.plotting import figure
+from handful_explorers.plotting import figure, scenes
 from handful_explorers.plotting import labels as places
 from handful_explorers.plotting.explorer import Curve, Explorer
 from handful_site import bootstrap, social
-from matplotlib.figure import Figure
 
 EXPLORERS = social.explorers()
 PLOTS = sorted(name for name, explorer in EXPLORERS.items() if not explorer.scene)

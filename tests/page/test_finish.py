@@ -8,8 +8,8 @@ import sys
 
 import pytest
 from bs4 import BeautifulSoup
-from handful_site import bootstrap, gather, heads
-from handful_site.bound import offer
+
+from handful_site import bootstrap, gather, heads, offer
 from handful_site.finish import POLICY, FinishError, finish
 
 PAGE = (

@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 from bs4 import BeautifulSoup
+
 from handful_site import inpage, notebooks, wheel
 
 

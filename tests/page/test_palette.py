@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from handful_explorers.plotting import figure
 from handful_site import social
 

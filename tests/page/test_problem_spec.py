@@ -10,6 +10,7 @@ import json
 import math
 
 import pytest
+
 from handful.symbolic.parse_quantity import fits, read
 from handful.units import UNITS, format_value
 from handful_study import problems as book

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+
 from handful_site import build, editions, hosting, publish
 from handful_site.bootstrap import ROOT
 from handful_site.finish import POLICY

@@ -4,6 +4,7 @@ They cover what is shown, what the boxes hold, and what an author may get wrong.
 """
 
 import pytest
+
 from handful import latency, scenario
 from handful.units import format_value
 from handful_site.extensions import roles

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from bs4 import BeautifulSoup
+
 from handful_site import bootstrap, search
 
 PAGE = """<article class="bd-article"><section id="one"><h1>One<a class="headerlink">#</a></h1>\

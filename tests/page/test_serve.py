@@ -12,6 +12,7 @@ import sys
 import threading
 
 import pytest
+
 from handful_site import serve
 
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 
 import pytest
+
 from handful_site.build import ROOT
 
 

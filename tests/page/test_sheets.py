@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fontTools.ttLib import TTFont
+
 from handful_site import sheets
 
 SUN, CAT, COPY = 0xF185, 0xF6BE, 0xF0C5

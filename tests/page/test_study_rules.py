@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
+
 from handful_site import bootstrap
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from bs4 import BeautifulSoup
+
 from handful.symbolic import quantities as q
 from handful_explorers.tables import Table, notation
 

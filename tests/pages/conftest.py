@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+
 from handful_site import bootstrap
 from handful_site.build import ROOT, SCRIPTS, SITE
 from handful_site.serve import open_server

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from bs4 import BeautifulSoup
+
 from handful_site.build import SITE
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from conftest import ROOT, SITE, built_pages
 
 AXE = (

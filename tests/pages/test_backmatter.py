@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import yaml
 from bs4 import Tag
+
 from handful_site.build import ROOT, chapters
 from handful_site.extensions.sphinx_backmatter import UNLINKED
 from soup import soup

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from handful_site import build
 from playwright.sync_api import expect
+
+from handful_site import build
 
 pytestmark = pytest.mark.browser
 

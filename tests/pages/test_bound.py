@@ -13,8 +13,9 @@ from xml.etree import ElementTree
 
 import pikepdf
 import pytest
-from handful_site import bootstrap, build
-from handful_site.bound import book, epub, offer, pdf
+
+from handful_site import bootstrap, build, offer
+from handful_site.bound import book, epub, pdf
 
 SOME = [("balance-batch", "chapter"), ("calculators", "chapter"), ("glossary", "back")]
 XHTML, MATHS = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/1998/Math/MathML}"

@@ -4,6 +4,7 @@ Nothing runs, nothing is fetched, and nothing breaks the policy or overflows the
 """
 
 import pytest
+
 from class_samples import assignment, class_of, hostile_class
 from handful_classroom.grading import grades
 from handful_classroom.reports import feedback, report

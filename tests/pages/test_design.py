@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from bs4 import BeautifulSoup
+
 from handful_site.build import SITE
 from handful_site.icons import ICONS
 

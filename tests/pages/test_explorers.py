@@ -10,6 +10,9 @@ import shutil
 from urllib.parse import quote
 
 import pytest
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
+from playwright.sync_api import expect
+
 from handful import balance, latency
 from handful_evidence import measured
 from handful_explorers.plotting.explorer import (
@@ -25,8 +28,6 @@ from handful_explorers.plotting.explorer import (
     Sweep,
 )
 from handful_site import build
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
-from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 

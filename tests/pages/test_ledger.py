@@ -10,6 +10,7 @@ import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+
 from handful_evidence.claims import SEGMENTS, VERDICTS, load
 from handful_site import build
 from handful_site.extensions import ledger

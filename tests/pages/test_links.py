@@ -10,9 +10,10 @@ import re
 from functools import cache
 from urllib.parse import unquote, urljoin, urlsplit
 
-import external_links
 import yaml
 from bs4 import NavigableString
+
+import external_links
 from handful_site.build import ROOT, SITE, chapters
 from soup import soup
 

@@ -10,6 +10,7 @@ import re
 import shutil
 
 import pytest
+
 from handful import balance, experts, latency, scenario
 from handful.query import lecture_seconds
 from handful.units import format_value

@@ -10,9 +10,10 @@ import random
 import shutil
 from pathlib import Path
 
-import handful_site
 import numpy as np
 import pytest
+
+import handful_site
 from handful import latency, scenario
 from handful.query import registry as every_formula
 from handful.sparsity import coefficients

@@ -11,6 +11,7 @@ import shutil
 import threading
 
 import pytest
+
 from handful_site import build, offline
 from handful_site.finish import POLICY
 from handful_site.serve import open_server

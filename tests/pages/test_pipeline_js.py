@@ -9,8 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from handful_evidence.simulate import pipeline as sim
-from handful_explorers import scenes
+from handful_explorers.plotting import scenes
 
 pytestmark = pytest.mark.browser
 

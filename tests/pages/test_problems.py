@@ -10,6 +10,8 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
+
 from handful.symbolic.quantities import table
 from handful.units import format_value
 from handful_evidence.simulate import pipeline
@@ -17,8 +19,8 @@ from handful_study.cards import cards
 from handful_study.check import check, letter, right_choice
 from handful_study.order import by_chapter, in_book_order
 from handful_study.problems import problem, problems
-from handful_study.schedules import as_text, goal
-from playwright.sync_api import expect
+from handful_study.problems import schedule_goal as goal
+from handful_study.schedules import as_text
 from soup import soup
 
 NUMBER, CHOICE, FORMULA, SCHEDULE = (

@@ -10,8 +10,9 @@ import random
 import shutil
 from pathlib import Path
 
-import handful_site
 import pytest
+
+import handful_site
 from handful.symbolic.parse_quantity import WrittenError, fits, read
 from handful.units import UNITS, format_value
 from handful_evidence.simulate import pipeline
@@ -21,7 +22,8 @@ from handful_study.expressions import ExpressionError
 from handful_study.order import by_chapter
 from handful_study.problem_spec import spec
 from handful_study.problems import problems
-from handful_study.schedules import as_text, goal
+from handful_study.problems import schedule_goal as goal
+from handful_study.schedules import as_text
 from handful_study.words import ROLE
 
 pytestmark = pytest.mark.browser

@@ -12,6 +12,7 @@ import re
 import time
 
 import pytest
+
 from handful_site import build
 from study_pages import DUMP, answer, counts, dump, front, show, walk_chapter, write_book
 

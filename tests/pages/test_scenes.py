@@ -13,10 +13,10 @@ import shutil
 from copy import copy
 from urllib.parse import urlencode
 
-import handful_explorers
 import pytest
-from handful_explorers import scenes
-from handful_explorers.plotting import figure
+
+import handful_explorers
+from handful_explorers.plotting import figure, scenes
 from handful_explorers.plotting.explorer import Explorer
 from handful_site import build
 

@@ -12,9 +12,10 @@ import subprocess
 import tomllib
 from functools import cache
 
+from playwright.sync_api import expect
+
 from handful_site import bootstrap
 from handful_site.build import ROOT, SITE
-from playwright.sync_api import expect
 
 MARKS = "CSS.highlights.get('find')?.size ?? 0"
 

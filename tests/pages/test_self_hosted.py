@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from handful_site.build import SITE
 from handful_site.finish import POLICY
 from soup import soup

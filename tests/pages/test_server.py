@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from handful_site.build import SITE
 from handful_site.hosting import HEADERS, KEPT
 

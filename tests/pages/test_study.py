@@ -6,6 +6,7 @@ They cover a sitting by keyboard, undo, chapters, two tabs, other days, Progress
 from __future__ import annotations
 
 import pytest
+
 from study_pages import (
     CARDS,
     CHAPTERS,

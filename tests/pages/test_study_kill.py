@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+
 from handful_site import bootstrap
 from study_pages import assert_replays, write_book
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from study_pages import (
     answer,
     assert_replays,

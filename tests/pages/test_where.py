@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+
 from handful import scenario
 from handful_site.extensions.conditions import Condition
 

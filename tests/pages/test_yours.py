@@ -12,8 +12,9 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from urllib.parse import quote
 
-import handful_site
 import pytest
+
+import handful_site
 from handful import facts, latency, scenario, shapes
 from handful.units import format_value
 from handful_site.extensions.yours import start_shapes

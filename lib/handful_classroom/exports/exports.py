@@ -20,8 +20,8 @@ from collections.abc import Callable
 from typing import Any
 
 from handful_study.check import SAME, points
-from handful_study.export import ExportError
 from handful_study.expressions import evaluate
+from handful_study.source import ExportError
 
 from ..release.assignment import Assignment, Question
 from ..release.cells import Piece

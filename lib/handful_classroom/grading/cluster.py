@@ -36,6 +36,7 @@ from functools import partial
 from itertools import islice
 
 from . import watchdog
+from .version import library
 
 TRIES = 2
 PRELOAD = [
@@ -269,8 +270,6 @@ def _heard(worker: _Worker):
 
 
 def _version() -> str:
-    from .grade import library
-
     return library()
 
 

@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from handful_study.student import canonical
 
+from ..release import given as variants
 from ..release.assignment import Assignment, read_text
 from ..sandbox.protocol import Limits, Outcome, plain
 from . import cluster, store
@@ -33,6 +33,7 @@ from .handed import Handed, NotebookError, Origin, mark
 from .handed import read as read_notebook
 from .judge import judge, requests, short
 from .submissions import Submission, shown
+from .version import library
 from .watchdog import READING_SECONDS
 
 SCHEMA = store.SCHEMA
@@ -57,15 +58,6 @@ class GradingError(RuntimeError):
     """A reason why grading cannot begin or go on, in one sentence."""
 
     exit_code = 1
-
-
-@lru_cache(1)
-def library() -> str:
-    """Return the version of `handful` that grades."""
-    try:
-        return metadata.version("handful")
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 # One submission
@@ -183,7 +175,7 @@ def _inputs(
         except Exception:  # our own code: a current answer fails on the older inputs
             basis = None
     shown = origin.shown(variant)
-    differ = _differing(shown, (basis or assignment).given(variant)) if shown else ""
+    differ = _differing(shown, variants.given(basis or assignment, variant)) if shown else ""
     kind = (
         "other"
         if differ
@@ -339,7 +331,7 @@ def grade_one(
         ask = in_sandbox
     prologue = PROLOGUE.format(owner)
     basis, kind, said = _inputs(assignment, handed.origin, variant, earlier)
-    given = basis.given(variant)
+    given = variants.given(basis, variant)
     # In place of a first cell that is not run, so that cells keep their numbers.
     code = [prologue, *handed.cells[handed.cells[:1] == ("",) :]]
     first = (

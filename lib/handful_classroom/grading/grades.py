@@ -19,8 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..reports import tables
-from ..reports.sheet import file_name, number
+from .. import tables
+from ..sheet import file_name, number
 from . import rubric, store
 from .rubric import Line
 

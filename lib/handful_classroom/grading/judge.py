@@ -27,11 +27,12 @@ from handful_study.check import same as same_value
 from handful_study.expressions import ExpressionError, evaluate
 from handful_study.student import near, same
 
-from ..release.assignment import VARIANTS, Assignment, Question
+from ..release.assignment import Assignment, Question
 from ..release.checks import as_problem
 from ..release.given import answers as ours
 from ..release.given import calls as made_calls
 from ..release.given import given, truths, turns
+from ..release.model import VARIANTS
 from ..sandbox.protocol import Answer
 from ..sandbox.protocol import plain as printable
 

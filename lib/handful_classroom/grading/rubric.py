@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from ..reports import sheet, tables
+from .. import sheet, tables
 
 NAME = "rubric.csv"
 HEAD = ("student", "question", "line", "possible", "points", "comment", "answer", "id")

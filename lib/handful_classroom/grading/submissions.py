@@ -33,8 +33,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from .marks import few
+from ..marks import few
+
+if TYPE_CHECKING:
+    from .roster import Roster
 
 MOST_BYTES = 20_000_000  # of one file
 MOST_FILES = 200_000  # of one class
@@ -274,7 +278,7 @@ def place(path: tuple[str, ...], download: str | None = None) -> Place:
 
 
 @contextmanager
-def opened(path: str | Path, assignment: str | None = None, roster: str | Path | None = None):
+def opened(path: str | Path, assignment: str | None = None, roster: Roster | None = None):
     """Open the submissions at `path`, as a list of functions that read one each.
 
     They are in the order of the students' names.
@@ -284,26 +288,21 @@ def opened(path: str | Path, assignment: str | None = None, roster: str | Path |
     assignment : str, optional
         The assignment's name: where a student handed in several notebooks, one of that name is
         taken.
-    roster : path, optional
-        A CSV file of the class (`handful_classroom.grading.roster`): its names replace those of the
-        files, and who handed in nothing is listed.
+    roster : Roster, optional
+        The class: its names replace those of the files, and who handed in nothing is listed.
 
     Raises
     ------
     SubmissionError
         Where nothing can be read there at all.
     """
-    from .roster import Roster
-
-    path = Path(path)
-    listed = Roster.read(roster) if roster else None
-    with _files(path, listed) as files:
-        found = _by_student([one for one in files if not _junk(one.path)], assignment, listed)
-        yield listed.matched(found) if listed else [one.read for one in named(_apart(found))]
+    with _files(Path(path), roster) as files:
+        found = _by_student([one for one in files if not _junk(one.path)], assignment, roster)
+        yield roster.matched(found) if roster else [one.read for one in named(_apart(found))]
 
 
 def read(
-    path: str | Path, assignment: str | None = None, roster: str | Path | None = None
+    path: str | Path, assignment: str | None = None, roster: Roster | None = None
 ) -> Iterator[Submission]:
     """Yield the submissions at `path`, one at a time; see `opened`."""
     with opened(path, assignment, roster) as found:

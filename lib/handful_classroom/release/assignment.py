@@ -6,6 +6,7 @@ file, line and field.
 The format stands in ``exercises/README.md``.  What a student is given, and what is right, is in
 `handful_classroom.release.given`; the notebooks are made in `handful_classroom.release.release`.
 
+>>> from handful_classroom.release.model import VARIANTS
 >>> roofline = assignments()["roofline"]
 >>> roofline.questions["step_time"].kind, roofline.questions["step_time"].asks
 ('function', 'the time of a decode step')
@@ -17,146 +18,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from handful.query import nearest
-from handful_study import student as own
 from handful_study.source import Entry, SourceError, anchors, fields, folder
 
-from .cells import Cut, Piece, bound, cut, imported, parse, split
-
-VARIANTS = own.VARIANTS
-KINDS = ("value", "function", "expression", "judged", "written")
-
-
-@dataclass(frozen=True)
-class WrongTurn:
-    """A known mistake: its message, its points, and code that makes it.
-
-    For an expression, the code is the text of the wrong expression.
-    """
-
-    id: str
-    says: str
-    score: float
-    code: str
-    tree: object = None  # of an expression
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """One line of the rubric of a written answer."""
-
-    points: float
-    text: str
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question; what does not belong to its `kind` is empty.
-
-    ``hidden`` has the values that each argument of a hidden call is drawn from, ``count`` says how
-    many calls are drawn.  Of an expression, ``letters`` maps what a student may write to
-    quantities, and ``tree`` is the answer in quantities.
-    """
-
-    name: str
-    kind: str
-    points: float
-    asks: str
-    assignment: str
-    entry: Entry
-    visible: tuple[Mapping[str, object], ...] = ()
-    hidden: Mapping[str, tuple] = field(default_factory=dict)
-    count: int = 0
-    tolerance: float = 0.0
-    truth: str = ""
-    tree: object = None
-    wrong: Mapping[str, WrongTurn] = field(default_factory=dict)
-    letters: Mapping[str, str] = field(default_factory=dict)
-    judge: str = ""
-    rubric: tuple[Criterion, ...] = ()
-    model: str = ""  # the model answer to a written question
-
-
-@dataclass(frozen=True, eq=False)
-class Assignment:
-    """An assignment as its source says it; two are equal if name and edition are.
-
-    ``drawn`` maps names of the head's `given` to the values they are drawn from, ``shows`` lists
-    the names that a student's `given` holds.  ``edition`` is the start of the SHA-256 of the
-    source.
-    """
-
-    name: str
-    title: str
-    chapter: str
-    minutes: int
-    library: str
-    edition: str
-    entry: Entry
-    pieces: tuple[Piece, ...]
-    questions: Mapping[str, Question]
-    drawn: Mapping[str, tuple] = field(default_factory=dict)
-    cases: tuple[Mapping[str, object], ...] = ()
-    shows: tuple[str, ...] = ()
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, Assignment) and (self.name, self.edition) == (
-            other.name,
-            other.edition,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.edition))
-
-    def variant(self, student: str) -> int:
-        """Return which of the 200 sets of inputs a student gets, 0 to 199.
-
-        It depends on the assignment's name and the student's id, whose capitals and width of
-        letters do not count.
-        """
-        return own.variant(self.name, student)
-
-    def given(self, variant: int) -> dict:
-        """Return a variant's inputs as a student sees them: JSON values by name, in base units."""
-        from .given import given
-
-        return given(self, variant)
-
-    @property
-    def file(self) -> str:
-        """Return the name of the source file."""
-        return self.entry.file
-
-    @property
-    def points(self) -> float:
-        """Return the points that the grader gives, without those of written answers (`waiting`)."""
-        return sum(one.points for one in self.questions.values() if one.kind != "written")
-
-    @property
-    def waiting(self) -> float:
-        """Return the points that the teacher gives for written answers."""
-        return sum(one.points for one in self.questions.values() if one.kind == "written")
-
-    @cached_property
-    def cuts(self) -> dict[int, Cut]:
-        """Return both forms of each code cell, by the cell's index in `pieces`."""
-        return {
-            i: cut(piece.text, piece.line, self.file)
-            for i, piece in enumerate(self.pieces)
-            if piece.kind == "code"
-        }
-
-    @cached_property
-    def explored(self) -> frozenset[str]:
-        """Return the stripped code of the explore cells.
-
-        A cell of a submission that equals one of these need not be run.
-        """
-        return frozenset(piece.text.strip() for piece in self.pieces if piece.tag == "explore")
+from .cells import Piece, bound, cut, imported, parse, split
+from .checks import read_given, read_question
+from .model import Assignment, Question  # VARIANTS: for the doctest
 
 
 def read(path: str | Path) -> Assignment:
@@ -180,8 +50,6 @@ def read_text(text: str, file: str) -> Assignment:
 
     Messages call the source `file`, and the stem of `file` is the assignment's name.
     """
-    from .checks import read_given, read_question
-
     name = Path(file).stem
     edition = hashlib.sha256(text.encode()).hexdigest()[:12]
     lines = text.splitlines()

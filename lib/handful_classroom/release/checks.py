@@ -20,8 +20,8 @@ from handful_study.drawing import ROWS, draw, drawn_values, in_range, number, va
 from handful_study.problems import author_tree
 from handful_study.source import ID, Entry, SourceError, fields
 
-from .assignment import KINDS, Criterion, Question, WrongTurn
 from .cells import Piece, bound, parse
+from .model import KINDS, Criterion, Question, WrongTurn
 
 TOLERANCES = {"value": 0.02, "function": 1e-6, "expression": 1e-9}
 MOST_CALLS = 200

@@ -37,7 +37,7 @@ from handful_study.drawing import draw, values
 from handful_study.source import SourceError
 from handful_study.student import plain
 
-from .assignment import VARIANTS, Assignment, Question
+from .model import VARIANTS, Assignment, Question
 
 KEPT = 2 * VARIANTS  # results that are remembered; an assignment has 200 variants
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .. import tables
 from ..grading.grades import Grade
-from . import tables
+from ..sheet import SVG_STYLE, count, file_name, number, page, shown, table
 from .feedback import turn_says
-from .sheet import SVG_STYLE, count, file_name, number, page, shown, table
 from .stats import FEWEST, LOW, OUTCOMES, Item, bins, items, quantile, scores, statuses, step, turns
 
 MOST_ROWS = 200  # of a table that grows with the class
@@ -129,8 +129,9 @@ def _section(name: str, text: str, *parts: str) -> str:
 
 def _figure(draw, name: str, tall: float, says: str, caption: str = "") -> str:
     """Return a picture with its text alternative; `draw` gets matplotlib's axes."""
-    from handful_explorers.plotting.figure import as_svg, quiet_axes
     from matplotlib.figure import Figure
+
+    from handful_explorers.plotting.figure import as_svg, quiet_axes
 
     def made():
         figure = Figure(figsize=(WIDE, tall), layout=None)

@@ -42,7 +42,7 @@ from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import find, table
 from handful.units import UNITS, format_value
 
-from .. import scenes
+from . import scenes
 from .declare import (
     CHOICES,
     Control,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import find, table
 
-from .. import scenes
+from . import scenes
 from .declare import Control, Curve
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
+
 from handful.ciphers import (
     HALF,
     Function,

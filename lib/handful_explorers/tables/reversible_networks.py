@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from handful.reversible_networks import gradients, network
 from handful.units import format_value
 

@@ -10,8 +10,8 @@ import argparse
 
 import yaml
 
-from .. import build
-from . import book, epub, offer, pdf
+from .. import build, offer
+from . import book, epub, pdf
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import yaml
 from bs4 import BeautifulSoup, NavigableString, PageElement, Tag
+
 from handful import scenario
 from handful_study.check import right_choice
 from handful_study.problems import problem

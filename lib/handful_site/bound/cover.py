@@ -13,6 +13,7 @@ SHARES = (1, 2, 4, 8, 16, 32)  # the first curve, and above it those of dearer m
 def curve(points: int = 120) -> tuple[list[float], list[float]]:
     """Return batch sizes, and dollars per token in the book's first scenario."""
     import numpy as np
+
     from handful import latency, scenario
 
     batch = np.geomspace(1, 2e5, points)

@@ -13,6 +13,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from docutils import nodes
+from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
+from myst_parser.parsers.mdit import create_md_parser
+from sphinx.errors import ExtensionError, NoUri
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.docutils import LoggingReporter, SphinxDirective, new_document
+
 from handful.query import AskError
 from handful.symbolic.quantities import table
 from handful_study import problem_spec
@@ -21,12 +28,6 @@ from handful_study.check import letter
 from handful_study.order import by_chapter, in_book_order, title
 from handful_study.problems import Problem, problems
 from handful_study.source import Part, SourceError, anchors
-from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
-from myst_parser.parsers.mdit import create_md_parser
-from sphinx.errors import ExtensionError, NoUri
-from sphinx.transforms import SphinxTransform
-from sphinx.util import logging
-from sphinx.util.docutils import LoggingReporter, SphinxDirective, new_document
 
 from ..bootstrap import ROOT
 from . import roles

@@ -12,12 +12,13 @@ from __future__ import annotations
 import hashlib
 
 from docutils import nodes
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
 from handful_study.cards import Card
 from handful_study.order import title
 from handful_study.problems import Problem
 from handful_study.source import SourceError
-from sphinx.errors import ExtensionError
-from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from . import teaching
 from .sphinx_exercises import exercise_part, made, said

@@ -22,6 +22,7 @@ from handful_study.cards import cards
 from handful_study.problems import Problem, problems
 
 from ..bootstrap import ROOT
+from ..contents import chapters
 
 if TYPE_CHECKING:
     from handful_classroom.release.assignment import Assignment
@@ -114,8 +115,6 @@ def pages() -> dict[str, str]:
     """Return the title of each page, in reading order, without the first page."""
     import yaml
 
-    from ..build import chapters
-
     found = {}
     for name in chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))[1:]:
         title = re.search(r"^# (.+)$", (BOOK / f"{name}.md").read_text("utf-8"), re.M)
@@ -156,7 +155,7 @@ COUNTED: dict[str, Callable[[], int]] = {
     "claims": lambda: len(load()),
     "assignments": lambda: len(assignments()),
     "questions": lambda: sum(len(one.questions) for one in assignments().values()),
-    "variants": lambda: importlib.import_module("handful_classroom.release.assignment").VARIANTS,
+    "variants": lambda: importlib.import_module("handful_classroom.release.model").VARIANTS,
 }
 
 

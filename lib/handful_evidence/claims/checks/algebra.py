@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy
+
 from handful.symbolic.formula import fill_constants
 from handful.symbolic.quantities import find
 

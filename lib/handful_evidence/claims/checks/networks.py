@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import sympy
+
 from handful import ciphers, facts, latency, overtraining, reversible, reversible_networks
 from handful.scenario import values
 from handful.symbolic.formula import fill_constants

@@ -9,6 +9,7 @@ import itertools
 import re
 
 import sympy
+
 from handful import balance, facts, latency, memory_wall, shapes, sparsity
 from handful.scenario import values
 from handful.symbolic.formula import fill_constants

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sympy
+
 from handful import balance, facts, latency, pipelining, racks, stages
 from handful.scenario import values
 

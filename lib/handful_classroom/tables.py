@@ -13,7 +13,7 @@ from pathlib import Path
 
 from handful_study.spreadsheet import MOST, harmless, plain
 
-from ..grading.marks import few
+from .marks import few
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
@@ -97,7 +97,9 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
             raise TableError(f"{name} has no column {column!r}; it needs {', '.join(needed)}.")
     if len(set(columns)) < len(columns):
         twice = max(columns, key=Counter(columns).__getitem__)
-        raise TableError(f"{name} has two columns {twice[:40]!r}; every column needs a name of its own.")
+        raise TableError(
+            f"{name} has two columns {twice[:40]!r}; every column needs a name of its own."
+        )
     rows = []
     for place, row in filled[1:]:
         if any(cell.strip() for cell in row[len(columns) :]):
@@ -122,7 +124,7 @@ def points(text: str, most: float, where: str) -> float | None:
     >>> points("3", 2, "rubric.csv, row 7")
     Traceback (most recent call last):
     ...
-    handful_classroom.reports.tables.TableError: rubric.csv, row 7, column points: '3' is not within
+    handful_classroom.tables.TableError: rubric.csv, row 7, column points: '3' is not within
     0 to 2.
     """
     text = text.strip()

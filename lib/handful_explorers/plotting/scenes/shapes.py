@@ -49,7 +49,7 @@ def draw(axes, height: float, shapes: Sequence[dict], width: float) -> None:
     """Draw the shapes on matplotlib axes so that they fill them."""
     from matplotlib.patches import Circle, Rectangle
 
-    from ..plotting.figure import GRID, INK, PALETTE, SOFT
+    from ..style import GRID, INK, PALETTE, SOFT
 
     known = dict(zip(COLOURS, PALETTE, strict=False)) | {
         "ink": INK,

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from ..grading.marks import few
+from .marks import few
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8;
@@ -104,7 +104,7 @@ def shown(text: object, most: int = MOST) -> str:
     r"""Return untrusted text as HTML: escaped, bounded, with invisible characters spelled out.
 
     Characters that turn the line about count as invisible.  Of combining marks in a row few are
-    shown (`handful_classroom.grading.marks`), since many would cover the lines above and below.
+    shown (`handful_classroom.marks`), since many would cover the lines above and below.
 
     >>> shown("<script>alert(1)</script>")
     '&lt;script&gt;alert(1)&lt;/script&gt;'

@@ -8,8 +8,8 @@ import json
 import shutil
 from pathlib import Path
 
-from ..bootstrap import ROOT
-from ..elements import one
+from .bootstrap import ROOT
+from .elements import one
 
 FOLDER, STEM = ROOT / "_build" / "bound", "a-handful-of-equations"
 WHAT = {"pdf": "PDF, for paper and for screens", "epub": "EPUB 3, for e-readers"}

@@ -23,7 +23,7 @@ from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import find
 from handful.units import format_tick, format_value
 
-from ..plotting.declare import Control, ExplorerError
+from ..declare import Control, ExplorerError
 from . import inputs, shapes
 
 MOST = 5

@@ -15,7 +15,7 @@ from handful_evidence.simulate import train
 from . import inputs
 
 if TYPE_CHECKING:
-    from ..plotting.explorer import Explorer
+    from ..explorer import Explorer
 
 INPUTS = {
     "batch_interval": ("Time between departures", "s", 0.02),
@@ -107,7 +107,7 @@ def draw(axes, v: dict[str, Any]) -> None:
 
     A line ends at the edge of the picture where the answer goes on.
     """
-    from ..plotting.figure import INK, PALETTE, SOFT, ticks
+    from ..style import INK, PALETTE, SOFT, ticks
 
     t, late = v["interval"], 9 * v["interval"]
     seen = [
