@@ -12,3 +12,7 @@ NumPy, SciPy and SymPy are all that it needs.
 ... )
 295
 """
+
+from . import _moved
+
+_moved.install()

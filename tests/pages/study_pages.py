@@ -119,7 +119,7 @@ console.log(JSON.stringify({
 
 def replayed(events: list[dict]) -> dict:
     """Return what the log alone gives, computed outside of the page."""
-    module = Path(build.__file__).with_name("study") / "derive.js"
+    module = build.ROOT / "lib" / "handful_study" / "web" / "derive.js"
     done = subprocess.run(
         [*bootstrap.node_command(), "--input-type=module", "-e", REPLAY, module.as_uri()],
         input=json.dumps(events),

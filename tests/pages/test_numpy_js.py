@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import handful_site
+import handful_explorers
 from handful import latency, scenario
 from handful.query import registry as every_formula
 from handful.sparsity import coefficients
@@ -26,7 +26,7 @@ from handful_explorers.plotting.describe import describe
 from handful_explorers.plotting.spec import spec_bands
 
 pytestmark = pytest.mark.browser
-PAGE = Path(handful_site.__file__).parent
+WEB = Path(handful_explorers.__file__).parent / "web"
 DRAWS, STEPS = 8, 7
 every_formula()  # imports every module, so that the registry is full
 
@@ -36,7 +36,7 @@ def modules(module_server, shared):
     """Open a page under the strict policy that can import the modules as they are, unbundled."""
     folder, address = module_server
     for name in ("tree.js", "units.js", "describe.js", "bands.js"):
-        shutil.copy(PAGE / name, folder / name)
+        shutil.copy(WEB / name, folder / name)
     (folder / "index.html").write_text("<!doctype html><title>modules</title>", "utf-8")
     tab = shared()
     yield tab.open(address)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import handful_explorers
 from handful_evidence.simulate import pipeline as sim
-from handful_explorers.plotting import scenes
 
 pytestmark = pytest.mark.browser
 
@@ -34,8 +34,11 @@ CIRCLE = """async (sizes) => {
 @pytest.fixture(scope="module")
 def page(module_server, shared):
     folder, address = module_server
-    here = Path(scenes.__file__).parent
-    for file in (here / "pipeline.js", here.parent / "favicon.svg"):
+    library = Path(handful_explorers.__file__).parents[1]
+    for file in (
+        library / "handful_explorers/web/scenes/pipeline.js",
+        library / "handful_site/favicon.svg",
+    ):
         shutil.copy(file, folder / file.name)
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><title>pipeline</title>'

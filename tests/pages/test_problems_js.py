@@ -27,7 +27,7 @@ from handful_study.schedules import as_text
 from handful_study.words import ROLE
 
 pytestmark = pytest.mark.browser
-PAGE = Path(handful_site.__file__).parent
+LIBRARY = Path(handful_site.__file__).parents[1]
 SEEDS = range(200)
 # Seeds for which everything that people write is tried; for the rest, the answer and its wrong
 # turns.
@@ -139,17 +139,17 @@ def modules(module_server, shared):
     """Open a page under the strict policy that can import the modules as they are, unbundled."""
     folder, address = module_server
     for name in (
-        "tree.js",
-        "units.js",
-        "random.js",
-        "scenes/pipeline.js",
-        "study/written.js",
-        "study/expressions.js",
-        "study/check.js",
-        "study/schedules.js",
+        "handful_explorers/web/tree.js",
+        "handful_explorers/web/units.js",
+        "handful_explorers/web/random.js",
+        "handful_explorers/web/scenes/pipeline.js",
+        "handful_study/web/written.js",
+        "handful_study/web/expressions.js",
+        "handful_study/web/check.js",
+        "handful_study/web/schedules.js",
     ):
-        (folder / name).parent.mkdir(exist_ok=True)
-        shutil.copy(PAGE / name, folder / name)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(LIBRARY / name, folder / name)
     (folder / "index.html").write_text("<!doctype html><title>modules</title>", "utf-8")
     tab = shared()
     yield tab.open(address)
@@ -227,7 +227,8 @@ def test_values_are_read_the_same(modules):
         "1 B/s/s",
     ]
     found = modules.evaluate(
-        """async (texts) => { const { read, WrittenError } = await import("/study/written.js");
+        """async (texts) => {
+        const { read, WrittenError } = await import("/handful_study/web/written.js");
         return texts.map((text) => {
           try { return read(text); } catch (error) {
             if (error instanceof WrittenError) return error.message;
@@ -266,8 +267,8 @@ def test_units_fit_and_are_called_the_same(modules):
     plain = [[{base: int(power) for base, power in one.powers} for one in pair] for pair in pairs]
     found = modules.evaluate(
         """async (pairs) => {
-        const { fits } = await import("/study/written.js");
-        const { called } = await import("/study/check.js");
+        const { fits } = await import("/handful_study/web/written.js");
+        const { called } = await import("/handful_study/web/check.js");
         return pairs.map(([a, b]) => [fits(a, b), called(a)]); }""",
         plain,
     )
@@ -392,8 +393,9 @@ def test_formulas_are_read_and_computed_the_same(modules):
     ]
     found = modules.evaluate(
         """async ([texts, known]) => {
-        const { parse, writtenNames, ExpressionError } = await import("/study/expressions.js");
-        const { compile, symbols } = await import("/tree.js");
+        const { parse, writtenNames, ExpressionError } =
+          await import("/handful_study/web/expressions.js");
+        const { compile, symbols } = await import("/handful_explorers/web/tree.js");
         const valueOf = (name) => [name, Object.hasOwn(known, name) ? known[name] : 2.5];
         return texts.map((text) => {
           try {
@@ -420,7 +422,8 @@ def test_formulas_are_read_and_computed_the_same(modules):
 # Problems
 
 CHECK = """async ([spec, jobs]) => {
-  const { check, draw, shownTexts, rightValue, rightChoice } = await import("/study/check.js");
+  const { check, draw, shownTexts, rightValue, rightChoice } =
+    await import("/handful_study/web/check.js");
   const safe = (x) => (typeof x === "number" && !Number.isFinite(x) ? String(x) : x);
   return jobs.map(([seed, answers]) => ({ drawn: draw(spec, seed), shown: shownTexts(spec, seed),
     right: spec.kind === "number" ? safe(rightValue(spec, seed))

@@ -32,9 +32,8 @@ def index() -> dict:
 
 
 def entries(kind: str) -> list[list]:
-    kinds = re.search(
-        r"KINDS = \[(.*?)\]", (ROOT / "lib/handful_site/web/search/text.js").read_text("utf-8")
-    )[1]
+    source = (ROOT / "lib/handful_site/web/search/text.js").read_text("utf-8")
+    kinds = re.search(r"KINDS = \[(.*?)\]", source, re.S)[1]
     return [
         entry
         for entry in index()["entries"]

@@ -20,7 +20,7 @@ from handful.units import format_value
 from handful_site.extensions.yours import start_shapes
 
 pytestmark = pytest.mark.browser
-PAGE = Path(handful_site.__file__).parent
+LIBRARY = Path(handful_site.__file__).parents[1]
 COUNTED = [row for row in facts.load("shapes") if not row["compressed_layers"]]
 USUAL = {f.name: f.default for f in fields(shapes.Shape) if f.default is not MISSING}
 
@@ -190,8 +190,13 @@ def some_shape(rng: random.Random) -> shapes.Shape:
 def modules(module_server, shared):
     """Open a page under the strict policy that can import the modules as they are."""
     folder, address = module_server
-    for name in ("shapes.js", "own.js", "config.js", "favicon.svg"):
-        shutil.copy(PAGE / name, folder / name)
+    for name in (
+        "handful_explorers/web/shapes.js",
+        "handful_explorers/web/own.js",
+        "handful_site/web/config.js",
+        "handful_site/favicon.svg",
+    ):
+        shutil.copy(LIBRARY / name, folder)
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><title>shapes</title><link rel="icon" href="favicon.svg">'
         "</html>",
