@@ -6,8 +6,10 @@ import { called, lacks, rows, store, supplied } from "./scenario.js";
 import { compile, compileSweep } from "./tree.js";
 import { formatValue } from "./units.js";
 
+/** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
 
+/** @param {SweptAxis} x */
 export function gridOf(x) {
   return Float64Array.from({ length: x.points }, (_, i) => {
     const t = i / (x.points - 1);
@@ -16,23 +18,78 @@ export function gridOf(x) {
 }
 
 // Geometric between positive numbers, straight otherwise: how a slider glides to a preset.
+/**
+ * @param {StateValue | undefined} a
+ * @param {StateValue} b
+ * @param {number} t
+ * @returns {StateValue}
+ */
 export function between(a, b, t) {
   if (a === b || typeof a !== "number" || typeof b !== "number") return b;
   return a > 0 && b > 0 ? a * (b / a) ** t : a + (b - a) * t;
 }
 
+/**
+ * @param {Control} control
+ * @returns {control is ChoiceControl & { rows: SymbolValues[] }}
+ */
+const isPicker = (control) => control.type === "choice" && Boolean(control.rows);
+
+/**
+ * @typedef {Readout & { at: (values: SymbolValues) => number }} Computed
+ * @typedef {Curve & {
+ *   index: number,
+ *   role: Role,
+ *   sweep: (values: SymbolValues, xs: Float64Array) => Float64Array,
+ *   at: (values: SymbolValues) => number,
+ *   across: ((values: SymbolValues, xs: Float64Array) => Float64Array) | null,
+ *   xs: Float64Array,
+ *   ys: Float64Array,
+ * }} ModelCurve
+ * @typedef {Mark & { at: (values: SymbolValues) => number }} ModelMark
+ * @typedef {object} Dot
+ * @property {string} label
+ * @property {string} key
+ * @property {number} x
+ * @property {number} y
+ * @property {number} [index]
+ * @typedef {object} Shown a curve as it is drawn for a state
+ * @property {ModelCurve} curve
+ * @property {Float64Array} xs
+ * @property {Float64Array} ys
+ * @property {number} x
+ * @property {number} y
+ * @property {Pair} [band]
+ * @property {string} of
+ * @typedef {object} Result
+ * @property {Shown[]} curves
+ * @property {{ mark: ModelMark, value: number }[]} marks
+ * @property {{ readout: Computed, value: number }[]} readouts
+ * @property {Dot[]} dots
+ * @property {string} problem
+ * @property {string} key
+ */
+
 // Values of symbols for a state: the scenario's rows, what the explorer holds fixed, and its
 // controls.
 export class Values {
+  /** @param {Spec} spec */
   constructor(spec) {
     this.spec = spec;
     this.symbols = new Set(Object.keys(spec.values || {}));
     this.fixed = spec.given || {};
-    this.sliders = spec.controls.filter((c) => this.symbols.has(c.name) && !c.rows);
-    this.pickers = spec.controls.filter((c) => c.rows);
+    this.sliders = spec.controls.filter((c) => this.symbols.has(c.name) && !isPicker(c));
+    this.pickers = spec.controls.filter(isPicker);
+    /** @type {Computed[]} */
     this.readouts = (spec.readouts || []).map((r) => ({ ...r, at: compile(r.tree) }));
+    /** @type {Map<string, SymbolValues | null>} */
     this.cache = new Map();
-    this.from = null; // the bases that a transition starts from
+    /**
+     * The bases that a transition starts from.
+     *
+     * @type {Map<string, SymbolValues | null> | null}
+     */
+    this.from = null;
     this.mix = 1;
   }
 
@@ -45,6 +102,11 @@ export class Values {
   // Values of symbols for the rows that the state, and then a curve of its own, picks; null where
   // the chip lacks the precision.  On the way from one scenario to the next, in between.  Looked up
   // by a short key: this runs in frames.
+  /**
+   * @param {State} state
+   * @param {Partial<Choice>} [own]
+   * @returns {SymbolValues | null}
+   */
   base(state, own) {
     const { hardware, model, precision } = state;
     const key = `${hardware}|${model}|${precision}|${own ? JSON.stringify(own) : ""}`;
@@ -55,14 +117,20 @@ export class Values {
     return Object.fromEntries(
       Object.entries(base).map(([name, value]) => [
         name,
-        between(old[name] ?? value, value, this.mix),
+        Number(between(old[name] ?? value, value, this.mix)),
       ]),
     );
   }
 
+  /**
+   * @param {State} state
+   * @param {Partial<Choice>} [own]
+   * @returns {SymbolValues | null}
+   */
   lookUp(state, own) {
+    /** @type {Partial<Choice>} */
     const picked = {};
-    for (const name of CHOICES) if (state[name] !== undefined) picked[name] = state[name];
+    for (const name of CHOICES) if (state[name] !== undefined) picked[name] = String(state[name]);
     Object.assign(picked, own);
     const all = { ...store.choice, ...picked };
     if (lacks(all.hardware, all.precision)) return null;
@@ -75,21 +143,32 @@ export class Values {
     return Object.assign(base, this.fixed);
   }
 
+  /**
+   * @param {State} state
+   * @param {SymbolValues} [given]
+   * @param {Partial<Choice>} [own]
+   * @returns {SymbolValues | null}
+   */
   values(state, given, own) {
     const base = this.base(state, own);
     if (!base) return null;
     const values = { ...base };
-    for (const control of this.sliders) values[control.name] = state[control.name];
+    for (const { name } of this.sliders) values[name] = /** @type {number} */ (state[name]);
     for (const picker of this.pickers) {
       const place = picker.options.findIndex((o) => o.value === state[picker.name]);
       Object.assign(values, picker.rows[place]);
     }
     if (own?.context !== undefined) values.context = own.context;
-    if (this.spec.x) values[this.spec.x.name] = state[this.spec.x.name];
+    if (this.spec.x) values[this.spec.x.name] = /** @type {number} */ (state[this.spec.x.name]);
     return given ? Object.assign(values, given) : values;
   }
 
   // One formula's value, with what is its own held; NaN where there is none.
+  /**
+   * @param {Entry} entry
+   * @param {(values: SymbolValues) => number} f
+   * @param {State} state
+   */
   scalar(entry, f, state) {
     const values = this.values(state, entry.given, entry.scenario);
     try {
@@ -101,11 +180,14 @@ export class Values {
 }
 
 export class Model extends Values {
+  /** @param {PlotSpec} spec */
   constructor(spec) {
     super(spec);
+    this.spec = spec;
     this.grid = gridOf(spec.x);
     this.checks = new Set(spec.controls.filter((c) => c.type === "check").map((c) => c.name));
     const { name, points } = spec.x;
+    /** @type {ModelCurve[]} */
     this.curves = spec.curves.map((curve, index) => ({
       ...curve,
       index,
@@ -113,13 +195,20 @@ export class Model extends Values {
       sweep: compileSweep(curve.tree, name, points),
       at: compile(curve.tree),
       across: spec.across ? compileSweep(spec.across.tree, name, points) : null,
+      xs: this.grid,
+      ys: new Float64Array(0),
     }));
     this.across = spec.across ? compile(spec.across.tree) : null;
+    /** @type {ModelMark[]} */
     this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
     this.dots = spec.dots
       ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) }
       : null;
+    this.dottedAt = -1;
+    /** @type {{ name: string, entry: Entry }[]} */
+    this.dotted = [];
     // Fixed points: they keep the colours after the curves', group by group.
+    /** @type {Dot[]} */
     this.points = (spec.points || []).flatMap(({ at }, i) =>
       at.map(([x, y, label = ""], k) => ({
         label,
@@ -145,6 +234,7 @@ export class Model extends Values {
   }
 
   // Whether nothing but the cursor has moved since the last call, with the key that tells it.
+  /** @param {State} state */
   unmoved(state) {
     const others = { ...state };
     delete others[this.spec.x.name];
@@ -156,21 +246,28 @@ export class Model extends Values {
 
   // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be
   // computed.
+  /**
+   * @param {State} state
+   * @returns {Result}
+   */
   evaluate(state) {
-    const cursor = state[this.spec.x.name],
+    const cursor = /** @type {number} */ (state[this.spec.x.name]),
       shared = this.values(state);
     // Where nothing but the cursor has moved, the curves stand as they are, in the same arrays.
     const { key, same } = this.unmoved(state);
+    /** @type {Result} */
     const out = { curves: [], marks: [], readouts: [], dots: [], problem: "", key };
+    /** @param {Entry} entry */
     const valuesFor = (entry) =>
       entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared;
+    /** @type {Float64Array | null} */
     let common = null;
     for (const curve of this.curves) {
       if (this.checks.has(curve.id) && state[curve.id] === false) continue;
       const values = valuesFor(curve);
       if (!values) {
         const all = { ...store.choice, ...state, ...curve.scenario };
-        out.problem ||= lacks(all.hardware, all.precision);
+        out.problem ||= lacks(String(all.hardware), String(all.precision));
         continue;
       }
       try {
@@ -190,11 +287,16 @@ export class Model extends Values {
           ...bandAt(curve, values),
         });
       } catch (error) {
-        out.problem ||= error.message.includes("'device_price'")
+        const { message } = /** @type {Error} */ (error);
+        out.problem ||= message.includes("'device_price'")
           ? "No price is known for this chip, so its costs are left blank."
-          : error.message;
+          : message;
       }
     }
+    /**
+     * @param {Entry} entry
+     * @param {(values: SymbolValues) => number} f
+     */
     const scalar = (entry, f) => {
       if (entry.given || entry.scenario) return this.scalar(entry, f, state);
       try {
@@ -206,21 +308,32 @@ export class Model extends Values {
     for (const mark of this.marks) out.marks.push({ mark, value: scalar(mark, mark.at) });
     for (const readout of this.readouts)
       out.readouts.push({ readout, value: scalar(readout, readout.at) });
-    for (const { name, entry } of this.dotRows) {
-      const x = scalar(entry, this.dots.atX),
-        y = scalar(entry, this.dots.atY);
-      if (Number.isFinite(x) && Number.isFinite(y)) out.dots.push({ label: name, key: name, x, y });
-    }
+    const { dots } = this;
+    if (dots)
+      for (const { name, entry } of this.dotRows) {
+        const x = scalar(entry, dots.atX),
+          y = scalar(entry, dots.atY);
+        if (Number.isFinite(x) && Number.isFinite(y))
+          out.dots.push({ label: name, key: name, x, y });
+      }
     out.dots.push(...this.points);
     return out;
   }
 
   // Where a curve's points lie along x: on the grid, or where another formula puts them.
+  /**
+   * @param {ModelCurve} curve
+   * @param {SymbolValues} values
+   */
   acrossOf(curve, values) {
     return curve.across ? curve.across(values, this.grid) : this.grid;
   }
 
   // What the plot shows, in words: the same sentence as Explorer.alt_text.
+  /**
+   * @param {State} state
+   * @param {Result} [result]
+   */
   words(state, result = this.evaluate(state)) {
     const { spec } = this,
       shown = result.curves;
@@ -228,6 +341,10 @@ export class Model extends Values {
     const lead = shown.find((c) => c.curve.role === "total") || shown[0],
       name = lower(spec.x.title),
       { unit, log } = spec.x;
+    /**
+     * @param {Numbers} ys
+     * @param {string} yUnit
+     */
     const course = (ys, yUnit) => describe(this.grid, ys, name, unit, yUnit, log);
     const text = spec.across
       ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ` +
@@ -240,6 +357,7 @@ export class Model extends Values {
       );
       return ` ${capital(label)}: ${at.length} points from ${least} to ${most}.`;
     });
+    /** @param {Shown} shown */
     const bandText = ({ curve, y, band, of }) => {
       if (!band) return of;
       const reach = band.map((end) => formatValue(y * end, spec.y.unit, 2));
@@ -247,12 +365,16 @@ export class Model extends Values {
     };
     const bands = shown.filter((c) => c.of).map((c) => ` ${capital(bandText(c))}.`);
     return (
-      `${text} At ${name} ${plain(state[spec.x.name], unit, 4)}: ` +
+      `${text} At ${name} ${plain(Number(state[spec.x.name]), unit, 4)}: ` +
       `${values}.${bands.join("")}${groups.join("")}`
     );
   }
 
   // Head and rows of the data table.
+  /**
+   * @param {State} state
+   * @returns {Table}
+   */
   table(state) {
     const { spec } = this,
       { curves } = this.evaluate(state);
@@ -262,11 +384,15 @@ export class Model extends Values {
       ...curves.map((c) => c.curve.label),
     ];
     const body = spec.x.stops.map((stop) => {
+      /**
+       * @param {Shown} c
+       * @param {(values: SymbolValues) => number} f
+       */
       const at = (c, f) =>
         f({ ...this.values(state, c.curve.given, c.curve.scenario), [spec.x.name]: stop });
       return [
         formatValue(stop, spec.x.unit),
-        ...(spec.across && curves.length
+        ...(spec.across && this.across && curves.length
           ? [formatValue(at(curves[0], this.across), spec.across.unit)]
           : []),
         ...curves.map((c) => formatValue(at(c, c.curve.at), spec.y.unit)),
@@ -289,6 +415,11 @@ export class Model extends Values {
 }
 
 // The least and the most of the finite numbers above a bound; [Infinity, -Infinity] of none.
+/**
+ * @param {Numbers[]} arrays
+ * @param {number} above
+ * @returns {Pair}
+ */
 function ends(arrays, above) {
   let least = Infinity,
     most = -Infinity;
@@ -304,6 +435,14 @@ function ends(arrays, above) {
 
 // The ends of an axis that show these arrays.  A log axis leaves out what lies far below the
 // leading curves.
+/**
+ * @param {Numbers[]} arrays
+ * @param {Numbers[]} leading
+ * @param {boolean} log
+ * @param {number | null} low
+ * @param {number | null} high
+ * @returns {Pair}
+ */
 export function extent(arrays, leading, log, low, high) {
   const above = log ? 0 : -Infinity,
     [lead] = ends(leading, above);

@@ -5,26 +5,63 @@ import { formatTick, formatValue, UNITS } from "./units.js";
 
 const STEPS = 400; // positions of a log slider
 
+/**
+ * @typedef {(value: StateValue, done: boolean) => void} Take hears of a value, and whether it stays
+ * @typedef {object} Made a control with its element and how to show a value
+ * @property {HTMLElement} node
+ * @property {Control} entry
+ * @property {(value: StateValue, state: State) => void} show
+ */
+
 // Counts in full: a slider never stops at more digits than a person would write.
+/** @param {NumberControl} entry */
 const digitsOf = (entry) => (UNITS[entry.unit].kind === "count" ? 6 : 3);
+/**
+ * @param {number} value
+ * @param {NumberControl} entry
+ */
 const end = (value, { unit }) =>
   unit === "%" ? formatValue(value, unit) : formatTick(value, unit);
 
 // The position's value, as a number that a person would write.
+/**
+ * @param {NumberControl} entry
+ * @param {number} position
+ */
 function valueAt(entry, position) {
   if (entry.type !== "log") return position;
   const value = Number((entry.min * (entry.max / entry.min) ** (position / STEPS)).toPrecision(3));
   return Math.min(Math.max(value, entry.min), entry.max);
 }
 
+/**
+ * @param {NumberControl} entry
+ * @param {number} value
+ */
 const positionOf = (entry, value) =>
   entry.type !== "log"
     ? value
     : Math.round((STEPS * Math.log(value / entry.min)) / Math.log(entry.max / entry.min));
 
+/**
+ * @param {Control} entry
+ * @param {string} id
+ * @param {Take} onInput
+ * @returns {Made}
+ */
 export function makeControl(entry, id, onInput) {
   if (entry.type === "check") return makeCheck(entry, id, onInput);
   if (entry.type === "choice") return makeChoice(entry, id, onInput);
+  return makeSlider(entry, id, onInput);
+}
+
+/**
+ * @param {NumberControl} entry
+ * @param {string} id
+ * @param {Take} onInput
+ * @returns {Made}
+ */
+function makeSlider(entry, id, onInput) {
   const [min, max, step] =
     entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
   const input = h("input", { type: "range", id, min, max, step });
@@ -45,21 +82,30 @@ export function makeControl(entry, id, onInput) {
   );
   input.addEventListener("input", () => onInput(valueAt(entry, Number(input.value)), false));
   input.addEventListener("change", () => onInput(valueAt(entry, Number(input.value)), true));
+  let filled = "";
   return {
     node,
     entry,
-    show(value) {
-      const text = formatValue(value, entry.unit, digitsOf(entry)),
+    show(state) {
+      const value = Number(state),
+        text = formatValue(value, entry.unit, digitsOf(entry)),
         position = positionOf(entry, value);
-      if (Number(input.value) !== position) input.value = position;
+      if (Number(input.value) !== position) input.value = String(position);
       put(output, "text", text);
       put(input, "aria-valuetext", text);
       const fill = `${((100 * (position - min)) / (max - min)).toFixed(1)}%`;
-      if (input.fill !== fill) input.style.setProperty("--fill", (input.fill = fill));
+      if (filled !== fill) input.style.setProperty("--fill", fill);
+      filled = fill;
     },
   };
 }
 
+/**
+ * @param {CheckControl} entry
+ * @param {string} id
+ * @param {Take} onInput
+ * @returns {Made}
+ */
 function makeCheck(entry, id, onInput) {
   const input = h("input", { type: "checkbox", id });
   input.addEventListener("change", () => onInput(input.checked, true));
@@ -72,11 +118,17 @@ function makeCheck(entry, id, onInput) {
       h("label", { for: id, text: entry.label }),
     ),
     show(value) {
-      if (input.checked !== value) input.checked = value;
+      if (input.checked !== value) input.checked = Boolean(value);
     },
   };
 }
 
+/**
+ * @param {ChoiceControl} entry
+ * @param {string} id
+ * @param {Take} onInput
+ * @returns {Made}
+ */
 function makeChoice(entry, id, onInput) {
   const options = entry.options.map((o) => h("option", { text: o.label }));
   const select = h("select", { id }, ...options);
@@ -96,7 +148,7 @@ function makeChoice(entry, id, onInput) {
       // A precision that the chip lacks cannot be picked, and says why.
       const hardware = state.hardware ?? store.choice.hardware;
       options.forEach((option, i) => {
-        const reason = lacks(hardware, entry.options[i].value);
+        const reason = lacks(String(hardware), String(entry.options[i].value));
         option.disabled = Boolean(reason);
         option.title = reason;
       });

@@ -4,14 +4,26 @@ import { UNITS, formatValue } from "./units.js";
 const FLAT = 0.1,
   SHORT = 0.05;
 
+/**
+ * @param {number} value
+ * @param {string} unit
+ * @param {number} [digits]
+ */
 export function plain(value, unit, digits = 2) {
   return formatValue(value, UNITS[unit].kind === "count" && unit !== "%" ? "1" : unit, digits);
 }
 
+/**
+ * @param {number[]} xs
+ * @param {number[]} ys
+ * @param {boolean} log
+ * @returns {[number, number, number][]}
+ */
 function runs(xs, ys, log) {
   const n = ys.length,
     positive = log && ys.every((y) => y > 0);
   const span = Math.max(...ys) - Math.min(...ys),
+    /** @type {[number, number, number][]} */
     found = [];
   for (let i = 0; i < n - 1; i++) {
     let slope = 0;
@@ -24,6 +36,7 @@ function runs(xs, ys, log) {
     else found.push([kind, i, i + 1]);
   }
   const least = Math.max(2, SHORT * (n - 1)),
+    /** @type {[number, number, number][]} */
     merged = [];
   for (const run of found) {
     const last = merged[merged.length - 1];
@@ -35,9 +48,15 @@ function runs(xs, ys, log) {
   return merged;
 }
 
+/** @param {number} ratio */
 const foldOf = (ratio) => Math.max(ratio, 1 / ratio);
 
 // How far a run goes; `ratio` is that of its ends, or 0 where they have none.
+/**
+ * @param {number} ratio
+ * @param {number} end
+ * @param {string} yUnit
+ */
 function amountOf(ratio, end, yUnit) {
   if (!ratio) return ` to ${formatValue(end, yUnit, 2)}`;
   const fold = foldOf(ratio);
@@ -46,6 +65,14 @@ function amountOf(ratio, end, yUnit) {
     : ` by ${formatValue(Math.abs(ratio - 1), "%", 2)}`;
 }
 
+/**
+ * @param {Numbers} xs
+ * @param {Numbers} ys
+ * @param {string} xName
+ * @param {string} xUnit
+ * @param {string} yUnit
+ * @param {boolean} log
+ */
 export function describe(xs, ys, xName, xUnit, yUnit, log) {
   let last = ys.length,
     first = 0;
@@ -54,6 +81,7 @@ export function describe(xs, ys, xName, xUnit, yUnit, log) {
   const x = Array.from(xs).slice(first, last),
     y = Array.from(ys).slice(first, last);
   if (last - first < 3 || !y.every(Number.isFinite)) return "has no value here";
+  /** @type {string[]} */
   const words = [];
   for (const [kind, a, b] of runs(x, y, log)) {
     const start = y[a],
@@ -74,6 +102,8 @@ export function describe(xs, ys, xName, xUnit, yUnit, log) {
   return text;
 }
 
+/** @param {string} text */
 export const lower = (text) =>
   /[A-Z]/.test(text[1] || "") ? text : text.charAt(0).toLowerCase() + text.slice(1);
+/** @param {string} text */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,75 +1,145 @@
 // The few helpers that building elements takes.
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Which event a handler gets follows from the attribute's name ("onclick"), hence `any`.
+ * @typedef {string | number | boolean | null | undefined | URL | ((event: any) => unknown)} Attribute
+ * @typedef {Record<string, Attribute> | null} Attributes
+ * @typedef {Node | string | null | undefined} Child
+ */
+
+/**
+ * @template {Element} E
+ * @param {E} node
+ * @param {Attributes | undefined} attributes
+ * @param {Child[]} children
+ * @returns {E}
+ */
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "text") node.textContent = value;
-    else node.setAttribute(name, value === true ? "" : value);
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (name === "text") node.textContent = String(value);
+    else node.setAttribute(name, value === true ? "" : String(value));
   }
   node.append(...children.filter((child) => child !== null && child !== undefined));
   return node;
 }
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {Child[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export const h = (tag, attributes, ...children) =>
   fill(document.createElement(tag), attributes, children);
+/**
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {Child[]} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
 export const s = (tag, attributes, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
 // Writing an attribute or a text costs even when it changes nothing; in a frame, most change
 // nothing.
+/**
+ * @param {Element & { seen?: Record<string, string> }} node
+ * @param {string} name
+ * @param {unknown} value
+ */
 export function put(node, name, value) {
   const text = String(value),
     seen = (node.seen ||= {});
   if (seen[name] !== text) {
     seen[name] = text;
     if (name === "text") {
-      if (node.firstChild?.nodeType === 3) node.firstChild.data = text;
+      if (node.firstChild instanceof Text) node.firstChild.data = text;
       else node.textContent = text;
     } else node.setAttribute(name, text);
   }
 }
 
+/**
+ * @param {Element} node
+ * @param {boolean} visible
+ */
 export function show(node, visible) {
   put(node, "display", visible ? "inline" : "none");
 }
 
-// Keyed elements that are made once and then kept.
+/** @param {Element | { node: Element }} item */
+const nodeOf = (item) => ("node" in item ? item.node : item);
+
+/**
+ * Keyed elements that are made once and then kept.
+ *
+ * @template {Element | { node: Element }} Item
+ * @template {string | number} [Key=string]
+ */
 export class Pool {
+  /**
+   * @param {Element} parent
+   * @param {(key: Key) => Item} make
+   */
   constructor(parent, make) {
-    Object.assign(this, { parent, make, items: new Map(), used: new Set() });
+    this.parent = parent;
+    this.make = make;
+    /** @type {Map<Key, Item>} */
+    this.items = new Map();
+    /** @type {Set<Key>} */
+    this.used = new Set();
   }
 
+  /**
+   * @param {Key} key
+   * @returns {Item}
+   */
   get(key) {
     let item = this.items.get(key);
     if (!item) {
       item = this.make(key);
       this.items.set(key, item);
-      this.parent.append(item.node || item);
+      this.parent.append(nodeOf(item));
     }
     if (!this.used.has(key)) {
       this.used.add(key);
-      show(item.node || item, true);
+      show(nodeOf(item), true);
     }
     return item;
   }
 
   // Hide what this frame did not ask for.
   done() {
-    for (const [key, item] of this.items) if (!this.used.has(key)) show(item.node || item, false);
+    for (const [key, item] of this.items) if (!this.used.has(key)) show(nodeOf(item), false);
     this.used.clear();
   }
 }
 
+function paintbrush() {
+  const found = document.createElement("canvas").getContext("2d");
+  if (!found) throw new Error("This browser draws on no canvas.");
+  return found;
+}
+
 // Text widths without touching layout: a canvas, and a memory.
+/** @type {Map<string, number>} */
 const widths = new Map();
+/** @type {CanvasRenderingContext2D | undefined} */
 let brush;
+/**
+ * @param {string} text
+ * @param {string} font
+ * @returns {number}
+ */
 export function textWidth(text, font) {
   const key = font + text;
   let width = widths.get(key);
   if (width === undefined) {
-    brush ||= document.createElement("canvas").getContext("2d");
+    brush ||= paintbrush();
     brush.font = font;
     width = brush.measureText(text).width;
     if (widths.size > 4000) widths.clear();
@@ -81,7 +151,13 @@ export function textWidth(text, font) {
 // Calls `take(width)` once the host has a width, before it is painted, and whenever that changes;
 // returns how to stop it. To ask at once would lay out what is far from the screen, and to ask in a
 // frame would lay it out twice.
+/** @type {Map<Element, () => void>} */
 const unseen = new Map();
+/**
+ * @param {Element} host
+ * @param {(width: number) => void} take
+ * @returns {() => void}
+ */
 export function watchWidth(host, take) {
   let known = 0;
   const look = () => {
@@ -98,12 +174,15 @@ export function watchWidth(host, take) {
   };
 }
 // What is on the screen already, or about to be printed, cannot wait for that.
+/** @param {Node} root */
 export function lookWithin(root) {
   for (const [host, look] of [...unseen]) if (root.contains(host)) look();
 }
 
 // Says what happened to those who do not see it happen.
+/** @type {HTMLElement | undefined} */
 let ears;
+/** @param {string} text */
 export function announce(text) {
   if (!ears) document.body.append((ears = h("div", { class: "for-ears", role: "status" })));
   ears.textContent = text;

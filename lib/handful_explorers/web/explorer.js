@@ -8,104 +8,89 @@ import { plain } from "./describe.js";
 import { Plot } from "./plot.js";
 import { label, store } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
-import { KINDS, Scene } from "./scenes/scene.js";
+import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
 import { symbols } from "./tree.js";
 import { formatValue } from "./units.js";
 
+/** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
 const GLIDE = 420; // milliseconds from one preset to the next
 export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
 
+/**
+ * @typedef {object} Options
+ * @property {string} search the address's query, which may set something
+ * @property {boolean} linked whether it follows the page's scenario
+ * @property {((patch: State, done: boolean) => void) | undefined} onChange
+ * @property {string[]} driven names of controls that something else draws
+ * @typedef {{ node: HTMLElement, number: Element, unit: Element, extra: Element }} ValueRow
+ * @typedef {object} Value
+ * @property {string} key
+ * @property {string} label
+ * @property {string} text
+ * @property {string} [note]
+ * @property {string} [swatch]
+ * @property {boolean} [ring]
+ * @typedef {{ domain: Pair, target: Pair, settled: boolean }} HeldAxis
+ */
+
+/** @typedef {{ spec: PlotSpec, model: Model, plot: Plot }} Chart */
+
+const UNDRAWN = new Float64Array(0);
 let serial = 0;
 
+/**
+ * @param {HTMLElement} host
+ * @param {Spec} spec
+ * @param {Partial<Options>} [options]
+ */
 export function mount(host, spec, { search = "", linked = true, onChange, driven = [] } = {}) {
   return new Explorer(host, spec, { search, linked, onChange, driven });
 }
 
+/** @param {Spec} spec */
 function modelOf(spec) {
-  if (spec.kind === "train") return new Train(spec);
-  return spec.kind in KINDS ? new Scene(spec) : new Model(spec);
+  if (spec.kind === "train" && !spec.x) return new Train(spec);
+  return spec.x ? new Model(spec) : new Scene(spec);
 }
 
 class Explorer {
+  /**
+   * @param {HTMLElement} host
+   * @param {Spec} spec
+   * @param {Options} options
+   */
   constructor(host, spec, { search, linked, onChange, driven }) {
-    Object.assign(this, { host, spec, linked, onChange, driven });
+    this.host = host;
+    this.spec = spec;
+    this.linked = linked;
+    this.onChange = onChange;
+    this.driven = driven;
     this.id = `ex${++serial}`;
     this.entries = entries(spec);
     this.groups = (spec.points || []).map((group, i) => ({
       ...group,
-      index: spec.curves.length + i,
+      index: (spec.curves || []).length + i,
     }));
     this.chosen = new Set(this.entries.filter((e) => e.type === "choice").map((e) => e.name));
+    /** @type {State} */
     this.usual = Object.fromEntries(this.entries.map((e) => [e.name, e.value]));
     const read = readState(spec, search);
+    /** @type {State} */
     this.state = { ...this.usual, ...this.followed(), ...read.state };
+    /** @type {State} */
     this.shown = { ...this.state };
     this.model = modelOf(spec);
-    this.drawn = Boolean(this.model.attach); // a scene draws itself; curves are drawn by a plot
-    this.build();
-    this.complaints = read.problems;
-    this.problem = "";
-    this.tell();
-    this.unfollow = linked
-      ? store.on((now, before, was) => this.follow(now, before, was))
-      : () => {};
-    this.draw();
-    this.say();
-  }
-
-  destroy() {
-    this.unfollow();
-    this.plot?.destroy?.();
-    this.model.destroy?.();
-    this.fixer?.disconnect();
-    cancelAnimationFrame(this.ticket);
-    clearTimeout(this.sayLater);
-  }
-
-  // Controls that the page's scenario also has start from it, once the reader has changed it.
-  followed() {
-    if (!this.linked || store.isDefault) return {};
-    const values = { ...store.values(), ...store.choice },
-      state = {};
-    for (const entry of this.entries)
-      if (entry.name in values && !(entry.name in (this.spec.given || {})))
-        this.adopt(state, entry, values[entry.name]);
-    return state;
-  }
-
-  adopt(state, entry, value) {
-    if (entry.type === "choice") {
-      if (entry.options.some((o) => o.value === value)) state[entry.name] = value;
-    } else if (typeof value === "number")
-      state[entry.name] = Math.min(Math.max(value, entry.min), entry.max);
-  }
-
-  follow(now, before, was) {
-    const values = { ...store.values(), ...now },
-      old = { ...was, ...before },
-      state = { ...this.state };
-    for (const name of CHOICES) if (now[name] !== before[name]) delete state[name];
-    for (const entry of this.entries) {
-      if (entry.name in values && values[entry.name] !== old[entry.name])
-        this.adopt(state, entry, values[entry.name]);
-      if (CHOICES.includes(entry.name) && state[entry.name] === undefined)
-        state[entry.name] = now[entry.name] ?? entry.value;
-    }
-    this.model.turn?.();
-    this.set(state, { glide: true, replace: true });
-  }
-
-  // Markup ----------------------------------------------------------------------------------------
-
-  build() {
-    const { spec, id } = this;
+    // a scene draws itself; curves are drawn by a plot
+    this.drawing = this.model instanceof Model ? null : this.model;
+    /** @type {Chart | null} */
+    this.chart = null;
     this.stage = h("div", { class: "ex-stage" });
     this.values = h("div", { class: "ex-values" });
     this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
     this.scene = h("p", { class: "ex-scene" });
-    this.words = h("p", { class: "ex-words", id: `${id}-words` });
+    this.words = h("p", { class: "ex-words", id: `${this.id}-words` });
     this.tableHost = h("div", {
       class: "ex-table",
       role: "group",
@@ -117,22 +102,118 @@ class Explorer {
       h("summary", { text: "Data as a table" }),
       this.tableHost,
     );
-    this.details.addEventListener("toggle", () => this.fillTable());
     this.controls = spec.controls
       .filter((c) => !this.driven.includes(c.name))
       .map((entry) =>
-        makeControl(entry, `${id}-${entry.name}`, (value, done) =>
+        makeControl(entry, `${this.id}-${entry.name}`, (value, done) =>
           this.set({ [entry.name]: value }, { done }),
         ),
       );
     this.presets = spec.presets.map((preset) => this.makePreset(preset));
+    /** @type {Map<string, ValueRow>} */
+    this.rows = new Map();
+    /**
+     * Where a glide began, and when.
+     *
+     * @type {{ state: State, time: number } | null}
+     */
+    this.start = null;
+    this.ticket = 0;
+    this.sayLater = 0;
+    /** @type {Partial<Record<"x" | "y", HeldAxis>>} */
+    this.ends = {};
+    /**
+     * Symbols that the formulas hold.
+     *
+     * @type {Set<string> | null}
+     */
+    this.told = null;
+    this.fixedFor = "";
+    this.fixedAt = 0;
+    /** @type {ResizeObserver | null} */
+    this.fixer = null;
+    this.complaints = read.problems;
+    this.problem = "";
+    this.build();
+    this.tell();
+    /** @type {() => unknown} */
+    this.unfollow = linked
+      ? store.on((now, before, was) => this.follow(now, before, was))
+      : () => {};
+    this.draw();
+    this.say();
+  }
+
+  destroy() {
+    this.unfollow();
+    this.chart?.plot.destroy();
+    this.drawing?.destroy();
+    this.fixer?.disconnect();
+    cancelAnimationFrame(this.ticket);
+    clearTimeout(this.sayLater);
+  }
+
+  // Controls that the page's scenario also has start from it, once the reader has changed it.
+  /** @returns {State} */
+  followed() {
+    if (!this.linked || store.isDefault) return {};
+    /** @type {State} */
+    const values = { ...store.values(), ...store.choice },
+      /** @type {State} */
+      state = {};
+    for (const entry of this.entries)
+      if (entry.name in values && !(entry.name in (this.spec.given || {})))
+        this.adopt(state, entry, values[entry.name]);
+    return state;
+  }
+
+  /**
+   * @param {State} state
+   * @param {Control} entry
+   * @param {StateValue} value
+   */
+  adopt(state, entry, value) {
+    if (entry.type === "choice") {
+      if (entry.options.some((o) => o.value === value)) state[entry.name] = value;
+    } else if (entry.type !== "check" && typeof value === "number")
+      state[entry.name] = Math.min(Math.max(value, entry.min), entry.max);
+  }
+
+  /**
+   * @param {Choice} now
+   * @param {Choice} before
+   * @param {SymbolValues} was
+   */
+  follow(now, before, was) {
+    /** @type {State} */
+    const values = { ...store.values(), ...now },
+      /** @type {State} */
+      old = { ...was, ...before },
+      state = { ...this.state };
+    for (const name of CHOICES) if (now[name] !== before[name]) delete state[name];
+    for (const entry of this.entries) {
+      if (entry.name in values && values[entry.name] !== old[entry.name])
+        this.adopt(state, entry, values[entry.name]);
+      const kind = CHOICES.find((name) => name === entry.name);
+      if (kind && state[kind] === undefined) state[kind] = now[kind] ?? entry.value;
+    }
+    this.model.turn();
+    this.set(state, { glide: true, replace: true });
+  }
+
+  // Markup ----------------------------------------------------------------------------------------
+
+  build() {
+    const { spec, id } = this;
+    this.details.addEventListener("toggle", () => this.fillTable());
+    /** @type {HTMLButtonElement} */
     const copy = h("button", {
       type: "button",
       class: "ex-tool",
       text: "Copy link",
       onclick: () => this.copy(copy),
     });
-    this.reset = h("button", {
+    const reset = h("button", {
       type: "button",
       class: "ex-tool",
       text: "Reset",
@@ -145,7 +226,7 @@ class Explorer {
         "div",
         { class: "ex-head" },
         h("p", { class: "ex-title", id: `${id}-title`, text: spec.title }),
-        h("div", { class: "ex-tools" }, this.reset, this.linked ? copy : null),
+        h("div", { class: "ex-tools" }, reset, this.linked ? copy : null),
       ),
       this.notice,
       this.stage,
@@ -168,24 +249,25 @@ class Explorer {
     root.setAttribute("role", "group");
     root.setAttribute("aria-labelledby", `${id}-title`);
     root.setAttribute("aria-describedby", `${id}-words`);
-    this.root = root;
     // The words are spoken where the reader is at work, and not by every plot that follows the
     // page's scenario.
     root.addEventListener("focusin", () => put(this.words, "aria-live", "polite"));
     root.addEventListener("focusout", () => put(this.words, "aria-live", "off"));
     this.host.replaceChildren(root);
-    this.rows = new Map();
-    if (this.drawn) this.model.attach(this.stage, this.words.id);
-    else {
-      this.plot = new Plot(this.stage, {
+    this.drawing?.attach(this.stage, this.words.id);
+    if (spec.x && this.model instanceof Model) {
+      const { x } = spec;
+      const plot = new Plot(this.stage, {
         label: spec.title,
         words: this.words.id,
-        cursorLabel: spec.x.title,
-        onCursor: (value, done) => this.moveCursor(value, done),
+        cursorLabel: x.title,
+        onCursor: (value, done) => this.moveCursor(x, value, done),
       });
+      this.chart = { spec, model: this.model, plot };
     }
   }
 
+  /** @param {Preset} preset */
   makePreset(preset) {
     const button = h("button", {
       type: "button",
@@ -228,6 +310,10 @@ class Explorer {
 
   // State -----------------------------------------------------------------------------------------
 
+  /**
+   * @param {State} patch
+   * @param {{ glide?: boolean, done?: boolean, replace?: boolean }} [how]
+   */
   set(patch, { glide = false, done = true, replace = false } = {}) {
     this.state = replace ? { ...patch } : { ...this.state, ...patch };
     if (glide && !calm()) {
@@ -241,39 +327,51 @@ class Explorer {
     this.onChange?.(patch, done);
   }
 
+  /** @param {Preset} preset */
   apply(preset) {
     const state = { ...this.state };
     // A choice that an earlier preset made is not part of this one.
     for (const name of CHOICES) if (!this.entries.some((e) => e.name === name)) delete state[name];
-    this.model.turn?.();
+    this.model.turn();
     this.set({ ...state, ...preset.set }, { glide: true, replace: true });
   }
 
   restore() {
     this.complaints = [];
     this.tell();
-    this.model.turn?.();
+    this.model.turn();
     this.set({ ...this.usual, ...this.followed() }, { glide: true, replace: true });
     this.onChange?.(this.state, true);
   }
 
-  moveCursor(value, done) {
-    const { x } = this.spec;
-    this.set({ [x.name]: this.tidy(value) }, { done });
+  /**
+   * @param {SweptAxis} x
+   * @param {number} value
+   * @param {boolean} done
+   */
+  moveCursor(x, value, done) {
+    this.set({ [x.name]: this.tidy(x, value) }, { done });
   }
 
-  tidy(value) {
-    const { x } = this.spec,
-      rounded = Number(value.toPrecision(3));
+  /**
+   * @param {SweptAxis} x
+   * @param {number} value
+   */
+  tidy(x, value) {
+    const rounded = Number(value.toPrecision(3));
     if (value >= x.max || value <= x.min) return value >= x.max ? x.max : x.min;
     return Math.min(Math.max(x.whole ? Math.round(rounded) : rounded, x.min), x.max);
   }
 
   // `count` steps of a hundredth of the axis; whole numbers move by one at least.
-  stepped(count) {
-    const { x } = this.spec,
-      now = this.state[x.name];
+  /**
+   * @param {SweptAxis} x
+   * @param {number} count
+   */
+  stepped(x, count) {
+    const now = /** @type {number} */ (this.state[x.name]);
     const next = this.tidy(
+      x,
       x.log ? now * (x.max / x.min) ** (count / 100) : now + ((x.max - x.min) * count) / 100,
     );
     return next !== now
@@ -285,12 +383,13 @@ class Explorer {
     const query = writeState(this.spec, this.state, store.query());
     for (const name of CHOICES)
       if (this.state[name] !== undefined && !this.entries.some((e) => e.name === name))
-        query.set(name, this.state[name]);
+        query.set(name, String(this.state[name]));
     const text = query.toString();
     const address = `${location.origin}${location.pathname}${text ? `?${text}` : ""}`;
     return `${address}#explorer-${this.spec.name}`;
   }
 
+  /** @param {HTMLButtonElement} button */
   async copy(button) {
     const link = this.link();
     try {
@@ -315,6 +414,7 @@ class Explorer {
     });
   }
 
+  /** @param {number} [time] */
   draw(time = performance.now()) {
     this.shown = { ...this.state };
     if (this.start) {
@@ -339,67 +439,73 @@ class Explorer {
         Object.entries(preset.set).every(([k, v]) => this.state[k] === v),
       );
     put(this.scene, "text", this.sceneText());
-    const moving = this.drawn ? this.drawScene() : this.drawPlot();
+    if (this.drawing) this.drawScene(this.drawing);
+    const moving = this.chart ? this.drawPlot(this.chart) : false;
     if (this.start || moving) this.request();
-    if (this.linked && this.plot)
+    if (this.linked && this.spec.x) {
+      const { name, unit } = this.spec.x;
       dispatchEvent(
         new CustomEvent("explorer-moved", {
           detail: {
             name: this.spec.name,
             state: this.shown,
-            cursor: plain(this.shown[this.spec.x.name], this.spec.x.unit, 4),
+            cursor: plain(Number(this.shown[name]), unit, 4),
           },
         }),
       );
+    }
   }
 
   sceneText() {
     // What the explorer holds or drives itself is not the scenario's, and so no reason to name it.
-    const { curves, marks = [], readouts = [], across } = this.spec;
-    this.told ??= curves
-      ? new Set(
-          [...curves, ...marks, ...readouts, ...(across ? [across] : [])].flatMap(({ tree }) => [
-            ...symbols(tree),
-          ]),
-        )
-      : this.model.symbols;
+    const told = (this.told ??= this.symbols());
     const own = new Set([
       "context",
       this.spec.x?.name,
       ...Object.keys(this.model.fixed),
       ...this.entries.map((e) => e.name),
-      ...(this.model.pickers || []).flatMap((c) => Object.keys(c.rows[0])),
+      ...this.model.pickers.flatMap((c) => Object.keys(c.rows[0])),
     ]);
-    if (!Object.keys(store.values()).some((name) => this.told.has(name) && !own.has(name)))
-      return "";
-    const now = { ...store.choice, ...this.state };
-    return (
-      `Shown for ${label("hardware", now.hardware)}, ${label("model", now.model)}, ` +
-      `${label("precision", now.precision)}.`
-    );
+    if (!Object.keys(store.values()).some((name) => told.has(name) && !own.has(name))) return "";
+    /** @type {State} */
+    const now = { ...store.choice, ...this.state },
+      [hardware, model, precision] = CHOICES.map((kind) => label(kind, String(now[kind])));
+    return `Shown for ${hardware}, ${model}, ${precision}.`;
   }
 
-  drawScene() {
-    this.model.draw(this.shown);
-    const live = new Set(this.model.entries().map((entry) => this.writeValue(entry)));
+  // The symbols that what is shown depends on.
+  symbols() {
+    const { curves, marks = [], readouts = [], across } = this.spec;
+    if (!curves) return this.model.symbols;
+    const shown = [...curves, ...marks, ...readouts, ...(across ? [across] : [])];
+    return new Set(shown.flatMap(({ tree }) => [...symbols(tree)]));
+  }
+
+  /** @param {Scene | Train} drawing */
+  drawScene(drawing) {
+    drawing.draw(this.shown);
+    const live = new Set(drawing.entries().map((entry) => this.writeValue(entry)));
     for (const [key, row] of this.rows) {
       const hide = !live.has(key);
       if (row.node.hidden !== hide) row.node.hidden = hide;
     }
-    return false;
   }
 
-  drawPlot() {
-    const { spec, model, plot } = this,
-      result = model.evaluate(this.shown),
-      cursor = this.shown[spec.x.name];
+  // Whether the axes are still on their way to their ends.
+  /**
+   * @param {Chart} chart
+   * @returns {boolean}
+   */
+  drawPlot({ spec, model, plot }) {
+    const result = model.evaluate(this.shown),
+      cursor = /** @type {number} */ (this.shown[spec.x.name]);
     if (result.problem !== this.problem) {
       this.problem = result.problem;
       this.tell();
     }
     const series = this.series(result);
     const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);
-    const tops = series.filter((s) => s.band).map((s) => s.ys.map((y) => y * s.band[1]));
+    const tops = series.flatMap(({ band, ys }) => (band ? [ys.map((y) => y * band[1])] : []));
     const y = this.axis(
       "y",
       extent(
@@ -424,7 +530,7 @@ class Explorer {
           ),
           across,
         )
-      : { domain: [spec.x.min, spec.x.max], settled: true };
+      : { domain: /** @type {Pair} */ ([spec.x.min, spec.x.max]), settled: true };
     const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
     const spoken = result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`);
     plot.draw({
@@ -450,27 +556,37 @@ class Explorer {
         text: across
           ? `${spec.x.title.toLowerCase()} ${plain(cursor, spec.x.unit, 4)}`
           : plain(cursor, spec.x.unit, 4),
-        points: series
-          .filter((s) => s.cursor)
-          .map((s) => ({ id: s.id, index: s.index, role: s.role, x: s.cursor[0], y: s.cursor[1] })),
+        points: series.map(({ id, index, role, cursor: [cx, cy] }) => ({
+          id,
+          index,
+          role,
+          x: cx,
+          y: cy,
+        })),
         min: spec.x.min,
         max: spec.x.max,
         now: Number(cursor.toPrecision(6)),
-        step: (count) => this.stepped(count),
+        step: (count) => this.stepped(spec.x, count),
         valueText: `${formatValue(cursor, spec.x.unit)}: ${spoken.join(", ")}`,
         trace: across && lead ? lead.xs : null,
         grid: model.grid,
       },
     });
-    this.writeValues(result);
+    this.writeValues(spec.y, result);
     return !(x.settled && y.settled);
   }
 
+  /**
+   * @param {import('./compute.js').Result} result
+   * @returns {import('./plot.js').Series[]}
+   */
   series(result) {
     const stacked = this.spec.stack ? result.curves.filter((c) => c.curve.role === "part") : [];
+    /** @type {Float64Array | null} */
     let base = null,
       foot = 0;
     return result.curves.map((c) => {
+      /** @type {import("./plot.js").Series} */
       const entry = {
         id: c.curve.id,
         label: c.curve.label,
@@ -480,21 +596,33 @@ class Explorer {
         ys: c.ys,
         band: c.band,
         cursor: [c.x, c.y],
+        X: UNDRAWN,
+        Y: UNDRAWN,
       };
       if (!stacked.includes(c)) return entry;
-      entry.base = base || new Float64Array(c.ys.length);
-      entry.ys = base = c.ys.map((y, i) => y + entry.base[i]);
+      const below = base || new Float64Array(c.ys.length);
+      entry.base = below;
+      entry.ys = base = c.ys.map((y, i) => y + below[i]);
       entry.cursor = [c.x, (foot += c.y)];
       return entry;
     });
   }
 
   // An axis keeps its ends while the data fill it well, and glides to new ones when they do not.
+  /**
+   * @param {'x' | 'y'} name
+   * @param {Pair} wanted
+   * @param {Axis} axis
+   * @returns {HeldAxis}
+   */
   axis(name, wanted, { log, min, max }) {
-    const held = (this.ends ||= {})[name],
+    const held = this.ends[name],
+      /** @type {(v: number) => number} */
       f = log ? Math.log : (v) => v,
+      /** @type {(v: number) => number} */
       g = log ? Math.exp : (v) => v;
     const grid = log ? Math.log(10) / 4 : 0;
+    /** @type {(ends: Pair) => Pair} */
     const snap = ([a, b]) =>
       log
         ? [min ?? g(Math.floor(f(a) / grid) * grid), max ?? g(Math.ceil(f(b) / grid) * grid)]
@@ -517,8 +645,12 @@ class Explorer {
     return held;
   }
 
-  writeValues(result) {
-    const { y } = this.spec;
+  /**
+   * @param {Axis} y
+   * @param {import('./compute.js').Result} result
+   */
+  writeValues(y, result) {
+    /** @type {Set<string>} */
     const live = new Set();
     for (const { curve, y: value, band, of } of result.curves) {
       const note = band
@@ -563,6 +695,7 @@ class Explorer {
 
   // The block of values keeps its height while they change, so that a frame lays out the block and
   // not the page.
+  /** @param {string} rows */
   fix(rows) {
     const { values } = this;
     this.fixedFor = rows;
@@ -584,6 +717,10 @@ class Explorer {
     this.fixer.observe(values);
   }
 
+  /**
+   * @param {Value} value
+   * @returns {string}
+   */
   writeValue({ key, label: name, text, note, swatch, ring }) {
     let row = this.rows.get(key);
     if (!row) {
@@ -622,6 +759,7 @@ class Explorer {
   }
 
   // Words and table come when the hand rests: they are not for every frame.
+  /** @param {boolean} [later] */
   say(later) {
     clearTimeout(this.sayLater);
     const speak = () => {
@@ -631,7 +769,7 @@ class Explorer {
       if (values.style.height && values.scrollHeight > values.clientHeight + 2)
         this.fix(this.fixedFor);
     };
-    if (later) this.sayLater = setTimeout(speak, 600);
+    if (later) this.sayLater = window.setTimeout(speak, 600);
     else speak();
   }
 
@@ -659,11 +797,24 @@ class Explorer {
   }
 }
 
+/**
+ * What anywidget gives a view of its model.
+ *
+ * @typedef {object} WidgetModel
+ * @property {(name: string) => any} get a trait, of whatever type it is declared with in Python
+ * @property {(name: string, value: StateValue) => void} set
+ * @property {() => void} save_changes
+ * @property {(event: string, hear: () => void) => void} on
+ */
+
 // anywidget: the spec and each entry of the state are traits; ipywidgets drive those named in
 // `driven`.
+/** @param {{ model: WidgetModel, el: HTMLElement }} context */
 function render({ model, el }) {
+  /** @type {Spec} */
   const spec = model.get("spec"),
-    trait = (name) => name.replaceAll("-", "_"),
+    /** @param {string} name */
+    trait = (/** @type {string} */ name) => name.replaceAll("-", "_"),
     names = entries(spec).map((e) => e.name);
   let hearing = false;
   const explorer = mount(el, spec, {

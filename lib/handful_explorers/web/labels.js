@@ -3,7 +3,38 @@ import { textWidth } from "./dom.js";
 
 const LINE = 15;
 
+/** @typedef {import("./compute.js").Dot & PlacedOn} PlacedDot */
+/**
+ * @typedef {object} PlacedOn where a dot stands, and its name, if it found a place
+ * @property {number} px
+ * @property {number} py
+ * @property {boolean} placed
+ * @property {number} tx
+ * @property {number} ty
+ */
+/**
+ * @typedef {import("./plot.js").Plot} Plot
+ * @typedef {import("./plot.js").Series} Drawn
+ * @typedef {{ x: number, y: number, w: number, h: number }} Box
+ * @typedef {{ price: number, box: Box, share: number, side: number }} Chosen
+ * @typedef {object} Spot where a curve's name stands
+ * @property {string} id
+ * @property {number} index
+ * @property {Role} role
+ * @property {string[]} lines
+ * @property {Anchor} anchor
+ * @property {number} x
+ * @property {number} y
+ * @property {string} [leader]
+ */
+
+/**
+ * @param {string} text
+ * @param {number} width
+ * @param {string} font
+ */
 export function wrap(text, width, font) {
+  /** @type {string[]} */
   const lines = [];
   for (const word of text.split(" ")) {
     const last = lines[lines.length - 1];
@@ -16,8 +47,14 @@ export function wrap(text, width, font) {
 
 // In the right margin, at the height where each curve leaves the plot, moved apart where they would
 // touch.
+/**
+ * @param {Plot} plot
+ * @param {Drawn[]} series
+ * @returns {Spot[]}
+ */
 export function marginLabels(plot, series) {
   const { top, bottom, right } = plot.box,
+    /** @type {(Spot & { tall: number, from: Pair, middle: number, inside: boolean })[]} */
     spots = [];
   for (const curve of series) {
     let end = -1;
@@ -44,6 +81,9 @@ export function marginLabels(plot, series) {
       ],
       anchor: "start",
       x: right + 20,
+      y: 0,
+      middle: 0,
+      inside: false,
     });
   }
   // Downwards so that none touches the one above, then up again from the bottom edge.
@@ -72,18 +112,28 @@ export function marginLabels(plot, series) {
   }
   const early = spots
     .filter((spot) => spot.inside)
-    .map((spot) => series.find((curve) => curve.id === spot.id));
+    .flatMap((spot) => series.find((curve) => curve.id === spot.id) ?? []);
   return early.length
     ? [...spots.filter((spot) => !spot.inside), ...insideLabels(plot, early, series)]
     : spots;
 }
 
 // On the plot: try places along each curve, above and below it, and take the one that covers least.
+/**
+ * @param {Plot} plot
+ * @param {Drawn[]} series
+ * @param {Drawn[]} [all]
+ * @returns {Spot[]}
+ */
 export function insideLabels(plot, series, all = series) {
   const { top, bottom, left, right } = plot.box,
     taken = [...plot.taken],
+    /** @type {Spot[]} */
     spots = [];
-  plot.chosen ||= new Map();
+  /**
+   * @param {Box} box
+   * @param {string} own
+   */
   const cost = (box, own) => {
     let sum = 0;
     for (const b of taken)
@@ -95,7 +145,7 @@ export function insideLabels(plot, series, all = series) {
       )
         sum += 400;
     // The cursor's rings are drawn over everything.
-    for (const [x, y] of plot.rings || [])
+    for (const [x, y] of plot.rings)
       if (x > box.x - 7 && x < box.x + box.w + 7 && y > box.y - 6 && y < box.y + box.h + 6)
         sum += 8;
     for (const curve of all) {
@@ -111,6 +161,7 @@ export function insideLabels(plot, series, all = series) {
   for (const curve of series) {
     const width = textWidth(curve.label, plot.strong),
       n = curve.X.length;
+    /** @type {number[]} */
     const visible = [];
     for (let i = 0; i < n; i++) {
       if (
@@ -123,7 +174,13 @@ export function insideLabels(plot, series, all = series) {
         visible.push(i);
     }
     if (!visible.length) continue;
+    /** @type {Chosen | null} */
     let best = null;
+    /**
+     * @param {number} share
+     * @param {number} side
+     * @param {number} bonus
+     */
     const tryAt = (share, side, bonus) => {
       const i = visible[Math.round(share * (visible.length - 1))];
       let x = curve.X[i] - width / 2;
@@ -139,17 +196,18 @@ export function insideLabels(plot, series, all = series) {
     if (before) tryAt(before.share, before.side, 3);
     for (const share of [0.85, 0.7, 0.55, 0.4, 0.95, 0.25, 0.1, 0.02])
       for (const side of [-1, 1]) tryAt(share, side, 0);
-    if (!best) continue;
-    plot.chosen.set(curve.id, best);
-    taken.push(best.box);
+    const found = /** @type {Chosen | null} */ (best);
+    if (!found) continue;
+    plot.chosen.set(curve.id, found);
+    taken.push(found.box);
     spots.push({
       id: curve.id,
       index: curve.index,
       role: curve.role,
       lines: [curve.label],
       anchor: "start",
-      x: best.box.x,
-      y: best.box.y + 12.5,
+      x: found.box.x,
+      y: found.box.y + 12.5,
     });
   }
   plot.taken = taken;
@@ -158,15 +216,21 @@ export function insideLabels(plot, series, all = series) {
 
 // Names of dots, right, left, above or below; one that finds no free place stays unnamed (the table
 // has it).
+/**
+ * @param {Plot} plot
+ * @param {import('./compute.js').Dot[]} dots
+ * @returns {PlacedDot[]}
+ */
 export function placeDots(plot, dots) {
   const { left, right, top, bottom } = plot.box,
     boxes = plot.taken,
+    /** @type {PlacedDot[]} */
     found = [];
   for (const dot of dots) {
     const px = plot.sx(dot.x),
       py = plot.sy(dot.y);
     if (!(px >= left && px <= right && py >= top - 1 && py <= bottom)) continue;
-    found.push({ ...dot, px, py });
+    found.push({ ...dot, px, py, placed: false, tx: 0, ty: 0 });
     boxes.push({ x: px - 5, y: py - 5, w: 10, h: 10 });
   }
   for (const dot of found.filter((one) => one.label)) {
@@ -199,5 +263,5 @@ export function placeDots(plot, dots) {
       break;
     }
   }
-  return found.map((dot) => ({ placed: false, ...dot }));
+  return found;
 }

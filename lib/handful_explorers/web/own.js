@@ -13,6 +13,28 @@ const LARGEST = 1e15; // parameters: far below 2^53, so that counts are exact
 
 // [name, words, group, limits]: a whole number unless `type` says otherwise; `scale` is the unit
 // that a reader types in, `blank` what an empty field stands for.
+/**
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {string} label
+ * @property {string} group
+ * @property {"int" | "real" | "bool" | "choice"} type
+ * @property {number} min
+ * @property {number} max
+ * @property {number} [scale]
+ * @property {string} [blank]
+ * @property {FieldValue} [default]
+ * @property {[string, string][]} [options]
+ * @typedef {(field: string, text: string) => unknown} Say
+ */
+
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {string} group
+ * @param {Partial<Field>} rest
+ * @returns {Field}
+ */
 const field = (name, label, group, rest = {}) => ({
   name,
   label,
@@ -24,6 +46,7 @@ const field = (name, label, group, rest = {}) => ({
 });
 const zero = { min: 0, default: 0 };
 
+/** @type {Record<OwnKind, Field[]>} */
 export const FIELDS = {
   model: [
     field("layers", "Layers", "size", { max: 2000 }),
@@ -155,16 +178,24 @@ export const FIELDS = {
   ],
 };
 
+/** @param {Field} field */
 function usual({ type, default: value }) {
   return value === undefined && type === "bool" ? false : value;
 }
+/** @param {unknown} value */
 const short = (value) => `“${String(value).slice(0, 40)}”`;
+/** @param {number} value */
 const tell = (value) =>
   value >= 1e6 || value < 1e-3
     ? value.toExponential().replace("e+", "e")
     : value.toLocaleString("en");
 
 // One value, in base units; a sentence where it will not do.
+/**
+ * @param {Field} f
+ * @param {unknown} value
+ * @returns {{ value: FieldValue, problem?: undefined } | { value?: undefined, problem: string }}
+ */
 function checked(f, value) {
   if (value === undefined || value === null || value === "") {
     const found = usual(f);
@@ -175,23 +206,26 @@ function checked(f, value) {
       ? { value }
       : { problem: `${f.label}: true or false is allowed, and ${short(value)} is neither.` };
   if (f.type === "choice") {
-    return f.options.some(([name]) => name === value)
-      ? { value }
+    const options = f.options ?? [];
+    return options.some(([name]) => name === value)
+      ? { value: /** @type {string} */ (value) }
       : {
           problem:
-            `${f.label}: allowed are ${f.options.map(([name]) => name).join(", ")}, and ` +
+            `${f.label}: allowed are ${options.map(([name]) => name).join(", ")}, and ` +
             `${short(value)} is none of them.`,
         };
   }
-  const scale = f.scale || 1,
-    good =
-      typeof value === "number" &&
-      value >= f.min &&
-      value <= f.max &&
-      (f.type === "real" || Number.isInteger(value));
+  const scale = f.scale || 1;
+  if (
+    typeof value === "number" &&
+    value >= f.min &&
+    value <= f.max &&
+    (f.type === "real" || Number.isInteger(value))
+  )
+    return { value };
   const least = Number((f.min / scale).toPrecision(3)),
     most = Number((f.max / scale).toPrecision(3));
-  if (good) return { value };
+
   const given =
     typeof value === "number" && Number.isFinite(value)
       ? tell(Number((value / scale).toPrecision(6)))
@@ -203,6 +237,10 @@ function checked(f, value) {
   };
 }
 
+/**
+ * @param {import('./shapes.js').Shape} s
+ * @param {Say} say
+ */
 function expertContradictions(s, say) {
   if (!s.active_experts) say("active_experts", "A token must use at least one expert.");
   if (s.active_experts > s.routed_experts)
@@ -223,8 +261,14 @@ function expertContradictions(s, say) {
 }
 
 // What the fields of a model contradict in each other: [field, sentence].
+/**
+ * @param {import('./shapes.js').Shape} s
+ * @returns {Fault[]}
+ */
 function contradictions(s) {
+  /** @type {Fault[]} */
   const found = [],
+    /** @type {Say} */
     say = (name, text) => found.push({ field: name, text }),
     latent = s.kv_lora_rank > 0;
   if (!latent && s.heads % s.kv_heads)
@@ -270,12 +314,16 @@ function contradictions(s) {
 
 // What one part of a definition makes meaningless falls back, so that equal models have equal
 // definitions.
+/**
+ * @param {OwnKind} kind
+ * @param {Definition} values
+ */
 function settled(kind, values) {
   if (kind !== "model") return values;
   if (values.kv_lora_rank)
     Object.assign(values, {
       kv_heads: values.heads,
-      head_dim: values.nope_dim + values.rope_dim || values.head_dim,
+      head_dim: Number(values.nope_dim) + Number(values.rope_dim) || values.head_dim,
     });
   else for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) values[name] = 0;
   if (!values.routed_experts)
@@ -286,11 +334,21 @@ function settled(kind, values) {
   return values;
 }
 
+/** @param {unknown} value */
+const isAbove0 = (value) => Number(value) > 0;
+
 // → { definition, problems: [{ field, text }] }; a definition only where nothing is wrong.
+/**
+ * @param {OwnKind} kind
+ * @param {Given} given
+ * @returns {{ definition?: Definition, problems: Fault[] }}
+ */
 export function check(kind, given) {
+  /** @type {Definition} */
   const values = {},
+    /** @type {Fault[]} */
     problems = [];
-  const latent = kind === "model" && given.kv_lora_rank > 0;
+  const latent = kind === "model" && isAbove0(given.kv_lora_rank);
   for (const f of FIELDS[kind]) {
     const spare = latent && f.group === "grouped"; // a latent stands for all heads
     const { value, problem } = checked(f, spare ? 1 : given[f.name]);
@@ -302,7 +360,7 @@ export function check(kind, given) {
   if (!problems.length && kind === "hardware") {
     if (values.bf16 === null && values.fp8 === null && values.fp4 === null)
       problems.push({ field: "bf16", text: "A chip needs a peak in at least one precision." });
-    if (values.devices > values.domain_devices)
+    if (Number(values.devices) > Number(values.domain_devices))
       problems.push({
         field: "devices",
         text:
@@ -320,9 +378,13 @@ export function check(kind, given) {
 }
 
 // Only what differs from a plain shape or chip travels.
+/**
+ * @param {OwnKind} kind
+ * @param {Definition} definition
+ */
 export function encode(kind, definition) {
   const parts = definition.name ? [`name-${definition.name}`] : [];
-  const latent = definition.kv_lora_rank > 0;
+  const latent = isAbove0(definition.kv_lora_rank);
   for (const f of FIELDS[kind]) {
     const value = definition[f.name];
     if (value === usual(f) || (latent && f.group === "grouped")) continue;
@@ -332,14 +394,25 @@ export function encode(kind, definition) {
 }
 
 // A value out of an address; one that does not fit its field stays text, and check says so.
+/**
+ * @param {Field} field
+ * @param {string} text
+ */
 function readField({ type }, text) {
   if (type === "bool" && /^[01]$/.test(text)) return text === "1";
   const isNumber = text.trim() !== "" && Number.isFinite(Number(text));
   return isNumber && (type === "int" || type === "real") ? Number(text) : text;
 }
 
+/**
+ * @param {OwnKind} kind
+ * @param {string} text
+ * @returns {{ definition?: Definition, problems: Fault[] }}
+ */
 export function decode(kind, text) {
+  /** @type {Given} */
   const given = {},
+    /** @type {Fault[]} */
     problems = [],
     known = new Map(FIELDS[kind].map((f) => [f.name, f]));
   for (const part of text.slice(0, 2000).split("*")) {
@@ -359,11 +432,32 @@ export function decode(kind, text) {
   return check(kind, given);
 }
 
+/** @type {Record<OwnKind, string>} */
 const NOUN = { model: "model", hardware: "chip" };
+/**
+ * @param {OwnKind} kind
+ * @param {Definition} definition
+ */
 export const titleOf = (kind, { name }) =>
   name ? `${name} (your ${NOUN[kind]})` : `Your ${NOUN[kind]}`;
 
+/**
+ * @typedef {Record<
+ *   "memory_bandwidth" | "memory_capacity" | "domain_devices", number
+ * > & Record<
+ *   "bf16" | "fp8" | "fp4" | "devices" | "scale_up_bandwidth" | "scale_out_bandwidth" |
+ *     "device_price",
+ *   number | null
+ * >} OwnChip
+ */
+
 // A row as those of the book.
+/**
+ * @template {OwnKind} K
+ * @param {K} kind
+ * @param {Definition} definition
+ * @returns {Rows[K][number]}
+ */
 export function rowOf(kind, definition) {
   const row = {
     name: OWN,
@@ -372,24 +466,31 @@ export function rowOf(kind, definition) {
     verified: true,
     source: "what you gave",
   };
-  if (kind === "model") return { ...row, ...modelRow(shape(definition)) };
-  const {
-    bf16,
-    fp8,
-    fp4,
-    memory_bandwidth,
-    memory_capacity,
-    domain_devices,
-    devices,
-    scale_up_bandwidth,
-    scale_out_bandwidth,
-    device_price,
-  } = definition;
+  // What a kind's row holds follows from the kind, which the type of a template cannot say.
+  return /** @type {Rows[K][number]} */ (
+    kind === "model"
+      ? { ...row, ...modelRow(shape(definition)) }
+      : { ...row, ...chipRow(/** @type {OwnChip} */ (definition)) }
+  );
+}
+
+/** @param {OwnChip} chip */
+function chipRow({
+  bf16,
+  fp8,
+  fp4,
+  memory_bandwidth,
+  memory_capacity,
+  domain_devices,
+  devices,
+  scale_up_bandwidth,
+  scale_out_bandwidth,
+  device_price,
+}) {
   const peak_flops = Object.fromEntries(
     Object.entries({ bf16, fp8, fp4 }).filter(([, peak]) => peak),
   );
   return {
-    ...row,
     peak_flops,
     values: {
       memory_bandwidth,
@@ -404,6 +505,10 @@ export function rowOf(kind, definition) {
 }
 
 // A chip of the book as the fields that would describe it.
+/**
+ * @param {Chip} row
+ * @returns {Given}
+ */
 export function fieldsOf(row) {
   const { devices, domain_devices } = row.values,
     { bf16, fp8, fp4 } = row.peak_flops;

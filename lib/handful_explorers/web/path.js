@@ -2,15 +2,23 @@
 // time goes.
 
 // A function from value to pixel, with `invert`, and `all` for a whole array.
+/**
+ * @param {Pair} domain
+ * @param {Pair} range
+ * @param {boolean} log
+ */
 export function scale([d0, d1], [r0, r1], log) {
-  const f = log ? Math.log : (v) => v,
+  const f = log ? Math.log : (/** @type {number} */ v) => v,
     slope = (r1 - r0) / (f(d1) - f(d0)),
     offset = r0 - slope * f(d0);
+  /** @type {(v: number) => number} */
   const onto = log ? (v) => offset + slope * Math.log(v) : (v) => offset + slope * v;
   return Object.assign(onto, {
     slope,
     offset,
-    invert: (p) => (log ? Math.exp((p - offset) / slope) : (p - offset) / slope),
+    invert: (/** @type {number} */ p) =>
+      log ? Math.exp((p - offset) / slope) : (p - offset) / slope,
+    /** @param {Numbers} values */
     all(values) {
       const out = new Float64Array(values.length);
       for (let i = 0; i < out.length; i++) out[i] = onto(values[i]);
@@ -21,6 +29,7 @@ export function scale([d0, d1], [r0, r1], log) {
 
 // pixels: what lies further out is pulled near, so that no path holds twenty digits
 const FAR = 3000;
+/** @param {number} v */
 const tenth = (v) => {
   let near = v > FAR ? FAR : v;
   if (near < -FAR) near = -FAR;
@@ -31,6 +40,12 @@ const tenth = (v) => {
 // the last one kept, the slopes that still meet all since then narrow to nothing.  Where x does not
 // grow, every point is kept.
 const NEAR = 0.1;
+/**
+ * @param {Numbers} X
+ * @param {Numbers} Y
+ * @param {number} from
+ * @param {number} to
+ */
 function kept(X, Y, from, to) {
   const out = [from];
   let last = from,
@@ -62,7 +77,13 @@ function kept(X, Y, from, to) {
 }
 
 // Stretches without gaps, as [first, last].
+/**
+ * @param {Numbers} X
+ * @param {Numbers} Y
+ * @returns {Pair[]}
+ */
 function stretches(X, Y) {
+  /** @type {Pair[]} */
   const out = [];
   let start = -1;
   for (let i = 0; i <= X.length; i++) {
@@ -76,6 +97,10 @@ function stretches(X, Y) {
   return out;
 }
 
+/**
+ * @param {Numbers} X
+ * @param {Numbers} Y
+ */
 export function linePath(X, Y) {
   let d = "";
   for (const [from, to] of stretches(X, Y)) {
@@ -89,6 +114,11 @@ export function linePath(X, Y) {
 }
 
 // Between two edges over the same x.
+/**
+ * @param {Numbers} X
+ * @param {Numbers} low
+ * @param {Numbers} high
+ */
 export function ribbonPath(X, low, high) {
   let d = "";
   for (const [from, to] of stretches(X, high)) {

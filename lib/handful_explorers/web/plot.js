@@ -6,9 +6,67 @@ import { Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
 import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
 
+/**
+ * @typedef {object} Series a curve to draw
+ * @property {string} id
+ * @property {string} label
+ * @property {number} index
+ * @property {Role} role
+ * @property {Float64Array} xs
+ * @property {Float64Array} ys
+ * @property {Float64Array} [base] the lower edge of its area, where curves are stacked
+ * @property {Pair} [band]
+ * @property {Pair} cursor
+ * @property {Float64Array} X its pixels, once it is drawn
+ * @property {Float64Array} Y
+ * @typedef {{ title: string, unit: string, log: boolean, domain: Pair }} FrameAxis
+ * @typedef {object} FrameMark
+ * @property {string} key
+ * @property {"x" | "y"} axis
+ * @property {number} value
+ * @property {Pair} [band]
+ * @property {string} text
+ * @typedef {object} FrameCursor
+ * @property {number} x
+ * @property {string} text
+ * @property {{ id: string, index: number, role: Role, x: number, y: number }[]} points
+ * @property {number} min
+ * @property {number} max
+ * @property {number} now
+ * @property {(count: number) => number} step
+ * @property {string} valueText
+ * @property {Float64Array | null} trace where the points of a parametric plot lie
+ * @property {Float64Array} grid the swept values of those points
+ * @typedef {object} Frame
+ * @property {string} key
+ * @property {FrameAxis} x
+ * @property {FrameAxis} y
+ * @property {Series[]} series
+ * @property {import("./compute.js").Dot[]} dots
+ * @property {"inside" | "margin"} labels
+ * @property {FrameMark[]} marks
+ * @property {FrameCursor} [cursor]
+ * @typedef {{ left: number, right: number, top: number, bottom: number }} Box
+ * @typedef {{ node: SVGGElement, rule: SVGLineElement, text: SVGTextElement }} Tick
+ * @typedef {object} Label
+ * @property {SVGGElement} node
+ * @property {SVGPathElement} leader
+ * @property {SVGTextElement} text
+ * @property {string} lines what is written there
+ * @typedef {Tick & { strip: SVGRectElement }} MarkNode
+ * @typedef {ReturnType<typeof scale>} Scale
+ */
+
 export const FONT_SIZE = 14;
 let serial = 0;
 
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {boolean} log
+ * @param {number} most
+ * @returns {number[]}
+ */
 export function tickValues(low, high, log, most) {
   if (!log) return ticks(low, high, Math.max(2, most * 0.65)).filter((t) => t >= low && t <= high);
   const first = Math.ceil(Math.log10(low) - 1e-9),
@@ -26,6 +84,11 @@ export function tickValues(low, high, log, most) {
 }
 
 // In minutes, hours and days where the axis counts them, though its values are seconds.
+/**
+ * @param {Pick<FrameAxis, 'domain' | 'log' | 'unit'>} axis
+ * @param {number} most
+ * @returns {number[]}
+ */
 export function unitTicks({ domain: [low, high], log, unit }, most) {
   if (log && unit === "s" && high >= 120) {
     let found = roundTimes(low, high);
@@ -38,6 +101,10 @@ export function unitTicks({ domain: [low, high], log, unit }, most) {
 }
 
 // ARIA's numbers have no exponent.
+/**
+ * @param {number} value
+ * @returns {number | string}
+ */
 function decimal(value) {
   if (!/e/.test(String(value))) return value;
   return Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString();
@@ -45,9 +112,49 @@ function decimal(value) {
 
 export class Plot {
   // onCursor(value, done) hears of every move of the cursor.
+  /**
+   * @param {HTMLElement} host
+   * @param {{ label: string, words: string, cursorLabel: string, onCursor: (value: number, done: boolean) => void }} about
+   */
   constructor(host, { label, words, cursorLabel, onCursor }) {
     this.host = host;
     this.onCursor = onCursor;
+    // Until the host has a width, and until there is a frame.
+    this.width = 0;
+    this.height = 0;
+    this.narrow = false;
+    this.beside = false;
+    this.font = "";
+    this.strong = "";
+    /** @type {Box} */
+    this.box = { left: 0, right: 0, top: 0, bottom: 0 };
+    this.sx = scale([0, 1], [0, 1], false);
+    this.sy = this.sx;
+    /** @type {{ value: number, text: string }[]} */
+    this.xTicks = [];
+    /** @type {{ value: number, text: string }[]} */
+    this.yTicks = [];
+    /** @type {Frame | null} */
+    this.last = null;
+    this.still = "";
+    this.gridKey = "";
+    /** @type {Float64Array | null} */
+    this.gridOf = null;
+    this.gridPixels = new Float64Array(0);
+    /**
+     * Where words stand already.
+     *
+     * @type {import("./labels.js").Box[]}
+     */
+    this.taken = [];
+    /** @type {Pair[]} */
+    this.rings = [];
+    /**
+     * Where each curve's name stood in the last frame.
+     *
+     * @type {Map<string, import("./labels.js").Chosen>}
+     */
+    this.chosen = new Map();
     const clip = `ex-clip-${++serial}`;
     this.clipBox = s("rect");
     this.grid = s("g", { class: "ex-grid" });
@@ -107,6 +214,7 @@ export class Plot {
     });
   }
 
+  /** @param {Anchor} anchor */
   makeTick(anchor) {
     const node = s("g"),
       rule = s("line"),
@@ -120,7 +228,7 @@ export class Plot {
       leader = s("path", { class: "ex-leader" }),
       text = s("text");
     node.append(leader, text);
-    return { node, leader, text, spans: [] };
+    return { node, leader, text, lines: "" };
   }
 
   makeMark() {
@@ -140,6 +248,7 @@ export class Plot {
     return { node, spot, text };
   }
 
+  /** @param {string} label */
   makeCursor(label) {
     const rule = s("line", { class: "ex-cursor-line" }),
       rings = s("g"),
@@ -159,6 +268,7 @@ export class Plot {
     return { node, sled, rule, reach, rings, grip, plate, arrows, text };
   }
 
+  /** @param {number} width */
   measure(width) {
     const style = getComputedStyle(this.host);
     this.width = width;
@@ -172,6 +282,10 @@ export class Plot {
   }
 
   listen() {
+    /**
+     * @param {PointerEvent} event
+     * @param {boolean} done
+     */
     const move = (event, done) => {
       const box = this.svg.getBoundingClientRect();
       this.onCursor(this.valueAt(((event.clientX - box.left) * this.width) / box.width), done);
@@ -189,7 +303,7 @@ export class Plot {
     this.svg.addEventListener("pointermove", (event) => {
       if (dragging) move(event, false);
     });
-    for (const kind of ["pointerup", "pointercancel"]) {
+    for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) {
       this.svg.addEventListener(kind, (event) => {
         if (!dragging) return;
         dragging = false;
@@ -207,18 +321,21 @@ export class Plot {
         PageDown: -10,
       }[event.key];
       const c = this.last?.cursor;
-      if (!c || (step === undefined && event.key !== "Home" && event.key !== "End")) return;
-      event.preventDefault();
+      if (!c) return;
       const end = { Home: c.min, End: c.max }[event.key];
-      this.onCursor(end ?? c.step(step), true);
+      if (step === undefined && end === undefined) return;
+      event.preventDefault();
+      this.onCursor(end ?? c.step(step ?? 0), true);
     });
   }
 
   // Pixel to cursor value: along x, or, where the plot is parametric, the swept value whose point
   // is nearest.
+  /** @param {number} px */
   valueAt(px) {
-    const { cursor } = this.last;
-    if (!cursor.trace) return this.sx.invert(Math.min(Math.max(px, this.box.left), this.box.right));
+    const cursor = this.last?.cursor;
+    if (!cursor?.trace)
+      return this.sx.invert(Math.min(Math.max(px, this.box.left), this.box.right));
     let best = 0,
       least = Infinity;
     for (let i = 0; i < cursor.trace.length; i++) {
@@ -236,23 +353,21 @@ export class Plot {
   //          marks: [{axis, value, text, band}], dots: [{label, x, y}],
   //          cursor: {x, points: [{index, x, y}], text, min, max, now, valueText, step, trace,
   //                   grid} }
+  /** @param {Frame} frame */
   draw(frame) {
     this.last = frame;
-    const { now, min, max, valueText } = frame.cursor || {};
-    if (frame.cursor)
-      for (const [name, value] of [
-        ["aria-valuemin", decimal(min)],
-        ["aria-valuemax", decimal(max)],
-        ["aria-valuenow", decimal(now)],
-        ["aria-valuetext", valueText],
-      ])
-        put(this.cursor.node, name, value);
+    if (frame.cursor) {
+      const { now, min, max, valueText } = frame.cursor;
+      put(this.cursor.node, "aria-valuemin", decimal(min));
+      put(this.cursor.node, "aria-valuemax", decimal(max));
+      put(this.cursor.node, "aria-valuenow", decimal(now));
+      put(this.cursor.node, "aria-valuetext", valueText);
+    }
     if (!this.width) return;
     // What does not follow the cursor is drawn when it changes.
     const { x, y, marks, dots, key } = frame;
-    const still =
-      key && JSON.stringify([key, x.domain, y.domain, marks, dots, this.width, this.font]);
-    if (!still || still !== this.still) {
+    const still = JSON.stringify([key, x.domain, y.domain, marks, dots, this.width, this.font]);
+    if (still !== this.still) {
       this.still = still;
       this.layOut(frame);
       this.drawAxes(frame);
@@ -263,6 +378,7 @@ export class Plot {
     this.drawCursor(frame);
   }
 
+  /** @param {Frame} frame */
   layOut(frame) {
     const { x, y } = frame,
       rows = Math.floor(this.height / 52);
@@ -281,6 +397,7 @@ export class Plot {
     this.xTicks = unitTicks(x, most).map((value) => ({ value, text: formatTick(value, x.unit) }));
   }
 
+  /** @param {Frame} frame */
   drawAxes({ x, y }) {
     const { left, right, top, bottom } = this.box;
     for (const { value, text } of this.xTicks) {
@@ -312,10 +429,10 @@ export class Plot {
     put(this.xTitle, "x", right);
     put(this.xTitle, "y", this.height - 8);
     put(this.xTitle, "text", axisTitle(x.title, x.unit));
-    for (const [node, grow] of [
+    for (const [node, grow] of /** @type {[SVGRectElement, number][]} */ ([
       [this.clipBox, 2],
       [this.surface, 0],
-    ]) {
+    ])) {
       put(node, "x", left);
       put(node, "y", top - grow);
       put(node, "width", right - left + grow);
@@ -323,9 +440,10 @@ export class Plot {
     }
   }
 
-  drawCurves({ series }) {
+  /** @param {Frame} frame */
+  drawCurves({ series, y }) {
     const { sx, sy } = this,
-      { log } = this.last.y;
+      { log } = y;
     for (const curve of series) {
       // Curves over the same grid share its pixels; a new frame computes heights only.
       curve.X = this.pixels(curve.xs, sx);
@@ -343,32 +461,39 @@ export class Plot {
           [lo, hi] = curve.band;
         put(band, "class", `ex-band ex-c${curve.index}`);
         // On a log axis a factor is a shift.
+        /** @param {number} factor */
         const edge = (factor) =>
           log
-            ? curve.Y.map((y) => y + sy.slope * Math.log(factor))
-            : sy.all(curve.ys.map((y) => y * factor));
+            ? curve.Y.map((Y) => Y + sy.slope * Math.log(factor))
+            : sy.all(curve.ys.map((value) => value * factor));
         put(band, "d", ribbonPath(curve.X, edge(lo), edge(hi)));
       }
     }
-    for (const name of ["path", "area", "band"]) this.pools[name].done();
+    for (const pool of [this.pools.path, this.pools.area, this.pools.band]) pool.done();
   }
 
+  /**
+   * @param {Float64Array} xs
+   * @param {Scale} sx
+   */
   pixels(xs, sx) {
     const key = `${sx.offset} ${sx.slope}`;
-    if (this.last.cursor?.trace) return sx.all(xs);
+    if (this.last?.cursor?.trace) return sx.all(xs);
     if (this.gridKey !== key || this.gridOf !== xs)
       Object.assign(this, { gridKey: key, gridOf: xs, gridPixels: sx.all(xs) });
     return this.gridPixels;
   }
 
+  /** @param {Frame} frame */
   drawMarks({ marks, series, dots }) {
-    const spots = (dots || []).map((dot) => [this.sx(dot.x), this.sy(dot.y)]);
+    const spots = dots.map((dot) => /** @type {Pair} */ ([this.sx(dot.x), this.sy(dot.y)]));
     const { left, right, top, bottom } = this.box;
     this.taken = [];
     for (const mark of marks) {
       const onto = mark.axis === "x" ? this.sx : this.sy,
         at = onto(mark.value);
       const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
+      /** @param {number} v */
       const edge = (v) => Math.min(Math.max(onto(v), from), to);
       const strip = mark.band
         ? [edge(mark.value * mark.band[0]), edge(mark.value * mark.band[1])].sort((a, b) => a - b)
@@ -396,6 +521,12 @@ export class Plot {
   }
 
   // A mark as a rule across the plot, or as a strip where its value is known as a range.
+  /**
+   * @param {MarkNode} nodes
+   * @param {boolean} upright
+   * @param {string} place
+   * @param {number[] | null} range
+   */
   drawRule({ rule, strip }, upright, place, range) {
     const { left, right, top, bottom } = this.box;
     put(rule, "x1", upright ? place : left);
@@ -413,6 +544,7 @@ export class Plot {
   }
 
   // On a phone the name alone may have to do.
+  /** @param {FrameMark} mark */
   wordsOf({ text, key }) {
     const width = textWidth(text, this.font);
     return width < this.box.right - this.box.left - 20
@@ -422,8 +554,17 @@ export class Plot {
 
   // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves
   // and dots cross them least.
+  /**
+   * @param {number} at
+   * @param {boolean} upright
+   * @param {number} width
+   * @param {Series[]} series
+   * @param {Pair[]} spots
+   * @returns {Pair}
+   */
   besideRule(at, upright, width, series, spots) {
     const { left, right, top, bottom } = this.box,
+      /** @type {Pair[]} */
       places = [];
     if (upright)
       for (const y of [top + 14, bottom - 8, (top + bottom) / 2])
@@ -435,6 +576,7 @@ export class Plot {
     const within = places.filter(
       ([x, y]) => x > left && x + width <= right && y - 12 >= top - 14 && y + 3 <= bottom,
     );
+    /** @type {Pair} */
     let best = [Math.max(left + 2, Math.min(places[0][0], this.width - width)), places[0][1]],
       least = Infinity;
     for (const [x, y] of within) {
@@ -460,9 +602,11 @@ export class Plot {
     return best;
   }
 
+  /** @param {Frame} frame */
   drawLabels({ series, dots, cursor }) {
-    this.rings = (cursor?.points || []).map((point) => [this.sx(point.x), this.sy(point.y)]);
-    for (const dot of placeDots(this, dots || [])) {
+    const points = cursor?.points || [];
+    this.rings = points.map((point) => [this.sx(point.x), this.sy(point.y)]);
+    for (const dot of placeDots(this, dots)) {
       const item = this.pools.dot.get(dot.key);
       put(item.node, "class", dot.index === undefined ? "" : `ex-point ex-c${dot.index % 8}`);
       put(item.spot, "cx", dot.px.toFixed(1));
@@ -490,6 +634,10 @@ export class Plot {
     this.pools.label.done();
   }
 
+  /**
+   * @param {Label} item
+   * @param {string[]} lines
+   */
   writeLines(item, lines) {
     if (item.lines === lines.join("\n")) return;
     item.lines = lines.join("\n");
@@ -498,6 +646,7 @@ export class Plot {
     );
   }
 
+  /** @param {Frame} frame */
   drawCursor({ cursor }) {
     show(this.cursor.node, Boolean(cursor));
     if (!cursor) return;

@@ -1,4 +1,8 @@
 // A small generator of uniform numbers, the same as handful/random32.py (public domain).
+/**
+ * @param {number} seed
+ * @returns {() => number}
+ */
 export function mulberry32(seed) {
   let state = seed >>> 0;
   return () => {

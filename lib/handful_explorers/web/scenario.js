@@ -5,21 +5,52 @@ import { check, decode, encode, OWN, rowOf } from "./own.js";
 import { compile } from "./tree.js";
 import { formatValue } from "./units.js";
 
+/** @type {Kind[]} */
 const KINDS = ["hardware", "model", "precision"];
 const NOUN = { hardware: "chip", model: "model", precision: "precision" };
 const KEY = "handful-scenario",
   OWN_KEY = "handful-yours";
+/** @type {OwnKind[]} */
 const OWNABLE = ["hardware", "model"];
 export const CONTEXT = { min: 128, max: 1e6 };
 export { rows };
 
-const row = (kind, name) => rows[kind].find((entry) => entry.name === name);
+/**
+ * @template {Kind} K
+ * @param {K} kind
+ * @param {string} name
+ */
+const find = (kind, name) => rowsOf(kind).find((entry) => entry.name === name);
+/**
+ * @template {Kind} K
+ * @param {K} kind
+ * @returns {Rows[K][number][]}
+ */
+const rowsOf = (kind) => rows[kind];
+/**
+ * The row of that name, which a choice that readChoice has checked has.
+ *
+ * @template {Kind} K
+ * @param {K} kind
+ * @param {string} name
+ */
+const row = (kind, name) => /** @type {Rows[K][number]} */ (find(kind, name));
 // A row's name in a sentence: a reader's own goes by its label.
+/** @param {Row} entry */
 export const called = (entry) => (entry.own ? entry.label : entry.name);
-export const label = (kind, name) => row(kind, name)?.label ?? name;
+/**
+ * @param {Kind} kind
+ * @param {string} name
+ */
+export const label = (kind, name) => find(kind, name)?.label ?? name;
+/** @returns {Choice} */
 export const defaults = () => ({ ...rows.default });
 
 // Has this chip arithmetic of that precision?  If not, a sentence says what it has.
+/**
+ * @param {string} hardware
+ * @param {string} precision
+ */
 export function lacks(hardware, precision) {
   const chip = row("hardware", hardware),
     form = row("precision", precision);
@@ -31,11 +62,13 @@ export function lacks(hardware, precision) {
     .join(", ")}.`;
 }
 
+/** @param {string} hardware */
 export const offers = (hardware) => rows.precision.filter((p) => !lacks(hardware, p.name));
 
 // A layer's latency as scenario.py has it: starting its kernels, and sending what it sends, to
 // experts and back or in two sums.
 const NODE = 8;
+/** @param {SymbolValues} known */
 function layerLatency(known) {
   const exchange =
     known.domain_devices > NODE ? known.exchange_latency_of_rack : known.exchange_latency_of_node;
@@ -49,12 +82,17 @@ function layerLatency(known) {
 
 // Symbol name → value.  A price that nobody has published stays absent, and formulas that want it
 // say so.
+/**
+ * @param {Choice} choice
+ * @returns {SymbolValues}
+ */
 export function valuesOf(choice) {
   const chip = row("hardware", choice.hardware),
     model = row("model", choice.model),
     form = row("precision", choice.precision);
   // What a decode step takes for granted (one new token a sequence) stands in the rows too, if they
   // have it.
+  /** @type {Record<string, number | null>} */
   const values = {
     tokens_per_step: 1,
     ...rows.constants,
@@ -62,32 +100,40 @@ export function valuesOf(choice) {
     peak_flops: chip.peak_flops[form.arithmetic],
     ...model.values,
   };
-  values.layer_latency = layerLatency(values);
+  values.layer_latency = layerLatency(/** @type {SymbolValues} */ (values));
   values.bytes_per_parameter = form.bytes_per_parameter;
   values.kv_bytes_per_token = model.kv_elements_per_token * form.kv_bytes_per_element;
   values.kv_window_bytes = (model.kv_window_elements || 0) * form.kv_bytes_per_element;
   values.context = choice.context;
   for (const name of Object.keys(values)) if (typeof values[name] !== "number") delete values[name];
-  return values;
+  return /** @type {SymbolValues} */ (values);
 }
 
 // Symbols that chips and models stand for, known or not.
-export const supplied = KINDS.flatMap((kind) => Object.keys(rows[kind]?.[0]?.values ?? {}));
+export const supplied = [rows.hardware, rows.model].flatMap(([first]) =>
+  Object.keys(first?.values ?? {}),
+);
 
 // The names nearest to a mistyped one, by shared pairs of letters.
+/**
+ * @param {Kind} kind
+ * @param {string} name
+ */
 export function nearest(kind, name) {
+  /** @param {string} s */
   const pairs = (s) => {
     const t = s.toLowerCase();
     return new Set([...t].map((_, i) => t.slice(i, i + 2)));
   };
   const want = pairs(name);
+  /** @param {string} s */
   const score = (s) => {
     const own = pairs(s);
     let n = 0;
-    for (const p of own) n += want.has(p);
+    for (const p of own) n += Number(want.has(p));
     return (2 * n) / (own.size + want.size);
   };
-  return rows[kind]
+  return rowsOf(kind)
     .filter((r) => !r.own)
     .map((r) => r.name)
     .sort((a, b) => score(b) - score(a))
@@ -95,22 +141,29 @@ export function nearest(kind, name) {
 }
 
 // A choice out of untrusted strings: what is wrong is named, and the fallback's value stands.
+/**
+ * @param {Partial<Record<keyof Choice, unknown>>} given
+ * @param {Choice} [fallback]
+ * @returns {{ choice: Choice, problems: string[] }}
+ */
 export function readChoice(given, fallback = defaults()) {
   const choice = { ...fallback },
+    /** @type {string[]} */
     problems = [];
   for (const kind of KINDS) {
-    const name = given[kind];
-    if (name === undefined || name === null) continue;
-    if (row(kind, name)) choice[kind] = name;
-    else if (name === OWN && OWNABLE.includes(kind))
+    const wanted = given[kind];
+    if (wanted === undefined || wanted === null) continue;
+    const name = String(wanted);
+    if (typeof wanted === "string" && find(kind, wanted)) choice[kind] = wanted;
+    else if (wanted === OWN && kind !== "precision")
       problems.push(
         `The address asks for your own ${NOUN[kind]}, and none is described here yet; ` +
           `${label(kind, choice[kind])} is used.`,
       );
     else
       problems.push(
-        `There is no ${NOUN[kind]} “${String(name).slice(0, 60)}” in this book; the nearest ` +
-          `are ${nearest(kind, String(name)).join(", ")}. ${label(kind, choice[kind])} is used.`,
+        `There is no ${NOUN[kind]} “${name.slice(0, 60)}” in this book; the nearest ` +
+          `are ${nearest(kind, name).join(", ")}. ${label(kind, choice[kind])} is used.`,
       );
   }
   if (given.context !== undefined && given.context !== null) {
@@ -133,11 +186,15 @@ export function readChoice(given, fallback = defaults()) {
 }
 
 // What a reader of this scenario should see; the rules and their words are scenario.py's.
+/** @param {Choice} choice */
 function notesOn(choice) {
   const chip = row("hardware", choice.hardware),
     model = row("model", choice.model),
+    /** @type {Map<string, string>} */
     found = new Map();
+  /** @type {SymbolValues} */
   const known = { ...valuesOf(choice), max_context: model.max_context ?? Infinity };
+  /** @type {Record<string, string | number>} */
   const words = {
     hardware: called(chip),
     model: called(model),
@@ -150,7 +207,7 @@ function notesOn(choice) {
     else if ("verified" in rule) shown = chip.verified === rule.verified;
     else {
       const [left, right] = [rule.left, rule.right].map((side) => compile(side)(known));
-      shown = left > right && !found.has(rule.unless);
+      shown = left > right && !(rule.unless && found.has(rule.unless));
       Object.assign(words, {
         left: formatValue(left, rule.unit),
         right: formatValue(right, rule.unit),
@@ -159,28 +216,50 @@ function notesOn(choice) {
     if (shown)
       found.set(
         rule.name,
-        rule.text.replace(/\{(\w+)\}/g, (_, name) => words[name]),
+        rule.text.replace(/\{(\w+)\}/g, (_, name) => String(words[name])),
       );
   }
   return [...found.values()];
 }
 
+/** @typedef {(now: Choice, before: Choice, was: SymbolValues) => void} Listener */
+
 class Store {
   constructor() {
     this.choice = defaults();
+    /** @type {string[]} */
     this.problems = [];
+    /** @type {Set<Listener>} */
     this.listeners = new Set();
-    this.own = {}; // the reader's model and chip, as own.js defines them
-    this.earlier = {}; // what an address put aside
+    /**
+     * The reader's model and chip, as own.js defines them.
+     *
+     * @type {Partial<Record<OwnKind, Definition>>}
+     */
+    this.own = {};
+    /**
+     * What an address put aside.
+     *
+     * @type {Partial<Record<OwnKind, Definition>>}
+     */
+    this.earlier = {};
+    /** @type {Storage | null} */
+    this.storage = null;
     // grows at every change: the same choice may stand for another model of the reader's
     this.version = 0;
   }
 
   // From the address if it names a scenario, else from the reader's last visit.
+  /**
+   * @param {string} search
+   * @param {Storage | null} storage
+   */
   load(search, storage) {
     this.storage = storage;
     const strange = this.loadOwn(search);
     const query = new URLSearchParams(search),
+      /** @type {Record<string, string | null>} */
+      /** @type {Record<string, string | null>} */
       given = {};
     for (const key of [...KINDS, "context"]) if (query.has(key)) given[key] = query.get(key);
     let saved = {};
@@ -196,15 +275,23 @@ class Store {
 
   // The reader's own rows: kept ones, then those of the address, which put a different kept one
   // aside.
+  /** @param {string} search */
   loadOwn(search) {
     const query = new URLSearchParams(search),
+      /** @type {string[]} */
       problems = [];
+    /** @type {Partial<Record<OwnKind, Given>> & { earlier?: Partial<Record<OwnKind, Given>> }} */
     let kept = {};
     try {
       kept = JSON.parse(this.storage?.getItem(OWN_KEY) || "{}") || {};
     } catch {
       /* damaged or forbidden */
     }
+    /**
+     * @param {OwnKind} kind
+     * @param {Given | undefined} given
+     * @returns {Definition | undefined}
+     */
     const good = (kind, given) =>
       given && typeof given === "object" ? check(kind, given).definition : undefined;
     for (const kind of OWNABLE) {
@@ -215,7 +302,7 @@ class Store {
       if (mine) this.own[kind] = mine;
       if (text === null) continue;
       const { definition, problems: wrong } = decode(kind, text);
-      if (wrong.length) {
+      if (!definition) {
         problems.push(
           `The address describes a ${NOUN[kind]} that cannot be used. ${wrong[0].text}`,
         );
@@ -232,12 +319,18 @@ class Store {
   // Own rows stand last in the menus.
   offerOwn() {
     for (const kind of OWNABLE) {
-      const at = rows[kind].findIndex((entry) => entry.own);
-      if (at >= 0) rows[kind].splice(at, 1);
-      if (this.own[kind]) rows[kind].push(rowOf(kind, this.own[kind]));
+      const list = rowsOf(kind),
+        at = list.findIndex((entry) => entry.own),
+        own = this.own[kind];
+      if (at >= 0) list.splice(at, 1);
+      if (own) list.push(rowOf(kind, own));
     }
   }
 
+  /**
+   * @param {string} key
+   * @param {unknown} value
+   */
   keep(key, value) {
     try {
       this.storage?.setItem(key, JSON.stringify(value));
@@ -251,6 +344,10 @@ class Store {
 
   // The reader's own model or chip, from a checked definition, becomes the page's choice; none
   // forgets it.
+  /**
+   * @param {OwnKind} kind
+   * @param {Definition | null | undefined} definition
+   */
   define(kind, definition) {
     const before = this.choice;
     if (definition) this.own[kind] = definition;
@@ -267,20 +364,28 @@ class Store {
   }
 
   get isDefault() {
-    return Object.entries(rows.default).every(([key, value]) => this.choice[key] === value);
+    const now = Object.entries(this.choice);
+    return now.every(([key, value]) => rows.default[/** @type {keyof Choice} */ (key)] === value);
   }
   get notes() {
     return notesOn(this.choice);
   }
+  /** @param {Partial<Choice>} [overrides] */
   values(overrides) {
     return valuesOf(overrides ? { ...this.choice, ...overrides } : this.choice);
   }
 
+  /** @param {Partial<Choice>} patch */
   set(patch) {
     this.turn(patch, this.choice, valuesOf(this.choice));
   }
 
   // Every listener hears what is, what was, and the values of what was.
+  /**
+   * @param {Partial<Choice>} patch
+   * @param {Choice} before
+   * @param {SymbolValues} old
+   */
   turn(patch, before, old) {
     const { choice, problems } = readChoice(patch, before);
     this.problems = problems;
@@ -290,6 +395,10 @@ class Store {
     for (const listener of this.listeners) listener(choice, before, old);
   }
 
+  /**
+   * @param {Listener} listener
+   * @returns {() => boolean}
+   */
   on(listener) {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -299,9 +408,12 @@ class Store {
   query() {
     const query = new URLSearchParams();
     if (!this.isDefault)
-      for (const key of [...KINDS, "context"]) query.set(key, String(this.choice[key]));
-    for (const kind of OWNABLE)
-      if (this.choice[kind] === OWN) query.set(`yours.${kind}`, encode(kind, this.own[kind]));
+      for (const key of /** @type {const} */ ([...KINDS, "context"]))
+        query.set(key, String(this.choice[key]));
+    for (const kind of OWNABLE) {
+      const own = this.own[kind];
+      if (this.choice[kind] === OWN && own) query.set(`yours.${kind}`, encode(kind, own));
+    }
     return query;
   }
 }

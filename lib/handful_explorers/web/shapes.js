@@ -3,6 +3,41 @@
 // the same digits (own.js refuses larger shapes). Compressed attention, whose weights no shape
 // lists, is Python's alone.
 
+/**
+ * @typedef {object} Shape
+ * @property {number} layers
+ * @property {number} d_model
+ * @property {number} vocab
+ * @property {number} heads
+ * @property {number} kv_heads
+ * @property {number} head_dim
+ * @property {number} max_context
+ * @property {boolean} tied_embeddings
+ * @property {number} learned_positions
+ * @property {number | null} full_attention_layers
+ * @property {number} window_tokens
+ * @property {number} layers_per_kv
+ * @property {number} q_lora_rank
+ * @property {number} kv_lora_rank
+ * @property {number} rope_dim
+ * @property {number} nope_dim
+ * @property {number} v_head_dim
+ * @property {"none" | "qkv" | "all"} attention_bias
+ * @property {boolean} qk_norm
+ * @property {boolean} attention_sinks
+ * @property {boolean} gated
+ * @property {number} ffn_dim
+ * @property {boolean} ffn_bias
+ * @property {number} routed_experts
+ * @property {number} active_experts
+ * @property {number} shared_experts
+ * @property {number} expert_dim
+ * @property {number} dense_layers
+ * @property {boolean} router_bias
+ * @property {number} norms_per_layer
+ * @property {boolean} norm_bias
+ */
+
 export const DEFAULTS = {
   max_context: 0,
   tied_embeddings: false,
@@ -31,13 +66,25 @@ export const DEFAULTS = {
   norm_bias: false,
 };
 
-export const shape = (given) => ({ ...DEFAULTS, ...given });
+/**
+ * @param {Definition | Given} given what has been checked, so that it holds all fields of a shape
+ * @returns {Shape}
+ */
+export const shape = (given) => /** @type {Shape} */ ({ ...DEFAULTS, ...given });
 
+/** @param {Shape} s */
 const fullLayers = (s) => s.full_attention_layers ?? s.layers;
+/** @param {Shape} s */
 const windowedLayers = (s) => s.layers - fullLayers(s);
+/** @param {Shape} s */
 const expertLayers = (s) => (s.routed_experts ? s.layers - s.dense_layers : 0);
+/**
+ * @param {number} width
+ * @param {boolean} wanted
+ */
 const bias = (width, wanted) => (wanted ? width : 0);
 
+/** @param {Shape} s */
 function attentionWeights(s) {
   const d = s.d_model;
   if (s.kv_lora_rank) {
@@ -65,11 +112,16 @@ function attentionWeights(s) {
   return s.layers * every + Math.ceil(s.layers / s.layers_per_kv) * 2 * (d * kv + bias(kv, biased));
 }
 
+/**
+ * @param {Shape} s
+ * @param {number} width
+ */
 function block(s, width) {
   const matrices = s.gated ? 3 : 2;
   return matrices * s.d_model * width + bias((matrices - 1) * width + s.d_model, s.ffn_bias);
 }
 
+/** @param {Shape} s */
 function normWeights(s) {
   const norm = s.d_model * (s.norm_bias ? 2 : 1);
   const inside =
@@ -78,6 +130,7 @@ function normWeights(s) {
 }
 
 // Parameters by part; the parts add up to the total.
+/** @param {Shape} s */
 export function breakdown(s) {
   const experts = expertLayers(s),
     routers = experts * s.routed_experts;
@@ -93,10 +146,12 @@ export function breakdown(s) {
   };
 }
 
+/** @param {Shape} s */
 export const totalParameters = (s) =>
   Object.values(breakdown(s)).reduce((sum, part) => sum + part, 0);
 
 // Weights that one token uses: all but the idle experts.
+/** @param {Shape} s */
 export function activeParameters(s) {
   const parts = breakdown(s);
   const idle = s.routed_experts
@@ -105,23 +160,32 @@ export function activeParameters(s) {
   return totalParameters(s) - idle;
 }
 
+/**
+ * @param {Shape} s
+ * @param {number} layers
+ */
 const kvElements = (s, layers) => 2 * Math.ceil(layers / s.layers_per_kv) * s.kv_heads * s.head_dim;
+/** @param {Shape} s */
 export const kvElementsPerToken = (s) =>
   s.kv_lora_rank ? fullLayers(s) * (s.kv_lora_rank + s.rope_dim) : kvElements(s, fullLayers(s));
+/** @param {Shape} s */
 export const kvWindowElements = (s) => kvElements(s, windowedLayers(s)) * s.window_tokens;
 
 // Latent attention has two forms: absorbed, in which decoding runs, and plain, in which prefill and
 // training run.
+/** @param {Shape} s */
 export const attentionFlopsPerPair = (s) =>
   s.kv_lora_rank
     ? 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * fullLayers(s)
     : 4 * s.heads * s.head_dim * fullLayers(s);
+/** @param {Shape} s */
 export const prefillAttentionFlopsPerPair = (s) =>
   s.kv_lora_rank
     ? 2 * s.heads * (s.nope_dim + s.rope_dim + s.v_head_dim) * fullLayers(s)
     : attentionFlopsPerPair(s);
 
 // A shape as a row of the scenario bar: scenario.py's model_row.
+/** @param {Shape} s */
 export function modelRow(s) {
   const parts = breakdown(s),
     routed = parts["routed experts"],

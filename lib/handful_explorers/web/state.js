@@ -7,8 +7,21 @@
 // Whatever does not fit is named in one sentence; the declared value is shown instead.
 import { formatValue } from "./units.js";
 
+/**
+ * Everything of an explorer that can be set: a control, or the cursor.
+ *
+ * @typedef {Control} Settable
+ * @typedef {{ value: StateValue, allowed?: undefined } | { value?: undefined, allowed: string }} Parsed
+ */
+
+/** @param {string} text */
 const quote = (text) => `“${text.length > 40 ? text.slice(0, 40) + "…" : text}”`;
 
+/**
+ * @param {string} text
+ * @param {NumberControl} entry
+ * @returns {Parsed}
+ */
 function number(text, entry) {
   const value = Number(text);
   if (
@@ -26,6 +39,11 @@ function number(text, entry) {
   };
 }
 
+/**
+ * @param {string} text
+ * @param {Settable} entry
+ * @returns {Parsed}
+ */
 function parse(text, entry) {
   if (entry.type === "check") {
     return text === "1" || text === "0"
@@ -43,13 +61,24 @@ function parse(text, entry) {
 
 // Everything of an explorer that can be set: its controls, and the cursor under the swept symbol's
 // name.
+/**
+ * @param {Spec} spec
+ * @returns {Settable[]}
+ */
 export function entries(spec) {
-  const cursor = spec.x ? [{ ...spec.x, label: spec.x.title, type: "log", value: spec.x.at }] : [];
-  return [...spec.controls, ...cursor];
+  if (!spec.x) return spec.controls;
+  const { name, title, unit, min, max, at } = spec.x;
+  return [...spec.controls, { name, label: title, type: "log", value: at, unit, min, max }];
 }
 
+/**
+ * @param {Spec} spec
+ * @param {string} search
+ */
 export function readState(spec, search) {
+  /** @type {State} */
   const state = {},
+    /** @type {string[]} */
     problems = [],
     prefix = `e.${spec.name}.`,
     known = new Map(entries(spec).map((e) => [e.name, e]));
@@ -65,7 +94,7 @@ export function readState(spec, search) {
       continue;
     }
     const { value, allowed } = parse(text, entry);
-    if (allowed)
+    if (value === undefined)
       problems.push(
         `The address asks for ${entry.label} = ${quote(text)}; allowed is ${allowed}, so the ` +
           "usual value is shown.",
@@ -76,6 +105,11 @@ export function readState(spec, search) {
 }
 
 // The parameters that differ from the declaration.
+/**
+ * @param {Spec} spec
+ * @param {State} state
+ * @param {URLSearchParams} [query]
+ */
 export function writeState(spec, state, query = new URLSearchParams()) {
   for (const entry of entries(spec)) {
     const value = state[entry.name];
@@ -89,6 +123,10 @@ export function writeState(spec, state, query = new URLSearchParams()) {
 }
 
 // Parameters that speak of explorers which this page does not have.
+/**
+ * @param {string} search
+ * @param {string[]} names
+ */
 export function strangers(search, names) {
   const odd = new Set();
   for (const key of new URLSearchParams(search).keys()) {

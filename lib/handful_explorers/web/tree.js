@@ -2,8 +2,19 @@
 // can forbid it.
 
 // Without a prototype: a tree that names "constructor" must not find one.
+/**
+ * @template T
+ * @param {Record<string, T>} entries
+ * @returns {Record<string, T | undefined>}
+ */
 const table = (entries) => Object.assign(Object.create(null), entries);
+/**
+ * @typedef {(a: number) => number} One
+ * @typedef {(a: number, b: number) => number} Two
+ */
+/** @type {Record<string, Two | undefined>} */
 const pair = table({ "/": (a, b) => a / b, "^": Math.pow });
+/** @type {Record<string, Two | undefined>} */
 const fold = table({ "+": (a, b) => a + b, "*": (a, b) => a * b, max: Math.max, min: Math.min });
 const single = table({
   log: Math.log,
@@ -14,6 +25,10 @@ const single = table({
   abs: Math.abs,
 });
 
+/**
+ * @param {[string, ...Tree[]]} tree
+ * @returns {{ args: Tree[], one: One, two?: undefined } | { args: Tree[], one?: undefined, two: Two }}
+ */
 function parts(tree) {
   const [head, ...args] = tree;
   const f = single[head],
@@ -28,12 +43,22 @@ function parts(tree) {
   );
 }
 
+/**
+ * @param {Tree} tree
+ * @param {Set<string>} [found]
+ * @returns {Set<string>}
+ */
 export function symbols(tree, found = new Set()) {
   if (typeof tree === "string") found.add(tree);
   else if (Array.isArray(tree)) for (const arg of parts(tree).args) symbols(arg, found);
   return found;
 }
 
+/**
+ * @param {SymbolValues} values
+ * @param {string} name
+ * @returns {number}
+ */
 function lookup(values, name) {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   if (typeof value !== "number")
@@ -42,6 +67,10 @@ function lookup(values, name) {
 }
 
 // compile(tree)(values) → number.
+/**
+ * @param {Tree} tree
+ * @returns {(values: SymbolValues) => number}
+ */
 export function compile(tree) {
   if (typeof tree === "number") return () => tree;
   if (typeof tree === "string") return (values) => lookup(values, tree);
@@ -59,6 +88,12 @@ export function compile(tree) {
 // compileSweep(tree, name, n)(values, xs) → Float64Array of n results, the same array at every
 // call. What does not hold the swept symbol is computed once a call; what does owns its buffer, so
 // a frame allocates nothing.
+/**
+ * @param {Tree} tree
+ * @param {string} name
+ * @param {number} n
+ * @returns {(values: SymbolValues, xs: Float64Array) => Float64Array}
+ */
 export function compileSweep(tree, name, n) {
   const run = sweepNode(tree, name, n),
     out = new Float64Array(n);
@@ -68,29 +103,38 @@ export function compileSweep(tree, name, n) {
   };
 }
 
+/**
+ * @param {Tree} tree
+ * @param {string} name
+ * @param {number} n
+ * @returns {(values: SymbolValues, xs: Float64Array) => number | Float64Array}
+ */
 function sweepNode(tree, name, n) {
   if (tree === name) return (values, xs) => xs;
-  if (!symbols(tree).has(name)) return compile(tree);
+  if (!Array.isArray(tree) || !symbols(tree).has(name)) return compile(tree);
   const { args, one, two } = parts(tree);
   const runs = args.map((arg) => sweepNode(arg, name, n)),
     buffer = new Float64Array(n);
   if (one)
     return (values, xs) => {
-      const a = runs[0](values, xs);
+      // what holds the swept symbol is an array
+      const a = /** @type {Float64Array} */ (runs[0](values, xs));
       for (let i = 0; i < n; i++) buffer[i] = one(a[i]);
       return buffer;
     };
   return (values, xs) => {
     let a = runs[0](values, xs);
     for (let k = 1; k < runs.length; k++) {
-      const b = runs[k](values, xs),
-        aIs = typeof a === "number",
-        bIs = typeof b === "number";
-      if (aIs && bIs) {
-        a = two(a, b);
+      const left = a,
+        right = runs[k](values, xs),
+        oneLeft = typeof left === "number",
+        oneRight = typeof right === "number";
+      if (oneLeft && oneRight) {
+        a = two(left, right);
         continue;
       }
-      for (let i = 0; i < n; i++) buffer[i] = two(aIs ? a : a[i], bIs ? b : b[i]);
+      for (let i = 0; i < n; i++)
+        buffer[i] = two(oneLeft ? left : left[i], oneRight ? right : right[i]);
       a = buffer;
     }
     return a;

@@ -4,6 +4,26 @@
 
 const NBSP = "\u00a0",
   MINUS = "\u2212";
+/**
+ * A unit as it is written.
+ *
+ * @typedef {object} Form
+ * @property {"si" | "count" | "money"} kind
+ * @property {string} one
+ * @property {string} many
+ * @property {number} factor from the base unit to the one that is shown
+ * @property {number} low the least exponent of a prefix
+ * @property {string} hint what an axis title says of it
+ * @property {number} high the greatest exponent of a prefix
+ */
+
+/**
+ * @param {Form['kind']} kind
+ * @param {string} one
+ * @param {string} many
+ * @param {{ factor?: number, low?: number, hint?: string, high?: number }} [limits]
+ * @returns {Form}
+ */
 const unit = (kind, one, many, { factor = 1, low = 0, hint = "", high = 24 } = {}) => ({
   kind,
   one,
@@ -14,6 +34,7 @@ const unit = (kind, one, many, { factor = 1, low = 0, hint = "", high = 24 } = {
   high,
 });
 
+/** @type {Record<string, Form>} */
 export const UNITS = {
   s: unit("si", "s", "s", { low: -12 }),
   B: unit("si", "B", "B"),
@@ -48,6 +69,7 @@ export const UNITS = {
   "%": unit("count", "%", "%", { factor: 100, hint: "%" }),
 };
 
+/** @type {Record<number, string>} */
 const PREFIX = {
   "-12": "p",
   "-9": "n",
@@ -63,8 +85,11 @@ const PREFIX = {
   21: "Z",
   24: "Y",
 };
+/** @type {Record<number, string>} */
 const WORD = { 6: "million", 9: "billion", 12: "trillion", 15: "quadrillion" };
+/** @type {Record<number, string>} */
 const SHORT = { 3: "k", 6: "M", 9: "bn", 12: "tn", 15: "qn" };
+/** @type {Record<string, string>} */
 const RAISED = {
   "-": "⁻",
   0: "⁰",
@@ -78,12 +103,17 @@ const RAISED = {
   8: "⁸",
   9: "⁹",
 };
+/** @type {[number, number, string][]} */
 const LONG_TIMES = [
   [172800, 86400, "days"],
   [7200, 3600, "h"],
   [120, 60, "min"],
 ];
 
+/**
+ * @param {string} name
+ * @returns {Form}
+ */
 function find(name) {
   if (!Object.hasOwn(UNITS, name))
     throw new Error(`There is no unit '${name}'; there are ${Object.keys(UNITS).join(", ")}.`);
@@ -91,11 +121,22 @@ function find(name) {
 }
 
 // The significant digits of a positive value and its decimal exponent: 0.0231 → ["231", -2].
+/**
+ * @param {number} value
+ * @param {number} digits
+ * @returns {[string, number]}
+ */
 function round(value, digits) {
   const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
   return [mantissa.replace(".", ""), Number(exponent)];
 }
 
+/**
+ * @param {string} figures
+ * @param {number} exponent
+ * @param {number} [decimals]
+ * @returns {string}
+ */
 function place(figures, exponent, decimals = 0) {
   let whole = "0",
     part;
@@ -110,11 +151,28 @@ function place(figures, exponent, decimals = 0) {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? "." + part : "");
 }
 
+/**
+ * @param {string} figures
+ * @param {number} exponent
+ * @returns {string}
+ */
 const power = (figures, exponent) =>
   `${place(figures, 0)}${NBSP}×${NBSP}10${[...String(exponent)].map((c) => RAISED[c]).join("")}`;
+/**
+ * @param {string} figures
+ * @param {number} exponent
+ * @returns {string}
+ */
 const decade = (figures, exponent) => power(figures, exponent).replace(/^1\u00a0×\u00a0/, "");
+/** @param {number} exponent */
 const thirds = (exponent) => Math.floor(exponent / 3) * 3;
 
+/**
+ * @param {number} value
+ * @param {string} name
+ * @param {number} [digits]
+ * @returns {string}
+ */
 export function formatValue(value, name, digits = 3) {
   const form = find(name);
   if (Number.isNaN(value)) return "–";
@@ -136,6 +194,12 @@ export function formatValue(value, name, digits = 3) {
   return sign + text + (word ? NBSP + word : "");
 }
 
+/**
+ * @param {number} size
+ * @param {Form} form
+ * @param {number} digits
+ * @returns {[string, string]}
+ */
 function si(size, form, digits) {
   if (form.one === "s") {
     for (const [start, length, word] of LONG_TIMES)
@@ -148,6 +212,11 @@ function si(size, form, digits) {
   return [place(figures, exponent - step), PREFIX[step] + form.one];
 }
 
+/**
+ * @param {number} size
+ * @param {number} digits
+ * @returns {[string, string]}
+ */
 function count(size, digits) {
   const [figures, exponent] = round(size, digits);
   if (exponent >= 18 || exponent < -4) return [power(figures, exponent), ""];
@@ -155,6 +224,11 @@ function count(size, digits) {
   return step >= 6 ? [place(figures, exponent - step), WORD[step]] : [place(figures, exponent), ""];
 }
 
+/**
+ * @param {number} size
+ * @param {number} digits
+ * @returns {string}
+ */
 function money(size, digits) {
   if (size === 0) return "0";
   const [, decimal] = round(size, 17);
@@ -168,6 +242,11 @@ function money(size, digits) {
   return place(figures, exponent, exponent >= -1 && exponent <= 1 ? 2 : 0);
 }
 
+/**
+ * @param {number} value
+ * @param {string} name
+ * @returns {string}
+ */
 export function formatTick(value, name) {
   const form = find(name),
     isMoney = form.kind === "money";
@@ -193,8 +272,17 @@ export function formatTick(value, name) {
 }
 
 // What round values of an axis are multiples of: a day where it counts days, else 1.
+/**
+ * @param {string} name
+ * @param {number} high
+ */
 export const tickStep = (name, high) => (name === "s" && high >= 864000 ? 86400 : 1);
 
+/**
+ * @param {number} mantissa
+ * @param {number} from
+ * @param {number} to
+ */
 const powers = (mantissa, from, to) =>
   Array.from({ length: to - from }, (_, i) => Number(`${mantissa}e${from + i}`));
 const TIMES = [...powers(1, -12, 3), 600, 7200, ...powers(864, 2, 8)];
@@ -204,14 +292,24 @@ const FINE_TIMES = [...TIMES, ...powers(3, -12, 2), 300, 1800, 28800, ...powers(
 
 // The round times from low to high, in seconds: decades of seconds, 10 min, 2 h, then decades of
 // days.
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {boolean} [fine]
+ */
 export const roundTimes = (low, high, fine = false) =>
   (fine ? FINE_TIMES : TIMES).filter((time) => low <= time && time <= high);
 
+/** @param {string} name */
 export function axisHint(name) {
   const { hint } = find(name);
   return hint ? ` (${hint})` : "";
 }
 
 // A title with its unit, unless the tick labels or a word of the title say it.
+/**
+ * @param {string} title
+ * @param {string} name
+ */
 export const axisTitle = (title, name) =>
   title.toLowerCase().split(/\s+/).includes(find(name).hint) ? title : title + axisHint(name);

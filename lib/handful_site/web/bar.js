@@ -5,22 +5,29 @@ import { formatValue } from "../../handful_explorers/web/units.js";
 
 const STEPS = 300;
 const CONTEXTS = [1024, 4096, 8192, 32768, 131072, 1e6];
+/** @type {Kind[]} */
+const KINDS = ["hardware", "model", "precision"];
 const NAMES = { hardware: "Chip", model: "Model", precision: "Precision" };
+/** @param {number} value */
 const positionOf = (value) =>
   Math.round((STEPS * Math.log(value / CONTEXT.min)) / Math.log(CONTEXT.max / CONTEXT.min));
+/** @param {number} position */
 const valueAt = (position) =>
   Number((CONTEXT.min * (CONTEXT.max / CONTEXT.min) ** (position / STEPS)).toPrecision(2));
 
+/** @param {Kind} kind */
 const optionsOf = (kind) => rows[kind].map((r) => h("option", { value: r.name, text: r.label }));
 
+/**
+ * @param {Element} before
+ * @param {string[]} [problems]
+ */
 export function mountBar(before, problems = []) {
-  const selects = {};
-  const menus = Object.keys(NAMES).map((kind) => {
-    const select = (selects[kind] = h(
-      "select",
-      { id: `bar-${kind}`, name: kind },
-      ...optionsOf(kind),
-    ));
+  /** @type {[Kind, HTMLSelectElement][]} */
+  const selects = [];
+  const menus = KINDS.map((kind) => {
+    const select = h("select", { id: `bar-${kind}`, name: kind }, ...optionsOf(kind));
+    selects.push([kind, select]);
     select.addEventListener("change", () => store.set({ [kind]: select.value }));
     return h(
       "div",
@@ -50,6 +57,7 @@ export function mountBar(before, problems = []) {
     text: "Reset",
     onclick: () => store.set(defaults()),
   });
+  /** @type {HTMLButtonElement} */
   const share = h("button", {
     type: "button",
     class: "bar-tool",
@@ -116,7 +124,7 @@ export function mountBar(before, problems = []) {
   let complaints = [...store.problems, ...problems];
   const draw = () => {
     const choice = store.choice;
-    for (const [kind, select] of Object.entries(selects)) {
+    for (const [kind, select] of selects) {
       // The reader's own model and chip come, change and go.
       if (
         rows[kind].map((r) => r.label).join() !==
@@ -126,7 +134,8 @@ export function mountBar(before, problems = []) {
         select.replaceChildren(...optionsOf(kind));
       if (select.value !== choice[kind]) select.value = choice[kind];
     }
-    for (const option of selects.precision.options) {
+    const [, precisions] = selects[KINDS.indexOf("precision")];
+    for (const option of precisions.options) {
       const reason = lacks(choice.hardware, option.value);
       option.disabled = Boolean(reason);
       option.title = reason;
@@ -136,7 +145,7 @@ export function mountBar(before, problems = []) {
     const position = positionOf(choice.context),
       context = formatValue(choice.context, "token", 6);
     if (Number(slider.value) !== position && valueAt(Number(slider.value)) !== choice.context)
-      slider.value = position;
+      slider.value = String(position);
     slider.style.setProperty("--fill", `${((100 * position) / STEPS).toFixed(1)}%`);
     put(output, "text", context);
     put(slider, "aria-valuetext", context);

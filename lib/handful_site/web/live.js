@@ -15,21 +15,79 @@ import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
 import { compile } from "../../handful_explorers/web/tree.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
 
+/** @type {Kind[]} */
+const CHOICES = ["hardware", "model", "precision"];
 const ROWS = ["hardware", "model", "precision", "context"];
 
+/** @typedef {{ name: string, state: State, cursor: string }} Moved what an explorer tells */
+
+/** @param {HTMLElement} span */
+const keyOf = (span) => span.dataset.live ?? "";
+/**
+ * @param {ParentNode} root
+ * @param {string} rule
+ * @returns {HTMLElement[]}
+ */
+const spansOf = (root, rule) => [...root.querySelectorAll(rule)].filter(isHTML);
+/**
+ * @param {Element} node
+ * @returns {node is HTMLElement}
+ */
+const isHTML = (node) => node instanceof HTMLElement;
+/**
+ * @param {HTMLElement} box
+ * @returns {HTMLElement | null}
+ */
+const closer = (box) => box.querySelector(".pop-close");
+
+/** @param {State} [set] */
 function split(set = {}) {
-  const pinned = {},
-    symbols = {};
-  for (const [name, value] of Object.entries(set))
-    (ROWS.includes(name) ? pinned : symbols)[name] = value;
-  return { pinned, symbols };
+  const entries = Object.entries(set),
+    pinned = entries.filter(([name]) => ROWS.includes(name)),
+    symbols = entries.filter(([name]) => !ROWS.includes(name));
+  return {
+    pinned: /** @type {Partial<Choice>} */ (Object.fromEntries(pinned)),
+    symbols: /** @type {SymbolValues} */ (Object.fromEntries(symbols)),
+  };
 }
 
+/**
+ * @typedef {object} Formula
+ * @property {Tree} tree
+ * @property {string} unit
+ * @property {string} meaning
+ * @property {string} [label]
+ * @property {{ name: string, label: string, unit: string }[]} inputs
+ * @property {string[]} [conventions]
+ * @property {string} [source]
+ * @typedef {object} LiveNumber
+ * @property {string} formula
+ * @property {State} [set]
+ * @property {number} [digits]
+ * @property {SymbolValues} [values]
+ * @typedef {object} Computed
+ * @property {string} text
+ * @property {string} [reason] why there is no number
+ * @property {number} [value]
+ * @property {SymbolValues} [values]
+ * @property {Partial<Choice>} [pinned] what the sentence asks for, whatever the scenario
+ * @property {SymbolValues} [symbols]
+ */
+
 // Returns a function that takes in what is added to the page later.
+/** @param {Document} [root] */
 export function mountLive(root = document) {
-  const block = root.querySelector("#live-numbers"),
-    { formulas, numbers } = block ? JSON.parse(block.textContent) : { formulas: {}, numbers: {} };
+  const block = root.querySelector("#live-numbers");
+  /** @type {{ formulas: Record<string, Formula>, numbers: Record<string, LiveNumber> }} */
+  const { formulas, numbers } = block?.textContent
+    ? JSON.parse(block.textContent)
+    : { formulas: {}, numbers: {} };
+  /** @type {Map<string, (values: SymbolValues) => number>} */
   const made = new Map();
+  /**
+   * @param {string} key
+   * @returns {Computed}
+   */
   const compute = (key) => {
     const number = numbers[key],
       formula = formulas[number.formula],
@@ -39,7 +97,8 @@ export function mountLive(root = document) {
     const missing = lacks(choice.hardware, choice.precision);
     if (missing) return { text: "–", reason: missing };
     const values = { ...(number.values || {}), ...store.values(pinned), ...symbols };
-    if (!made.has(number.formula)) made.set(number.formula, compile(formula.tree));
+    const run = made.get(number.formula) ?? compile(formula.tree);
+    made.set(number.formula, run);
     const lacking = formula.inputs.find(({ name }) => typeof values[name] !== "number");
     if (lacking) {
       const where = `${label("hardware", choice.hardware)} with ${label("model", choice.model)}`;
@@ -51,7 +110,7 @@ export function mountLive(root = document) {
         reason: `For ${where} there is no ${lower(lacking.label)}, which this formula needs.`,
       };
     }
-    const value = made.get(number.formula)(values);
+    const value = run(values);
     return {
       value,
       values,
@@ -60,13 +119,16 @@ export function mountLive(root = document) {
       text: formatValue(value, formula.unit, number.digits || 3),
     };
   };
+  /** @type {HTMLElement[]} */
   const spans = [];
+  /** @param {boolean} quiet */
   const draw = (quiet) => {
+    /** @type {Map<string, { text: string }>} */
     const results = new Map();
     for (const span of spans) {
-      const key = span.dataset.live;
-      if (!results.has(key)) results.set(key, compute(key));
-      const { text } = results.get(key);
+      const key = keyOf(span),
+        { text } = results.get(key) ?? compute(key);
+      results.set(key, { text });
       if (span.textContent === text) continue;
       span.textContent = text;
       if (quiet) continue;
@@ -74,56 +136,62 @@ export function mountLive(root = document) {
       setTimeout(() => span.classList.remove("is-new"), 900);
     }
   };
+  /** @param {ParentNode} part */
   const take = (part) => {
-    for (const span of part.querySelectorAll(".fact[data-source]")) asButton(span);
-    for (const span of part.querySelectorAll(".live[data-live]")) {
-      if (!Object.hasOwn(numbers, span.dataset.live)) continue;
+    for (const span of spansOf(part, ".fact[data-source]")) asButton(span);
+    for (const span of spansOf(part, ".live[data-live]")) {
+      if (!Object.hasOwn(numbers, keyOf(span))) continue;
       spans.push(span);
       asButton(span);
-      span.title = formulas[numbers[span.dataset.live].formula].meaning;
+      span.title = formulas[numbers[keyOf(span)].formula].meaning;
     }
     draw(true);
   };
   take(root);
   followPlots(root, numbers, (span) => {
-    const { text } = compute(span.dataset.live);
+    const { text } = compute(keyOf(span));
     if (span.textContent !== text) span.textContent = text;
   });
   store.on(() => draw(false));
-  listen(root, (span) =>
-    card(span, numbers[span.dataset.live], formulas, compute(span.dataset.live)),
-  );
+  listen(root, (span) => card(numbers[keyOf(span)], formulas, compute(keyOf(span))));
   return take;
 }
 
 // <span class="follows-NAME">: what stands in it follows the explorer of that name, cursor and
 // controls.  A live number takes over the symbols that its author set, a given one shows the
 // cursor.
+/**
+ * @param {Document} root
+ * @param {Record<string, LiveNumber>} numbers
+ * @param {(span: HTMLElement) => void} write
+ */
 function followPlots(root, numbers, write) {
-  const groups = [...root.querySelectorAll('[class^="follows-"]')].map((group) => ({
+  const groups = spansOf(root, '[class^="follows-"]').map((group) => ({
     name: group.className.slice(8),
     group,
-    spans: [...group.querySelectorAll(".live[data-live]")],
+    spans: spansOf(group, ".live[data-live]"),
   }));
   if (!groups.length) return;
   for (const { name, spans } of groups)
     for (const span of spans) {
-      const key = `${span.dataset.live}@${name}`,
-        number = numbers[span.dataset.live];
+      const key = `${keyOf(span)}@${name}`,
+        number = numbers[keyOf(span)];
       numbers[key] = { ...number, set: { ...number.set } };
       span.dataset.live = key;
     }
-  addEventListener("explorer-moved", ({ detail: { name, state, cursor } }) => {
+  addEventListener("explorer-moved", (event) => {
+    const { name, state, cursor } = /** @type {CustomEvent<Moved>} */ (event).detail;
     for (const { group, spans } of groups.filter((found) => found.name === name)) {
       for (const span of group.querySelectorAll(".given")) put(span, "text", cursor);
       for (const span of spans) {
-        Object.assign(numbers[span.dataset.live].set, state);
+        Object.assign(numbers[keyOf(span)].set ?? {}, state);
         write(span);
       }
     }
   });
 }
 
+/** @param {HTMLElement} span */
 function asButton(span) {
   for (const [name, value] of [
     ["role", "button"],
@@ -133,8 +201,14 @@ function asButton(span) {
     span.setAttribute(name, value);
 }
 
+/**
+ * @param {Document} root
+ * @param {(span: HTMLElement) => HTMLElement} make
+ */
 function listen(root, make) {
+  /** @type {{ span: HTMLElement, box: HTMLElement } | null} */
   let open = null;
+  /** @param {boolean} back */
   const close = (back) => {
     if (!open) return;
     open.span.removeAttribute("aria-expanded");
@@ -142,12 +216,14 @@ function listen(root, make) {
     if (back) open.span.focus();
     open = null;
   };
+  /** @param {HTMLElement} span */
   const toggle = (span) => {
     const again = open?.span === span;
     close(false);
     if (again) return;
     const box = span.dataset.live ? make(span) : factCard(span);
-    box.querySelector(".pop-close").addEventListener("click", () => close(true));
+    const button = closer(box);
+    button?.addEventListener("click", () => close(true));
     document.body.append(box);
     place(box, span);
     forms?.then(
@@ -158,29 +234,37 @@ function listen(root, make) {
     ); // with its formulas it is taller
     span.setAttribute("aria-expanded", "true");
     open = { span, box };
-    box.querySelector(".pop-close").focus({ preventScroll: true });
+    button?.focus({ preventScroll: true });
   };
-  const find = (event) => event.target.closest?.(".live[role=button], .fact[data-source]");
+  const find = (/** @type {Event} */ { target }) =>
+    target instanceof Element
+      ? /** @type {HTMLElement | null} */ (target.closest(".live[role=button], .fact[data-source]"))
+      : null;
   root.addEventListener("click", (event) => {
     const span = find(event);
     if (span) toggle(span);
-    else if (open && !open.box.contains(event.target)) close(false);
+    else if (open && event.target instanceof Node && !open.box.contains(event.target)) close(false);
   });
   root.addEventListener("keydown", (event) => {
+    const span = find(event);
     if (event.key === "Escape" && open) {
       close(true);
       event.preventDefault();
-    } else if ((event.key === "Enter" || event.key === " ") && find(event)) {
+    } else if ((event.key === "Enter" || event.key === " ") && span) {
       event.preventDefault();
-      toggle(find(event));
+      toggle(span);
     } else if (event.key === "Tab" && open) trap(event, open.box);
   });
   addEventListener("resize", () => close(false));
 }
 
 // Tab goes round within the open box; Escape or its button leaves it.
+/**
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} box
+ */
 function trap(event, box) {
-  const stops = [...box.querySelectorAll("a[href], button")],
+  const stops = spansOf(box, "a[href], button"),
     first = stops[0],
     last = stops[stops.length - 1];
   if (
@@ -192,6 +276,7 @@ function trap(event, box) {
   }
 }
 
+/** @param {string} title */
 function shell(title) {
   const close = h("button", {
     type: "button",
@@ -207,6 +292,7 @@ function shell(title) {
 }
 
 // Lecture times become links; all else is text.
+/** @param {string} text */
 function source(text) {
   const found = /\b(?:(\d+):)?(\d{1,2}):(\d\d)\b/.exec(text);
   if (!found) return h("p", { class: "pop-source", text: `Source: ${text}.` });
@@ -226,11 +312,17 @@ function source(text) {
 }
 
 // Fills a node once the typeset forms are here; without them (no network) the box does without.
-let forms;
+/** @type {Promise<Record<string, Record<string, string> | undefined>> | null} */
+let forms = null;
+/**
+ * @param {HTMLElement} node
+ * @param {'formulas' | 'letters'} kind
+ * @param {string} name
+ */
 function typeset(node, kind, name) {
-  const address = document.getElementById("live-numbers")?.dataset.boxes;
+  const address = document.getElementById("live-numbers")?.dataset.boxes ?? "";
   forms ??= fetch(new URL(address, document.baseURI)).then((answer) =>
-    answer.ok ? answer.json() : Promise.reject(new Error(answer.status)),
+    answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status))),
   );
   forms
     .then((found) => {
@@ -246,7 +338,12 @@ function typeset(node, kind, name) {
   return node;
 }
 
-function card(span, number, formulas, result) {
+/**
+ * @param {LiveNumber} number
+ * @param {Record<string, Formula>} formulas
+ * @param {Computed} result
+ */
+function card(number, formulas, result) {
   const formula = formulas[number.formula],
     box = shell(`${formula.label || number.formula.replaceAll("_", " ")}: ${result.text}`);
   box.append(
@@ -255,13 +352,14 @@ function card(span, number, formulas, result) {
   box.append(typeset(h("div", { class: "pop-formula" }), "formulas", number.formula));
   if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
   if (result.values) {
-    const now = { ...store.choice, ...result.pinned },
-      names = ["hardware", "model", "precision"].map((kind) => label(kind, now[kind])).join(", ");
+    const { values, pinned = {}, symbols = {} } = result,
+      now = { ...store.choice, ...pinned },
+      names = CHOICES.map((kind) => label(kind, now[kind])).join(", ");
     box.append(
-      inputs(formula, result),
+      inputs(formula, values, symbols),
       h("p", {
         class: "pop-scene",
-        text: `For ${names}${Object.keys(result.pinned).length ? ", as this sentence asks" : ""}.`,
+        text: `For ${names}${Object.keys(pinned).length ? ", as this sentence asks" : ""}.`,
       }),
     );
   }
@@ -274,7 +372,12 @@ function card(span, number, formulas, result) {
 
 // Letter, name and value of each input; those that stand at one or nothing, as in a plain case, are
 // left out.
-function inputs(formula, { values, symbols }) {
+/**
+ * @param {Formula} formula
+ * @param {SymbolValues} values
+ * @param {SymbolValues} symbols
+ */
+function inputs(formula, values, symbols) {
   const rows = formula.inputs.filter(
     ({ name }) =>
       typeof values[name] === "number" &&
@@ -300,13 +403,18 @@ function inputs(formula, { values, symbols }) {
 }
 
 // A fact carries its source in its own attributes: data-label, data-source.
+/** @param {HTMLElement} span */
 function factCard(span) {
-  const box = shell(span.dataset.label || span.textContent);
-  box.append(source(span.dataset.source));
+  const box = shell(span.dataset.label || span.textContent || "");
+  box.append(source(span.dataset.source ?? ""));
   return box;
 }
 
 // Under the number, kept within the window's sides.
+/**
+ * @param {HTMLElement} box
+ * @param {HTMLElement} span
+ */
 function place(box, span) {
   const at = span.getClientRects()[0],
     width = Math.min(400, document.documentElement.clientWidth - 24);

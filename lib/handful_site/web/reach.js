@@ -8,8 +8,10 @@ const WIDE =
   ".notation, .math-block > .math, .derivation .math, span.math > .katex, .problem-gantt, " +
   ".study-plot";
 
+/** @type {Record<string, string>} */
 const MODES = { light: "light", dark: "dark", auto: "as the system" };
 
+/** @param {Element} box */
 function scrolls(box) {
   return (
     (box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible") ||
@@ -22,15 +24,15 @@ function watchWide() {
   // It calls after a layout that comes anyway, and again when a box's size changes.
   const watcher = new ResizeObserver((entries) => {
     // first look at all, then write
-    const found = entries.map(({ target }) => [target, scrolls(target)]);
-    for (const [box, wide] of found) {
+    const found = entries.map(({ target }) => ({ box: target, wide: scrolls(target) }));
+    for (const { box, wide } of found) {
       if (wide === box.hasAttribute("tabindex")) continue;
-      if (wide) box.tabIndex = 0;
+      if (wide) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
     }
   });
   const seen = new WeakSet();
-  return (root) => {
+  return (/** @type {ParentNode} */ root) => {
     for (const box of root.querySelectorAll(WIDE))
       if (!seen.has(box)) {
         seen.add(box);
@@ -44,10 +46,14 @@ export function mendReach() {
     take = watchWide();
   take(document);
   // unfolded answers and tables
-  document.addEventListener("toggle", (event) => take(event.target), true);
+  document.addEventListener(
+    "toggle",
+    ({ target }) => take(/** @type {ParentNode} */ (target)),
+    true,
+  );
   const name = () => {
     for (const button of document.querySelectorAll(".theme-switch-button"))
-      button.setAttribute("aria-label", `Colours: ${MODES[root.dataset.mode] || MODES.auto}`);
+      button.setAttribute("aria-label", `Colours: ${MODES[root.dataset.mode ?? ""] || MODES.auto}`);
   };
   new MutationObserver(name).observe(root, { attributeFilter: ["data-mode"] });
   name();
@@ -55,7 +61,7 @@ export function mendReach() {
   const toggle = document.querySelector(".primary-toggle"),
     side = document.getElementById("pst-primary-sidebar"),
     over = document.getElementById("pst-primary-sidebar-modal");
-  if (!toggle || !side || !over) return;
+  if (!toggle || !side || !(over instanceof HTMLDialogElement)) return;
   const state = () =>
     toggle.setAttribute(
       "aria-expanded",

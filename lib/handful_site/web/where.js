@@ -5,6 +5,12 @@
 import { lacks, store } from "../../handful_explorers/web/scenario.js";
 import { compile } from "../../handful_explorers/web/tree.js";
 
+/**
+ * @typedef {number | "inf" | { tree: Tree, set: State, values?: SymbolValues }} Side
+ * @typedef {{ not: boolean, all: [string, Side, Side][] }} Condition
+ */
+
+/** @type {Record<string, (a: number, b: number) => boolean>} */
 const COMPARE = {
   ">": (a, b) => a > b,
   "<": (a, b) => a < b,
@@ -13,17 +19,28 @@ const COMPARE = {
 };
 const CHOICES = ["hardware", "model", "precision"];
 
+/**
+ * @param {Side} data
+ * @returns {() => number}
+ */
 function side(data) {
   if (data === "inf") return () => Infinity;
   if (typeof data === "number") return () => data;
   const run = compile(data.tree),
-    pinned = {},
-    set = {};
-  for (const [name, value] of Object.entries(data.set))
-    (CHOICES.includes(name) ? pinned : set)[name] = value;
+    entries = Object.entries(data.set);
+  const pinned = /** @type {Partial<Choice>} */ (
+      Object.fromEntries(entries.filter(([name]) => CHOICES.includes(name)))
+    ),
+    set = /** @type {SymbolValues} */ (
+      Object.fromEntries(entries.filter(([name]) => !CHOICES.includes(name)))
+    );
   return () => run({ ...(data.values || {}), ...store.values(pinned), ...set });
 }
 
+/**
+ * @param {Condition} data
+ * @returns {() => boolean}
+ */
 function condition(data) {
   const all = data.all.map(([symbol, left, right]) => ({
     compare: COMPARE[symbol],
@@ -42,17 +59,20 @@ function condition(data) {
 }
 
 export function mountWhere(root = document) {
-  const parts = [...root.querySelectorAll("[data-where]")].map((node) => ({
+  /** @type {NodeListOf<HTMLElement>} */
+  const nodes = root.querySelectorAll("[data-where]");
+  const parts = [...nodes].map((node) => ({
     node,
-    test: condition(JSON.parse(node.dataset.where)),
+    test: condition(JSON.parse(node.dataset.where ?? "")),
   }));
   if (!parts.length) return;
   const draw = () => {
     if (lacks(store.choice.hardware, store.choice.precision)) return;
     for (const { node, test } of parts) {
       node.hidden = !test();
-      if (node.classList.contains("with-next") && node.nextElementSibling)
-        node.nextElementSibling.hidden = node.hidden;
+      const next = node.nextElementSibling;
+      if (node.classList.contains("with-next") && next instanceof HTMLElement)
+        next.hidden = node.hidden;
     }
   };
   store.on(draw);

@@ -5,6 +5,9 @@ import { line, rect, text } from "./shapes.js";
 const ROW = 44,
   TOP = 6;
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/** @param {SceneGiven<object, { log?: boolean }>} given */
 function run({ spec, numbers }) {
   return {
     labels: spec.numbers.map((n) => n.label),
@@ -14,6 +17,10 @@ function run({ spec, numbers }) {
   };
 }
 
+/**
+ * @param {View} v
+ * @returns {Pair}
+ */
 function ends(v) {
   const kept = v.values.filter((x) => Number.isFinite(x) && x > 0);
   if (!kept.length) kept.push(1);
@@ -23,11 +30,18 @@ function ends(v) {
   return [Number(`1e${low}`), Number(`1e${Math.max(high, low + 1)}`)];
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const [low, high] = ends(v),
+    /** @type {Shape[]} */
     out = [],
     right = width - 100,
     bottom = TOP + ROW * v.values.length;
+  /** @param {number} x */
   const at = (x) =>
     v.log ? (right * Math.log(x / low)) / Math.log(high / low) : (right * x) / high;
   if (v.log) {
@@ -60,11 +74,20 @@ function picture(v, width) {
   return [bottom + (v.log ? 26 : 4), out];
 }
 
+/**
+ * @param {View} v
+ * @returns {[string, string][]}
+ */
 const named = (v) => v.labels.map((label, i) => [label, formatValue(v.values[i], v.unit)]);
+/** @param {View} v */
 const words = (v) =>
   `${named(v)
     .map((pair) => pair.join(" "))
     .join("; ")}.`;
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 const table = (v) => ({ head: ["What", "Value"], body: named(v) });
 
 export default { run, picture, readouts: () => [], words, table };

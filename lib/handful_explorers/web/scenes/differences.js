@@ -3,13 +3,23 @@ import { rect, text } from "./shapes.js";
 
 const LEFT = 40,
   TOP = 44;
+/** @param {number} i */
 const hex = (i) => i.toString(16);
 
+/**
+ * @param {number} count
+ * @param {number} size
+ */
 function shade(count, size) {
   if (count <= size / 8) return "c0 faint";
   return count <= size / 4 ? "c0 pale" : "c0";
 }
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/**
+ * @param {SceneGiven<{ box: string, difference: number }, { tables: Record<string, number[][]>, names: Record<string, string> }>} given
+ */
 function run({ input, spec }) {
   const table = spec.data.tables[input.box],
     row = table[input.difference];
@@ -24,10 +34,16 @@ function run({ input, spec }) {
   };
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const size = v.table.length,
     cell = Math.min(28, (width - LEFT - 4) / size),
     y = TOP + v.difference * cell;
+  /** @type {Shape[]} */
   const out = [text(LEFT, 14, "Difference out, in hexadecimal"), text(0, TOP - 8, "in")];
   for (let i = 0; i < size; i++) {
     out.push(text(LEFT + (i + 0.5) * cell, TOP - 8, hex(i), "soft small", "middle"));
@@ -65,6 +81,10 @@ function picture(v, width) {
   return [TOP + size * cell + 6, out];
 }
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 function readouts(v) {
   const size = v.table.length;
   return [
@@ -74,6 +94,10 @@ function readouts(v) {
   ];
 }
 
+/**
+ * @param {View} v
+ * @returns {string}
+ */
 function words(v) {
   const size = v.table.length;
   return (
@@ -83,6 +107,10 @@ function words(v) {
   );
 }
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 const table = (v) => ({
   head: ["In", ...v.table.map((_, j) => hex(j))],
   body: v.table.map((row, i) => [hex(i), ...row.map(String)]),

@@ -11,6 +11,10 @@ const DRAWS = 4093,
   GLYPH = 6.9;
 
 // Quantile of the standard normal distribution: Acklam's rational approximation.
+/**
+ * @param {number} p
+ * @returns {number}
+ */
 function normal(p) {
   if (p > 0.5) return -normal(1 - p);
   if (p < 0.02425) {
@@ -47,10 +51,17 @@ function normal(p) {
   );
 }
 
+/** @type {Map<number, Float64Array[]>} */
 const made = new Map(); // draws by dimensions
 
+/**
+ * @param {number} dimensions
+ * @returns {Float64Array[]}
+ */
 function draws(dimensions) {
-  if (made.has(dimensions)) return made.get(dimensions);
+  const before = made.get(dimensions);
+  if (before) return before;
+  /** @type {Float64Array[]} */
   const rows = [];
   for (let j = 0, g = 1; j < dimensions; j++, g = (g * STEP) % DRAWS) {
     rows.push(
@@ -61,6 +72,10 @@ function draws(dimensions) {
   return rows;
 }
 
+/**
+ * @param {Float64Array} ordered
+ * @param {number} share
+ */
 function at(ordered, share) {
   const place = share * (DRAWS - 1),
     below = Math.floor(place);
@@ -69,14 +84,34 @@ function at(ordered, share) {
   );
 }
 
+/**
+ * @typedef {{ name: string, label: string, unit: string, upper: number }} Uncertain
+ * @typedef {ReturnType<typeof run>} View
+ */
+
+/**
+ * @param {import("./scene.js").Scene} scene
+ * @param {string} key
+ */
+function numberOf(scene, key) {
+  const found = scene.numbers.find((n) => n.key === key);
+  if (!found) throw new Error(`The scene has no number '${key}'.`);
+  return found;
+}
+
+/**
+ * @param {SceneGiven<Record<string, number>, { uncertain: Uncertain[] }> & { scene: import('./scene.js').Scene }} given
+ */
 function run({ input, numbers, spec, scene }) {
-  const number = scene.numbers.find((n) => n.key === "result"),
+  const number = numberOf(scene, "result"),
     names = spec.data.uncertain;
-  const known = scene.values(input, number.given, number.scenario),
+  // A chip that lacks the precision is refused before it comes to this.
+  const known = /** @type {SymbolValues} */ (scene.values(input, number.given, number.scenario)),
     moved = { ...known };
   const factors = names.map((_, i) => input[`factor_${i + 1}`]),
     sigma = factors.map((f) => Math.log(f) / Z90),
     z = draws(names.length);
+  /** @param {(j: number) => number} scale */
   const result = (scale) => {
     names.forEach((n, j) => {
       moved[n.name] = Math.min(known[n.name] * scale(j), n.upper);
@@ -117,10 +152,16 @@ function run({ input, numbers, spec, scene }) {
     names: names.map((n) => n.label),
     units: names.map((n) => n.unit),
     values: names.map((n) => known[n.name]),
-    marks: scene.numbers.filter((n) => n.key !== "result").map((n) => [n.label, numbers[n.key]]),
+    marks: scene.numbers
+      .filter((n) => n.key !== "result")
+      .map((n) => /** @type {[string, number]} */ ([n.label, numbers[n.key]])),
   };
 }
 
+/**
+ * @param {View} v
+ * @returns {Pair}
+ */
 function axis(v) {
   const kept = [v.worstLow, v.worstHigh, ...v.rest, ...v.marks.map((m) => m[1])];
   return [
@@ -129,9 +170,16 @@ function axis(v) {
   ];
 }
 
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {number} most
+ * @returns {number[]}
+ */
 function ticks(low, high, most) {
   const first = Math.floor(Math.log10(low)),
     last = Math.ceil(Math.log10(high));
+  /** @type {number[]} */
   let found = [];
   for (const figures of [[1, 2, 5], [1]]) {
     found = [];
@@ -143,6 +191,11 @@ function ticks(low, high, most) {
   return found.filter((_, i) => i % skip === 0);
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const [low, high] = axis(v),
     left = 4,
@@ -150,14 +203,29 @@ function picture(v, width) {
     span = Math.log(high / low);
   const top = 24 + 17 * v.marks.length,
     bottom = top + HEIGHT,
+    /** @type {Shape[]} */
     out = [];
+  /** @param {number} x */
   const px = (x) =>
     left + ((right - left) * Math.log(Math.min(Math.max(x, low), high) / low)) / span;
+  /** @param {number} x */
   const shown = (x) => formatValue(x, v.unit, v.digits);
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {string} saying
+   * @param {string} c
+   */
   const label = (x, y, saying, c) =>
     x + 5 + GLYPH * saying.length < right
       ? text(x + 5, y, saying, c)
       : text(x - 5, y, saying, c, "end");
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {string} saying
+   * @param {string} c
+   */
   const centred = (x, y, saying, c) => {
     const half = (GLYPH * saying.length) / 2;
     return text(
@@ -206,10 +274,10 @@ function picture(v, width) {
     label(px(v.median), y, `median ${shown(v.median)}`, "ink strong"),
   );
   y = bottom + 38;
-  for (const [saying, [a, b], c] of [
+  for (const [saying, [a, b], c] of /** @type {[string, Pair, string][]} */ ([
     ["9 in 10", [v.low, v.high], "c0 thick"],
     ["worst case", [v.worstLow, v.worstHigh], "soft"],
-  ]) {
+  ])) {
     out.push(line(px(a), y, px(b), y, c));
     for (const end of [a, b]) out.push(line(px(end), y - 5, px(end), y + 5, "soft"));
     out.push(centred((px(a) + px(b)) / 2, y + 18, `${saying}: ${shown(a)} to ${shown(b)}`, "ink"));
@@ -230,7 +298,12 @@ function picture(v, width) {
   return [y + 14 + ROW * v.names.length, out];
 }
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 function readouts(v) {
+  /** @type {(a: number, b: number) => string} */
   const shown = (a, b) =>
     `${formatValue(a, v.unit, v.digits)} to ${formatValue(b, v.unit, v.digits)}`;
   const either = formatValue(Math.sqrt(v.high / v.low), "1");
@@ -241,6 +314,10 @@ function readouts(v) {
   ];
 }
 
+/**
+ * @param {View} v
+ * @returns {string}
+ */
 function words(v) {
   const [[, median], [, interval], [, worst]] = readouts(v),
     loose = v.factors.map((f, k) => k).filter((k) => v.factors[k] > 1);
@@ -255,6 +332,10 @@ function words(v) {
   return `${v.label}: median ${median}, nine in ten ${interval}, worst case ${worst}; ${guesses}.`;
 }
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 function table(v) {
   const body = v.names.map((name, i) => [
     name,

@@ -8,9 +8,18 @@ const MAKE = {
   circle: () => s("circle"),
   text: () => s("text"),
 };
+/** @param {number} x */
 export const round = (x) => Math.round(x * 100) / 100;
+/**
+ * @param {Shape['t']} kind
+ * @returns {SVGElement}
+ */
 export const make = (kind) => MAKE[kind]();
 
+/**
+ * @param {SVGElement} node
+ * @param {Shape} shape
+ */
 export function write(node, shape) {
   put(
     node,
@@ -31,7 +40,8 @@ export function write(node, shape) {
     put(node, "width", round(Math.max(shape.w, 0)));
     put(node, "height", round(Math.max(shape.h, 0)));
   } else if (shape.t === "line") {
-    for (const name of ["x1", "y1", "x2", "y2"]) put(node, name, round(shape[name]));
+    for (const name of /** @type {const} */ (["x1", "y1", "x2", "y2"]))
+      put(node, name, round(shape[name]));
   } else if (shape.t === "circle") {
     put(node, "cx", round(shape.x));
     put(node, "cy", round(shape.y));

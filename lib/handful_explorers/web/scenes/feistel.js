@@ -7,6 +7,7 @@ const HALF = 16,
   WIRE = 11,
   HEAD = 30,
   NARROW = 520;
+/** @type {Record<string, string>} */
 const NAMES = {
   sboxes: "S-boxes, then a spread of bits",
   spread: "the spread alone, no S-boxes",
@@ -14,13 +15,26 @@ const NAMES = {
   constant: "the key alone, whatever x is",
 };
 
+/** @param {Pair[]} blocks */
+const last = (blocks) => blocks[blocks.length - 1];
+
+/** @typedef {{ keys: number[], f: string, sbox: number[] }} Network */
+
 // Bit i goes to bit 4 i mod 15; the last one stays.
+/** @param {number} x */
 function spread(x) {
   let out = 0;
   for (let i = 0; i < HALF; i++) out |= ((x >> i) & 1) << (i < HALF - 1 ? (4 * i) % (HALF - 1) : i);
   return out;
 }
 
+/**
+ * @param {string} name
+ * @param {number} x
+ * @param {number} key
+ * @param {number[]} sbox
+ * @returns {number}
+ */
 function roundFunction(name, x, key, sbox) {
   if (name === "constant") return key;
   // Up to 34 bits: JavaScript's numbers hold them, its bit operations do not.
@@ -32,57 +46,94 @@ function roundFunction(name, x, key, sbox) {
   return spread(through);
 }
 
+/**
+ * @param {Pair} block
+ * @param {Network} v
+ * @returns {Pair[]}
+ */
 function forwards(block, v) {
+  /** @type {Pair[]} */
   const found = [block];
   for (const key of v.keys) {
-    const [x, y] = found.at(-1);
+    const [x, y] = last(found);
     found.push([y ^ roundFunction(v.f, x, key, v.sbox), x]);
   }
   return found;
 }
 
+/**
+ * @param {Pair} block
+ * @param {Network} v
+ * @returns {Pair[]}
+ */
 function backwards(block, v) {
+  /** @type {Pair[]} */
   const found = [block];
   for (const key of [...v.keys].reverse()) {
-    const [x, y] = found.at(-1);
+    const [x, y] = last(found);
     found.push([y, x ^ roundFunction(v.f, y, key, v.sbox)]);
   }
   return found;
 }
 
+/** @param {number} x */
 function ones(x) {
   let count = 0;
   for (; x; x &= x - 1) count++;
   return count;
 }
 
+/**
+ * @param {Pair} a
+ * @param {Pair} b
+ */
 const differing = (a, b) => ones(a[0] ^ b[0]) + ones(a[1] ^ b[1]);
+/**
+ * @param {Pair} a
+ * @param {Pair} b
+ */
 const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/**
+ * @param {SceneGiven<{ rounds: number, flip: number, block: string, f: string, back: boolean }, { sbox: number[], keys: number[], blocks: Record<string, Pair> }>} given
+ */
 function run({ input, spec }) {
   const { sbox, keys, blocks } = spec.data,
     v = { ...input, sbox, keys: keys.slice(0, input.rounds) };
   const start = blocks[v.block],
     { flip } = v;
+  /** @type {Pair} */
   const other = [
     start[0] ^ (flip && flip <= HALF ? 1 << (HALF - flip) : 0),
     start[1] ^ (flip > HALF ? 1 << (2 * HALF - flip) : 0),
   ];
-  v.one = forwards(start, v);
-  v.two = forwards(other, v);
-  v.oneBack = v.back ? backwards(v.one.at(-1), v) : [];
-  v.twoBack = v.back ? backwards(v.two.at(-1), v) : [];
-  v.recovered = v.back && same(v.oneBack.at(-1), start) && same(v.twoBack.at(-1), other);
-  return v;
+  const one = forwards(start, v),
+    two = forwards(other, v),
+    oneBack = v.back ? backwards(last(one), v) : [],
+    twoBack = v.back ? backwards(last(two), v) : [],
+    recovered = v.back && same(last(oneBack), start) && same(last(twoBack), other);
+  return { ...v, one, two, oneBack, twoBack, recovered };
 }
 
+/** @param {Pair} block */
 const written = (block) => block.map((half) => half.toString(16).padStart(4, "0")).join(" ");
 
+/**
+ * @param {number} bit
+ * @param {number} turned
+ */
 function classOf(bit, turned) {
   if (turned) return bit ? "c1" : "c1 outline";
   return bit ? "soft" : "soft pale outline";
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   // On a phone: short labels, so that a bit stays large enough to see.
   const narrow = width < NARROW,
@@ -91,15 +142,21 @@ function picture(v, width) {
     right = left + 2 * HALF * size + GAP;
   const middle = [left + 8 * size, left + 24 * size + GAP],
     rounds = v.keys.length;
+  /** @type {Shape[]} */
   const out = [
     text(middle[0], 14, "x", "ink strong", "middle"),
     text(middle[1], 14, "y", "ink strong", "middle"),
     text(narrow ? width : right + 8, 14, "changed", "soft small", narrow ? "end" : "start"),
   ];
   let y = HEAD;
+  /**
+   * @param {string} label
+   * @param {Pair} one
+   * @param {Pair} two
+   */
   const row = (label, one, two) => {
     out.push(text(0, y + size / 2 + 4, label, "soft small"));
-    for (const half of [0, 1]) {
+    for (const half of /** @type {const} */ ([0, 1])) {
       for (let i = 0; i < HALF; i++) {
         const bit = (one[half] >> (HALF - 1 - i)) & 1,
           turned = ((one[half] ^ two[half]) >> (HALF - 1 - i)) & 1;
@@ -139,28 +196,37 @@ function picture(v, width) {
   return [y, out];
 }
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 function readouts(v) {
+  /** @type {ReadoutText[]} */
   const found = [
     ["Block in", written(v.one[0]), ""],
-    ["Block out", written(v.one.at(-1)), ""],
+    ["Block out", written(last(v.one)), ""],
   ];
   if (v.flip)
     found.push([
       "Bits changed",
-      `${differing(v.one.at(-1), v.two.at(-1))} of 32`,
+      `${differing(last(v.one), last(v.two))} of 32`,
       "a coin toss for each bit: 16 of 32",
     ]);
   if (v.back) found.push(["Input recovered", v.recovered ? "yes, both blocks" : "no", ""]);
   return found;
 }
 
+/**
+ * @param {View} v
+ * @returns {string}
+ */
 function words(v) {
   const rounds = v.keys.length,
     [times, turn] = rounds === 1 ? ["1 round", "turns"] : [`${rounds} rounds`, "turn"];
   let told =
     `${times} with ${NAMES[v.f]} ${turn} the block ${written(v.one[0])} into ` +
-    `${written(v.one.at(-1))}.`;
-  const changed = differing(v.one.at(-1), v.two.at(-1));
+    `${written(last(v.one))}.`;
+  const changed = differing(last(v.one), last(v.two));
   if (v.flip)
     told +=
       ` With bit ${v.flip} of the input flipped, ${changed} of the 32 bits ` +
@@ -172,7 +238,16 @@ function words(v) {
   return told;
 }
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 function table(v) {
+  /**
+   * @param {string} label
+   * @param {Pair} one
+   * @param {Pair} two
+   */
   const row = (label, one, two) => [label, written(one), written(two), String(differing(one, two))];
   const body = v.one.map((one, i) => row(i ? `round ${i}` : "input", one, v.two[i]));
   for (let i = 1; i < v.oneBack.length; i++)

@@ -3,6 +3,7 @@ import { formatValue } from "../units.js";
 import { SCHEDULES, allowed, play } from "./pipeline.js";
 import { line, rect, text } from "./shapes.js";
 
+/** @type {Record<string, string>} */
 const NAMES = {
   gpipe: "GPipe",
   "1f1b": "1F1B",
@@ -10,6 +11,7 @@ const NAMES = {
   zero_bubble: "ZB-H1",
   dual_pipe: "DualPipe",
 };
+/** @type {Record<string, string>} */
 const COPIES = { dual_pipe: "weights held twice" };
 const LEGEND = [
   ["F", "forward", "c0"],
@@ -22,15 +24,24 @@ const PER_CHARACTER = 7.2;
 export const LEFT = 22;
 
 // Without the dust of many additions.
+/** @param {number} x */
 export const clean = (x) => Math.floor(x * 1e9 + 0.5) / 1e9;
+/** @param {number} x */
 export const plain = (x) => formatValue(x, "1", 3);
+/** @param {number} x */
 const percent = (x) => formatValue(x, "%");
+/** @param {number} many */
 const counted = (many) => (many === 1 ? "1 micro-batch" : `${many} micro-batches`);
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/**
+ * @param {SceneGiven<{ schedule: string, pipeline_stages: number | string, micro_batches: number | string, backward_time: number, weight_gradient_time: number }>} given
+ */
 function run({ input, numbers }) {
   const name = input.schedule,
     wanted = [Number(input.pipeline_stages), Number(input.micro_batches)],
-    [stages, many] = allowed(name, ...wanted);
+    [stages, many] = allowed(name, wanted[0], wanted[1]);
   const played = play(
     SCHEDULES[name](stages, many),
     1,
@@ -54,6 +65,11 @@ function run({ input, numbers }) {
   };
 }
 
+/**
+ * @param {Pick<View, "bars" | "stages" | "makespan">} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const out = [],
     used = new Set(v.bars.flatMap((bar) => bar[3].map((piece) => piece[0])));
@@ -110,7 +126,7 @@ function picture(v, width) {
         );
     });
   }
-  const step = [1, 2, 5, 10, 20, 50, 100, 200].find((m) => m * scale >= 34);
+  const step = [1, 2, 5, 10, 20, 50, 100, 200].find((m) => m * scale >= 34) ?? NaN;
   for (let i = 0; i <= Math.floor(v.makespan / step + 1e-9); i++) {
     const tick = LEFT + i * step * scale;
     out.push(
@@ -124,6 +140,10 @@ function picture(v, width) {
   return [bottom + 42, out];
 }
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 function readouts(v) {
   const exact = Math.abs(v.bubble - v.formula) < 1e-6 ? "as played" : "played differs";
   const sizes = v.changed
@@ -138,12 +158,18 @@ function readouts(v) {
   ];
 }
 
+/** @param {View} v */
 const words = (v) =>
   `${NAMES[v.name]} with ${v.stages} stages and ${counted(v.many)} takes ${plain(v.makespan)} ` +
   `forward passes; a stage waits for ${plain(v.bubble)} of them at most, ${percent(v.ofTotal)} ` +
   `of the whole time, and holds ${plain(v.held)} micro-batches in flight at most.`;
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 function table(v) {
+  /** @type {string[][]} */
   const body = [];
   for (let device = 0; device < v.stages; device++) {
     const mine = v.bars.filter((bar) => bar[0] === device),

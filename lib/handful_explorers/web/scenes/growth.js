@@ -4,6 +4,7 @@ import { circle, line, path, text } from "./shapes.js";
 
 const LEFT = 46,
   FLOOR = -6.4,
+  /** @type {[number, string][]} */
   TICKS = [
     [0, "1"],
     [-2, "0.01"],
@@ -11,28 +12,43 @@ const LEFT = 46,
     [-6, "10⁻⁶"],
   ],
   COLOURS = ["c1", "c3", "c2", "c0"];
+/** @param {number} thousandths */
 const value = (thousandths) => 10 ** (thousandths / 1000);
+/** @param {number} x */
 const told = (x) => formatValue(x, "1", 2);
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/**
+ * @param {SceneGiven<{ gain: string, depth: number, theory: boolean }, { cipher: number[], kinds: Record<string, string>, gains: Record<string, Record<string, number[]>>, theory: Record<string, Record<string, number[]>> }>} given
+ */
 function run({ input, spec }) {
   const { cipher, kinds, gains, theory } = spec.data;
-  const v = {
+  const names = Object.keys(kinds),
+    nets = gains[input.gain],
+    rounds = Math.min(input.depth, cipher.length - 1);
+  return {
     ...input,
     cipher,
-    names: Object.keys(kinds),
+    names,
     kinds,
-    nets: gains[input.gain],
+    nets,
     laws: theory[input.gain],
+    rounds,
+    found: names.map((kind) => value(nets[kind][input.depth])),
+    share: value(cipher[rounds]),
   };
-  v.rounds = Math.min(v.depth, cipher.length - 1);
-  v.found = v.names.map((kind) => value(v.nets[kind][v.depth]));
-  v.share = value(cipher[v.rounds]);
-  return v;
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const last = v.nets[v.names[0]].length - 1,
     wide = width >= 560,
+    /** @type {Shape[]} */
     out = [];
   const entries = [
     ["toy cipher, bits", "ink"],
@@ -56,8 +72,11 @@ function picture(v, width) {
   const top = 12 + (wide ? Math.floor((entries.length + 1) / 2) : entries.length) * 20 + 14,
     bottom = top + 270,
     right = width - 8;
+  /** @param {number} layer */
   const across = (layer) => LEFT + ((right - LEFT) * layer) / last,
-    up = (thousandths) => top + ((bottom - top) * (thousandths / 1000)) / FLOOR;
+    /** @param {number} thousandths */
+    up = (/** @type {number} */ thousandths) =>
+      top + ((bottom - top) * (thousandths / 1000)) / FLOOR;
   for (const [decade, label] of TICKS) {
     const y = up(1000 * decade);
     out.push(line(LEFT, y, right, y, "grid"), text(LEFT - 6, y + 4, label, "soft small", "end"));
@@ -94,14 +113,22 @@ function picture(v, width) {
   return [bottom + 44, out];
 }
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 function readouts(v) {
   const after = v.rounds === 1 ? "1 round" : `${v.rounds} rounds`;
   return [
     [`cipher after ${after}`, told(v.share), "1: half of the bits"],
-    ...v.names.map((kind, i) => [v.kinds[kind], told(v.found[i]), ""]),
+    ...v.names.map((kind, i) => /** @type {ReadoutText} */ ([v.kinds[kind], told(v.found[i]), ""])),
   ];
 }
 
+/**
+ * @param {View} v
+ * @returns {string}
+ */
 function words(v) {
   const nets = v.names.map((kind, i) => `${v.kinds[kind]} ${told(v.found[i])}`).join("; ");
   return (
@@ -111,7 +138,15 @@ function words(v) {
   );
 }
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 function table(v) {
+  /**
+   * @param {number[]} values
+   * @param {number} i
+   */
   const at = (values, i) => (i < values.length ? told(value(values[i])) : "–");
   return {
     head: ["Layers, or rounds", "cipher", ...v.names.map((kind) => v.kinds[kind])],

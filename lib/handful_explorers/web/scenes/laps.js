@@ -7,6 +7,11 @@ import { line, rect, text } from "./shapes.js";
 const LAPS = 3,
   ROUNDS = 60;
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/**
+ * @param {SceneGiven<{ pipeline_stages: number | string, micro_batches: number | string, hop_time: number }>} given
+ */
 function run({ input, numbers }) {
   const stages = Number(input.pipeline_stages),
     many = Number(input.micro_batches),
@@ -28,12 +33,18 @@ function run({ input, numbers }) {
   };
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const top = 4,
     row = v.stages <= 4 ? 30 : 24,
     right = width - 2,
     bottom = top + row * v.stages,
     scale = (right - LEFT) / v.span,
+    /** @type {Shape[]} */
     out = [];
   for (let stage = 0; stage < v.stages; stage++) {
     out.push(
@@ -51,7 +62,7 @@ function picture(v, width) {
         text(at + wide / 2, top + row * stage + row / 2 + 4, label, "paper small", "middle"),
       );
   }
-  const step = [1, 2, 5, 10, 20, 50].find((m) => m * scale >= 30);
+  const step = [1, 2, 5, 10, 20, 50].find((m) => m * scale >= 30) ?? NaN;
   for (let i = 0; i * step <= v.span + 1e-9; i++) {
     const x = LEFT + i * step * scale;
     out.push(
@@ -65,19 +76,30 @@ function picture(v, width) {
   return [bottom + 42, out];
 }
 
+/** @param {number} x */
 const percent = (x) => formatValue(x, "%");
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 const readouts = (v) => [
   ["Stages work", percent(v.utilisation), `closed form ${percent(v.closedUtilisation)}`],
   ["From token to token", plain(v.latency), `closed form ${plain(v.closedLatency)}`],
   ["Caches held on each stage", plain(v.many), "one for every micro-batch: each comes back"],
 ];
 
+/** @param {View} v */
 const words = (v) =>
   `${v.many === 1 ? "1 micro-batch goes" : `${v.many} micro-batches go`} round ${v.stages} ` +
   `stages: a stage works for ${percent(v.utilisation)} of the time, and a sequence waits ` +
   `${plain(v.latency)} times the work of one stage from token to token.`;
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 function table(v) {
+  /** @type {string[][]} */
   const body = [];
   for (let j = 0; j < v.many; j++) {
     const starts = v.bars

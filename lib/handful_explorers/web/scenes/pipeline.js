@@ -1,11 +1,33 @@
 // Pipeline schedules, played step by step: the twin of simulate/pipeline.py, in the same order of
 // arithmetic, so that both give the same times to the last bit.  A piece is [kind, stream, stage,
 // micro-batch]; a step is one piece or two.
+/**
+ * @param {string} kind
+ * @param {number} stream
+ * @param {number} stage
+ * @param {number} number
+ * @returns {Piece}
+ */
 const piece = (kind, stream, stage, number) => [kind, stream, stage, number];
+/** @param {number} n */
 const range = (n) => Array.from({ length: n }, (_, i) => i);
+/**
+ * @param {number} stream
+ * @param {number} stage
+ */
 const straight = (stream, stage) => stage;
+/**
+ * @param {number} a
+ * @param {number} b
+ */
 const remainder = (a, b) => ((a % b) + b) % b;
 
+/**
+ * @param {string} name
+ * @param {number} stages
+ * @param {number} many
+ * @returns {Pair}
+ */
 export function allowed(name, stages, many) {
   if (name === "interleaved") many += remainder(-many, stages);
   if (name === "dual_pipe") {
@@ -15,6 +37,11 @@ export function allowed(name, stages, many) {
   return [stages, many];
 }
 
+/**
+ * @param {number} stages
+ * @param {number} many
+ * @returns {Plan}
+ */
 function gpipe(stages, many) {
   const orders = range(stages).map((i) =>
     ["F", "B"].flatMap((kind) => range(many).map((j) => [piece(kind, 0, i, j)])),
@@ -22,22 +49,50 @@ function gpipe(stages, many) {
   return { devices: stages, stages, orders, deviceOf: straight, chunks: 1 };
 }
 
+/**
+ * @param {Piece[][]} forward
+ * @param {Piece[][]} backward
+ * @param {number} ahead
+ * @param {number} many
+ * @returns {Piece[][]}
+ */
 const woven = (forward, backward, ahead, many) => [
   ...forward.slice(0, ahead),
   ...forward.slice(ahead).flatMap((step, k) => [step, backward[k]]),
   ...backward.slice(many - ahead),
 ];
 
+/**
+ * @param {number} stages
+ * @param {number} many
+ * @returns {Plan}
+ */
 function oneForwardOneBackward(stages, many) {
   const orders = range(stages).map((i) => {
+    /**
+     * @param {string} kind
+     * @returns {Piece[][]}
+     */
     const steps = (kind) => range(many).map((j) => [piece(kind, 0, i, j)]);
     return woven(steps("F"), steps("B"), Math.min(stages - 1 - i, many), many);
   });
   return { devices: stages, stages, orders, deviceOf: straight, chunks: 1 };
 }
 
+/**
+ * @param {number} stages
+ * @param {number} many
+ * @param {number} [chunks]
+ * @returns {Plan}
+ */
 function interleaved(stages, many, chunks = 2) {
   const total = many * chunks;
+  /**
+   * @param {number} k
+   * @param {number} device
+   * @param {boolean} backward
+   * @returns {Piece[]}
+   */
   const nth = (k, device, backward) => {
     const group = Math.floor(k / (stages * chunks)),
       within = k % (stages * chunks);
@@ -65,6 +120,11 @@ function interleaved(stages, many, chunks = 2) {
   };
 }
 
+/**
+ * @param {number} stages
+ * @param {number} many
+ * @returns {Plan}
+ */
 function zeroBubble(stages, many) {
   const orders = range(stages).map((i) => {
     const ahead = Math.min(stages - 1 - i, many),
@@ -80,14 +140,27 @@ function zeroBubble(stages, many) {
   return { devices: stages, stages, orders, deviceOf: straight, chunks: 1 };
 }
 
+/**
+ * @param {number} stages
+ * @param {number} many
+ * @returns {Plan}
+ */
 function dualPipe(stages, many) {
   const half = stages / 2;
   const orders = range(stages).map((device) => {
     const near = Math.min(device, stages - 1 - device),
+      /** @type {Piece[][]} */
       order = [],
+      /** @type {Record<string, number>} */
       count = {},
+      /** @type {Piece[]} */
       late = [];
     // Phase 0 comes from the nearer end, phase 1 from the farther one.
+    /**
+     * @param {string} kind
+     * @param {number} phase
+     * @returns {Piece}
+     */
     const make = (kind, phase) => {
       const stream = phase ^ (device >= half ? 1 : 0),
         key = `${kind === "F" ? "F" : "B"}${stream}`,
@@ -95,13 +168,23 @@ function dualPipe(stages, many) {
       count[key] = number + 1;
       return piece(kind, stream, stream === 0 ? device : stages - 1 - device, number);
     };
+    /** @param {number} phase */
     const forward = (phase) => order.push([make("F", phase)]);
+    /**
+     * @param {number} phase
+     * @param {boolean} [split]
+     */
     const backward = (phase, split = false) => {
       const step = make(split ? "I" : "B", phase);
       order.push([step]);
-      if (split) late.push(["W", ...step.slice(1)]);
+      const [, stream, stage, number] = step;
+      if (split) late.push(["W", stream, stage, number]);
     };
-    const weights = () => order.push([late.shift()]);
+    const weights = () => order.push(late.splice(0, 1));
+    /**
+     * @param {number} ahead
+     * @param {number} back
+     */
     const both = (ahead, back) => order.push([make("F", ahead), make("B", back)]);
     for (let i = 0; i < 2 * (half - near - 1); i++) forward(0);
     for (let i = 0; i < near + 1; i++) {
@@ -148,6 +231,7 @@ function dualPipe(stages, many) {
   };
 }
 
+/** @type {Record<string, (stages: number, many: number) => Plan>} */
 export const SCHEDULES = {
   gpipe,
   "1f1b": oneForwardOneBackward,
@@ -157,7 +241,15 @@ export const SCHEDULES = {
 };
 
 // Times of every step: [device, start, end, pieces], in the order in which Python finds them.
+/**
+ * @param {Plan} plan
+ * @param {number} forward
+ * @param {number} backward
+ * @param {number} weights
+ * @returns {Played}
+ */
 export function play(plan, forward, backward, weights) {
+  /** @type {Record<string, number>} */
   const length = {};
   for (const [kind, time] of Object.entries({
     F: forward,
@@ -167,8 +259,14 @@ export function play(plan, forward, backward, weights) {
   }))
     length[kind] = time / plan.chunks;
   const overlapped = forward + backward,
+    /** @type {Map<string, number>} */
     done = new Map(),
+    /** @type {(...piece: Piece) => string} */
     key = (kind, stream, stage, number) => `${kind} ${stream} ${stage} ${number}`;
+  /**
+   * @param {Piece} piece
+   * @returns {string[]}
+   */
   const needs = ([kind, stream, stage, number]) => {
     if (kind === "F") return stage > 0 ? [key("F", stream, stage - 1, number)] : [];
     if (kind === "W") return [key("B", stream, stage, number)];
@@ -177,6 +275,7 @@ export function play(plan, forward, backward, weights) {
       ...(stage < plan.stages - 1 ? [key("B", stream, stage + 1, number)] : []),
     ];
   };
+  /** @type {Bar[]} */
   const bars = [],
     clock = new Array(plan.devices).fill(0),
     at = new Array(plan.devices).fill(0);
@@ -187,7 +286,7 @@ export function play(plan, forward, backward, weights) {
         const step = order[at[device]],
           wanted = step.flatMap(needs);
         if (wanted.some((need) => !done.has(need))) break;
-        const start = Math.max(clock[device], ...wanted.map((need) => done.get(need)));
+        const start = Math.max(clock[device], ...wanted.map((need) => done.get(need) ?? 0));
         const end = start + (step.length === 2 ? overlapped : length[step[0][0]]);
         clock[device] = end;
         for (const [kind, stream, stage, number] of step)
@@ -211,7 +310,13 @@ export function play(plan, forward, backward, weights) {
 }
 
 // The most forward passes on a device whose backward pass, or its first half, has not ended.
+/**
+ * @param {Plan} plan
+ * @param {Bar[]} bars
+ * @param {number} device
+ */
 function heldOn(plan, bars, device) {
+  /** @type {Pair[]} */
   const changes = [];
   for (const [d, start, end, pieces] of bars) {
     if (d !== device) continue;
@@ -229,9 +334,18 @@ function heldOn(plan, bars, device) {
 }
 
 // Micro-batches that go round: [round, micro-batch, stage, start, ready] of each piece of work.
+/**
+ * @param {number} stages
+ * @param {number} many
+ * @param {number} stageTime
+ * @param {number} hop
+ * @param {number} rounds
+ * @returns {[number, number, number, number, number][]}
+ */
 export function circle(stages, many, stageTime, hop, rounds) {
   const free = new Array(stages).fill(0),
     ready = new Array(many).fill(0),
+    /** @type {[number, number, number, number, number][]} */
     found = [];
   for (let turn = 0; turn < rounds; turn++) {
     for (let j = 0; j < many; j++) {
@@ -248,6 +362,13 @@ export function circle(stages, many, stageTime, hop, rounds) {
   return found;
 }
 
+/**
+ * @param {number} stages
+ * @param {number} many
+ * @param {number} stageTime
+ * @param {number} hop
+ * @param {number} rounds
+ */
 export function decode(stages, many, stageTime, hop, rounds) {
   let halfway = 0,
     last = 0;

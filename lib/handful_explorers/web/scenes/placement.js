@@ -11,6 +11,10 @@ const TOP = 30,
 
 // Cumulated shares: the r-th most popular expert is picked in proportion to r^-skew; ranks are
 // shuffled, always alike.
+/**
+ * @param {number} experts
+ * @param {number} skew
+ */
 function popularity(experts, skew) {
   const ranks = Array.from({ length: experts }, (_, i) => i),
     draw = mulberry32(0);
@@ -24,6 +28,10 @@ function popularity(experts, skew) {
   return Float64Array.from(shares, (share) => (below += share / total));
 }
 
+/**
+ * @param {Float64Array} shares
+ * @param {number} x
+ */
 function find(shares, x) {
   let low = 0,
     high = shares.length - 1;
@@ -37,10 +45,19 @@ function find(shares, x) {
 
 // The picks of the most tokens that are drawn, once for each router and seed: a smaller batch is
 // their beginning.
+/** @type {Map<string, Uint16Array>} */
 const made = new Map();
+/**
+ * @param {number} experts
+ * @param {number} active
+ * @param {number} skew
+ * @param {number} seed
+ * @returns {Uint16Array}
+ */
 function picks(experts, active, skew, seed) {
   const key = `${experts} ${active} ${skew} ${seed}`;
-  if (made.has(key)) return made.get(key);
+  const before = made.get(key);
+  if (before) return before;
   const draw = mulberry32(seed),
     shares = popularity(experts, skew),
     out = new Uint16Array(MOST * active);
@@ -62,7 +79,14 @@ function picks(experts, active, skew, seed) {
   return out;
 }
 
+/**
+ * @param {number[]} counts
+ * @param {number} devices
+ * @param {number} spare
+ * @returns {number[][]}
+ */
 function spread(counts, devices, spare) {
+  /** @type {number[][]} */
   const chips = Array.from({ length: devices }, () => []),
     n = counts.length;
   if (!spare) {
@@ -90,6 +114,11 @@ function spread(counts, devices, spare) {
   return chips;
 }
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/**
+ * @param {SceneGiven<{ batch: number, skew: number, seed: number, devices: number, spare: string }, { experts: number, active: number, spare: number }>} given
+ */
 function run({ input, numbers, spec }) {
   const { experts, active, spare } = spec.data,
     tokens = Math.min(MOST, Math.max(1, Math.round(input.batch)));
@@ -113,13 +142,20 @@ function run({ input, numbers, spec }) {
   };
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const right = width - MARGIN,
     n = v.chips.length,
     most = 1.08 * Math.max(v.busiest, v.closed * v.mean),
     bottom = TOP + DEEP,
     wide = right / n;
+  /** @param {number} copies */
   const at = (copies) => bottom - (DEEP * copies) / most,
+    /** @type {Shape[]} */
     out = [text(0, 14, "Copies on each chip, one strip an expert", "soft")];
   v.chips.forEach((chip, i) => {
     const colour = i === v.which ? "c1" : "c0";
@@ -138,11 +174,11 @@ function picture(v, width) {
     });
   });
   out.push(line(0, bottom, right, bottom, "soft"));
-  const labels = [
+  const labels = /** @type {[number, string, string][]} */ ([
     [at(v.mean), `mean ${formatValue(v.mean, "1")}`, "ink"],
     [at(v.closed * v.mean), `chance ${formatValue(v.closed * v.mean, "1")}`, "c2"],
     [at(v.busiest), `busiest ${formatValue(v.busiest, "1")}`, "c1"],
-  ].sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1));
+  ]).sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1));
   let place = -1e9;
   for (const [y, label, colour] of labels) {
     place = Math.max(y + 4, place + SPACE);
@@ -155,8 +191,16 @@ function picture(v, width) {
   return [bottom + 22, out];
 }
 
+/**
+ * @param {View} v
+ * @param {number} copies
+ */
 const over = (v, copies) => formatValue(copies / v.mean, "1");
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 function readouts(v) {
   return [
     ["Busiest chip over the mean", over(v, v.busiest), "in this draw"],
@@ -170,6 +214,10 @@ function readouts(v) {
   ];
 }
 
+/**
+ * @param {View} v
+ * @returns {string}
+ */
 function words(v) {
   const how = v.spare
     ? "some experts have second copies and all are placed by load"
@@ -183,14 +231,18 @@ function words(v) {
   );
 }
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 const table = (v) => ({
   head: ["Chip", "Copies", "Over the mean"],
-  body: [
+  body: /** @type {[string, number][]} */ ([
     ["busiest", v.busiest],
     ["mean", v.mean],
     ["idlest", v.idlest],
     ["busiest, closed form", v.closed * v.mean],
-  ].map(([name, copies]) => [name, formatValue(copies, "1"), over(v, copies)]),
+  ]).map(([name, copies]) => [name, formatValue(copies, "1"), over(v, copies)]),
 });
 
 export default { run, picture, readouts, words, table };

@@ -3,11 +3,13 @@ import { formatValue } from "../units.js";
 import { mulberry32 } from "../random.js";
 import { path, rect, text } from "./shapes.js";
 
-const KEYS = ["inside", "leaving", "fabric", "network", "slowdown"],
+/** @typedef {"inside" | "leaving" | "fabric" | "network" | "slowdown"} Measure */
+const KEYS = /** @type {Measure[]} */ (["inside", "leaving", "fabric", "network", "slowdown"]),
   GAP = 18,
   HEAD = 20,
   PAD = 8,
   TRUNK = 34;
+/** @type {[string, "fabric" | "network" | "joined", string][]} */
 const METERS = [
   ["Each chip's link to its fabric", "fabric", "c0"],
   ["Each chip's port to the network", "network", "c1"],
@@ -15,6 +17,15 @@ const METERS = [
 ];
 
 // One token: its chip, in the first rack, and those of its experts (simulate/router.py).
+/**
+ * @param {number} experts
+ * @param {number} active
+ * @param {number} devices
+ * @param {number} chips
+ * @param {number} limit
+ * @param {number} seed
+ * @returns {[number, number[]]}
+ */
 function token(experts, active, devices, chips, limit, seed) {
   const draw = mulberry32(seed),
     home = Math.floor(draw() * chips);
@@ -22,9 +33,10 @@ function token(experts, active, devices, chips, limit, seed) {
   let scores = all.map(() => draw());
   const chip = all.map((e) => Math.floor((e * devices) / experts)),
     racks = devices / chips,
-    rackOf = (e) => Math.floor(chip[e] / chips);
+    rackOf = (/** @type {number} */ e) => Math.floor(chip[e] / chips);
   if (limit < racks) {
     const best = Math.ceil(active / limit),
+      /** @type {number[]} */
       sums = [];
     for (let r = 0; r < racks; r++)
       sums.push(
@@ -50,6 +62,14 @@ function token(experts, active, devices, chips, limit, seed) {
   return [home, picks.map((e) => chip[e])];
 }
 
+/**
+ * @typedef {{ chips: number, columns: number, place: string }} Machine
+ * @typedef {ReturnType<typeof run>} View
+ */
+
+/**
+ * @param {SceneGiven<{ machine: string, scale_up_domains: number, way: string, which: number }, { machines: Record<string, Machine>, limit: number, experts: number, active: number }>} given
+ */
 function run({ input, numbers, spec }) {
   const { data } = spec,
     machine = data.machines[input.machine],
@@ -64,8 +84,11 @@ function run({ input, numbers, spec }) {
     limit,
     input.which,
   );
+  const measures = /** @type {Record<Measure, number>} */ (
+    Object.fromEntries(KEYS.map((key) => [key, numbers[`${key}_${way}`]]))
+  );
   return {
-    ...Object.fromEntries(KEYS.map((key) => [key, numbers[`${key}_${way}`]])),
+    ...measures,
     joined: numbers.joined,
     racks,
     home,
@@ -75,6 +98,10 @@ function run({ input, numbers, spec }) {
   };
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ */
 function places(v, width) {
   const across = Math.min(v.racks, width >= 560 ? 4 : 2),
     box = (width - GAP * (across - 1)) / across;
@@ -82,6 +109,10 @@ function places(v, width) {
     tall = HEAD + Math.ceil(v.chips / v.columns) * pitch + PAD;
   const rows = Math.ceil(v.racks / across),
     pair = 2 * tall + 2 * TRUNK + GAP;
+  /**
+   * @param {number} r
+   * @returns {Pair}
+   */
   const corner = (r) => {
     const row = Math.floor(r / across);
     return [
@@ -89,6 +120,10 @@ function places(v, width) {
       Math.floor(row / 2) * pair + (row % 2) * (tall + 2 * TRUNK),
     ];
   };
+  /**
+   * @param {number} i
+   * @returns {Pair}
+   */
   const chip = (i) => {
     const [x, y] = corner(Math.floor(i / v.chips)),
       k = i % v.chips,
@@ -98,6 +133,7 @@ function places(v, width) {
       y + HEAD + (Math.floor(k / v.columns) + 0.5) * pitch,
     ];
   };
+  /** @param {number} r */
   const bar = (r) => Math.floor(Math.floor(r / across) / 2) * pair + tall + TRUNK;
   let last = rows % 2 ? tall + TRUNK + 12 : 2 * tall + 2 * TRUNK;
   if (v.racks === 1) last = tall;
@@ -113,9 +149,15 @@ function places(v, width) {
   };
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const at = places(v, width),
     { chips, racks, home } = v,
+    /** @type {Shape[]} */
     out = [],
     trunk = racks > 1 ? 1.5 + 1.5 * v.leaving : 0;
   for (let r = 0; r < racks; r++) {
@@ -187,8 +229,13 @@ function picture(v, width) {
   return meters(v, at.bottom + 26, width, out);
 }
 
+/**
+ * @param {View} v
+ * @param {ReturnType<typeof places>} at
+ */
 function routes(v, at) {
   const { chips, home } = v,
+    /** @type {Shape[]} */
     out = [],
     start = at.chip(home),
     landed = new Set();
@@ -206,6 +253,7 @@ function routes(v, at) {
         b = at.corner(r)[0] + at.box / 2,
         first = at.bar(0),
         last = at.bar(r);
+      /** @type {Pair[]} */
       const turn =
         first === last
           ? []
@@ -221,6 +269,13 @@ function routes(v, at) {
   return out;
 }
 
+/**
+ * @param {View} v
+ * @param {number} top
+ * @param {number} width
+ * @param {Shape[]} out
+ * @returns {Picture}
+ */
 function meters(v, top, width, out) {
   const most = Math.max(v.fabric, v.network, v.joined);
   METERS.forEach(([label, key, c], i) => {
@@ -235,6 +290,7 @@ function meters(v, top, width, out) {
   return [top + 40 * 2 + 24, out];
 }
 
+/** @param {View} v */
 function counts(v) {
   const away = v.picks.map((i) => Math.floor(i / v.chips)).filter(Boolean),
     own = v.picks.filter((i) => i === v.home).length;
@@ -246,6 +302,10 @@ function counts(v) {
   };
 }
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 function readouts(v) {
   const n = counts(v),
     crossing = v.once ? n.reached : n.outside,
@@ -265,6 +325,10 @@ function readouts(v) {
   ];
 }
 
+/**
+ * @param {View} v
+ * @returns {string}
+ */
 function words(v) {
   const n = counts(v),
     { place } = v;
@@ -281,6 +345,10 @@ function words(v) {
   );
 }
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 const table = (v) => ({
   head: ["Over", "Copies of a token, mean", "Time in one layer"],
   body: [

@@ -6,12 +6,21 @@ const LEFT = 56,
   TOP = 24,
   FOOT = 44;
 
+/**
+ * @param {number[]} ordered
+ * @param {number} share
+ */
 function quantile(ordered, share) {
   const place = share * (ordered.length - 1),
     below = Math.min(Math.trunc(place), ordered.length - 2);
   return ordered[below] + (place - below) * (ordered[below + 1] - ordered[below]);
 }
 
+/** @typedef {ReturnType<typeof run>} View */
+
+/**
+ * @param {SceneGiven<{ set: string, shown: string }, { sets: Record<string, { text: string, unit: string, shown: Record<string, { text: string, at: Pair[] }> }> }>} given
+ */
 function run({ input, spec }) {
   const group = spec.data.sets[input.set],
     shown = group.shown[input.shown];
@@ -28,6 +37,10 @@ function run({ input, spec }) {
   };
 }
 
+/**
+ * @param {View} v
+ * @returns {Pair}
+ */
 function ends(v) {
   let least = Infinity,
     most = 0;
@@ -42,6 +55,10 @@ function ends(v) {
   ];
 }
 
+/**
+ * @param {number} low
+ * @param {number} high
+ */
 function ticks(low, high) {
   const found = [];
   for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
@@ -53,14 +70,27 @@ function ticks(low, high) {
   return found;
 }
 
+/**
+ * @param {View} v
+ * @param {number} width
+ * @returns {Picture}
+ */
 function picture(v, width) {
   const [low, high] = ends(v),
     right = Math.min(width - 12, LEFT + 520),
     bottom = TOP + (right - LEFT) * 0.72;
+  /**
+   * @param {number} value
+   * @param {number} start
+   * @param {number} stop
+   */
   const at = (value, start, stop) =>
     start + (stop - start) * Math.min(Math.max(Math.log(value / low) / Math.log(high / low), 0), 1);
+  /** @param {number} value */
   const px = (value) => at(value, LEFT, right),
-    py = (value) => at(value, bottom, TOP),
+    /** @param {number} value */
+    py = (/** @type {number} */ value) => at(value, bottom, TOP),
+    /** @type {Shape[]} */
     out = [];
   for (const tick of ticks(low, high)) {
     out.push(
@@ -105,19 +135,29 @@ function picture(v, width) {
   return [bottom + FOOT, out];
 }
 
+/** @param {number} x */
 const times = (x) => formatValue(x, "1", 3);
 
+/**
+ * @param {View} v
+ * @returns {ReadoutText[]}
+ */
 const readouts = (v) => [
   ["Measurements", formatValue(v.at.length, "1", 6), ""],
   ["Median of measured ÷ predicted", times(v.median), ""],
   ["Nine tenths lie between", `${times(v.low)} and ${times(v.high)}`, "dashed lines"],
 ];
 
+/** @param {View} v */
 const words = (v) =>
   `${v.text}, predicted by ${v.how}: of ${v.at.length} measurements, measured over predicted ` +
   `has a median of ${times(v.median)}, and nine tenths lie between ${times(v.low)} and ` +
   `${times(v.high)}.`;
 
+/**
+ * @param {View} v
+ * @returns {Table}
+ */
 const table = (v) => ({
   head: ["Predicted", "Measured", "Ratio"],
   body: v.at.map(([x, y]) => [formatValue(x, v.unit), formatValue(y, v.unit), times(y / x)]),

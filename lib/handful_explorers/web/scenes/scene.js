@@ -17,6 +17,19 @@ import racks from "./racks.js";
 import scatter from "./scatter.js";
 import strip from "./strip.js";
 
+/**
+ * A kind of scene: what it makes of its inputs, and how that is drawn and told.  What `run` gives
+ * is the kind's own affair, and nothing but its other functions looks into it: hence `any`.
+ *
+ * @typedef {object} SceneKind
+ * @property {(given: any) => any} run
+ * @property {(view: any, width: number) => Picture} picture
+ * @property {(view: any) => ReadoutText[]} readouts
+ * @property {(view: any) => string} words
+ * @property {(view: any) => Table} table
+ */
+
+/** @type {Record<string, SceneKind>} */
 export const KINDS = {
   bars,
   differences,
@@ -32,42 +45,62 @@ export const KINDS = {
 };
 
 export class Scene extends Values {
+  /** @param {SceneSpec} spec */
   constructor(spec) {
     super(spec);
+    this.spec = spec;
     this.kind = KINDS[spec.kind];
+    /** @type {(KeyedNumber & { at: (values: SymbolValues) => number })[]} */
     this.numbers = spec.numbers.map((n) => ({ ...n, at: compile(n.tree) }));
+    this.destroy = () => {};
+    this.width = 0;
+    this.tall = 0;
+    this.order = "";
+    /** @type {State | null} */
+    this.state = null;
+    /** @type {unknown} */
+    this.result = null;
+    this.svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": spec.title });
+    // In the order of the list, whatever the shape: later shapes lie on earlier ones.
+    this.layer = s("g");
+    this.svg.append(this.layer);
+    this.pool = this.newPool();
     this.whole = spec.controls.filter((c) => c.type === "int").map((c) => c.name);
   }
 
+  // Nodes by their place in the list and their shape.
+  newPool() {
+    return new Pool(this.layer, (/** @type {string} */ key) => {
+      const [, kind] = key.split(" ");
+      return make(/** @type {Shape["t"]} */ (kind));
+    });
+  }
+
+  /** @param {State} state */
   run(state) {
     const input = { ...this.spec.inputs, ...state };
     // On the way from one preset to the next a whole number stays whole.
-    for (const name of this.whole) input[name] = Math.round(input[name]);
+    for (const name of this.whole) input[name] = Math.round(Number(input[name]));
     const numbers = Object.fromEntries(
       this.numbers.map((n) => [n.key, this.scalar(n, n.at, input)]),
     );
     return this.kind.run({ input, numbers, spec: this.spec, scene: this });
   }
 
+  /**
+   * @param {HTMLElement} host
+   * @param {string} words
+   */
   attach(host, words) {
-    this.host = host;
-    this.svg = s("svg", {
-      class: "ex-svg sc",
-      role: "img",
-      "aria-label": this.spec.title,
-      "aria-describedby": words,
-    });
+    this.svg.setAttribute("aria-describedby", words);
     host.append(this.svg);
-    // In the order of the list, whatever the shape: later shapes lie on earlier ones.
-    this.layer = s("g");
-    this.svg.append(this.layer);
-    this.pool = new Pool(this.layer, (key) => make(key.split(" ")[1]));
     this.destroy = watchWidth(host, (width) => {
       this.width = width;
       if (this.state) this.draw(this.state);
     });
   }
 
+  /** @param {State} state */
   draw(state) {
     this.state = { ...state };
     const { width } = this;
@@ -76,24 +109,29 @@ export class Scene extends Values {
     const [height, shapes] = this.kind.picture(this.result, width);
     put(this.svg, "viewBox", `0 0 ${width} ${round(height)}`);
     put(this.svg, "height", round(height));
-    if (this.tall !== height) this.host.style.height = `${(this.tall = height)}px`;
+    if (this.tall !== height) {
+      this.tall = height;
+      const host = this.svg.parentElement;
+      if (host) host.style.height = `${height}px`;
+    }
     // A place in the list that holds another kind of shape than before would end up out of order:
     // begin anew.
     const order = shapes.map((shape) => shape.t[0]).join("");
-    if (!order.startsWith(this.order) && !(this.order || "").startsWith(order)) {
+    if (!order.startsWith(this.order) && !this.order.startsWith(order)) {
       this.layer.replaceChildren();
-      this.pool = new Pool(this.layer, (key) => make(key.split(" ")[1]));
+      this.pool = this.newPool();
     }
-    if (!(this.order || "").startsWith(order)) this.order = order;
+    if (!this.order.startsWith(order)) this.order = order;
     shapes.forEach((shape, i) => write(this.pool.get(`${i} ${shape.t}`), shape));
     this.pool.done();
   }
 
+  /** @returns {import('../explorer.js').Value[]} */
   entries() {
-    const own = this.kind
-      .readouts(this.result || this.run(this.state))
-      .map(([label, text, note]) => ({ key: label, label, text, note }));
-    const state = this.state;
+    const state = this.state ?? {},
+      own = this.kind
+        .readouts(this.result || this.run(state))
+        .map(([label, text, note]) => ({ key: label, label, text, note }));
     return [
       ...own,
       ...this.readouts.map((r) => ({
@@ -104,10 +142,12 @@ export class Scene extends Values {
     ];
   }
 
+  /** @param {State} state */
   words(state) {
     return this.kind.words(this.run(state));
   }
 
+  /** @param {State} state */
   table(state) {
     return this.kind.table(this.run(state));
   }

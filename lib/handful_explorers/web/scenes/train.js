@@ -13,6 +13,13 @@ const REQUESTS = 30000,
 // Number of the train that each request takes: the first to leave, or the one before which the next
 // seat falls free. `free` holds that train for each seat, as a heap with the earliest on top; for
 // seats that are free from the start 0.
+/**
+ * @param {Float64Array} arrivals
+ * @param {number} interval
+ * @param {Int32Array} lengths
+ * @param {Int32Array} free
+ * @param {Int32Array} [out]
+ */
 export function depart(arrivals, interval, lengths, free, out = new Int32Array(arrivals.length)) {
   const seats = free.length;
   for (let i = 0; i < arrivals.length; i++) {
@@ -30,6 +37,7 @@ export function depart(arrivals, interval, lengths, free, out = new Int32Array(a
   return out;
 }
 
+/** @param {number} seed */
 const exponentials = (seed) => {
   const draw = mulberry32(seed),
     out = new Float64Array(REQUESTS);
@@ -37,14 +45,30 @@ const exponentials = (seed) => {
   return out;
 };
 
+/** @typedef {{ left: number, right: number, top: number, bottom: number }} Box */
+
 export class Train {
+  /** @param {SceneSpec} spec */
   constructor(spec) {
     this.spec = spec;
+    // Nothing of it is the scenario's, so that it need not glide from one to the next.
+    /** @type {Set<string>} */
     this.symbols = new Set();
     this.fixed = {};
+    /** @type {{ rows: SymbolValues[] }[]} */
+    this.pickers = [];
+    this.mix = 1;
+    this.width = 0;
+    this.tall = 0;
+    this.font = "";
+    /** @type {State | null} */
+    this.state = null;
+    /** @type {ReturnType<Train["simulate"]> | null} */
+    this.result = null;
+    this.destroy = () => {};
     // Unit gaps and unit lengths, drawn once: load and tokens only stretch them, so the picture
     // moves smoothly.
-    const { seed } = spec.inputs;
+    const seed = Number(spec.inputs.seed);
     this.clock = exponentials(seed);
     for (let i = 1; i < REQUESTS; i++) this.clock[i] += this.clock[i - 1];
     this.answers = exponentials(seed + 1);
@@ -55,12 +79,50 @@ export class Train {
       lengths: new Int32Array(REQUESTS),
       delays: new Float64Array(REQUESTS),
     };
+    this.rules = s("g", { class: "ex-train-rules" });
+    this.wait = s("path", { class: "ex-wait" });
+    this.ride = s("path", { class: "ex-ride" });
+    this.bars = s("path", { class: "ex-bars" });
+    this.late = s("path", { class: "ex-bars ex-bars-late" });
+    this.base = s("path", { class: "ex-frame" });
+    this.seats = s("g", { class: "ex-seats" });
+    this.grid = s("g", { class: "ex-grid" });
+    this.lines = s("g", { class: "ex-train-lines" });
+    this.texts = s("g", { class: "ex-train-texts" });
+    this.svg = s(
+      "svg",
+      { class: "ex-svg", role: "img", "aria-label": spec.title },
+      this.rules,
+      this.seats,
+      this.wait,
+      this.ride,
+      this.grid,
+      this.bars,
+      this.late,
+      this.base,
+      this.lines,
+      this.texts,
+    );
+    const text = () => s("text");
+    this.pools = {
+      /** @type {Pool<SVGLineElement, number>} */
+      rule: new Pool(this.rules, () => s("line")),
+      seat: new Pool(this.seats, () => s("rect", { rx: 1.5 })),
+      fill: new Pool(this.seats, () => s("rect", { rx: 1.5 })),
+      text: new Pool(this.texts, text),
+      tick: new Pool(this.grid, text),
+      line: new Pool(this.lines, () => s("line")),
+    };
   }
 
+  turn() {}
+
+  /** @param {State} state */
   settings(state) {
-    return { ...this.spec.inputs, ...state };
+    return /** @type {SymbolValues} */ ({ ...this.spec.inputs, ...state });
   }
 
+  /** @param {State} state */
   simulate(state) {
     const set = this.settings(state),
       { batch_interval: interval, load } = set,
@@ -71,6 +133,7 @@ export class Train {
       { arrivals, trains, lengths, delays } = this.buffers;
     const hazard = -Math.log1p(-1 / tokens),
       // the end comes at each token with the same chance
+      /** @type {(unit: number) => number} */
       length = (unit) => Math.max(1, Math.ceil(unit / hazard));
     for (let i = 0; i < n; i++) {
       arrivals[i] = this.clock[i] / rate;
@@ -108,42 +171,13 @@ export class Train {
     };
   }
 
+  /**
+   * @param {HTMLElement} host
+   * @param {string} words
+   */
   attach(host, words) {
-    this.host = host;
-    this.rules = s("g", { class: "ex-train-rules" });
-    this.wait = s("path", { class: "ex-wait" });
-    this.ride = s("path", { class: "ex-ride" });
-    this.bars = s("path", { class: "ex-bars" });
-    this.late = s("path", { class: "ex-bars ex-bars-late" });
-    this.base = s("path", { class: "ex-frame" });
-    this.seats = s("g", { class: "ex-seats" });
-    this.grid = s("g", { class: "ex-grid" });
-    this.lines = s("g", { class: "ex-train-lines" });
-    this.texts = s("g", { class: "ex-train-texts" });
-    this.svg = s(
-      "svg",
-      { class: "ex-svg", role: "img", "aria-label": this.spec.title, "aria-describedby": words },
-      this.rules,
-      this.seats,
-      this.wait,
-      this.ride,
-      this.grid,
-      this.bars,
-      this.late,
-      this.base,
-      this.lines,
-      this.texts,
-    );
+    this.svg.setAttribute("aria-describedby", words);
     host.append(this.svg);
-    const text = () => s("text");
-    this.pools = {
-      rule: new Pool(this.rules, () => s("line")),
-      seat: new Pool(this.seats, () => s("rect", { rx: 1.5 })),
-      fill: new Pool(this.seats, () => s("rect", { rx: 1.5 })),
-      text: new Pool(this.texts, text),
-      tick: new Pool(this.grid, text),
-      line: new Pool(this.lines, () => s("line")),
-    };
     this.destroy = watchWidth(host, (width) => {
       this.width = width;
       this.font = `14px ${getComputedStyle(host).fontFamily}`;
@@ -151,6 +185,14 @@ export class Train {
     });
   }
 
+  /**
+   * @param {string} key
+   * @param {number} x
+   * @param {number} y
+   * @param {string} content
+   * @param {Anchor} [anchor]
+   * @param {string} [kind]
+   */
   text(key, x, y, content, anchor = "start", kind = "") {
     const node = this.pools.text.get(key);
     put(node, "x", x.toFixed(1));
@@ -160,6 +202,7 @@ export class Train {
     put(node, "class", kind);
   }
 
+  /** @param {State} state */
   draw(state) {
     this.state = { ...state };
     const { width } = this;
@@ -178,18 +221,26 @@ export class Train {
     const height = barBox.bottom + 46;
     put(this.svg, "viewBox", `0 0 ${width} ${height}`);
     put(this.svg, "height", height);
-    if (this.tall !== height) this.host.style.height = `${(this.tall = height)}px`;
+    if (this.tall !== height) {
+      this.tall = height;
+      const host = this.svg.parentElement;
+      if (host) host.style.height = `${height}px`;
+    }
     this.drawLines(result, lineBox);
     this.drawBars(result, barBox);
     for (const pool of Object.values(this.pools)) pool.done();
   }
 
+  /**
+   * @param {ReturnType<Train['simulate']>} result
+   * @param {Box} box
+   */
   drawLines(
     { arrivals, trains, lengths, aboard, n, interval, seats },
     { left, right, top, bottom },
   ) {
     const span = (SHOWN + 1) * interval,
-      x = (time) => left + ((right - left) * time) / span;
+      x = (/** @type {number} */ time) => left + ((right - left) * time) / span;
     let count = 0;
     while (count < n && arrivals[count] < SHOWN * interval) count++;
     const step = Math.max(1, Math.ceil(count / LINES)),
@@ -225,10 +276,10 @@ export class Train {
       const gauge = this.pools.seat.get(`s${k}`),
         fill = this.pools.fill.get(`f${k}`),
         share = Math.min(1, taken[k] / seats);
-      for (const [node, w] of [
+      for (const [node, w] of /** @type {[SVGRectElement, number][]} */ ([
         [gauge, 22],
         [fill, 22 * share],
-      ]) {
+      ])) {
         put(node, "x", (Number(at) - 11).toFixed(1));
         put(node, "y", top - 18);
         put(node, "height", 7);
@@ -267,13 +318,17 @@ export class Train {
     this.text("time", right, bottom + 37, "Time", "end", "ex-axis-title");
   }
 
+  /**
+   * @param {ReturnType<Train['simulate']>} result
+   * @param {Box} box
+   */
   drawBars({ delays, n, interval, mean, p95, worst }, { left, right, top, bottom }) {
     // The axis ends on whole intervals, so that it does not jitter with every worst case.
     const end = interval * Math.max(3, Math.ceil(Math.min(worst, 12 * interval) / interval)),
       bins = new Float64Array(BINS + 1);
     for (let i = 0; i < n; i++) bins[Math.min(BINS, Math.floor((delays[i] / end) * BINS))]++;
     const most = Math.max(...bins),
-      x = (time) => left + ((right - left) * Math.min(time, end)) / end,
+      x = (/** @type {number} */ time) => left + ((right - left) * Math.min(time, end)) / end,
       wide = (right - left) / BINS;
     let early = "",
       late = "";
@@ -311,10 +366,7 @@ export class Train {
       room ? "start" : "end",
       "ex-bound",
     );
-    for (const [key, value] of [
-      ["mean", mean],
-      ["p95", p95],
-    ]) {
+    for (const [key, value] of Object.entries({ mean, p95 })) {
       const line = this.pools.line.get(key),
         px = x(value).toFixed(1);
       put(line, "x1", px);
@@ -327,6 +379,7 @@ export class Train {
     this.text("delay-x", right, bottom + 37, "Wait plus first ride", "end", "ex-axis-title");
   }
 
+  /** @returns {import('../explorer.js').Value[]} */
   entries() {
     const { worst, p95, mean, missed, interval } = this.result || this.simulate(this.state || {});
     return [
@@ -357,8 +410,10 @@ export class Train {
     ];
   }
 
+  /** @param {State} state */
   words(state) {
     const v = this.simulate(state),
+      /** @type {(n: number, word: string) => string} */
       many = (n, word) => `${formatValue(n, "1", 6)} ${word}${n === 1 ? "" : "s"}`;
     const left =
       v.missed === 0
@@ -375,10 +430,14 @@ export class Train {
     );
   }
 
+  /**
+   * @param {State} state
+   * @returns {Table}
+   */
   table(state) {
     const v = this.simulate(state),
-      t = (x) => formatValue(x, "s"),
-      share = (x) => formatValue(x, "%", 2);
+      t = (/** @type {number} */ x) => formatValue(x, "s"),
+      share = (/** @type {number} */ x) => formatValue(x, "%", 2);
     return {
       head: ["Wait plus first ride", "Watched", "With a seat for everyone"],
       body: [
