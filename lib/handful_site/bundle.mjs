@@ -32,11 +32,13 @@ const entries = {
   explorer: 'export { default } from "../handful_explorers/web/explorer.js";',
 };
 
+/** @type {Record<string, string>} */
 const marks = {};
 // d3-array's own bundle holds internmap; KaTeX is copied below.
 const held = new Set(["katex", "internmap"]);
 // Whose the fonts are, where the package's licence names the one from whom it has them.
 const ADOBE = "Copyright Adobe (http://www.adobe.com/), with Reserved Font Name 'Source'.\n\n";
+/** @type {Record<string, string>} */
 const OWNERS = { "@fontsource/source-serif-4": ADOBE, "@fontsource-variable/source-sans-3": ADOBE };
 for (const [name, contents] of Object.entries(entries)) {
   const result = await build({
@@ -54,9 +56,10 @@ for (const [name, contents] of Object.entries(entries)) {
     metafile: true,
   });
   for (const { inputs } of Object.values(result.metafile.outputs))
-    for (const [input, { bytesInOutput }] of Object.entries(inputs))
-      if (bytesInOutput && input.includes("node_modules/"))
-        held.add(input.match(/.*node_modules\/((@[^/]+\/)?[^/]+)/)[1]);
+    for (const [input, { bytesInOutput }] of Object.entries(inputs)) {
+      const owner = input.match(/.*node_modules\/((@[^/]+\/)?[^/]+)/)?.[1];
+      if (bytesInOutput && owner) held.add(owner);
+    }
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
   const late = ["study", "search", "python"].includes(name);
   if (late)
@@ -80,6 +83,7 @@ const notices = [...held].sort().map((name) => {
   const file = readdirSync(join(packages, name)).find((entry) =>
     /^licen[cs]e(\.txt|\.md)?$/i.test(entry),
   );
+  if (!file) throw new Error(`${name} has no licence file.`);
   const rule = "=".repeat(78);
   const licence = readFileSync(join(packages, name, file), "utf8").trim();
   return `${rule}\n${name}\n${rule}\n\n${OWNERS[name] || ""}${licence}`;

@@ -9,10 +9,11 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { PurgeCSS } from "purgecss";
 
+/** @type {{ root: string, sheets: string[], foreign: string[] }} */
 const { root, sheets, foreign } = JSON.parse(readFileSync(0, "utf8"));
 const target = ["es2021", "chrome100", "firefox100", "safari15.4"];
 const files = readdirSync(root, { recursive: true }).map(String);
-const loads = (suffix) =>
+const loads = (/** @type {string} */ suffix) =>
   files
     .filter((name) => name.endsWith(suffix))
     .map((name) => ({ raw: readFileSync(join(root, name), "utf8"), extension: "html" }));

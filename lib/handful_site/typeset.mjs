@@ -4,22 +4,23 @@
 import { readFileSync } from "node:fs";
 import katex from "katex";
 
+/** @type {import("katex").KatexOptions} */
 const options = {
   output: "htmlAndMathml",
   throwOnError: true,
   // Letters such as "€" or "°" in text are fine; whatever else KaTeX merely tolerates is a mistake
   // of ours.
-  strict: (code) =>
+  strict: (/** @type {string} */ code) =>
     code === "unicodeTextInMathMode" || code === "newLineInDisplayMode" ? "ignore" : "error",
 };
 
 // KaTeX gives "R_{\max}" three parts, the last an invisible sign ("apply the function"); MathML
 // allows two.
-const sound = (markup) =>
+const sound = (/** @type {string} */ markup) =>
   markup.replace(/<mo>\u2061<\/mo>(?=<\/m(?:sub|sup|subsup|under|over|underover)>)/g, "");
 
 const seen = new Map();
-const typeset = ({ tex, display }) => {
+const typeset = (/** @type {{ tex: string, display: boolean }} */ { tex, display }) => {
   const key = `${display ? "d" : "i"}${tex}`;
   if (!seen.has(key)) {
     try {
@@ -27,7 +28,7 @@ const typeset = ({ tex, display }) => {
         html: sound(katex.renderToString(tex, { ...options, displayMode: Boolean(display) })),
       });
     } catch (error) {
-      seen.set(key, { error: error.message });
+      seen.set(key, { error: /** @type {Error} */ (error).message });
     }
   }
   return seen.get(key);

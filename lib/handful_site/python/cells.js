@@ -6,30 +6,62 @@ const READY =
   "Python is ready: change a cell and press Ctrl+Enter. NumPy and plots are not part of it; a " +
   "cell that needs them says so.";
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Partial<HTMLElementTagNameMap[Tag]>} properties
+ * @param {Node[]} inside
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 const make = (tag, properties = {}, ...inside) => {
   const node = Object.assign(document.createElement(tag), properties);
   node.append(...inside);
   return node;
 };
 
+/**
+ * @typedef {{ kind: string, html?: string, text?: string }} Output of a cell
+ * @typedef {{ box: HTMLTextAreaElement }} Cell
+ * @typedef {{ got?: number, unpacked?: boolean }} Told of its loading
+ */
+
 // A worker that is asked for one run at a time.
 class Python {
+  /**
+   * @param {URL} base
+   * @param {(told: Told) => void} progress
+   */
   constructor(base, progress) {
     this.base = base;
-    this.ready = this.begin(progress);
+    this.watch = 0;
+    /** @type {((outputs: Output[] | null) => void) | null} */
+    this.done = null;
+    /**
+     * The end of the run that was asked for last.
+     *
+     * @type {Promise<void> | null}
+     */
+    this.last = null;
+    this.worker = this.newWorker();
+    this.ready = this.loaded(progress);
   }
 
-  begin(progress = () => {}) {
-    const worker = (this.worker = new Worker(new URL("worker.js", this.base), { type: "module" }));
-    return new Promise((resolve, reject) => {
-      const fail = (error) => {
+  newWorker() {
+    return new Worker(new URL("worker.js", this.base), { type: "module" });
+  }
+
+  /** @param {(told: Told) => void} [progress] */
+  loaded(progress = () => {}) {
+    const { worker } = this;
+    return new Promise((/** @type {(value?: unknown) => void} */ resolve, reject) => {
+      const fail = (/** @type {Error} */ error) => {
         clearTimeout(this.watch);
         worker.terminate();
         reject(error);
       };
       const wait = () => {
         clearTimeout(this.watch);
-        this.watch = setTimeout(() => fail(new Error("no answer")), SILENCE * 1000);
+        this.watch = window.setTimeout(() => fail(new Error("no answer")), SILENCE * 1000);
       };
       wait();
       worker.onerror = (event) => fail(new Error(event.message || "its script did not load"));
@@ -48,9 +80,13 @@ class Python {
   }
 
   // The outputs of a cell, or null where it was stopped.
+  /**
+   * @param {string} code
+   * @param {string[]} earlier
+   */
   async run(code, earlier) {
     await this.ready;
-    return new Promise((resolve) => {
+    return new Promise((/** @type {(outputs: Output[] | null) => void} */ resolve) => {
       this.done = resolve;
       this.worker.postMessage({ run: true, code, earlier });
     }).finally(() => {
@@ -61,26 +97,33 @@ class Python {
   stop() {
     const done = this.done;
     this.worker.terminate();
-    this.ready = this.begin();
+    this.worker = this.newWorker();
+    this.ready = this.loaded();
     this.ready.catch(() => {}); // whoever runs next hears of it
     done?.(null);
   }
 }
 
+/** @param {Output} output */
 function drawn(output) {
   if (output.kind === "html") {
     const node = make("div", { className: "output text_html" });
-    node.innerHTML = output.html;
+    node.innerHTML = output.html ?? "";
     return node;
   }
   return make(
     "div",
     { className: `output stream${output.kind === "error" ? " python-error" : ""}` },
-    make("pre", { textContent: output.text.replace(/\n$/, "") }),
+    make("pre", { textContent: (output.text ?? "").replace(/\n$/, "") }),
   );
 }
 
 // The field in which a cell is changed.  Tab indents; after Escape it leaves the field.
+/**
+ * @param {string} code
+ * @param {number} number
+ * @param {() => void} run
+ */
 function field(code, number, run) {
   const box = make("textarea", {
     value: code,
@@ -122,10 +165,17 @@ function field(code, number, run) {
   return box;
 }
 
-function open(root, number, cells, python) {
-  const input = root.querySelector(".cell_input"),
-    shown = [...input.children],
-    code = input.querySelector("pre").textContent.replace(/\n$/, "");
+/**
+ * @param {Element} root
+ * @param {Element} input
+ * @param {number} number
+ * @param {Cell[]} cells
+ * @param {Python} python
+ * @returns {Cell}
+ */
+function open(root, input, number, cells, python) {
+  const shown = [...input.children],
+    code = (input.querySelector("pre")?.textContent ?? "").replace(/\n$/, "");
   const output =
     root.querySelector(".cell_output") ||
     root.appendChild(make("div", { className: "cell_output docutils container" }));
@@ -142,10 +192,10 @@ function open(root, number, cells, python) {
   async function execute() {
     if (run.hidden) return; // it runs, or waits, already
     const before = python.last;
-    let timer = null,
+    let timer = 0,
       hurried = false,
-      free;
-    python.last = new Promise((resolve) => {
+      free = () => {};
+    python.last = new Promise((/** @type {(value: void) => void} */ resolve) => {
       free = resolve;
     });
     run.hidden = true;
@@ -157,7 +207,7 @@ function open(root, number, cells, python) {
     said.textContent = "Running…";
     try {
       await python.ready;
-      timer = setTimeout(() => {
+      timer = window.setTimeout(() => {
         hurried = true;
         python.stop();
       }, LIMIT * 1000);
@@ -169,7 +219,7 @@ function open(root, number, cells, python) {
         output.replaceChildren(...outputs.map(drawn));
         const wrong = outputs.find((one) => one.kind === "error");
         said.textContent = wrong
-          ? wrong.text
+          ? (wrong.text ?? "")
           : `Done in ${((performance.now() - begun) / 1000).toFixed(1)} s.`;
         said.classList.toggle("python-unseen", Boolean(wrong)); // the output shows it already
       } else
@@ -178,7 +228,7 @@ function open(root, number, cells, python) {
           "what cells had defined.";
     } catch (error) {
       said.textContent = "Python could not be started again; load the page anew.";
-      console.warn(`Python in the page: ${error.message}`);
+      console.warn(`Python in the page: ${/** @type {Error} */ (error).message}`);
     }
     clearTimeout(timer);
     free();
@@ -201,14 +251,18 @@ function open(root, number, cells, python) {
   box.addEventListener("input", () => {
     back.hidden = false;
   });
-  for (const node of shown) node.hidden = true;
+  for (const node of shown) if (node instanceof HTMLElement) node.hidden = true;
   input.append(box, make("div", { className: "python-row" }, run, stop, back, said));
   return { box };
 }
 
+/**
+ * @param {Element} bar
+ * @param {URL} base
+ */
 export async function start(bar, base) {
   const button = bar.querySelector("button"),
-    said = bar.querySelector("[role=status]"),
+    said = bar.querySelector("[role=status]") ?? make("span"),
     total = Number(document.documentElement.dataset.pythonSize);
   for (const [name, known] of [
     ["WebAssembly", "WebAssembly" in window],
@@ -234,11 +288,13 @@ export async function start(bar, base) {
     meter.remove();
     count.remove();
   }
+  /** @type {Cell[]} */
   const cells = [];
-  for (const root of document.querySelectorAll(".cell"))
-    if (root.querySelector(".cell_input pre"))
-      cells.push(open(root, cells.length + 1, cells, python));
+  for (const root of document.querySelectorAll(".cell")) {
+    const input = root.querySelector(".cell_input");
+    if (input?.querySelector("pre")) cells.push(open(root, input, cells.length + 1, cells, python));
+  }
   said.textContent = READY;
   if (document.activeElement === button) cells[0].box.focus();
-  button.remove();
+  button?.remove();
 }

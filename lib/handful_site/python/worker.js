@@ -4,8 +4,9 @@ import { loadPyodide } from "./pyodide.mjs";
 
 const here = new URL(".", import.meta.url),
   plain = self.fetch.bind(self);
-let got = 0,
-  giveUp;
+let got = 0;
+/** @type {(error: unknown) => void} */
+let giveUp = () => {};
 // Pyodide waits for ever for a runtime that did not come.
 const lost = new Promise((_, fail) => {
   giveUp = fail;
@@ -13,6 +14,7 @@ const lost = new Promise((_, fail) => {
 lost.catch(() => {});
 
 // Every file is counted while it comes; the runtime lies compressed under another name.
+/** @param {string | URL} address */
 async function counted(address) {
   const url = new URL(address, here),
     runtime = url.pathname.endsWith(".wasm");
@@ -24,6 +26,7 @@ async function counted(address) {
     giveUp(error);
     throw error;
   }
+  /** @type {TransformStream<Uint8Array, Uint8Array>} */
   const count = new TransformStream({
     transform(chunk, out) {
       got += chunk.length;
@@ -31,14 +34,18 @@ async function counted(address) {
       out.enqueue(chunk);
     },
   });
-  const body = answer.body.pipeThrough(count);
-  return new Response(runtime ? body.pipeThrough(new DecompressionStream("gzip")) : body, {
+  if (!answer.body) throw new Error(`${url.pathname.split("/").pop()} is empty`);
+  const body = answer.body.pipeThrough(count),
+    unpack = /** @type {ReadableWritablePair<Uint8Array, Uint8Array>} */ (
+      /** @type {unknown} */ (new DecompressionStream("gzip"))
+    );
+  return new Response(runtime ? body.pipeThrough(unpack) : body, {
     headers: {
       "Content-Type": runtime ? "application/wasm" : answer.headers.get("Content-Type") || "",
     },
   });
 }
-self.fetch = (address) => counted(address.url || address);
+self.fetch = (address) => counted(address instanceof Request ? address.url : address);
 
 async function start() {
   const packages = counted("packages.zip").then((answer) => answer.arrayBuffer());

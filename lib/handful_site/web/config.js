@@ -2,6 +2,14 @@
 // left out or unknown is said in `notes`: a key that may add weights and is not counted is never
 // passed over.
 
+/**
+ * @typedef {Record<string, any>} Config a config.json, of which nothing is known; hence `any`
+ * @typedef {Record<string, number | undefined>} Counts
+ * @typedef {Omit<Partial<import("./shapes.js").Shape>, "layers" | "d_model" | "heads"> & {
+ *   name?: string, layers: number, d_model: number, heads: number
+ * }} Read fields of own.js, so far as they were found
+ */
+
 // Families whose shape is Llama's unless an entry below says otherwise.
 const FAMILIES =
   `llama mistral mixtral olmo starcoder2 gemma qwen phi3 deepseek kimi glm gpt_oss mimo$ minimax
@@ -9,6 +17,7 @@ hunyuan granite internlm yi smollm exaone cohere gpt2 gpt_bigcode longcat dots1 
 ministral`.split(/\s+/);
 
 // [family of model types, what it means for the shape].  Later entries win.
+/** @type {[RegExp, Partial<Read>][]} */
 const TYPES = [
   [new RegExp(`^(${FAMILIES.join("|")})`), {}],
   [/^qwen2/, { attention_bias: "qkv" }],
@@ -26,6 +35,7 @@ const TYPES = [
 ];
 
 // Keys that hold a field under another name, in order of preference.
+/** @type {Record<string, string[]>} */
 const NAMES = {
   layers: ["num_hidden_layers", "n_layer", "n_layers", "num_layers"],
   d_model: ["hidden_size", "n_embd", "d_model", "dim"],
@@ -109,18 +119,27 @@ const UNLIKE = [
   "attn_layer_period",
 ];
 
+/** @param {unknown} value */
 const count = (value) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
+/** @param {string[]} names */
 const listed = (names) =>
   names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
 
 // → { config } or { problem }.
+/**
+ * @param {string} text
+ * @returns {{ config: Config, problem?: undefined } | { config?: undefined, problem: string }}
+ */
 function parsed(text) {
   let config;
   // Python also writes Infinity and NaN, which JSON does not know.
   try {
     config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$1null"));
   } catch (error) {
-    const reason = error.message.split("\n")[0].slice(0, 90).replace(/\.$/, "");
+    const reason = /** @type {Error} */ (error).message
+      .split("\n")[0]
+      .slice(0, 90)
+      .replace(/\.$/, "");
     return { problem: `This is no JSON: ${reason}.` };
   }
   if (typeof config !== "object" || config === null || Array.isArray(config))
@@ -129,6 +148,11 @@ function parsed(text) {
 }
 
 // Of a model that also sees or hears, the configuration of its language model.
+/**
+ * @param {Config} outer
+ * @param {string[]} notes
+ * @returns {Config}
+ */
 function languageModel(outer, notes) {
   const inner = ["text_config", "llm_config", "language_config"].find(
     (key) => outer[key] && typeof outer[key] === "object",
@@ -151,6 +175,7 @@ function languageModel(outer, notes) {
 }
 
 // Why no shape of the page describes a model; empty where one may.
+/** @param {Config} config */
 function outOfReach(config) {
   if (config.is_encoder_decoder)
     return "This model has an encoder beside its decoder, and the page counts decoders only.";
@@ -163,8 +188,11 @@ function outOfReach(config) {
 }
 
 // The numbers that NAMES lists, and all keys under which they were looked for.
+/** @param {Config} config */
 function numbersOf(config) {
+  /** @type {Counts} */
   const found = {},
+    /** @type {string[]} */
     keys = [];
   for (const [name, names] of Object.entries(NAMES)) {
     const value = names.map((key) => count(config[key])).find((one) => one !== undefined);
@@ -175,6 +203,11 @@ function numbersOf(config) {
 }
 
 // What kind of model it is, as far as its type says.
+/**
+ * @param {string} type
+ * @param {string[]} notes
+ * @returns {Partial<Read>}
+ */
 function familyOf(type, notes) {
   const known = TYPES.filter(([family]) => family.test(type));
   if (!known.length)
@@ -188,6 +221,12 @@ function familyOf(type, notes) {
   return Object.assign({}, ...known.map(([, means]) => means));
 }
 
+/**
+ * @param {Config} config
+ * @param {string} type
+ * @param {Read} given
+ * @param {string[]} notes
+ */
 function embeddings(config, type, given, notes) {
   if (typeof config.tie_word_embeddings === "boolean")
     given.tied_embeddings = config.tie_word_embeddings;
@@ -200,6 +239,12 @@ function embeddings(config, type, given, notes) {
 }
 
 // What stands beside the model, how its weights are stored, and which keys nobody has read.
+/**
+ * @param {Config} config
+ * @param {Config} outer
+ * @param {Set<string>} used
+ * @param {string[]} notes
+ */
 function remarks(config, outer, used, notes) {
   const beside = count(config.num_nextn_predict_layers) || count(config.num_mtp_modules);
   if (beside)
@@ -223,9 +268,14 @@ function remarks(config, outer, used, notes) {
 }
 
 // → { given, notes } or { problem }.
+/**
+ * @param {string} text
+ * @returns {{ given: Read, notes: string[], problem?: undefined } | { given?: undefined, notes?: undefined, problem: string }}
+ */
 export function readConfig(text) {
   const { config: outer, problem } = parsed(text);
   if (!outer) return { problem };
+  /** @type {string[]} */
   const notes = [],
     config = languageModel(outer, notes),
     unlike = outOfReach(config);
@@ -239,7 +289,7 @@ export function readConfig(text) {
 
   const type = String(config.model_type || ""),
     { width, dense_width: wide = width, ...numbers } = found,
-    given = { ...numbers, ...familyOf(type, notes) };
+    given = /** @type {Read} */ ({ ...numbers, ...familyOf(type, notes) });
   attention(config, type, given, notes);
   feedForward(config, given, width, wide, notes);
   embeddings(config, type, given, notes);
@@ -249,6 +299,12 @@ export function readConfig(text) {
   return { given, notes };
 }
 
+/**
+ * @param {Config} config
+ * @param {string} type
+ * @param {Read} given
+ * @param {string[]} notes
+ */
 function attention(config, type, given, notes) {
   if (given.kv_heads === undefined) given.kv_heads = config.multi_query ? 1 : given.heads;
   if (given.kv_lora_rank) latentHeads(given, notes);
@@ -262,15 +318,23 @@ function attention(config, type, given, notes) {
   windows(config, type, given, notes);
 }
 
+/**
+ * @param {Read} given
+ * @param {string[]} notes
+ */
 function latentHeads(given, notes) {
-  for (const [name, key] of [
+  for (const [name, key] of /** @type {const} */ ([
     ["rope_dim", "qk_rope_head_dim"],
     ["nope_dim", "qk_nope_head_dim"],
     ["v_head_dim", "v_head_dim"],
-  ])
+  ]))
     if (given[name] === undefined) notes.push(`Latent attention is described without ${key}.`);
 }
 
+/**
+ * @param {Read} given
+ * @param {string[]} notes
+ */
 function plainHeads(given, notes) {
   if (given.head_dim === undefined && given.d_model % given.heads === 0) {
     given.head_dim = given.d_model / given.heads;
@@ -278,23 +342,34 @@ function plainHeads(given, notes) {
   }
   if (given.v_head_dim && given.v_head_dim !== given.head_dim)
     notes.push("Not counted: values of another size than keys (v_head_dim).");
-  for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) delete given[name];
+  for (const name of /** @type {const} */ (["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]))
+    delete given[name];
 }
 
 // One layer of so many attends to everything, where a type is known for it.
+/** @type {[RegExp, number][]} */
 const PATTERNS = [
   [/^gemma2/, 2],
   [/^gemma3/, 6],
 ];
 
+/**
+ * @param {Config} config
+ * @param {string} type
+ * @param {Read} given
+ * @param {string[]} notes
+ */
 function windows(config, type, given, notes) {
-  const window = count(config.sliding_window),
-    kinds = Array.isArray(config.layer_types) ? config.layer_types : null;
+  const window = count(config.sliding_window);
+  /** @type {unknown[] | null} */
+  const kinds = Array.isArray(config.layer_types) ? config.layer_types : null;
   if (kinds) {
-    const fixed = kinds.filter((kind) => /linear|mamba|recurrent/.test(kind)).length,
+    const fixed = kinds.filter((kind) => /linear|mamba|recurrent/.test(String(kind))).length,
       odd = [
         ...new Set(
-          kinds.filter((kind) => !/^(full|sliding)_attention$|linear|mamba|recurrent/.test(kind)),
+          kinds.filter(
+            (kind) => !/^(full|sliding)_attention$|linear|mamba|recurrent/.test(String(kind)),
+          ),
         ),
       ];
     if (odd.length)
@@ -323,7 +398,7 @@ function windows(config, type, given, notes) {
     count(config._sliding_window_pattern) ??
     PATTERNS.find(([family]) => family.test(type))?.[1];
   const first = count(config.max_window_layers);
-  if (every > 1) given.full_attention_layers = Math.floor(given.layers / every);
+  if (every && every > 1) given.full_attention_layers = Math.floor(given.layers / every);
   else if (/^qwen2/.test(type) && first !== undefined)
     given.full_attention_layers = Math.min(first, given.layers);
   else {
@@ -339,11 +414,16 @@ function windows(config, type, given, notes) {
 }
 
 // How many layers have no experts.
+/**
+ * @param {Config} config
+ * @param {number} layers
+ * @returns {number}
+ */
 function denseLayers(config, layers) {
   if (Array.isArray(config.mlp_layer_types))
-    return config.mlp_layer_types.filter((kind) => kind === "dense").length;
+    return config.mlp_layer_types.filter((/** @type {unknown} */ kind) => kind === "dense").length;
   const freq = config.moe_layer_freq;
-  if (Array.isArray(freq)) return freq.filter((one) => !one).length;
+  if (Array.isArray(freq)) return freq.filter((/** @type {unknown} */ one) => !one).length;
   const every =
     count(config.decoder_sparse_step) ??
     count(config.interleave_moe_layer_step) ??
@@ -355,6 +435,13 @@ function denseLayers(config, layers) {
   );
 }
 
+/**
+ * @param {Config} config
+ * @param {Read} given
+ * @param {number | undefined} width
+ * @param {number | undefined} wide
+ * @param {string[]} notes
+ */
 function experts(config, given, width, wide, notes) {
   // the one width is the experts' own
   if (given.expert_dim === undefined) given.expert_dim = width;
@@ -362,7 +449,8 @@ function experts(config, given, width, wide, notes) {
   const size =
     count(config.shared_expert_intermediate_size) ?? count(config.shared_intermediate_size);
   if (size && !given.shared_experts) {
-    if (size % given.expert_dim === 0) given.shared_experts = size / given.expert_dim;
+    const own = given.expert_dim ?? NaN;
+    if (size % own === 0) given.shared_experts = size / own;
     else
       notes.push(
         `Not counted: a shared expert of width ${size}, which is no multiple of the experts' ` +
@@ -374,14 +462,19 @@ function experts(config, given, width, wide, notes) {
   if (/^noaux/.test(config.topk_method || "") || config.use_routing_bias) given.router_bias = true;
 }
 
+/**
+ * @param {Read} given
+ * @param {number | undefined} wide
+ * @param {string[]} notes
+ */
 function oneBlock(given, wide, notes) {
-  for (const name of [
+  for (const name of /** @type {const} */ ([
     "routed_experts",
     "active_experts",
     "shared_experts",
     "expert_dim",
     "router_bias",
-  ])
+  ]))
     delete given[name];
   given.ffn_dim = wide ?? 4 * given.d_model;
   if (wide === undefined)
@@ -391,8 +484,15 @@ function oneBlock(given, wide, notes) {
     );
 }
 
+/**
+ * @param {Config} config
+ * @param {Read} given
+ * @param {number | undefined} width
+ * @param {number | undefined} wide
+ * @param {string[]} notes
+ */
 function feedForward(config, given, width, wide, notes) {
-  if (given.routed_experts > 1) experts(config, given, width, wide, notes);
+  if (Number(given.routed_experts) > 1) experts(config, given, width, wide, notes);
   else oneBlock(given, wide, notes);
   if (config.mlp_bias === true) given.ffn_bias = true;
   if (

@@ -13,7 +13,9 @@
   root.setAttribute("data-mode", mode);
   if (mode === "auto")
     mode =
-      window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+      window.matchMedia && window.matchMedia("(prefers-color-scheme: dark)").matches
+        ? "dark"
+        : "light";
   root.setAttribute("data-theme", mode);
 })();
 
@@ -31,7 +33,7 @@ addEventListener("load", function () {
     "here. Reload the page to try again; they take a browser of 2022 or newer.";
   main.insertBefore(line, main.firstChild);
   // What waits within <noscript> is for readers like this one.
-  [].forEach.call(main.querySelectorAll("noscript"), function (held) {
-    held.outerHTML = held.textContent;
+  [].forEach.call(main.querySelectorAll("noscript"), function (/** @type {Element} */ held) {
+    held.outerHTML = held.textContent || "";
   });
 });

@@ -5,11 +5,27 @@ import { h } from "../../handful_explorers/web/dom.js";
 
 const WIDE = matchMedia("(min-width: 992px)"),
   DARK = matchMedia("(prefers-color-scheme: dark)");
-const all = (rule, root = document) => [...root.querySelectorAll(rule)];
+/**
+ * @param {string} rule
+ * @param {ParentNode} within
+ * @returns {HTMLElement[]}
+ */
+const all = (rule, within = document) =>
+  [...within.querySelectorAll(rule)].filter((node) => node instanceof HTMLElement);
+/**
+ * The nearest such element round what an event happened to; most are links.
+ *
+ * @param {Event} event
+ * @param {string} rule
+ * @returns {HTMLAnchorElement | null}
+ */
+const closest = ({ target }, rule) =>
+  target instanceof Element ? /** @type {HTMLAnchorElement | null} */ (target.closest(rule)) : null;
 
 // Light, dark, or as the system has it.  After "as the system" the next is the one that differs
 // from it.
 const root = document.documentElement;
+/** @param {string} mode */
 function colour(mode) {
   root.dataset.mode = mode;
   const system = DARK.matches ? "dark" : "light";
@@ -19,10 +35,11 @@ DARK.addEventListener("change", () => {
   if (root.dataset.mode === "auto") colour("auto");
 });
 function nextColour() {
-  const order = DARK.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
-  colour(order[(order.indexOf(root.dataset.mode) + 1) % 3]);
+  const mode = root.dataset.mode ?? "",
+    order = DARK.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
+  colour(order[(order.indexOf(mode) + 1) % 3]);
   try {
-    localStorage.setItem("mode", root.dataset.mode);
+    localStorage.setItem("mode", root.dataset.mode ?? "");
   } catch {
     /* then for this page only */
   }
@@ -34,11 +51,19 @@ function fullScreen() {
 }
 
 // A column beside the text; where there is no room for one, what it holds goes into a dialog.
+/**
+ * @param {string} name
+ * @param {boolean} folds
+ */
 function menu(name, folds) {
   const button = document.querySelector(`.${name}-toggle`),
     side = document.getElementById(`pst-${name}-sidebar`),
     over = document.getElementById(`pst-${name}-sidebar-modal`);
-  if (!button || !side || !over) return;
+  if (!button || !side || !(over instanceof HTMLDialogElement)) return;
+  /**
+   * @param {Element} from
+   * @param {Element} to
+   */
   const move = (from, to) => {
     const classes = [...from.classList];
     to.append(...from.childNodes);
@@ -58,22 +83,24 @@ function menu(name, folds) {
     const { left, right, top, bottom } = over.getBoundingClientRect();
     const beside =
       target === over && (clientX < left || clientX > right || clientY < top || clientY > bottom);
-    if (beside || target.closest("a[href]")) over.close();
+    if (beside || (target instanceof Element && target.closest("a[href]"))) over.close();
   });
 }
 
 // The page's contents show where the reader is: the last heading that came into the upper third, or
 // the one chosen.
+/** @param {HTMLElement} nav */
 function follow(nav) {
-  const links = new Map(
-    all('a[href^="#"]', nav).map((link) => {
-      const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-      return [target?.querySelector("h1, h2, h3, h4, h5, h6") || target, link];
-    }),
-  );
-  links.delete(null);
+  /** @type {Map<Element, HTMLAnchorElement>} */
+  const links = new Map();
+  for (const link of all('a[href^="#"]', nav)) {
+    if (!(link instanceof HTMLAnchorElement)) continue;
+    const target = document.getElementById(decodeURIComponent(link.hash.slice(1))),
+      heading = target?.querySelector("h1, h2, h3, h4, h5, h6") || target;
+    if (heading) links.set(heading, link);
+  }
   let chosen = -Infinity;
-  const show = (here) => {
+  const show = (/** @type {HTMLAnchorElement} */ here) => {
     for (const link of links.values()) {
       link.classList.toggle("active", link === here);
       if (link === here) link.setAttribute("aria-current", "true");
@@ -82,7 +109,7 @@ function follow(nav) {
     for (const entry of all(".toc-entry", nav))
       entry.classList.toggle("active", entry.contains(here));
   };
-  const choose = (hash) => {
+  const choose = (/** @type {string} */ hash) => {
     const link = [...links.values()].find((one) => hash.length > 1 && one.hash === hash);
     if (!link) return;
     chosen = performance.now();
@@ -91,15 +118,16 @@ function follow(nav) {
   choose(location.hash);
   addEventListener("hashchange", () => choose(location.hash));
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[href]");
+    const link = closest(event, "a[href]");
     if (link?.hash && link.hash === location.hash && link.pathname === location.pathname)
       choose(link.hash);
   });
   const watcher = new IntersectionObserver(
     (entries) => {
-      const last = entries.filter((entry) => entry.isIntersecting).pop();
+      const last = entries.filter((entry) => entry.isIntersecting).pop(),
+        link = last && links.get(last.target);
       // the way to what was chosen leads past others
-      if (last && performance.now() > chosen + 1000) show(links.get(last.target));
+      if (link && performance.now() > chosen + 1000) show(link);
     },
     { rootMargin: "0px 0px -70% 0px" },
   );
@@ -108,6 +136,7 @@ function follow(nav) {
 
 // The menu stands where it stood on the page before; on the first one, so that this page's line is
 // in sight.
+/** @param {HTMLElement} side */
 function keepPlace(side) {
   const PLACE = "sidebar-scroll-top",
     here = all(".active > a", side).pop();
@@ -126,7 +155,7 @@ function keepPlace(side) {
     },
     { passive: true },
   );
-  addEventListener("pagehide", () => sessionStorage.setItem(PLACE, place));
+  addEventListener("pagehide", () => sessionStorage.setItem(PLACE, String(place)));
   if (before !== null) {
     if (Number(before)) side.scrollTop = Number(before); // which lays the page out
     return;
@@ -148,7 +177,9 @@ function keepPlace(side) {
 // until they move on by themselves.
 function arrive() {
   const place =
-    location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    location.hash.length > 1
+      ? document.getElementById(decodeURIComponent(location.hash.slice(1)))
+      : null;
   if (!place) return;
   const end = performance.now() + 2000,
     moves = ["wheel", "touchstart", "pointerdown", "keydown"],
@@ -165,6 +196,7 @@ function arrive() {
 }
 
 // Up again, offered to who turns back.
+/** @param {HTMLElement} button */
 function upward(button) {
   let before = scrollY,
     shown = false;
@@ -183,17 +215,21 @@ function upward(button) {
 }
 
 // Folded menus of the bar close when the reader turns elsewhere.
+/** @param {HTMLDetailsElement} details */
 function foldAway(details) {
   document.addEventListener("click", (event) => {
-    if (!details.contains(event.target) || event.target.closest("a, button")) details.open = false;
+    const { target } = event;
+    if (!(target instanceof Element)) return;
+    if (!details.contains(target) || target.closest("a, button")) details.open = false;
   });
   details.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !details.open) return;
     details.open = false;
-    details.querySelector("summary").focus();
+    details.querySelector("summary")?.focus();
   });
 }
 
+/** @param {HTMLElement} block */
 function offerCopy(block) {
   const button = h("button", {
     type: "button",
@@ -204,7 +240,9 @@ function offerCopy(block) {
   button.addEventListener("click", async () => {
     let said = "Copied";
     try {
-      await navigator.clipboard.writeText(block.querySelector("pre").textContent.trimEnd());
+      await navigator.clipboard.writeText(
+        (block.querySelector("pre")?.textContent ?? "").trimEnd(),
+      );
     } catch {
       said = "Not allowed";
     }
@@ -216,10 +254,11 @@ function offerCopy(block) {
   block.append(button);
 }
 
+/** @type {Record<string, () => void>} */
 const actions = { print: () => window.print(), fullscreen: fullScreen };
 addEventListener("click", (event) => {
-  actions[event.target.closest?.("[data-do]")?.dataset.do]?.();
-  if (event.target.closest?.(".theme-switch-button")) nextColour();
+  actions[closest(event, "[data-do]")?.dataset.do ?? ""]?.();
+  if (closest(event, ".theme-switch-button")) nextColour();
 });
 
 function start() {
@@ -229,10 +268,11 @@ function start() {
     history.replaceState({ ...history.state, arrived: true }, "");
     arrive();
   };
-  if (performance.getEntriesByType("navigation")[0]?.type === "navigate") anew();
+  const [entry] = performance.getEntriesByType("navigation");
+  if (entry instanceof PerformanceNavigationTiming && entry.type === "navigate") anew();
   addEventListener("hashchange", anew);
   addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[href*='#']"); // to where the address leads already
+    const link = closest(event, "a[href*='#']"); // to where the address leads already
     if (
       link &&
       !event.defaultPrevented &&
@@ -250,7 +290,8 @@ function start() {
   if (nav) follow(nav);
   if (side) keepPlace(side);
   if (top) upward(top);
-  for (const details of all("details.dropdown-download-buttons")) foldAway(details);
+  for (const details of all("details.dropdown-download-buttons"))
+    if (details instanceof HTMLDetailsElement) foldAway(details);
   (window.requestIdleCallback || setTimeout)(() => {
     for (const block of all(
       ".cell_input .highlight, .bd-article > section > .highlight, .bd-article " +

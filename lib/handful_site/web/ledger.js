@@ -6,14 +6,29 @@
 import "./ledger.css";
 import { h } from "../../handful_explorers/web/dom.js";
 
+/**
+ * @param {number} n
+ * @param {string} word
+ */
 const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+/** @param {string} text */
 const fold = (text) =>
   text
     .toLowerCase()
     .normalize("NFKD")
     .replace(/[\u0300-\u036f]/g, "");
 
+/**
+ * @typedef {"verdict" | "who" | "segment"} Group
+ * @typedef {Record<Group, string> & { text: string }} Claim
+ * @typedef {Record<Group, Set<string>>} Chosen
+ */
+
 // Every word has to occur; and of each group of choices one, unless none is chosen.
+/**
+ * @param {Claim} entry
+ * @param {Chosen & { words: string[] }} state
+ */
 export function fits(entry, { words, verdict, who, segment }) {
   return (
     words.every((word) => entry.text.includes(word)) &&
@@ -23,27 +38,38 @@ export function fits(entry, { words, verdict, who, segment }) {
   );
 }
 
+/**
+ * @param {Element} list
+ * @returns {HTMLElement[]}
+ */
+const itemsOf = (list) => [...list.children].filter((node) => node instanceof HTMLElement);
+
+/** @param {Document} [root] */
 export function mountLedger(root = document) {
-  const tools = root.querySelector(".ledger-tools"),
-    lists = [...root.querySelectorAll("ol.ledger")];
+  const tools = root.querySelector(".ledger-tools");
+  /** @type {HTMLOListElement[]} */
+  const lists = [...root.querySelectorAll("ol.ledger")].filter(
+    (list) => list instanceof HTMLOListElement,
+  );
   if (!tools || !lists.length) return;
   const entries = lists.flatMap((list) =>
-    [...list.children].map((node) => ({
+    itemsOf(list).map((node) => ({
       node,
       list,
-      text: fold(node.textContent),
-      verdict: node.dataset.verdict,
-      who: node.dataset.who,
-      segment: list.dataset.segment,
+      text: fold(node.textContent ?? ""),
+      verdict: node.dataset.verdict ?? "",
+      who: node.dataset.who ?? "",
+      segment: list.dataset.segment ?? "",
     })),
   );
+  /** @type {Record<Group, { title: string, options: [string, string][] }>} */
   const groups = {
     verdict: {
       title: "Verdict",
-      options: [...root.querySelectorAll(".ledger-overview .verdict")].map((n) => [
-        n.textContent.slice(2),
-        n.textContent,
-      ]),
+      options: [...root.querySelectorAll(".ledger-overview .verdict")].map(({ textContent }) => {
+        const text = textContent ?? "";
+        return [text.slice(2), text];
+      }),
     },
     who: {
       title: "Speaker",
@@ -52,22 +78,20 @@ export function mountLedger(root = document) {
     segment: {
       title: "Segment",
       options: lists.map((list) => [
-        list.dataset.segment,
+        list.dataset.segment ?? "",
         `${list.dataset.segment} ${list.dataset.title}`,
       ]),
     },
   };
   const query = new URLSearchParams(location.search);
-  const chosen = Object.fromEntries(
-    Object.entries(groups).map(([key, { options }]) => [
-      key,
-      new Set(
-        (query.get(key) || "")
-          .split(",")
-          .filter((name) => options.some(([value]) => value === name)),
-      ),
-    ]),
-  );
+  const asked = (/** @type {Group} */ key) =>
+    new Set(
+      (query.get(key) || "")
+        .split(",")
+        .filter((name) => groups[key].options.some(([value]) => value === name)),
+    );
+  /** @type {Chosen} */
+  const chosen = { verdict: asked("verdict"), who: asked("who"), segment: asked("segment") };
 
   const field = h("input", {
     type: "search",
@@ -78,13 +102,16 @@ export function mountLedger(root = document) {
   field.value = query.get("claim") || "";
   const count = h("output", { for: "ledger-words", "aria-live": "polite" });
   const clear = h("button", { type: "button", class: "ledger-clear", text: "Show all" });
+  /** @type {{ key: Group, value: string, button: HTMLElement, tally: HTMLElement }[]} */
   const buttons = [];
-  const sets = Object.entries(groups).map(([key, { title, options }]) =>
+  /** @type {Group[]} */
+  const keys = ["verdict", "who", "segment"];
+  const sets = keys.map((key) =>
     h(
       "fieldset",
       { class: `ledger-${key}` },
-      h("legend", { text: title }),
-      ...options.map(([value, label]) => {
+      h("legend", { text: groups[key].title }),
+      ...groups[key].options.map(([value, label]) => {
         const tally = h("span", { class: "ledger-tally" });
         const button = h(
           "button",
@@ -127,7 +154,7 @@ export function mountLedger(root = document) {
     for (const list of lists)
       (list.closest("section") || list).classList.toggle(
         "is-empty",
-        [...list.children].every((node) => node.hidden),
+        itemsOf(list).every((node) => node.hidden),
       );
     const shown = entries.filter((entry) => !entry.node.hidden).length;
     count.textContent =
@@ -141,9 +168,8 @@ export function mountLedger(root = document) {
     for (const { key, value, button, tally } of buttons) {
       button.setAttribute("aria-pressed", String(chosen[key].has(value)));
       // What choosing it alone in its group would show.
-      tally.textContent = entries.filter((entry) =>
-        fits(entry, { ...state, [key]: new Set([value]) }),
-      ).length;
+      const alone = { ...state, [key]: new Set([value]) };
+      tally.textContent = String(entries.filter((entry) => fits(entry, alone)).length);
     }
     if (!write) return;
     const address = new URL(location.href);
@@ -164,8 +190,9 @@ export function mountLedger(root = document) {
   });
   // A link to one claim has to show it, whatever the filter hides.
   const target = () => {
-    const node =
-      location.hash.startsWith("#claim-") && document.getElementById(location.hash.slice(1));
+    const node = location.hash.startsWith("#claim-")
+      ? document.getElementById(location.hash.slice(1))
+      : null;
     if (!node?.hidden) return;
     clear.click();
     node.scrollIntoView();

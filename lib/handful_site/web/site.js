@@ -27,8 +27,16 @@ function memory() {
   } // a page may be denied it
 }
 
-const trouble = (text) => h("p", { class: "page-trouble", role: "status", text });
+/**
+ * @param {Element} node
+ * @returns {node is HTMLElement}
+ */
+const isHTML = (node) => node instanceof HTMLElement;
 
+const trouble = (/** @type {string} */ text) =>
+  h("p", { class: "page-trouble", role: "status", text });
+
+/** @param {HTMLElement} figure */
 function upgrade(figure) {
   const block = figure.querySelector("script.explorer-spec");
   if (!block || figure.dataset.mounted) return;
@@ -36,7 +44,7 @@ function upgrade(figure) {
   const still = [...figure.children].filter((child) => child !== block),
     host = document.createElement("div");
   try {
-    const spec = JSON.parse(block.textContent);
+    const spec = JSON.parse(block.textContent ?? "");
     figure.append(host);
     mount(host, spec, { search: location.search });
     for (const child of still) child.remove();
@@ -44,12 +52,16 @@ function upgrade(figure) {
     // The still figure stays; the rest of the page goes on.
     host.remove();
     figure.append(trouble("This plot could not start, so its still picture stands here."));
-    console.warn(`The explorer ${figure.id} could not start: ${error.message}`);
+    console.warn(
+      `The explorer ${figure.id} could not start: ${/** @type {Error} */ (error).message}`,
+    );
   }
 }
 
 // Below the theme's own header where that stays in view; and what is jumped to comes below both.
+/** @param {HTMLElement} bar */
 function pin(bar) {
+  /** @type {HTMLElement | null} */
   const header = document.querySelector(".bd-header-article"),
     root = document.documentElement;
   const place = () => {
@@ -70,23 +82,27 @@ const article = () =>
     .map((rule) => document.querySelector(rule))
     .find(Boolean);
 
+/** @type {(part: ParentNode) => void} */
 let takeIn = () => {}; // numbers that come into the page after it has been read
 let barred = false;
+/** @param {string[]} [problems] */
 function showBar(problems) {
-  if (barred || !article()) return;
+  const text = article();
+  if (barred || !text) return;
   barred = true;
-  pin(mountBar(article(), problems));
+  pin(mountBar(text, problems));
 }
 
 // What needs the whole text: figures, and the numbers within it.
 function fill() {
-  const figures = [...document.querySelectorAll("figure.explorer")];
+  /** @type {HTMLElement[]} */
+  const figures = [...document.querySelectorAll("figure.explorer")].filter(isHTML);
   mountLedger();
   offerPython();
   try {
     mountYours();
   } catch (error) {
-    console.warn(`The form could not start: ${error.message}`);
+    console.warn(`The form could not start: ${/** @type {Error} */ (error).message}`);
   } // the rest goes on
   mountWhere();
   showBar(
@@ -95,6 +111,7 @@ function fill() {
       figures.map((figure) => figure.id.replace("explorer-", "")),
     ),
   );
+  /** @type {(task: () => void, options?: IdleRequestOptions) => unknown} */
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   // The text shows the default scenario's numbers already; any other scenario's come before the
   // first paint.
@@ -120,7 +137,7 @@ function fill() {
   const near = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries)
-        if (isIntersecting) {
+        if (isIntersecting && isHTML(target)) {
           near.unobserve(target);
           upgrade(target);
           lookWithin(target);
@@ -147,36 +164,41 @@ function fill() {
 }
 
 // Cards and problems read as folded text; their script comes when the page stands.
+/** @type {Promise<typeof import("./study/study.js")> | null} */
 let fetched = null;
+/** @returns {Promise<typeof import('./study/study.js')>} */
 function fetchStudy() {
-  return (fetched ||= import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url)));
+  return (fetched ||= import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url).href));
 }
 function study() {
   if (!document.querySelector("[data-card], [data-problem], [data-study]")) return;
   fetchStudy()
-    .then(({ start }) => start({ store, lacks, label, takeIn: (node) => takeIn(node) }))
+    .then(({ start }) =>
+      start({ store, lacks, label, takeIn: (/** @type {ParentNode} */ node) => takeIn(node) }),
+    )
     .catch((error) => {
-      console.warn(`Cards and problems could not start: ${error.message}`);
+      console.warn(`Cards and problems could not start: ${/** @type {Error} */ (error).message}`);
       const first = document.querySelector(
         "[data-study], .cards, .problems, [data-card], [data-problem]",
       );
-      first.before(
+      first?.before(
         trouble(
           "What checks and remembers your answers could not be loaded; questions and answers " +
             "can be read and unfolded. Reload the page to try again.",
         ),
       );
       for (const held of document.querySelectorAll(".card > noscript"))
-        held.outerHTML = held.textContent;
+        held.outerHTML = held.textContent ?? "";
     });
 }
 
 store.load(location.search, memory());
 // Review and Progress are large and read from the learner's store: ahead.js, in the page's head,
 // has begun to open it.
-if (window.studyOpening)
+const { studyOpening } = window;
+if (studyOpening)
   fetchStudy()
-    .then(({ open }) => open(window.studyOpening))
+    .then(({ open }) => open(studyOpening))
     .catch(() => {}); // study() says so
 if (document.readyState === "loading") {
   addEventListener("DOMContentLoaded", fill);

@@ -23,21 +23,47 @@ const GROUPS = {
     ["price", "Price"],
   ],
 };
+/** @type {Record<OwnKind, string>} */
 const NOUN = { model: "model", hardware: "chip" };
+/** @param {number} value */
 const plain = (value) => value.toLocaleString("en");
+/** @param {number} share */
 const percent = (share) => formatValue(share, "%", 2);
 
 // “70,553,706,496”, “671e9”, “70.6B”, “1.03 T” → a number; anything else stays text, and check says
 // why it will not do.
+/** @type {Record<string, number>} */
 const SUFFIX = { k: 1e3, m: 1e6, b: 1e9, bn: 1e9, t: 1e12 };
+/**
+ * @param {string} text
+ * @param {number} [scale]
+ */
 export function readNumber(text, scale = 1) {
   const found = /^([\d.,_\s']*\d\.?(?:e[+-]?\d+)?)\s*(k|m|bn?|t)?$/i.exec(text.trim());
   if (!found) return text.trim();
-  const value = Number(found[1].replace(/[,_\s']/g, "")) * (SUFFIX[found[2]?.toLowerCase()] || 1);
+  const value =
+    Number(found[1].replace(/[,_\s']/g, "")) * (SUFFIX[found[2]?.toLowerCase() ?? ""] || 1);
   return Number.isFinite(value) ? Number((value * scale).toPrecision(15)) : text.trim();
 }
 
+/**
+ * @typedef {import("./own.js").Field} Field
+ * @typedef {object} ModelParts what the form has for a model only
+ * @property {HTMLSelectElement} attention
+ * @property {HTMLSelectElement} feed
+ * @property {HTMLElement} grouped
+ * @property {HTMLElement} latent
+ * @property {HTMLElement} experts
+ * @property {HTMLInputElement} stated
+ * @typedef {{ label: string, unit: string, tree: Tree }} Rate what follows from a chip alone
+ */
+
 // A field with its label and the place for what is wrong with it.
+/**
+ * @param {OwnKind} kind
+ * @param {Field} f
+ * @param {() => void} changed
+ */
 function makeField(kind, f, changed) {
   const id = `yours-${kind}-${f.name}`,
     fault = h("span", { class: "yours-fault", id: `${id}-fault`, hidden: true });
@@ -48,7 +74,7 @@ function makeField(kind, f, changed) {
       ? h(
           "select",
           { id, name: f.name },
-          ...f.options.map(([value, text]) => h("option", { value, text })),
+          ...(f.options ?? []).map(([value, text]) => h("option", { value, text })),
         )
       : h("input", {
           id,
@@ -71,19 +97,21 @@ function makeField(kind, f, changed) {
       fault,
     ),
     read() {
-      if (box) return input.checked;
+      if (input instanceof HTMLInputElement && box) return input.checked;
       if (f.type === "choice") return input.value;
       return input.value.trim() === "" ? null : readNumber(input.value, f.scale);
     },
+    /** @param {unknown} value */
     write(value) {
-      if (box) input.checked = Boolean(value);
-      else if (f.type === "choice") input.value = value ?? f.default;
+      if (input instanceof HTMLInputElement && box) input.checked = Boolean(value);
+      else if (f.type === "choice") input.value = String(value ?? f.default);
       else
         input.value =
           value === null || value === undefined || (value === 0 && f.default === 0)
             ? ""
-            : String(Number((value / (f.scale || 1)).toPrecision(12)));
+            : String(Number((Number(value) / (f.scale || 1)).toPrecision(12)));
     },
+    /** @param {string | undefined} text */
     blame(text) {
       fault.hidden = !text;
       fault.textContent = text || "";
@@ -98,6 +126,12 @@ function makeField(kind, f, changed) {
   };
 }
 
+/**
+ * @param {string} name
+ * @param {string} number
+ * @param {string} words
+ * @param {boolean} [marked]
+ */
 const line = (name, number, words, marked) =>
   h(
     "div",
@@ -107,15 +141,26 @@ const line = (name, number, words, marked) =>
   );
 
 class Part {
+  /**
+   * @param {OwnKind} kind
+   * @param {Record<string, Given>} starts
+   * @param {Rate[]} shown
+   */
   constructor(kind, starts, shown) {
-    Object.assign(this, {
-      kind,
-      starts,
-      shown: shown.map((one) => ({ ...one, at: compile(one.tree) })),
-    });
+    this.kind = kind;
+    this.starts = starts;
+    this.shown = shown.map((one) => ({ ...one, at: compile(one.tree) }));
+    this.touched = false;
+    this.later = 0;
+    /** @type {Definition | undefined} */
+    this.definition = undefined;
+    /** @type {Fault[]} */
+    this.problems = [];
+    /** @type {ModelParts | null} */
+    this.parts = null;
     const changed = () => this.changed();
     this.fields = FIELDS[kind].map((f) => makeField(kind, f, changed));
-    const of = (group) =>
+    const of = (/** @type {string} */ group) =>
       this.fields.filter((field) => field.f.group === group).map((field) => field.node);
     this.name = h("input", {
       id: `yours-${kind}-name`,
@@ -158,47 +203,49 @@ class Part {
       onclick: () => this.restore(),
     });
     this.counts = h("div", { class: "yours-counts" });
-    const set = (title, ...nodes) =>
+    const set = (/** @type {string} */ title, /** @type {Node[]} */ ...nodes) =>
       h(
         "fieldset",
         null,
         h("legend", { text: title }),
         h("div", { class: "yours-grid" }, ...nodes),
       );
+    /** @type {(id: string, text: string, node: Node) => Node} */
     const pair = (id, text, node) =>
       h("div", { class: "yours-field" }, h("label", { for: id, text }), node);
+    /** @type {Node[]} */
     const sets = [];
     if (kind === "model") {
-      this.attention = this.switch("attention", "Kind", [
+      const attention = this.switch("attention", "Kind", [
         ["grouped", "grouped-query, or multi-head"],
         ["latent", "latent, as in DeepSeek-V3"],
       ]);
-      this.feed = this.switch("feed", "Kind", [
+      const feed = this.switch("feed", "Kind", [
         ["dense", "one block a layer"],
         ["experts", "a mixture of experts"],
       ]);
-      this.grouped = h("div", { class: "yours-grid" }, ...of("grouped"));
-      this.latent = h("div", { class: "yours-grid" }, ...of("latent"));
-      this.experts = h("div", { class: "yours-grid" }, ...of("experts"));
-      this.stated = h("input", {
+      const grouped = h("div", { class: "yours-grid" }, ...of("grouped"));
+      const latent = h("div", { class: "yours-grid" }, ...of("latent"));
+      const experts = h("div", { class: "yours-grid" }, ...of("experts"));
+      const stated = h("input", {
         id: "yours-stated",
         type: "text",
         inputmode: "decimal",
         autocomplete: "off",
         placeholder: "70.6B, say",
       });
-      this.stated.addEventListener("input", () => this.draw());
+      stated.addEventListener("input", () => this.draw());
       const [layers, ...windows] = of("attention");
       sets.push(
-        set("Size", ...of("size"), pair("yours-stated", "Stated total, to compare", this.stated)),
+        set("Size", ...of("size"), pair("yours-stated", "Stated total, to compare", stated)),
       );
-      const attention = set("Attention", this.attention.node, layers);
-      attention.append(this.grouped, this.latent, h("div", { class: "yours-grid" }, ...windows));
-      const feed = set("Feed-forward", this.feed.node, ...of("feed"));
-      feed.append(this.experts);
+      const attentionSet = set("Attention", attention.node, layers);
+      attentionSet.append(grouped, latent, h("div", { class: "yours-grid" }, ...windows));
+      const feedSet = set("Feed-forward", feed.node, ...of("feed"));
+      feedSet.append(experts);
       sets.push(
-        attention,
-        feed,
+        attentionSet,
+        feedSet,
         h(
           "details",
           { class: "yours-fine" },
@@ -206,6 +253,14 @@ class Part {
           h("div", { class: "yours-grid" }, ...of("fine")),
         ),
       );
+      this.parts = {
+        attention: attention.select,
+        feed: feed.select,
+        grouped,
+        latent,
+        experts,
+        stated,
+      };
     } else for (const [group, title] of GROUPS.hardware) sets.push(set(title, ...of(group)));
     const id = `yours-${kind}-title`;
     this.node = h(
@@ -231,6 +286,11 @@ class Part {
     store.on(() => this.draw());
   }
 
+  /**
+   * @param {string} name
+   * @param {string} text
+   * @param {[string, string][]} options
+   */
   switch(name, text, options) {
     const id = `yours-kind-${name}`,
       select = h(
@@ -259,13 +319,13 @@ class Part {
         said.replaceChildren();
         return;
       }
-      const { given, notes, problem } = readConfig(area.value);
+      const { given, notes = [], problem } = readConfig(area.value);
       said.replaceChildren(
         problem
           ? h("p", { class: "yours-wrong", text: problem })
           : h("ul", null, ...notes.map((text) => h("li", { text }))),
       );
-      if (problem) return;
+      if (!given) return;
       this.name.value = given.name || "";
       this.fill(given);
       this.changed(true);
@@ -284,24 +344,28 @@ class Part {
     );
   }
 
+  /** @param {Given} values */
   fill(values) {
     for (const field of this.fields)
       field.write(field.f.name in values ? values[field.f.name] : field.f.default);
-    if (this.kind === "model") {
-      this.attention.select.value = values.kv_lora_rank ? "latent" : "grouped";
-      this.feed.select.value = values.routed_experts ? "experts" : "dense";
+    if (this.parts) {
+      this.parts.attention.value = values.kv_lora_rank ? "latent" : "grouped";
+      this.parts.feed.value = values.routed_experts ? "experts" : "dense";
     }
   }
 
   raw() {
+    /** @type {Given} */
     const given = Object.fromEntries(this.fields.map((field) => [field.f.name, field.read()]));
     given.name = this.name.value;
-    if (this.kind === "model") {
-      if (this.attention.select.value === "grouped") given.kv_lora_rank = null;
+    if (this.parts) {
+      const attention = this.parts.attention.value,
+        feed = this.parts.feed.value;
+      if (attention === "grouped") given.kv_lora_rank = null;
       else given.kv_lora_rank ??= "";
-      if (this.feed.select.value === "dense") given.routed_experts = null;
-      if (this.attention.select.value === "latent" && !given.kv_lora_rank) given.kv_lora_rank = NaN;
-      if (this.feed.select.value === "experts" && !given.routed_experts) given.routed_experts = NaN;
+      if (feed === "dense") given.routed_experts = null;
+      if (attention === "latent" && !given.kv_lora_rank) given.kv_lora_rank = NaN;
+      if (feed === "experts" && !given.routed_experts) given.routed_experts = NaN;
     }
     return given;
   }
@@ -318,23 +382,24 @@ class Part {
       faults = new Map(problems.map(({ field, text }) => [field, text]));
     Object.assign(this, { definition, problems });
     for (const field of this.fields) field.blame(faults.get(field.f.name));
-    if (this.kind === "model") {
-      const latent = this.attention.select.value === "latent",
-        experts = this.feed.select.value === "experts";
-      this.grouped.hidden = latent;
-      this.latent.hidden = !latent;
-      this.experts.hidden = !experts;
+    if (this.parts) {
+      const latent = this.parts.attention.value === "latent";
+      this.parts.grouped.hidden = latent;
+      this.parts.latent.hidden = !latent;
+      this.parts.experts.hidden = this.parts.feed.value !== "experts";
     }
     this.draw();
   }
 
+  /** @param {boolean} [now] */
   changed(now) {
     this.touched = true;
     this.look();
     clearTimeout(this.later);
-    if (this.definition)
-      this.later = setTimeout(
-        () => store.define(this.kind, this.definition),
+    const { definition } = this;
+    if (definition)
+      this.later = window.setTimeout(
+        () => store.define(this.kind, definition),
         now === true ? 0 : 250,
       );
   }
@@ -349,6 +414,7 @@ class Part {
 
   restore() {
     const earlier = store.earlier[this.kind];
+    if (!earlier) return;
     this.fill(earlier);
     this.name.value = earlier.name || "";
     this.changed(true);
@@ -395,6 +461,7 @@ class Part {
   }
 
   // What follows from the chip alone, in the bar's precision or the first that it has.
+  /** @param {Definition} definition */
   rates(definition) {
     const row = rowOf("hardware", definition),
       forms = rows.precision.filter((p) => row.peak_flops[p.arithmetic]);
@@ -411,7 +478,7 @@ class Part {
       ...this.shown.map(({ label: words, unit, at }) => {
         let text = "–";
         try {
-          text = formatValue(at(known), unit);
+          text = formatValue(at(/** @type {SymbolValues} */ (known)), unit);
         } catch {
           /* a value is missing: nothing to show */
         }
@@ -420,17 +487,20 @@ class Part {
     );
   }
 
+  /** @param {Definition} definition */
   countRows(definition) {
     const s = shape(definition),
       parts = breakdown(s),
-      form = rows.precision.find((p) => p.name === store.choice.precision);
+      form = rows.precision.find((p) => p.name === store.choice.precision) ?? rows.precision[0];
     const {
       values,
       kv_elements_per_token: perToken,
       kv_window_elements: window,
     } = rowOf("model", definition);
-    const { total_parameters: total, active_parameters: active } = values,
-      bytes = (n) => formatValue(n * form.kv_bytes_per_element, "B");
+    const { total_parameters: total, active_parameters: active } = /** @type {SymbolValues} */ (
+        values
+      ),
+      bytes = (/** @type {number} */ n) => formatValue(n * form.kv_bytes_per_element, "B");
     const list = [
       line("Parameters, in total", plain(total), `(${formatValue(total, "1")})`),
       line(
@@ -450,9 +520,9 @@ class Part {
       list.push(
         line("Cache of the windows, at most", bytes(window), "for a sequence, whatever its length"),
       );
-    const text = this.stated.value.trim(),
+    const text = this.parts?.stated.value.trim() ?? "",
       stated = text ? readNumber(text) : null;
-    if (text) list.push(this.compare(stated, total));
+    if (text) list.push(this.compare(text, stated, total));
     const share = h(
       "table",
       { class: "yours-parts" },
@@ -483,14 +553,18 @@ class Part {
   }
 
   // A stated total, held against the shape's.
-  compare(stated, total) {
+  /**
+   * @param {string} text as it was written
+   * @param {number | string | null} stated
+   * @param {number} total
+   */
+  compare(text, stated, total) {
     const name = "Against the stated total";
     if (typeof stated !== "number" || !(stated > 0))
       return line(
         name,
         "–",
-        `“${this.stated.value.trim().slice(0, 30)}” is no number of parameters; 70.6B or ` +
-          "70553706496 would be.",
+        `“${text.slice(0, 30)}” is no number of parameters; 70.6B or ` + "70553706496 would be.",
         true,
       );
     if (stated === total) return line(name, "equal", "to the last digit");
@@ -509,12 +583,14 @@ class Part {
   }
 }
 
+/** @param {Document} [root] */
 export function mountYours(root = document) {
+  /** @type {HTMLElement | null} */
   const place = root.querySelector("#yours"),
     block = root.querySelector("#yours-data");
   if (!place || !block || place.dataset.mounted) return;
   place.dataset.mounted = "yes";
-  const data = JSON.parse(block.textContent),
+  const data = JSON.parse(block.textContent ?? ""),
     chips = Object.fromEntries(
       rows.hardware.filter((row) => !row.own).map((row) => [row.name, fieldsOf(row)]),
     );

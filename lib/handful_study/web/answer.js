@@ -3,6 +3,10 @@ import { h } from "../../handful_explorers/web/dom.js";
 import { isDue, isLeech, preview, span, zoneAt } from "./schedule.js";
 import { whenDue } from "./say.js";
 
+/**
+ * @typedef {import("./store.js").Store} Store
+ */
+
 export const GRADES = [
   ["Again", "I did not know it"],
   ["Hard", "I knew it with trouble"],
@@ -11,12 +15,25 @@ export const GRADES = [
 ];
 const LONGEST = 600_000; // whoever takes longer was elsewhere
 
-export const backOf = (card) => card.querySelector("details.card-back");
+/**
+ * @param {HTMLElement} card
+ * @returns {HTMLDetailsElement}
+ */
+export const backOf = (card) => {
+  const back = card.querySelector("details.card-back");
+  if (back instanceof HTMLDetailsElement) return back;
+  throw new Error(`The card ${card.id} has no back.`);
+};
 
 // The answer as something that can have the focus.
+/**
+ * @param {HTMLElement} card
+ * @returns {HTMLElement}
+ */
 export function answerOf(card) {
-  const back = backOf(card),
-    found = back.querySelector(":scope > .card-answer");
+  const back = backOf(card);
+  /** @type {HTMLElement | null} */
+  const found = back.querySelector(":scope > .card-answer");
   if (found) return found;
   const answer = h("div", {
     class: "card-answer",
@@ -30,6 +47,10 @@ export function answerOf(card) {
 }
 
 // The link to the card's section, for a card that keeps slipping.
+/**
+ * @param {HTMLElement} card
+ * @param {number} lapses
+ */
 export function leechNote(card, lapses) {
   const link = card.querySelector(".card-foot a:not(.lecture-time)");
   return h(
@@ -43,6 +64,12 @@ export function leechNote(card, lapses) {
 }
 
 // Four buttons, each with the time until the card would come back; `choose` gets the grade.
+/**
+ * @param {CardState | undefined} state
+ * @param {number} retention
+ * @param {(grade: number) => unknown} choose
+ * @param {boolean} [keys]
+ */
 export function gradeBar(state, retention, choose, keys) {
   const now = Date.now(),
     bar = h("div", {
@@ -73,9 +100,16 @@ export function gradeBar(state, retention, choose, keys) {
 }
 
 // `since`: when the question was shown, where that is known.
+/**
+ * @param {Store} store
+ * @param {HTMLElement} card
+ * @param {number} value
+ * @param {number} [since]
+ * @returns {Promise<import("./store.js").Added>}
+ */
 export const grade = (store, card, value, since) =>
   store.add("grade", {
-    card: card.dataset.card,
+    card: card.dataset.card ?? "",
     grade: value,
     ...(since === undefined
       ? {}
@@ -83,16 +117,25 @@ export const grade = (store, card, value, since) =>
   });
 
 // Within a chapter: an opened card offers the grades; afterwards it says when it comes back.
+/**
+ * @param {Store} store
+ * @param {HTMLElement} card
+ */
 export async function answerInPlace(store, card) {
   const place = card.querySelector(":scope > .study-place") || h("div", { class: "study-place" });
   backOf(card).after(place);
   answerOf(card);
-  const id = card.dataset.card,
+  const id = card.dataset.card ?? "",
     state = await store.state(id),
     now = Date.now(),
     zone = zoneAt(now);
+  /**
+   * @param {string} text
+   * @param {Node[]} more
+   */
   const said = (text, ...more) => h("p", { class: "study-said", role: "status" }, text, ...more);
 
+  /** @param {number} value */
   const choose = async (value) => {
     for (const button of place.querySelectorAll("button")) button.disabled = true;
     const { event, state: after } = await grade(store, card, value);
@@ -121,7 +164,7 @@ export async function answerInPlace(store, card) {
       gradeBar(state, store.settings.retention, choose),
     );
 
-  if (!state?.reps || isDue(state, now, zone)) offer();
+  if (!state || state.state === "new" || !state.reps || isDue(state, now, zone)) offer();
   else
     place.replaceChildren(
       said(
@@ -132,7 +175,7 @@ export async function answerInPlace(store, card) {
           text: "Answer it now all the same",
           onclick: () => {
             offer();
-            place.querySelector("button").focus();
+            place.querySelector("button")?.focus();
           },
         }),
       ),

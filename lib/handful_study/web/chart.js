@@ -1,8 +1,21 @@
 // Small still plots for the page Progress, drawn to the width that there is.
 import { h, s } from "../../handful_explorers/web/dom.js";
 
+/**
+ * @typedef {{ head: string[], rows: (string | number)[][] }} Rows a table
+ * @typedef {object} About a panel
+ * @property {string} text
+ * @property {(width: number) => SVGSVGElement} [draw]
+ * @property {Rows} [table]
+ * @property {HTMLElement} [legend]
+ */
+
 // A panel: heading, what it says in a sentence, the picture, and the same as a table.
 // `draw(width)` gives the SVG.
+/**
+ * @param {string} title
+ * @param {About} about
+ */
 export function panel(title, { text, draw, table, legend }) {
   const host = draw ? h("div", { class: "study-plot" }) : null,
     node = h(
@@ -14,7 +27,7 @@ export function panel(title, { text, draw, table, legend }) {
       host,
       table ? tableOf(title, table) : null,
     );
-  if (host) {
+  if (host && draw) {
     let width = 0;
     new ResizeObserver(([entry]) => {
       const now = Math.round(Math.max(240, Math.min(760, entry.contentRect.width)));
@@ -29,6 +42,10 @@ export function panel(title, { text, draw, table, legend }) {
   return node;
 }
 
+/**
+ * @param {string} title
+ * @param {Rows} table
+ */
 function tableOf(title, { head, rows }) {
   return h(
     "details",
@@ -65,9 +82,16 @@ const LEFT = 42,
 
 // Axes: `ticks` up the side, labels [[place, text]] below, places counted 0 … n - 1 in the middle
 // of n slots.
+/**
+ * @param {number} width
+ * @param {number} height
+ * @param {{ n: number, low: number, high: number, ticks: number[], format: (value: number) => string, labels: [number, string, Anchor?][] }} about
+ */
 export function axes(width, height, { n, low, high, ticks, format, labels }) {
   const slot = (width - LEFT - RIGHT) / n,
+    /** @type {(place: number) => number} */
     x = (place) => LEFT + slot * (place + 0.5),
+    /** @type {(value: number) => number} */
     y = (value) => TOP + (height - TOP - BOTTOM) * (1 - (value - low) / (high - low || 1));
   const svg = s("svg", { class: "study-svg", viewBox: `0 0 ${width} ${height}`, width, height });
   for (const tick of ticks) {
@@ -90,6 +114,7 @@ export function axes(width, height, { n, low, high, ticks, format, labels }) {
 }
 
 // Round steps up to `most`, a handful.
+/** @param {number} most */
 export function roundTicks(most) {
   const steps = [1, 2, 5]
       .flatMap((m) => [0, 1, 2, 3, 4, 5].map((p) => m * 10 ** p))
@@ -100,6 +125,11 @@ export function roundTicks(most) {
 
 // The range in which the true share lies with 95 % confidence, after Wilson: honest for a few
 // answers as for many.
+/**
+ * @param {number} held
+ * @param {number} asked
+ * @returns {Pair}
+ */
 export function wilson(held, asked) {
   const z = 1.96,
     p = held / asked,

@@ -13,16 +13,39 @@ const POINTS = 24,
 
 // Drawing
 
+/**
+ * @typedef {ProblemSpec["cases"][number]} Case
+ * @typedef {Record<string, string | number | Case>} Drawn by name, and the case under "case"
+ */
+
+/**
+ * @param {Drawn} drawn
+ * @returns {Case | undefined}
+ */
+const caseOf = (drawn) => (typeof drawn.case === "object" ? drawn.case : undefined);
+
 // What is drawn, by name: rows of the scenario, numbers, and the case.
+/**
+ * @param {ProblemSpec} spec
+ * @param {number} seed
+ * @returns {Drawn}
+ */
 export function draw(spec, seed) {
   const step = mulberry32(seed),
+    /** @type {<T>(values: T[]) => T} */
     pick = (values) => values[Math.floor(step() * values.length)];
+  /** @type {Drawn} */
   const found = Object.fromEntries(spec.draw.map(([name, values]) => [name, pick(values)]));
   if (spec.cases.length) found.case = pick(spec.cases);
   return found;
 }
 
 // Values of the symbols for what is drawn; the reader's own scenario has no part in them.
+/**
+ * @param {ProblemSpec} spec
+ * @param {Drawn} drawn
+ * @returns {SymbolValues}
+ */
 export function valuesOf(spec, drawn) {
   const found = { ...spec.values },
     options = Object.fromEntries(spec.draw);
@@ -30,32 +53,50 @@ export function valuesOf(spec, drawn) {
     found[name] =
       values[
         rows.reduce(
-          (place, row) => place * options[row].length + options[row].indexOf(drawn[row]),
+          (place, row) =>
+            place * options[row].length +
+            options[row].indexOf(/** @type {string | number} */ (drawn[row])),
           0,
         )
       ];
-  for (const from of [drawn, drawn.case || {}])
+  for (const from of [drawn, caseOf(drawn) || {}])
     for (const [name, value] of Object.entries(from))
       if (typeof value === "number") found[name] = value;
   return found;
 }
 
 // What each place in the text shows.
+/**
+ * @param {ProblemSpec} spec
+ * @param {number} seed
+ */
 export function shownTexts(spec, seed) {
   const drawn = draw(spec, seed),
     values = valuesOf(spec, drawn);
   return spec.drawn.map(({ row, tree, unit, digits }) => {
     if (!row) return formatValue(compile(tree)(values), unit, digits);
-    return row === "case" ? drawn.case.name : String(drawn[row]);
+    return row === "case" ? String(caseOf(drawn)?.name) : String(drawn[row]);
   });
 }
 
 // Checking
 
+/**
+ * @param {Verdict['kind']} kind
+ * @param {string} [says]
+ * @param {number} [turn]
+ * @returns {Verdict}
+ */
 const verdict = (kind, says, turn) => ({ kind, says, turn });
 
 // {kind: "right" | "wrong" | "unread", says, turn}; of a known wrong turn the page itself says what
 // it is.
+/**
+ * @param {ProblemSpec} spec
+ * @param {string} given
+ * @param {number} seed
+ * @returns {Verdict}
+ */
 export function check(spec, given, seed) {
   if (spec.kind === "choice") return checkChoice(spec, given, seed);
   if (spec.kind === "expression") return checkExpression(spec, given);
@@ -63,13 +104,27 @@ export function check(spec, given, seed) {
   return checkNumber(spec, given, seed);
 }
 
+/**
+ * @param {number} value
+ * @param {number} wanted
+ * @param {number} tolerance
+ */
 export const near = (value, wanted, tolerance) =>
   Math.abs(value - wanted) <= tolerance * Math.abs(wanted) * (1 + 1e-12);
 
+/**
+ * @param {NumberProblem} spec
+ * @param {number} seed
+ */
 export function rightValue(spec, seed) {
   return compile(spec.answer)(valuesOf(spec, draw(spec, seed)));
 }
 
+/**
+ * @param {NumberProblem} spec
+ * @param {string} text
+ * @param {number} seed
+ */
 function checkNumber(spec, text, seed) {
   let value, dimension;
   try {
@@ -80,7 +135,7 @@ function checkNumber(spec, text, seed) {
   }
   const values = valuesOf(spec, draw(spec, seed)),
     right = compile(spec.answer)(values),
-    close = (a, b) => near(a, b, spec.tolerance);
+    close = (/** @type {number} */ a, /** @type {number} */ b) => near(a, b, spec.tolerance);
   if (!dimension && spec.unit === "%" && close(value / 100, right))
     return verdict(
       "unread",
@@ -101,6 +156,11 @@ function checkNumber(spec, text, seed) {
 }
 
 // How a wrong number differs from the right one.
+/**
+ * @param {number} value
+ * @param {number} right
+ * @param {(a: number, b: number) => boolean} close
+ */
 function howFar(value, right, close) {
   if (value && close(-value, right)) return "The size is right, the sign is not.";
   if (!(value && right && value / right > 0)) return "Not yet.";
@@ -114,6 +174,7 @@ function howFar(value, right, close) {
   return `Not yet: that is too ${Math.abs(value) > Math.abs(right) ? "large" : "small"}.`;
 }
 
+/** @type {Record<string, string>} */
 const WORDS = {
   time: "a time",
   byte: "a number of bytes",
@@ -128,6 +189,7 @@ const WORDS = {
 };
 
 // A dimension in words.
+/** @param {Dimension} dimension */
 export function called(dimension) {
   const powers = Object.entries(dimension);
   if (!powers.length) return "a number without a unit";
@@ -135,6 +197,7 @@ export function called(dimension) {
   return `in ${unitNames().get(key(dimension)) ?? spell(dimension)}`;
 }
 
+/** @type {Map<string, string> | undefined} */
 let named;
 function unitNames() {
   if (named) return named;
@@ -146,7 +209,7 @@ function unitNames() {
     } catch {
       continue;
     } // the pure number, and units that no answer has
-    if (!named.has(key(dimension))) named.set(key(dimension), unit);
+    if (dimension && !named.has(key(dimension))) named.set(key(dimension), unit);
   }
   return named;
 }
@@ -155,6 +218,10 @@ function unitNames() {
 
 // Where two formulas are compared: each letter between 1/50 and 50 of its neighbours, the same for
 // everybody.
+/**
+ * @param {ExpressionProblem} spec
+ * @returns {SymbolValues[]}
+ */
 function points(spec) {
   const step = mulberry32(1);
   return Array.from({ length: POINTS }, () => ({
@@ -167,6 +234,11 @@ function points(spec) {
 
 // Whether two trees have the same value wherever the letters are positive, as far as sampling
 // tells.
+/**
+ * @param {SymbolValues[]} at
+ * @param {Tree} left
+ * @param {Tree} right
+ */
 function same(at, left, right) {
   const f = compile(left),
     g = compile(right);
@@ -177,6 +249,10 @@ function same(at, left, right) {
   });
 }
 
+/**
+ * @param {ExpressionProblem} spec
+ * @param {string} text
+ */
 function checkExpression(spec, text) {
   const known = Object.assign(
     Object.create(null),
@@ -235,11 +311,20 @@ function checkExpression(spec, text) {
 
 // Judgement
 
+/**
+ * @param {ChoiceProblem} spec
+ * @param {number} seed
+ */
 export function rightChoice(spec, seed) {
   const values = valuesOf(spec, draw(spec, seed));
   return spec.when.findIndex((tree) => compile(tree)(values) > 0);
 }
 
+/**
+ * @param {ChoiceProblem} spec
+ * @param {string} given
+ * @param {number} seed
+ */
 function checkChoice(spec, given, seed) {
   const number = /^\d+$/.test(String(given)) ? Number(given) : -1;
   if (!(number in spec.when)) return verdict("unread", `Choose one of the ${spec.when.length}.`);

@@ -4,8 +4,13 @@ const DATABASE = "handful-study",
   SCHEMA = 1;
 // Beside the events, the truth, stand copies that can be made from them: cards, days, problems;
 // meta has the rest.
+/** @type {Record<'cards' | 'days' | 'problems' | 'meta', string>} */
 export const KEYS = { cards: "bucket", days: "day", problems: "problem", meta: "name" };
 
+/**
+ * @param {number} [patience]
+ * @returns {Promise<IDBDatabase>}
+ */
 export function openDatabase(patience = 4000) {
   return new Promise((done, fail) => {
     // Some browsers, when asked in a private window, neither open nor refuse.

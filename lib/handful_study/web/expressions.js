@@ -11,17 +11,25 @@ const NUMBER = `[0-9]+(?:\\.[0-9]*)?${EXPONENT}|\\.[0-9]+${EXPONENT}`,
   WORD = "[A-Za-z_][A-Za-z_0-9]*",
   SIGN = "\\*\\*|[-+−*/×·÷^(),=]";
 const TOKEN = new RegExp(`[${SPACE}]*(?:(${NUMBER})|(${WORD})|(${SIGN}))`, "y");
+/** @type {Record<string, string | undefined>} */
 const SAME = { "−": "-", "×": "*", "·": "*", "÷": "/", "**": "^" };
 
 export class ExpressionError extends Error {}
 
+/** @typedef {number | string} Token */
+
 // Numbers, names and signs; a sign stands after a null byte.
+/**
+ * @param {string} given
+ * @returns {Token[]}
+ */
 export function tokens(given) {
   const characters = [...given];
   if (characters.length > LONGEST)
     throw new ExpressionError(
       `A formula of ${characters.length} characters is too long; ${LONGEST} are allowed.`,
     );
+  /** @type {Token[]} */
   const found = [],
     text = given.replace(new RegExp(`[${SPACE}]+$`), "");
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
@@ -40,24 +48,41 @@ export function tokens(given) {
   return found;
 }
 
+/**
+ * @param {Token} token
+ * @returns {token is string}
+ */
 const isSign = (token) => typeof token === "string" && token.startsWith("\0");
 
 // The names in a text, functions left out, in the order in which they stand.
+/** @param {string} text */
 export const writtenNames = (text) =>
   tokens(text).filter(
     (token) => typeof token === "string" && !isSign(token) && !FUNCTIONS.includes(token),
   );
 
 // The tree of a text; what stands side by side is multiplied, and every name stands for itself.
+/**
+ * @param {string} text
+ * @returns {Tree}
+ */
 export function parse(text) {
   const left = tokens(text).reverse(),
     next = () => left[left.length - 1];
   if (!left.length)
     throw new ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.");
+  /**
+   * @param {string[]} signs
+   * @returns {string | null}
+   */
   const accept = (...signs) =>
-    left.length && signs.some((sign) => next() === `\0${sign}`) ? left.pop().slice(1) : null;
+    left.length && signs.some((sign) => next() === `\0${sign}`)
+      ? String(left.pop()).slice(1)
+      : null;
+  /** @param {Token} token */
   const shown = (token) =>
     typeof token === "string" ? quoted(token.replace("\0", "")) : "a number";
+  /** @param {string} sign */
   const expect = (sign) => {
     if (!accept(sign))
       throw new ExpressionError(
@@ -65,9 +90,14 @@ export function parse(text) {
       );
   };
 
+  /**
+   * @param {number} depth
+   * @returns {Tree}
+   */
   function total(depth) {
     if (depth > DEEPEST)
       throw new ExpressionError(`Parentheses more than ${DEEPEST} deep are too many.`);
+    /** @type {[Tree, ...Tree[]]} */
     const parts = [product(depth)];
     for (let sign; (sign = accept("+", "-"));) {
       const part = product(depth);
@@ -76,6 +106,10 @@ export function parse(text) {
     return parts.length === 1 ? parts[0] : ["+", ...parts];
   }
 
+  /**
+   * @param {number} depth
+   * @returns {Tree}
+   */
   function product(depth) {
     let found = power(depth);
     while (left.length) {
@@ -87,6 +121,10 @@ export function parse(text) {
     return found;
   }
 
+  /**
+   * @param {number} depth
+   * @returns {Tree}
+   */
   function power(depth) {
     if (accept("-")) return depth < DEEPEST ? ["*", -1, power(depth + 1)] : total(depth + 1);
     if (accept("+")) return depth < DEEPEST ? power(depth + 1) : total(depth + 1);
@@ -94,6 +132,10 @@ export function parse(text) {
     return depth < DEEPEST && accept("^") ? ["^", base, power(depth + 1)] : base;
   }
 
+  /**
+   * @param {number} depth
+   * @returns {Tree}
+   */
   function atom(depth) {
     if (!left.length)
       throw new ExpressionError("The formula ends where a number or a name should stand.");
@@ -102,7 +144,7 @@ export function parse(text) {
       expect(")");
       return inside;
     }
-    const token = left.pop();
+    const token = left.pop() ?? NaN;
     if (typeof token === "number") return token;
     if (isSign(token))
       throw new ExpressionError(
@@ -113,7 +155,13 @@ export function parse(text) {
     return call(token, depth);
   }
 
+  /**
+   * @param {string} name
+   * @param {number} depth
+   * @returns {Tree}
+   */
   function call(name, depth) {
+    /** @type {[Tree, ...Tree[]]} */
     const values = [total(depth + 1)],
       many = name === "max" || name === "min";
     while (accept(",")) values.push(total(depth + 1));
@@ -132,6 +180,11 @@ export function parse(text) {
 }
 
 // The tree with names replaced by trees.
+/**
+ * @param {Tree} tree
+ * @param {Record<string, Tree>} known
+ * @returns {Tree}
+ */
 export function replace(tree, known) {
   if (typeof tree === "string") return Object.hasOwn(known, tree) ? known[tree] : tree;
   if (!Array.isArray(tree)) return tree;

@@ -5,6 +5,10 @@ import { make, round, write } from "../../handful_explorers/web/scenes/draw.js";
 import gantt from "../../handful_explorers/web/scenes/gantt.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
 
+/**
+ * @param {PlayedSchedule} played
+ * @param {number} width
+ */
 export function chart(played, width) {
   const wide = Math.max(width, 280),
     [height, shapes] = gantt.picture(played, wide);

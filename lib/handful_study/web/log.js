@@ -24,18 +24,26 @@ const ID = /^[A-Za-z0-9_-]{8,64}$/,
 
 export class LogError extends Error {}
 
+/** @typedef {[fits: (value: any) => boolean, words: string]} Check of a field, of any value */
+
+/** @type {(least: number, most: number) => Check} */
 const whole = (least, most) => [
   (v) => Number.isSafeInteger(v) && v >= least && v <= most,
   `a whole number from ${least} to ${most}`,
 ];
+/** @type {Check} */
 const name = [
   (v) => typeof v === "string" && NAME.test(v),
   "1 to 100 lower-case letters, figures and hyphens",
 ];
+/** @type {Check} */
 const id = [(v) => typeof v === "string" && ID.test(v), "8 to 64 letters, figures, _ and -"];
+/** @type {(...values: string[]) => Check} */
 const oneOf = (...values) => [(v) => values.includes(v), values.map((v) => `“${v}”`).join(" or ")];
+/** @type {(check: Check) => Check} */
 const optional = ([fits, words]) => [(v) => v === undefined || fits(v), words];
 
+/** @type {Record<keyof Settings, Check>} */
 const SETTINGS = {
   retention: [(v) => typeof v === "number" && v >= 0.7 && v <= 0.99, "a number from 0.7 to 0.99"],
   new_per_day: whole(0, 1000),
@@ -44,7 +52,9 @@ const SETTINGS = {
     "a list of at most 200 chapter names",
   ],
 };
+/** @type {Record<string, Check>} */
 const COMMON = { id, at: whole(0, LATEST), zone: whole(-840, 840) };
+/** @type {Record<string, Record<string, Check>>} */
 const KINDS = {
   grade: { card: name, grade: whole(1, 4), took: optional(whole(0, 86_400_000)) },
   undo: { undoes: id },
@@ -60,6 +70,7 @@ const KINDS = {
   },
 };
 
+/** @param {unknown} value */
 function shown(value) {
   let text = "nothing";
   try {
@@ -71,6 +82,10 @@ function shown(value) {
 }
 
 // What is wrong with an event, in one sentence; null if nothing is.
+/**
+ * @param {any} event what a file or a database holds
+ * @returns {string | null}
+ */
 export function fault(event) {
   if (typeof event !== "object" || event === null || Array.isArray(event))
     return `an event is an object; got ${shown(event)}.`;
@@ -81,7 +96,7 @@ export function fault(event) {
     if (!fits(event[field])) return `${field} is ${words}; got ${shown(event[field])}.`;
   }
   if (event.kind === "setting") {
-    const [fits, words] = SETTINGS[event.name];
+    const [fits, words] = SETTINGS[/** @type {keyof Settings} */ (event.name)];
     if (!fits(event.value))
       return `the value of ${event.name} is ${words}; got ${shown(event.value)}.`;
   }
@@ -105,29 +120,51 @@ function newId() {
 
 // A new event.  Two of one millisecond keep the order in which they were made.
 let latest = 0;
+/**
+ * @template {LogEvent} E
+ * @param {E['kind']} kind
+ * @param {Omit<E, 'id' | 'at' | 'zone' | 'kind'>} fields
+ * @param {number} [now]
+ * @returns {E}
+ */
 export function make(kind, fields, now = Date.now()) {
   const at = now <= latest && latest - now < 1000 ? latest + 1 : now;
   latest = at;
   const event = { id: newId(), at, zone: zoneAt(at), kind, ...fields },
     wrong = fault(event);
   if (wrong) throw new LogError(`This cannot be noted: ${wrong}`);
-  return event;
+  return /** @type {E} */ (/** @type {unknown} */ (event));
 }
 
+/**
+ * @param {string} a
+ * @param {string} b
+ */
 const alphabetically = (a, b) => Number(a > b) - Number(a < b);
+/**
+ * @param {{ at: number, id: string }} a
+ * @param {{ at: number, id: string }} b
+ */
 export const inOrder = (a, b) => a.at - b.at || alphabetically(a.id, b.id);
 
 // Field by field, so that the order in which a file writes them does not matter.
+/**
+ * @param {LogEvent} a
+ * @param {LogEvent} b
+ */
 export const sameEvent = (a, b) => {
-  const keys = Object.keys(a);
+  const fields = Object.entries(a),
+    others = new Map(Object.entries(b));
   return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]))
+    fields.length === others.size &&
+    fields.every(([key, value]) => JSON.stringify(value) === JSON.stringify(others.get(key)))
   );
 };
 
 // Union by id: the same whatever is merged first, and however often.
+/** @param {LogEvent[][]} logs */
 export function merge(...logs) {
+  /** @type {Map<string, LogEvent>} */
   const found = new Map();
   for (const event of logs.flat()) {
     const known = found.get(event.id);
@@ -142,18 +179,32 @@ export function merge(...logs) {
 }
 
 // What counts: in order, without undos and what they undo.  An undo itself cannot be undone.
+/**
+ * @param {LogEvent[]} events
+ * @returns {Exclude<LogEvent, UndoEvent>[]}
+ */
 export function effective(events) {
+  /** @type {Set<string>} */
   const undone = new Set();
   for (const event of events) if (event.kind === "undo") undone.add(event.undoes);
-  return events.filter((event) => event.kind !== "undo" && !undone.has(event.id)).sort(inOrder);
+  const done = events.filter((event) => event.kind !== "undo");
+  return done.filter((event) => !undone.has(event.id)).sort(inOrder);
 }
 
+/**
+ * @param {LogEvent[]} events
+ * @returns {Settings}
+ */
 export function settingsOf(events) {
-  const chosen = { ...DEFAULTS };
-  for (const event of events) if (event.kind === "setting") chosen[event.name] = event.value;
-  return chosen;
+  const settings = events.filter((event) => event.kind === "setting"),
+    chosen = settings.map((event) => [event.name, event.value]);
+  return { ...DEFAULTS, ...Object.fromEntries(chosen) };
 }
 
+/**
+ * @param {LogEvent[]} events
+ * @param {number} [now]
+ */
 export const write = (events, now = Date.now()) =>
   `${JSON.stringify({ format: FORMAT, version: VERSION, exported: now }).slice(
     0,
@@ -161,10 +212,15 @@ export const write = (events, now = Date.now()) =>
   )},"events":[\n${events.map((event) => JSON.stringify(event)).join(",\n")}\n]}\n`;
 
 // From version n to n + 1, at place n; a file of the first version needs none yet.
+/** @type {Record<number, (file: any) => any>} */
 const MIGRATIONS = {};
 
 // The events of an exported file, or a LogError that says in one sentence what is wrong with it and
 // where.
+/**
+ * @param {string} text
+ * @returns {LogEvent[]}
+ */
 export function read(text) {
   if (text.length > MOST_BYTES)
     throw new LogError(`The file is larger than ${MOST_BYTES / 1e6} MB, which no study log is.`);

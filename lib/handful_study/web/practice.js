@@ -5,41 +5,88 @@
 import { h } from "../../handful_explorers/web/dom.js";
 import { attempt } from "./problems.js";
 
+/** @type {[string, string][]} */
 const LEVELS = [
   ["apply", "Apply"],
   ["derive", "Derive"],
   ["judge", "Judge"],
 ];
+/** @type {[string, string][]} */
 const STATES = [
   ["new", "Not tried"],
   ["tried", "Tried"],
   ["solved", "Solved"],
 ];
+/** @type {Record<string, string>} */
+const NOTES = { solved: "✓ solved", tried: "tried", new: "" };
+/** @param {number} n */
 const plural = (n) => `${n} problem${n === 1 ? "" : "s"}`;
 
-// Of each group one, unless none is chosen.
-export const fits = (entry, chosen) =>
-  Object.entries(chosen).every(([key, set]) => !set.size || set.has(entry[key]));
+/**
+ * @typedef {"chapter" | "level" | "state"} Group
+ * @typedef {object} Entry
+ * @property {HTMLElement} node
+ * @property {HTMLElement} section
+ * @property {HTMLElement} body
+ * @property {HTMLElement} button
+ * @property {HTMLElement} mark
+ * @property {string} id
+ * @property {string} chapter
+ * @property {string} level
+ * @property {string} state
+ * @property {import("./problem.js").Problem | null} problem
+ */
 
+// Of each group one, unless none is chosen.
+/**
+ * @template T
+ * @param {Partial<Record<Group, T>>} groups
+ * @returns {[Group, T][]}
+ */
+const groupsIn = (groups) => /** @type {[Group, T][]} */ (Object.entries(groups));
+
+/**
+ * @param {Record<Group, string>} entry
+ * @param {Partial<Record<Group, Set<string>>>} chosen
+ */
+export const fits = (entry, chosen) =>
+  groupsIn(chosen).every(([key, set]) => !set.size || set.has(entry[key]));
+
+/**
+ * @param {Element} section
+ * @returns {HTMLElement[]}
+ */
+const problemsIn = (section) =>
+  [...section.querySelectorAll("[data-problem]")].filter((node) => node instanceof HTMLElement);
+
+/**
+ * @param {HTMLElement} root
+ * @param {import('./problems.js').Around} page
+ * @param {(node: HTMLElement) => import('./problem.js').Problem} start
+ */
 export function mountPractice(root, page, start) {
-  const sections = [...root.children].filter((node) => node.querySelector("[data-problem]"));
-  const entries = sections.flatMap((section) =>
-    [...section.querySelectorAll("[data-problem]")].map((node) => row(node, section)),
+  const sections = [...root.children].filter(
+    (node) => node instanceof HTMLElement && node.querySelector("[data-problem]") !== null,
   );
+  const entries = sections.flatMap((section) =>
+    problemsIn(section).map((node) => row(node, /** @type {HTMLElement} */ (section))),
+  );
+  /** @type {Partial<Record<Group, { title: string, options: [string, string][] }>>} */
   const groups = {
     chapter: {
       title: "Chapter",
       options: sections.map((section) => [
-        section.querySelector("[data-problem]").dataset.chapter,
-        section.querySelector("h2").firstChild.textContent.trim(),
+        problemsIn(section)[0].dataset.chapter ?? "",
+        (section.querySelector("h2")?.firstChild?.textContent ?? "").trim(),
       ]),
     },
     level: { title: "Level", options: LEVELS },
     ...(page.results ? { state: { title: "State", options: STATES } } : {}),
   };
   const query = new URLSearchParams(location.search);
+  /** @type {Partial<Record<Group, Set<string>>>} */
   const chosen = Object.fromEntries(
-    Object.entries(groups).map(([key, { options }]) => [
+    groupsIn(groups).map(([key, { options }]) => [
       key,
       new Set(
         (query.get(key) || "")
@@ -49,8 +96,13 @@ export function mountPractice(root, page, start) {
     ]),
   );
 
+  /**
+   * @param {HTMLElement} node
+   * @param {HTMLElement} section
+   * @returns {Entry}
+   */
   function row(node, section) {
-    const { problem: id, chapter, level } = node.dataset,
+    const { problem: id = "", chapter = "", level = "" } = node.dataset,
       body = h(
         "div",
         { class: "problem-body", id: `body-${id}`, hidden: true },
@@ -71,9 +123,13 @@ export function mountPractice(root, page, start) {
         onclick: () => toggle(entry),
       },
       h("span", { class: "problem-row-name", text: name }),
-      h("span", { class: "problem-row-level", text: LEVELS.find(([value]) => value === level)[1] }),
+      h("span", {
+        class: "problem-row-level",
+        text: LEVELS.find(([value]) => value === level)?.[1],
+      }),
       mark,
     );
+    /** @type {Entry} */
     const entry = {
       node,
       section,
@@ -91,7 +147,11 @@ export function mountPractice(root, page, start) {
     return entry;
   }
 
-  function toggle(entry, open = entry.body.hidden) {
+  /**
+   * @param {Entry} entry
+   * @param {boolean} [open]
+   */
+  function toggle(entry, open = Boolean(entry.body.hidden)) {
     for (const other of entries) {
       const here = other === entry && open;
       other.body.hidden = !here;
@@ -108,7 +168,7 @@ export function mountPractice(root, page, start) {
       const { right, wrong } = results[entry.id] || {};
       const tried = wrong ? "tried" : "new";
       entry.state = right ? "solved" : tried;
-      entry.mark.textContent = { solved: "✓ solved", tried: "tried", new: "" }[entry.state];
+      entry.mark.textContent = NOTES[entry.state];
       entry.mark.classList.toggle("is-right", entry.state === "solved");
     }
     tallies();
@@ -121,8 +181,9 @@ export function mountPractice(root, page, start) {
     class: "problem-tool problem-random",
     text: "A random one",
   });
+  /** @type {{ key: Group, value: string, button: HTMLElement, tally: HTMLElement }[]} */
   const buttons = [];
-  const sets = Object.entries(groups).map(([key, { title, options }]) =>
+  const sets = groupsIn(groups).map(([key, { title, options }]) =>
     h(
       "fieldset",
       null,
@@ -134,7 +195,8 @@ export function mountPractice(root, page, start) {
           {
             type: "button",
             onclick: () => {
-              if (!chosen[key].delete(value)) chosen[key].add(value);
+              const set = chosen[key] ?? new Set();
+              if (!set.delete(value)) set.add(value);
               update();
             },
           },
@@ -163,9 +225,9 @@ export function mountPractice(root, page, start) {
   // What choosing one alone in its group would show.
   function tallies() {
     for (const { key, value, tally } of buttons)
-      tally.textContent = entries.filter((entry) =>
-        fits(entry, { ...chosen, [key]: new Set([value]) }),
-      ).length;
+      tally.textContent = String(
+        entries.filter((entry) => fits(entry, { ...chosen, [key]: new Set([value]) })).length,
+      );
   }
 
   function update(write = true) {
@@ -181,7 +243,7 @@ export function mountPractice(root, page, start) {
     clear.hidden = !Object.values(chosen).some((set) => set.size);
     random.disabled = !shown;
     for (const { key, value, button } of buttons)
-      button.setAttribute("aria-pressed", String(chosen[key].has(value)));
+      button.setAttribute("aria-pressed", String(Boolean(chosen[key]?.has(value))));
     tallies();
     if (!write) return;
     const url = new URL(location.href);
@@ -192,6 +254,7 @@ export function mountPractice(root, page, start) {
     history.replaceState(history.state, "", url);
   }
 
+  /** @param {Entry} entry */
   function go(entry) {
     if (entry.node.hidden) clear.click();
     toggle(entry, true);

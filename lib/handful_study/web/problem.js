@@ -10,20 +10,69 @@ const HIGHEST_DRAWN = 99999; // seeds that are drawn here are short, so that the
 const MARKS = { right: ["✓", "Right."], wrong: ["✗", "Not yet."], unread: ["–", "Not counted."] };
 let made = 0;
 
+/**
+ * @param {Element} node
+ * @returns {node is HTMLElement}
+ */
+const isHTML = (node) => node instanceof HTMLElement;
+
+// What the build has put into every problem.
+/**
+ * @param {Element} node
+ * @param {string} rule
+ * @returns {HTMLElement}
+ */
+function within(node, rule) {
+  const found = node.querySelector(rule);
+  if (found && isHTML(found)) return found;
+  throw new Error(`There is no ${rule} in it.`);
+}
+
+/** @param {Element} node */
 const copied = (node) => [...node.cloneNode(true).childNodes];
+/** @param {string} text */
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // A sentence of check.js without the word that the mark before it says already.
+/** @param {string} text */
 const rest = (text) => capital(text.replace(/^(?:Right|Not yet)(?:\.|: )/, ""));
 
 export class Problem {
+  /**
+   * @param {HTMLElement} node
+   * @param {import('./problems.js').Around} page
+   * @param {number} [seed]
+   */
   constructor(node, page, seed = 0) {
-    Object.assign(this, { node, page, seed, id: node.dataset.problem, number: ++made });
-    this.spec = JSON.parse(node.querySelector("script.problem-spec").textContent);
-    this.drawn = [...node.querySelectorAll("[data-drawn]")];
+    this.node = node;
+    this.page = page;
+    this.seed = seed;
+    this.id = node.dataset.problem ?? "";
+    this.number = ++made;
+    /** @type {ProblemSpec} */
+    this.spec = JSON.parse(within(node, "script.problem-spec").textContent ?? "");
+    /** @type {HTMLElement[]} */
+    this.drawn = [...node.querySelectorAll("[data-drawn]")].filter(isHTML);
     this.turns = [...node.querySelectorAll(".problem-turns > li")];
-    this.hints = [...node.querySelectorAll("details.hint")];
+    this.hints = [...node.querySelectorAll("details.hint")].filter(
+      (hint) => hint instanceof HTMLDetailsElement,
+    );
     this.choices = [...node.querySelectorAll(".problem-choices > li")];
+    /** @type {HTMLInputElement | HTMLTextAreaElement | null} */
+    this.input = null;
+    /** @type {HTMLInputElement[] | null} */
+    this.options = null;
+    /** @type {HTMLAnchorElement | null} */
+    this.link = null;
+    this.verdict = h("div", { class: "problem-verdict", role: "status" });
+    this.done = h("span", { class: "problem-done" });
+    this.form = h("form", {
+      class: "problem-form",
+      onsubmit: (event) => {
+        event.preventDefault();
+        this.check();
+      },
+    });
     this.varies =
       this.spec.draw.some(([, values]) => new Set(values).size > 1) || this.spec.cases.length > 1;
     this.build();
@@ -32,22 +81,10 @@ export class Problem {
 
   build() {
     const field = `answer-${this.number}`;
-    this.verdict = h("div", { class: "problem-verdict", role: "status" });
-    this.done = h("span", { class: "problem-done" });
-    this.node.querySelector(".problem-head").append(this.done);
+    within(this.node, ".problem-head").append(this.done);
     const button = h("button", { type: "submit", class: "problem-check", text: "Check" });
-    this.form = h(
-      "form",
-      {
-        class: "problem-form",
-        onsubmit: (event) => {
-          event.preventDefault();
-          this.check();
-        },
-      },
-      ...this.fields(field, button),
-    );
-    (this.node.querySelector(".problem-choices") || this.node.querySelector(".problem-text")).after(
+    this.form.append(...this.fields(field, button));
+    (this.node.querySelector(".problem-choices") || within(this.node, ".problem-text")).after(
       this.form,
       this.verdict,
     );
@@ -72,7 +109,7 @@ export class Problem {
       }),
     );
     if (this.link) tools.append(this.link);
-    this.node.querySelector("details.solution").after(tools);
+    within(this.node, "details.solution").after(tools);
     // Hints come one by one: the second shows itself when the first has been read.
     this.hints.forEach((hint, i) => {
       hint.hidden = i > 0;
@@ -85,9 +122,17 @@ export class Problem {
     this.mark();
   }
 
+  /**
+   * @param {string} field
+   * @param {HTMLElement} button
+   * @returns {Node[]}
+   */
   fields(field, button) {
     const { kind } = this.spec;
-    if (kind === "choice") return [this.radios(field), button];
+    if (kind === "choice") {
+      this.radios(field);
+      return [button];
+    }
     const about = h("span", { id: `${field}-about`, class: "problem-about", text: this.about() });
     const common = {
       id: field,
@@ -114,27 +159,35 @@ export class Problem {
     }
     this.input = h("input", { ...common, type: "text", maxlength: "300" });
     return [
-      h("label", { for: field, text: this.spec.asked }),
+      h("label", { for: field, text: this.asked() }),
       h("span", { class: "problem-line" }, this.input, button),
       about,
     ];
   }
 
+  asked() {
+    return "asked" in this.spec ? this.spec.asked : "";
+  }
+
   about() {
-    const { kind, tolerance } = this.spec;
-    if (kind === "number") return `Counted as right within ${formatValue(tolerance, "%")}.`;
-    if (kind === "expression") return "In the letters above, in any form that comes to the same.";
+    const { spec } = this;
+    if (spec.kind === "number")
+      return `Counted as right within ${formatValue(spec.tolerance, "%")}.`;
+    if (spec.kind === "expression")
+      return "In the letters above, in any form that comes to the same.";
     return "Spaces between the pieces; Ctrl and Enter check.";
   }
 
   // The choices become real radio buttons, in the list where they stood.
+  /** @param {string} field */
   radios(field) {
-    this.node.querySelector(".problem-choices").setAttribute("role", "radiogroup");
-    this.node.querySelector(".problem-choices").setAttribute("aria-label", "Your answer");
+    const list = within(this.node, ".problem-choices");
+    list.setAttribute("role", "radiogroup");
+    list.setAttribute("aria-label", "Your answer");
     this.options = this.choices.map((item, i) => {
       const id = `${field}-${i}`,
         input = h("input", { type: "radio", id, name: field, value: String(i) }),
-        text = item.querySelector(".choice-text");
+        text = within(item, ".choice-text");
       item.setAttribute("role", "presentation");
       text.replaceWith(
         h(
@@ -152,15 +205,19 @@ export class Problem {
       });
       return input;
     });
-    return null;
   }
 
+  /** @returns {number} */
   another() {
     const seed = 1 + Math.floor(Math.random() * HIGHEST_DRAWN);
     return seed === this.seed ? this.another() : seed;
   }
 
   // Show the numbers of a seed; what was answered before is cleared.
+  /**
+   * @param {number} seed
+   * @param {boolean} [told]
+   */
   draw(seed, told = true) {
     this.seed = seed;
     const texts = shownTexts(this.spec, seed);
@@ -172,7 +229,7 @@ export class Problem {
       span.addEventListener("animationend", () => span.classList.remove("is-new"), { once: true });
     }
     if (this.link) {
-      this.link.href = `?${new URLSearchParams({ [`problem-${this.id}`]: seed })}#${this.node.id}`;
+      this.link.href = `?${new URLSearchParams({ [`problem-${this.id}`]: String(seed) })}#${this.node.id}`;
       this.link.textContent = `Numbers ${seed}`;
     }
     if (!told) return;
@@ -184,10 +241,11 @@ export class Problem {
   clear() {
     if (this.input) this.input.value = "";
     for (const option of this.options || []) option.checked = false;
-    for (const item of this.choices) item.querySelector(".choice-says").hidden = true;
+    for (const item of this.choices) within(item, ".choice-says").hidden = true;
     this.say();
-    for (const details of this.node.querySelectorAll("details.hint, details.solution"))
-      details.open = false;
+    /** @type {NodeListOf<HTMLDetailsElement>} */
+    const folds = this.node.querySelectorAll("details.hint, details.solution");
+    for (const details of folds) details.open = false;
     this.hints.forEach((hint, i) => {
       hint.hidden = i > 0;
       delete hint.dataset.seen;
@@ -197,13 +255,13 @@ export class Problem {
   reset() {
     this.draw(0);
     this.say(h("p", { text: "As it was at the beginning." }));
-    (this.input || this.options[0]).focus();
+    (this.input || this.options?.[0])?.focus();
   }
 
   check() {
     const given = this.options
       ? String(this.options.findIndex((option) => option.checked))
-      : this.input.value;
+      : (this.input?.value ?? "");
     const found = check(this.spec, given, this.seed);
     this.show(found);
     if (this.input) this.input.setAttribute("aria-invalid", String(found.kind === "unread"));
@@ -214,22 +272,20 @@ export class Problem {
       problem,
       seed,
       given,
-      verdict,
+      verdict: /** @type {"right" | "wrong"} */ (verdict),
       ...(turn === undefined ? {} : { turn }),
       hints: this.hints.filter((hint) => "seen" in hint.dataset).length,
     });
     Promise.resolve(noted).then(() => this.mark());
   }
 
+  /** @param {Verdict} found */
   show({ kind, says, turn, played }) {
     const [sign, word] = MARKS[kind];
+    const place = this.options?.findIndex((option) => option.checked) ?? -1;
     const chosen =
-      this.spec.kind === "choice" && kind !== "unread"
-        ? this.choices[this.options.findIndex((option) => option.checked)].querySelector(
-            ".choice-says",
-          )
-        : null;
-    const known = chosen || this.turns[turn],
+      this.options && kind !== "unread" ? within(this.choices[place], ".choice-says") : null;
+    const known = chosen || (turn === undefined ? null : this.turns[turn]),
       text = says === undefined ? "" : rest(says);
     this.say(
       h(
@@ -244,6 +300,7 @@ export class Problem {
     );
   }
 
+  /** @param {Node[]} nodes */
   say(...nodes) {
     this.verdict.replaceChildren(...nodes);
     this.input?.removeAttribute("aria-invalid");

@@ -8,9 +8,23 @@ import { h } from "../../handful_explorers/web/dom.js";
 import { mountPractice } from "./practice.js";
 import { MOST_SEED, Problem } from "./problem.js";
 
+/**
+ * What the page around a problem remembers.
+ *
+ * @typedef {object} Around
+ * @property {(attempt: Omit<AttemptEvent, keyof EventBase | "kind">) => unknown} [attempt]
+ * @property {() => Record<string, { right: number, wrong: number }>} [results]
+ * @property {(problem: { id: string, seed: number }) => void} [address]
+ */
+
+/** @param {string} text */
 const quote = (text) => `“${text.length > 40 ? `${text.slice(0, 40)}…` : text}”`;
 
 // {seed} that the address asks for, and a sentence where it asks for none that there is.
+/**
+ * @param {string} id
+ * @returns {{ seed: number, note?: string }}
+ */
 function asked(id) {
   const text = new URLSearchParams(location.search).get(`problem-${id}`);
   if (text === null) return { seed: 0 };
@@ -24,29 +38,33 @@ function asked(id) {
 }
 
 // The address keeps in step, so that a page that is loaded again shows the same numbers.
+/** @param {{ id: string, seed: number }} problem */
 function address({ id, seed }) {
   const url = new URL(location.href);
-  if (seed) url.searchParams.set(`problem-${id}`, seed);
+  if (seed) url.searchParams.set(`problem-${id}`, String(seed));
   else url.searchParams.delete(`problem-${id}`);
   history.replaceState(history.state, "", url);
 }
 
+/** @param {Around} page */
 export function mountProblems(page) {
   const around = { ...page, address };
-  const start = (node) => {
-    const { seed, note } = asked(node.dataset.problem),
+  const start = (/** @type {HTMLElement} */ node) => {
+    const { seed, note } = asked(node.dataset.problem ?? ""),
       problem = new Problem(node, around, seed);
     if (note) problem.say(h("p", { class: "problem-note", text: note }));
     return problem;
   };
+  /** @type {HTMLElement | null} */
   const practice = document.querySelector('[data-study="practice"]');
   if (practice) mountPractice(practice, around, start);
   else {
     // One after the other when nothing else is to do; first the one that the address names.
-    const wanted = (node) => `#${node.id}` === location.hash,
-      nodes = [...document.querySelectorAll("[data-problem]")].sort(
-        (a, b) => wanted(b) - wanted(a),
-      );
+    /** @type {NodeListOf<HTMLElement>} */
+    const found = document.querySelectorAll("[data-problem]");
+    const wanted = (/** @type {HTMLElement} */ node) => Number(`#${node.id}` === location.hash),
+      nodes = [...found].sort((a, b) => wanted(b) - wanted(a));
+    /** @type {(task: () => void, options?: IdleRequestOptions) => unknown} */
     const idle = window.requestIdleCallback || ((f) => setTimeout(f, 50));
     const next = () => {
       const node = nodes.shift();
@@ -59,11 +77,17 @@ export function mountProblems(page) {
 }
 
 // A problem that cannot start stays as it reads without a script; the others go on.
+/**
+ * @param {HTMLElement} node
+ * @param {(node: HTMLElement) => Problem} start
+ */
 export function attempt(node, start) {
   try {
     return start(node);
   } catch (error) {
-    console.warn(`The problem ${node.dataset.problem} could not start: ${error.message}`);
+    console.warn(
+      `The problem ${node.dataset.problem} could not start: ${/** @type {Error} */ (error).message}`,
+    );
     return null;
   }
 }

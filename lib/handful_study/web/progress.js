@@ -2,12 +2,15 @@
 // of a year.
 import { h, s } from "../../handful_explorers/web/dom.js";
 import { axes, panel, roundTicks, wilson } from "./chart.js";
-import { dayOf, isLearning, MATURE, zoneAt } from "./schedule.js";
+import { dayOf, MATURE, zoneAt } from "./schedule.js";
 import { fullDate, longDate, monthOf, percent, plural, shortDate, weekday } from "./say.js";
 
 const WEEKS = 26,
   AHEAD = 30,
   YEAR = 53;
+/** @typedef {"new" | "learning" | "young" | "mature"} Stage */
+
+/** @type {[Stage, string][]} */
 const STAGES = [
   ["new", "not met yet"],
   ["learning", "being learnt, or missed and not yet held again"],
@@ -16,13 +19,21 @@ const STAGES = [
 ];
 const LEVELS = [1, 10, 25, 50]; // answers a day from which a square grows
 
+/**
+ * @param {CardState | undefined} state
+ * @returns {Stage}
+ */
 export function stageOf(state) {
-  if (!state?.reps) return "new";
-  if (isLearning(state)) return "learning";
+  if (!state || state.state === "new" || !state.reps) return "new";
+  if (state.due.day === undefined) return "learning";
   return state.due.day - state.lastDay >= MATURE ? "mature" : "young";
 }
 
 // Days in a row up to today, or yesterday while today is young; and the longest such run.
+/**
+ * @param {DayCount[]} days
+ * @param {number} today
+ */
 export function runs(days, today) {
   const studied = new Set(days.map(({ day }) => day));
   let longest = 0,
@@ -36,6 +47,10 @@ export function runs(days, today) {
   return { now, longest };
 }
 
+/**
+ * @param {DayCount[]} days
+ * @param {number} today
+ */
 export function retentionByWeek(days, today) {
   const monday = today - weekday(today),
     weeks = [];
@@ -53,19 +68,31 @@ export function retentionByWeek(days, today) {
 }
 
 // Reviews that fall due on each of the coming days, if nothing new is begun and nothing missed.
+/**
+ * @param {Map<string, CardState>} states
+ * @param {Set<string>} known
+ * @param {number} today
+ */
 export function forecast(states, known, today) {
   const counts = Array.from({ length: AHEAD }, () => 0);
   for (const [id, state] of states) {
-    if (!known.has(id) || !state.reps) continue;
-    const days = isLearning(state) ? 0 : Math.max(0, state.due.day - today);
+    if (!known.has(id) || state.state === "new" || !state.reps) continue;
+    const days = state.due.day === undefined ? 0 : Math.max(0, state.due.day - today);
     if (days < AHEAD) counts[days] += 1;
   }
   return counts;
 }
 
 export class Progress {
+  /**
+   * @param {Element} root
+   * @param {import('./store.js').Store} store
+   * @param {Chapter[]} chapters
+   */
   constructor(root, store, chapters) {
-    Object.assign(this, { root, store, chapters, host: h("div", { class: "study-progress" }) });
+    this.store = store;
+    this.chapters = chapters;
+    this.host = h("div", { class: "study-progress" });
     root.append(this.host);
     store.on(() => this.start());
   }
@@ -85,13 +112,19 @@ export class Progress {
     );
   }
 
+  /**
+   * @param {Map<string, CardState>} states
+   * @param {DayCount[]} days
+   * @param {number} today
+   */
   head(states, days, today) {
     const total = this.chapters.flatMap(({ cards }) => cards),
       met = total.filter((id) => states.get(id)?.reps).length,
       { now } = runs(days, today),
       answers = days.reduce((sum, day) => sum + day.answers, 0);
     const due = forecast(states, new Set(total), today)[0],
-      figure = (n, text) => h("div", null, h("dt", { text }), h("dd", { text: n }));
+      figure = (/** @type {string} */ n, /** @type {string} */ text) =>
+        h("div", null, h("dt", { text }), h("dd", { text: n }));
     return h(
       "div",
       null,
@@ -115,6 +148,10 @@ export class Progress {
     );
   }
 
+  /**
+   * @param {DayCount[]} days
+   * @param {number} today
+   */
   retention(days, today) {
     const weeks = retentionByWeek(days, today),
       asked = weeks.reduce((sum, week) => sum + week.asked, 0),
@@ -137,7 +174,7 @@ export class Progress {
     return panel("What you remember", {
       text:
         `Of ${plural(asked, "review")} since ` +
-        `${longDate(weeks.find((week) => week.asked).start)} you held ` +
+        `${longDate(shown[0].start)} you held ` +
         `${held.toLocaleString("en")}: ${percent(held / asked)}, and you want ` +
         `${percent(wanted)}. With so many reviews the true share may lie anywhere from ` +
         `${percent(least)} to ${percent(most)}.`,
@@ -172,7 +209,9 @@ export class Progress {
             high: 1,
             ticks,
             format: (v) => percent(v).replace(" ", "\u202f"),
-            labels: weeks.flatMap((week, i) => (i % every ? [] : [[i, shortDate(week.start)]])),
+            labels: weeks.flatMap((week, i) =>
+              i % every ? [] : [/** @type {[number, string]} */ ([i, shortDate(week.start)])],
+            ),
           });
         svg.append(
           s("line", {
@@ -202,6 +241,10 @@ export class Progress {
     });
   }
 
+  /**
+   * @param {Map<string, CardState>} states
+   * @param {number} today
+   */
   ahead(states, today) {
     const counts = forecast(states, new Set(this.chapters.flatMap(({ cards }) => cards)), today),
       total = counts.reduce((a, b) => a + b, 0),
@@ -245,11 +288,12 @@ export class Progress {
     });
   }
 
+  /** @param {Map<string, CardState>} states */
   mastery(states) {
     const rows = this.chapters
       .filter(({ cards, problems }) => cards.length || problems.length)
       .map(({ name, title, cards, problems }) => {
-        const counts = Object.fromEntries(STAGES.map(([stage]) => [stage, 0]));
+        const counts = { new: 0, learning: 0, young: 0, mature: 0 };
         for (const id of cards) counts[stageOf(states.get(id))] += 1;
         return {
           name,
@@ -261,8 +305,9 @@ export class Progress {
         };
       });
     if (!rows.length) return panel("Chapter by chapter", { text: "There are no cards here yet." });
-    const total = (stage) => rows.reduce((sum, row) => sum + row.counts[stage], 0);
-    const bar = ({ counts, cards }) => {
+    const total = (/** @type {Stage} */ stage) =>
+      rows.reduce((sum, row) => sum + row.counts[stage], 0);
+    const bar = (/** @type {(typeof rows)[number]} */ { counts, cards }) => {
       const svg = s("svg", {
         class: "study-mastery-bar",
         viewBox: "0 0 100 10",
@@ -287,7 +332,8 @@ export class Progress {
       }
       return svg;
     };
-    const cell = (label, text) => h("td", { "data-label": label, text });
+    const cell = (/** @type {string} */ label, /** @type {number} */ text) =>
+      h("td", { "data-label": label, text });
     const all = rows.reduce((sum, row) => sum + row.cards, 0);
     const node = panel("Chapter by chapter", {
       text:
@@ -355,6 +401,10 @@ export class Progress {
     return node;
   }
 
+  /**
+   * @param {DayCount[]} days
+   * @param {number} today
+   */
   calendar(days, today) {
     const first = today - weekday(today) - 7 * (YEAR - 1),
       year = days.filter(({ day }) => day >= first && day <= today),
@@ -365,6 +415,7 @@ export class Progress {
         text: "Each day on which you answer a card becomes a square here.",
       });
     const byDay = new Map(year.map((day) => [day.day, day.answers])),
+      /** @type {Map<string, Pair>} */
       months = new Map();
     for (const { day, answers: n } of year) {
       const found = months.get(monthOf(day)) || [0, 0];
@@ -380,11 +431,11 @@ export class Progress {
         width: left + YEAR * size,
         height: top + 7 * size + 2,
       });
-      for (const [row, name] of [
+      for (const [row, name] of /** @type {[number, string][]} */ ([
         [0, "Mon"],
         [2, "Wed"],
         [4, "Fri"],
-      ])
+      ]))
         svg.append(s("text", { class: "study-tick", x: 0, y: top + row * size + 10, text: name }));
       let month = "";
       for (let day = first; day <= today; day += 1) {
@@ -440,19 +491,21 @@ export class Progress {
       role: "region",
       "aria-label": "The days of a year, a week a column",
     }))
-      plot.setAttribute(name, value);
+      plot?.setAttribute(name, value);
     requestAnimationFrame(() =>
       requestAnimationFrame(() => {
-        plot.scrollLeft = plot.scrollWidth;
+        if (plot) plot.scrollLeft = plot.scrollWidth;
       }),
     );
     return node;
   }
 
+  /** @param {Map<string, CardState>} states */
   leeches(states) {
+    const lapses = (/** @type {string} */ id) => states.get(id)?.lapses ?? 0;
     const found = this.chapters
-      .flatMap(({ cards }) => cards.filter((id) => states.get(id)?.lapses >= 8))
-      .sort((a, b) => states.get(b).lapses - states.get(a).lapses);
+      .flatMap(({ cards }) => cards.filter((id) => lapses(id) >= 8))
+      .sort((a, b) => lapses(b) - lapses(a));
     if (!found.length) return [];
     const node = panel("Cards that keep slipping", {
       text: "Their sections may do more for them than one more repetition.",
@@ -468,7 +521,7 @@ export class Progress {
               "li",
               null,
               h("a", { href: `review.html#card-${id}`, text: id.replaceAll("-", " ") }),
-              `, missed ${states.get(id).lapses} times`,
+              `, missed ${lapses(id)} times`,
             ),
           ),
       ),

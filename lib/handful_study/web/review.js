@@ -8,7 +8,20 @@ import { Sitting } from "./sitting.js";
 
 const CARD = "[data-card]";
 
+/** @typedef {import("./store.js").Store} Store */
+
+/**
+ * @param {ParentNode} root
+ * @returns {HTMLElement[]}
+ */
+const cardsIn = (root) =>
+  [...root.querySelectorAll(CARD)].filter((node) => node instanceof HTMLElement);
+
 // Trouble with storage, and work that takes a while, in one line above the rest.
+/**
+ * @param {Store} store
+ * @param {Element} root
+ */
 function notice(store, root) {
   const trouble = h("p", { class: "study-line study-trouble", role: "status", hidden: true }),
     work = h("p", { class: "study-line study-work", hidden: true });
@@ -37,19 +50,30 @@ function notice(store, root) {
 
 // The book's chapters with their cards and problems: as the page says, or from the cards that it
 // holds.
+/**
+ * @param {Element} root
+ * @returns {Chapter[]}
+ */
 function chaptersOf(root) {
   const block = root.querySelector("script.study-book");
-  if (block) return JSON.parse(block.textContent).chapters;
+  if (block) return JSON.parse(block.textContent ?? "").chapters;
+  /** @type {Map<string, Chapter>} */
   const found = new Map();
-  for (const node of root.querySelectorAll(CARD)) {
-    const name = node.dataset.chapter,
+  for (const node of cardsIn(root)) {
+    const name = node.dataset.chapter ?? "",
       title = node.closest("section")?.querySelector("h2, h3")?.firstChild?.textContent || name;
-    if (!found.has(name)) found.set(name, { name, title, cards: [], problems: [] });
-    found.get(name).cards.push(node.dataset.card);
+    const chapter = found.get(name) ?? { name, title, cards: [], problems: [] };
+    chapter.cards.push(node.dataset.card ?? "");
+    found.set(name, chapter);
   }
   return [...found.values()];
 }
 
+/**
+ * @param {string} title
+ * @param {string} className
+ * @param {Node[]} content
+ */
 function fold(title, className, ...content) {
   return h(
     "details",
@@ -61,24 +85,34 @@ function fold(title, className, ...content) {
 
 // On the page of all cards a card's inside waits as text (finish.py) until it is asked or the list
 // is opened.
+/** @param {(part: ParentNode) => void} [takeIn] */
 function unfolder(takeIn = () => {}) {
-  return (card) => {
+  return (/** @type {Element} */ card) => {
     const held = card.querySelector(":scope > noscript");
     if (!held) return;
     const made = document.createElement("template");
-    made.innerHTML = held.textContent; // the book's own, as it was built
+    made.innerHTML = held.textContent ?? ""; // the book's own, as it was built
     held.replaceWith(made.content);
     takeIn(card);
   };
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {Store} store
+ * @param {(card: Element) => void} unfold
+ */
 async function mountSitting(root, store, unfold) {
   notice(store, root);
   await store.ready();
-  const nodes = new Map([...root.querySelectorAll(CARD)].map((node) => [node.dataset.card, node])),
+  const nodes = new Map(cardsIn(root).map((node) => [node.dataset.card ?? "", node])),
     chapters = chaptersOf(root);
   const all = fold(`All ${nodes.size} cards of the book`, "study-all");
-  all.append(...[...root.childNodes].filter((node) => !node.classList?.contains("study-line")));
+  all.append(
+    ...[...root.childNodes].filter(
+      (node) => !(node instanceof Element && node.classList.contains("study-line")),
+    ),
+  );
   const sitting = new Sitting(root, store, nodes, unfold);
   const unfoldAll = () => {
     for (const node of nodes.values()) unfold(node);
@@ -108,18 +142,26 @@ async function mountSitting(root, store, unfold) {
   target();
 }
 
-export async function mountReview({ study: store, takeIn }) {
-  const review = document.querySelector("[data-study=review]"),
-    progress = document.querySelector("[data-study=progress]");
+/**
+ * @param {Store} store
+ * @param {(part: ParentNode) => void} takeIn
+ */
+export async function mountReview(store, takeIn) {
+  /** @type {HTMLElement | null} */
+  const review = document.querySelector("[data-study=review]");
+  /** @type {HTMLElement | null} */
+  const progress = document.querySelector("[data-study=progress]");
   document.addEventListener(
     "toggle",
     (event) => {
-      const card = event.target.closest?.(CARD);
-      if (!card || event.target !== backOf(card) || card.classList.contains("is-asked")) return;
-      event.target.querySelector("summary").textContent = event.target.open
-        ? "Hide the answer"
-        : "Show the answer";
-      if (event.target.open) answerInPlace(store, card);
+      const { target } = event;
+      if (!(target instanceof HTMLDetailsElement) || !target.matches(".card-back")) return;
+      /** @type {HTMLElement | null} */
+      const card = target.closest(CARD);
+      if (!card || target !== backOf(card) || card.classList.contains("is-asked")) return;
+      const summary = target.querySelector("summary");
+      if (summary) summary.textContent = target.open ? "Hide the answer" : "Show the answer";
+      if (target.open) answerInPlace(store, card);
     },
     true,
   );

@@ -7,22 +7,29 @@ import { quoted, SPACE, strip } from "./written.js";
 
 const LONGEST = 4000;
 const LABEL = new RegExp(`^[${SPACE}]*(?:stage[${SPACE}]*)?[0-9]+[${SPACE}]*:`, "i");
+/** @param {number} share */
 const percent = (share) => formatValue(share, "%");
 
 class OrdersError extends Error {}
 
 // What is asked, for the values that were drawn; `weights` is 0 where backward passes stay whole.
+/**
+ * @param {Record<string, Tree>} schedule
+ * @param {SymbolValues} values
+ * @returns {ScheduleGoal}
+ */
 export function goalOf(schedule, values) {
-  return {
-    weights: 0,
-    ...Object.fromEntries(
-      Object.entries(schedule).map(([name, tree]) => [name, compile(tree)(values)]),
-    ),
-  };
+  const wanted = Object.entries(schedule).map(([name, tree]) => [name, compile(tree)(values)]);
+  return { weights: 0, ...Object.fromEntries(wanted) };
 }
 
 // The order of each stage, from a line each; a piece is [kind, 0, stage, micro-batch] as in
 // scenes/pipeline.js.
+/**
+ * @param {string} text
+ * @param {ScheduleGoal} goal
+ * @returns {Piece[][]}
+ */
 export function readOrders(text, goal) {
   const characters = [...text].length;
   if (characters > LONGEST)
@@ -43,6 +50,7 @@ export function readOrders(text, goal) {
       .split(new RegExp(`[${SPACE},]+`))
       .filter(Boolean)
       .map((word) => readPiece(word, stage, goal));
+    /** @type {Set<string>[]} */
     const kinds = Array.from({ length: goal.micro_batches }, () => new Set());
     for (const piece of order) {
       const [kind, , , number] = piece;
@@ -55,9 +63,15 @@ export function readOrders(text, goal) {
   });
 }
 
+/**
+ * @param {string} word
+ * @param {number} stage
+ * @param {ScheduleGoal} goal
+ * @returns {Piece}
+ */
 function readPiece(word, stage, goal) {
   const found = /^([FBIW])([0-9]{1,3})$/i.exec(word),
-    kind = found?.[1].toUpperCase(),
+    kind = found?.[1].toUpperCase() ?? "",
     number = Number(found?.[2]);
   if (!found || !(goal.weights ? "FBIW" : "FB").includes(kind)) {
     throw new OrdersError(
@@ -73,6 +87,11 @@ function readPiece(word, stage, goal) {
   return [kind, 0, stage, number - 1];
 }
 
+/**
+ * @param {number} stage
+ * @param {number} number
+ * @param {Set<string>} kinds
+ */
 function complete(stage, number, kinds) {
   const half = kinds.has("I") || kinds.has("W");
   if (!kinds.has("F")) throw new OrdersError(`Stage ${stage} has no F${number}.`);
@@ -86,14 +105,20 @@ function complete(stage, number, kinds) {
   if (!kinds.has("B") && !half) throw new OrdersError(`Stage ${stage} has no B${number}.`);
 }
 
+/** @param {Piece} piece */
 const spelled = ([kind, , , number]) => `${kind}${number + 1}`;
 
 // Why a schedule comes to a stop: the first piece that waits for ever, and for what.
+/**
+ * @param {Piece[][]} orders
+ * @param {Piece[][]} stuck
+ */
 function stop(orders, stuck) {
   const stage = stuck.findIndex(Boolean),
     [piece] = stuck[stage],
     [kind, , , number] = piece,
     order = orders[stage];
+  /** @param {string} what */
   const waits = (what) =>
     `It comes to a stop: on stage ${stage + 1}, ${spelled(piece)} waits for ever for ${what}.`;
   if (kind === "W") return waits(`I${number + 1}, which stands after it`);
@@ -102,7 +127,10 @@ function stop(orders, stuck) {
     return waits(`F${number + 1}, which stands after it`);
   const other = kind === "F" ? stage - 1 : stage + 1,
     wanted = kind === "F" ? "F" : "BI";
-  const need = orders[other].find((one) => wanted.includes(one[0]) && one[3] === number),
+  // The piece it waits for is there, since each order has been found complete.
+  const need = /** @type {Piece} */ (
+      orders[other].find((one) => wanted.includes(one[0]) && one[3] === number)
+    ),
     [there] = stuck[other];
   return waits(
     `${spelled(need)} of stage ${other + 1}, ` +
@@ -112,6 +140,7 @@ function stop(orders, stuck) {
   );
 }
 
+/** @type {Record<string, (orders: Piece[][], run: Played) => boolean>} */
 const PATTERNS = {
   gpipe: (orders) =>
     orders.every((order) => {
@@ -119,6 +148,7 @@ const PATTERNS = {
       return first < 0 || order.slice(first).every(([kind]) => kind !== "F");
     }),
   one_at_a_time: (orders, { bars }) => {
+    /** @type {Map<number, Pair>} */
     const spans = new Map();
     for (const [, start, end, [[, , , number]]] of bars) {
       const [from, to] = spans.get(number) || [start, end];
@@ -130,15 +160,24 @@ const PATTERNS = {
 };
 
 // {kind, says, turn} as in check.js, and, where it can be played, `played`: what the chart draws.
+/**
+ * @param {ScheduleProblem} spec
+ * @param {string} text
+ * @param {SymbolValues} values
+ * @returns {Verdict}
+ */
 export function checkSchedule({ schedule, wrong }, text, values) {
   const goal = goalOf(schedule, values);
-  let orders, run;
+  let orders;
+  /** @type {Played} */
+  let run;
   try {
     orders = readOrders(text, goal);
   } catch (error) {
     if (error instanceof OrdersError) return { kind: "unread", says: error.message };
     throw error;
   }
+  /** @type {Plan} */
   const plan = {
     devices: goal.stages,
     stages: goal.stages,
@@ -149,12 +188,14 @@ export function checkSchedule({ schedule, wrong }, text, values) {
   try {
     run = play(plan, 1, goal.backward, goal.weights || goal.backward / 2);
   } catch (error) {
-    if (error.stuck) return { kind: "wrong", says: stop(orders, error.stuck) };
+    const { stuck } = /** @type {{ stuck?: Piece[][] }} */ (error);
+    if (stuck) return { kind: "wrong", says: stop(orders, stuck) };
     throw error;
   }
   const share = Math.max(...run.idle) / run.makespan,
     held = Math.max(...run.held),
-    number = (x) => formatValue(x, "1"),
+    number = (/** @type {number} */ x) => formatValue(x, "1"),
+    /** @type {string[]} */
     faults = [];
   const played = { ...run, stages: goal.stages, share, most: held, goal };
   if (share > goal.bubble_at_most * (1 + 1e-9))

@@ -5,6 +5,12 @@ import { MOST_BYTES } from "./log.js";
 import { span, stretch, zoneAt } from "./schedule.js";
 import { dateOf, percent, plural } from "./say.js";
 
+/** @typedef {import("./store.js").Store} Store */
+
+/**
+ * @param {Store} store
+ * @param {Chapter[]} chapters
+ */
 export function settingsForm(store, chapters) {
   const retention = h("input", {
     type: "range",
@@ -23,20 +29,15 @@ export function settingsForm(store, chapters) {
       step: 1,
       inputmode: "numeric",
     });
-  const boxes = chapters.map(({ name, title }) => [
-    name,
-    h(
-      "label",
-      { class: "study-check" },
-      h("input", { type: "checkbox", value: name }),
-      ` ${title}`,
-    ),
-  ]);
+  const boxes = chapters.map(({ name, title }) => {
+    const box = h("input", { type: "checkbox", value: name });
+    return { name, box, label: h("label", { class: "study-check" }, box, ` ${title}`) };
+  });
   const all = h("p", { class: "study-note" });
-  const chosen = () => boxes.filter(([, label]) => label.firstChild.checked).map(([name]) => name);
+  const chosen = () => boxes.filter(({ box }) => box.checked).map(({ name }) => name);
   const effect = h("p", { class: "study-note", id: "study-retention-note" });
   const write = () => {
-    const share = retention.value / 100,
+    const share = Number(retention.value) / 100,
       days = Math.max(1, Math.round(30 * stretch(share)));
     shown.textContent = percent(share);
     const longer =
@@ -52,26 +53,29 @@ export function settingsForm(store, chapters) {
       : "None chosen: new cards come from every chapter, in order.";
   };
   const fill = () => {
-    retention.value = Math.round(100 * store.settings.retention);
-    perDay.value = store.settings.new_per_day;
-    for (const [name, label] of boxes)
-      label.firstChild.checked = store.settings.chapters.includes(name);
+    retention.value = String(Math.round(100 * store.settings.retention));
+    perDay.value = String(store.settings.new_per_day);
+    for (const { name, box } of boxes) box.checked = store.settings.chapters.includes(name);
     write();
     tell();
   };
+  /**
+   * @param {keyof Settings} name
+   * @param {unknown} value
+   */
   const set = (name, value) => {
     if (JSON.stringify(value) !== JSON.stringify(store.settings[name]))
-      store.add("setting", { name, value });
+      store.add(/** @type {const} */ ("setting"), { name, value });
   };
   retention.addEventListener("input", write);
   retention.addEventListener("change", () => set("retention", Number(retention.value) / 100));
   perDay.addEventListener("change", () => {
     const value = Math.round(Number(perDay.value));
     if (perDay.value.trim() !== "" && value >= 0 && value <= 1000) set("new_per_day", value);
-    perDay.value = store.settings.new_per_day;
+    perDay.value = String(store.settings.new_per_day);
   });
-  for (const [, label] of boxes)
-    label.firstChild.addEventListener("change", () => {
+  for (const { box } of boxes)
+    box.addEventListener("change", () => {
       tell();
       set("chapters", chosen());
     });
@@ -100,7 +104,7 @@ export function settingsForm(store, chapters) {
           "fieldset",
           { class: "study-field" },
           h("legend", { text: "New cards come from" }),
-          ...boxes.map(([, label]) => label),
+          ...boxes.map(({ label }) => label),
           all,
         )
       : null,
@@ -108,6 +112,10 @@ export function settingsForm(store, chapters) {
 }
 
 // Hand a text over as a file.
+/**
+ * @param {string} text
+ * @param {string} name
+ */
 function save(text, name) {
   const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   const link = h("a", { href: address, download: name });
@@ -117,6 +125,11 @@ function save(text, name) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
+/**
+ * @param {Store} store
+ * @param {() => void} exported
+ * @param {(text: string) => void} say
+ */
 function eraseDialog(store, exported, say) {
   const word = h("input", {
       type: "text",
@@ -135,6 +148,7 @@ function eraseDialog(store, exported, say) {
   word.addEventListener("input", () => {
     sure.disabled = word.value.trim().toLowerCase() !== "erase";
   });
+  /** @type {HTMLDialogElement} */
   const dialog = h(
     "dialog",
     {
@@ -196,19 +210,20 @@ function eraseDialog(store, exported, say) {
   };
 }
 
+/** @param {Store} store */
 export function dataPanel(store) {
   const about = h("p", { class: "study-note" }),
     said = h("p", { class: "study-note", role: "status" });
-  const say = (text) => {
+  const say = (/** @type {string} */ text) => {
     said.textContent = text;
   };
-  const keptWhere = (persisted) => {
+  const keptWhere = (/** @type {boolean} */ persisted) => {
     if (store.trouble) return "It is in this page's memory only.";
     return persisted
       ? "This browser has agreed to keep it."
       : "This browser keeps it, but may clear it when it runs short of room.";
   };
-  const noBackup = (events) => (events ? "There is no backup yet." : "");
+  const noBackup = (/** @type {number} */ events) => (events ? "There is no backup yet." : "");
   const draw = async () => {
     const { events, since, persisted, backup } = await store.about();
     about.textContent = [
@@ -239,7 +254,7 @@ export function dataPanel(store) {
     "aria-label": "File to import",
   });
   file.addEventListener("change", async () => {
-    const [given] = file.files;
+    const given = file.files?.[0];
     if (!given) return;
     say("Reading the file …");
     try {
@@ -249,7 +264,7 @@ export function dataPanel(store) {
       const already = known ? `; ${known.toLocaleString("en")} stood here already` : "";
       say(`Imported: ${plural(added, "new entry", "new entries")}${already}.`);
     } catch (error) {
-      say(`Not imported, and nothing was changed. ${error.message}`);
+      say(`Not imported, and nothing was changed. ${/** @type {Error} */ (error).message}`);
     }
     file.value = "";
   });

@@ -1,7 +1,7 @@
 // The page Review: what is due today, a card at a time.
 import { h } from "../../handful_explorers/web/dom.js";
 import { answerOf, backOf, grade, gradeBar, GRADES, leechNote } from "./answer.js";
-import { dayOf, isBuried, isLeech, isLearning, queue, span, zoneAt } from "./schedule.js";
+import { dayOf, isBuried, isLeech, queue, span, zoneAt } from "./schedule.js";
 import { percent, plural, whenDay, whenDue } from "./say.js";
 
 const KEYS = [
@@ -16,6 +16,7 @@ const WRITES =
   "[contenteditable]";
 const ACTS = "a[href], button, summary, input, label, select, textarea";
 
+/** @type {(text: string, key: string, onclick: () => void) => HTMLElement} */
 const button = (text, key, onclick) =>
   h(
     "button",
@@ -26,17 +27,36 @@ const button = (text, key, onclick) =>
   );
 
 export class Sitting {
+  /**
+   * @param {HTMLElement} root
+   * @param {import('./store.js').Store} store
+   * @param {Map<string, HTMLElement>} nodes
+   * @param {(card: Element) => void} [unfold]
+   */
   constructor(root, store, nodes, unfold = () => {}) {
-    Object.assign(this, {
-      root,
-      store,
-      nodes,
-      unfold,
-      cards: [...nodes].map(([id, node]) => ({ id, chapter: node.dataset.chapter })),
-      states: new Map(),
-      current: null,
-      waiting: null,
-    });
+    this.root = root;
+    this.store = store;
+    this.nodes = nodes;
+    this.unfold = unfold;
+    this.cards = [...nodes].map(([id, node]) => ({ id, chapter: node.dataset.chapter }));
+    /** @type {Map<string, DatedState>} */
+    this.states = new Map();
+    /** @type {Map<number, DayCount>} */
+    this.days = new Map();
+    /** @type {string | null} */
+    this.current = null;
+    /**
+     * The card of the answer that was undone last.
+     *
+     * @type {string | null}
+     */
+    this.undone = null;
+    /** @type {Promise<unknown> | null} */
+    this.waiting = null;
+    this.acting = false;
+    this.shownAt = 0;
+    // What stands where the card that is asked was taken from.
+    this.home = h("span", { hidden: true });
     this.counts = h("p", { class: "study-counts" });
     this.bar = h("progress", { class: "study-bar", "aria-label": "Done today" });
     this.said = h("div", { class: "study-news", role: "status" });
@@ -87,7 +107,7 @@ export class Sitting {
     this.stage.addEventListener(
       "toggle",
       (event) => {
-        if (event.target === this.back && this.back.open) this.reveal();
+        if (this.back?.open && event.target === this.back) this.reveal();
       },
       true,
     );
@@ -102,8 +122,15 @@ export class Sitting {
     });
   }
 
+  /** @param {string} id */
+  nodeOf(id) {
+    const node = this.nodes.get(id);
+    if (!node) throw new Error(`There is no card ${id} on this page.`);
+    return node;
+  }
+
   get back() {
-    return this.current && backOf(this.nodes.get(this.current));
+    return this.current === null ? null : backOf(this.nodeOf(this.current));
   }
   get revealed() {
     return Boolean(this.back?.open);
@@ -115,6 +142,10 @@ export class Sitting {
   }
 
   // Every command waits for the one before, so that none is lost and none overtakes.
+  /**
+   * @param {() => unknown} work
+   * @returns {Promise<unknown>}
+   */
   inTurn(work) {
     this.waiting = Promise.resolve(this.waiting)
       .then(() => {
@@ -122,7 +153,7 @@ export class Sitting {
         return work();
       })
       .catch((error) => {
-        console.warn(`Review: ${error.message}`);
+        console.warn(`Review: ${/** @type {Error} */ (error).message}`);
         this.say("Something went wrong; reload the page. What you answered is kept.");
       })
       .finally(() => {
@@ -144,11 +175,9 @@ export class Sitting {
 
   reload() {
     return this.inTurn(async () => {
-      const [before, open, known] = [
-        this.current,
-        this.revealed,
-        this.states.get(this.current)?.latest,
-      ];
+      const before = this.current ?? "",
+        open = this.revealed,
+        known = this.states.get(before)?.latest;
       this.states = await this.store.states();
       const answered = open && String(this.states.get(before)?.latest) !== String(known);
       if (answered) this.show(null);
@@ -160,6 +189,7 @@ export class Sitting {
 
   // What is to be asked now, and the counts above it; `keep` is a card that stays, or comes back,
   // whatever the order.
+  /** @param {string | null} [keep] */
   draw(keep = this.revealed ? this.current : null) {
     const now = Date.now(),
       zone = zoneAt(now),
@@ -168,11 +198,7 @@ export class Sitting {
     const done = this.days.get(asked.today)?.answers || 0,
       next = keep && this.nodes.has(keep) && this.isOpen(keep, order) ? keep : order[0] || null;
     this.counts.replaceChildren(
-      ...[
-        [due.length, "due"],
-        [fresh.length, "new"],
-        [again.length, "again"],
-      ].map(([n, word]) =>
+      ...Object.entries({ due, new: fresh, again }).map(([word, { length: n }]) =>
         h("span", { class: `study-count study-count-${word}` }, h("b", { text: n }), ` ${word}`),
       ),
       h("span", {
@@ -188,22 +214,27 @@ export class Sitting {
   }
 
   // An undone answer shows its card again, due or not.
+  /**
+   * @param {string} id
+   * @param {string[]} order
+   */
   isOpen(id, order) {
     return order.includes(id) || id === this.undone;
   }
 
   // The card's node comes from its place in the list, and goes back there.
+  /** @param {string | null} id */
   show(id) {
     if (this.current) {
-      const node = this.nodes.get(this.current);
-      this.back.open = false;
+      const node = this.nodeOf(this.current);
+      backOf(node).open = false;
       node.classList.remove("is-asked");
       this.home.replaceWith(node);
     }
     this.current = id;
     this.place.replaceChildren();
     if (!id) return;
-    const node = this.nodes.get(id);
+    const node = this.nodeOf(id);
     this.unfold(node);
     for (const old of node.querySelectorAll(":scope > .study-place")) old.remove();
     this.home = h("span", { hidden: true });
@@ -212,8 +243,10 @@ export class Sitting {
     node.tabIndex = -1;
     node.setAttribute("role", "group");
     const question = node.querySelector(".card-front");
-    question.id ||= `${node.id}-front`;
-    node.setAttribute("aria-describedby", question.id);
+    if (question) {
+      question.id ||= `${node.id}-front`;
+      node.setAttribute("aria-describedby", question.id);
+    }
     node.setAttribute(
       "aria-label",
       `${this.states.get(id)?.reps ? "Card" : "New card"}: ` +
@@ -227,9 +260,9 @@ export class Sitting {
 
   reveal() {
     if (!this.current) return;
-    const node = this.nodes.get(this.current),
+    const node = this.nodeOf(this.current),
       answer = answerOf(node);
-    this.back.open = true;
+    backOf(node).open = true;
     if (this.place.firstChild) return;
     this.offer();
     answer.focus({ preventScroll: true });
@@ -239,13 +272,17 @@ export class Sitting {
   offer() {
     this.place.replaceChildren(
       gradeBar(
-        this.states.get(this.current),
+        this.states.get(this.current ?? ""),
         this.store.settings.retention,
         (value) => this.grade(value),
         true,
       ),
     );
   }
+  /**
+   * @param {string} text
+   * @param {Node[]} more
+   */
   say(text, ...more) {
     this.said.replaceChildren(h("p", { text }), ...more);
   }
@@ -253,34 +290,40 @@ export class Sitting {
   // To the next card's question, where a screen reader goes on reading; the page moves only if it
   // has to.
   focus() {
-    const node = this.current ? this.nodes.get(this.current) : this.stage.firstElementChild;
-    if (!node) return;
+    const node = this.current ? this.nodeOf(this.current) : this.stage.firstElementChild;
+    if (!(node instanceof HTMLElement)) return;
     node.tabIndex = -1;
     node.focus({ preventScroll: true });
     if (node.getBoundingClientRect().top < 0) node.scrollIntoView({ block: "start" });
   }
 
   // What an answer, or its undoing, changes in what is remembered here.
+  /**
+   * @param {{ event?: CardEvent, target?: CardEvent, state?: DatedState }} result
+   * @param {number} sign
+   */
   note({ event, target, state }, sign) {
     const of = event || target;
+    if (!of) return;
     if (state) this.states.set(of.card, state);
     else this.states.delete(of.card);
     if (of.kind !== "grade") return;
     const day = dayOf(of.at, of.zone),
-      sum = { day, answers: 0, missed: 0, ...this.days.get(day) };
+      sum = this.days.get(day) ?? { day, answers: 0, missed: 0, fresh: 0, asked: 0, held: 0 };
     this.days.set(day, {
       ...sum,
       answers: sum.answers + sign,
-      missed: sum.missed + sign * (of.grade === 1),
+      missed: sum.missed + sign * Number(of.grade === 1),
     });
   }
 
   // Of the card that is shown now; by its turn another tab may have answered it.
+  /** @param {number} value */
   grade(value) {
     const id = this.current;
     return this.inTurn(async () => {
-      if (this.current !== id || !this.revealed) return;
-      const node = this.nodes.get(id),
+      if (id === null || this.current !== id || !this.revealed) return;
+      const node = this.nodeOf(id),
         result = await grade(this.store, node, value, this.shownAt);
       this.note(result, 1);
       this.undone = null;
@@ -301,7 +344,7 @@ export class Sitting {
     const id = this.current;
     return this.inTurn(async () => {
       if (!id || this.current !== id) return;
-      this.note(await this.store.add("bury", { card: id }), 1);
+      this.note(await this.store.add(/** @type {const} */ ("bury"), { card: id }), 1);
       this.undone = null;
       this.put(null);
       this.say("Put off until tomorrow.");
@@ -332,24 +375,16 @@ export class Sitting {
   }
 
   // Show the next card, or this one, from the start.
+  /** @param {string | null} keep */
   put(keep) {
     this.show(null);
     this.draw(keep);
     this.focus();
   }
 
+  /** @param {number} today */
   summary(today) {
     const { answers = 0, missed = 0 } = this.days.get(today) || {},
-      later = new Map();
-    let waiting = 0,
-      put = 0;
-    for (const { id } of this.cards) {
-      const state = this.states.get(id);
-      if (isBuried(state, today)) put += 1;
-      if (!state?.reps) waiting += 1;
-      else if (!isLearning(state)) later.set(state.due.day, (later.get(state.due.day) || 0) + 1);
-    }
-    const next = [...later.keys()].filter((day) => day > today).sort((a, b) => a - b)[0],
       lines = [];
     if (answers)
       lines.push(
@@ -358,7 +393,33 @@ export class Sitting {
       );
     else if (!this.cards.length) lines.push("There are no cards on this page.");
     else lines.push("Nothing is due today.");
-    if (next) lines.push(`Next: ${plural(later.get(next), "card")} ${whenDay(next, today)}.`);
+    lines.push(...this.outlook(today));
+    return h(
+      "div",
+      { class: "study-summary", tabindex: "-1" },
+      h("p", { class: "study-title", text: answers ? "Done for today" : "Nothing to review" }),
+      ...lines.map((text) => h("p", { text })),
+      answers ? h("p", null, h("a", { href: "progress.html", text: "How far you are" })) : null,
+    );
+  }
+
+  // What comes after today, in sentences.
+  /** @param {number} today */
+  outlook(today) {
+    /** @type {Map<number, number>} */
+    const later = new Map();
+    let waiting = 0,
+      put = 0;
+    for (const { id } of this.cards) {
+      const state = this.states.get(id);
+      if (isBuried(state, today)) put += 1;
+      const day = state?.due?.day;
+      if (!state?.reps) waiting += 1;
+      else if (day !== undefined) later.set(day, (later.get(day) || 0) + 1);
+    }
+    const next = [...later.keys()].filter((day) => day > today).sort((a, b) => a - b)[0],
+      lines = [];
+    if (next) lines.push(`Next: ${plural(later.get(next) ?? 0, "card")} ${whenDay(next, today)}.`);
     if (put) lines.push(`Put off until tomorrow: ${plural(put, "card")}.`);
     if (waiting)
       lines.push(
@@ -369,15 +430,10 @@ export class Sitting {
           : `${plural(waiting, "card")} of the book are still new to you; the settings below ` +
               "ask for none a day.",
       );
-    return h(
-      "div",
-      { class: "study-summary", tabindex: "-1" },
-      h("p", { class: "study-title", text: answers ? "Done for today" : "Nothing to review" }),
-      ...lines.map((text) => h("p", { text })),
-      answers ? h("p", null, h("a", { href: "progress.html", text: "How far you are" })) : null,
-    );
+    return lines;
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (
       event.defaultPrevented ||
@@ -396,6 +452,10 @@ export class Sitting {
   }
 
   // Whether the key was a command.
+  /**
+   * @param {string} key
+   * @param {Element} target
+   */
   obey(key, target) {
     if (key === "u") this.undo();
     else if (key === "b") this.bury();
@@ -406,6 +466,7 @@ export class Sitting {
     return true;
   }
 
+  /** @param {Element} target */
   canReveal(target) {
     return this.current && !this.revealed && this.inSight && !target.closest(ACTS);
   }

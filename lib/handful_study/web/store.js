@@ -10,10 +10,35 @@ import { countAttempt, derive, ofCard } from "./derive.js";
 import { inOrder, LogError, make, merge, read, write } from "./log.js";
 import { DEFAULTS, RULES } from "./schedule.js";
 
+const COUNTS = /** @type {const} */ (["answers", "missed", "fresh", "asked", "held"]);
 const CACHE = "cache",
   BACKUP = "backup";
+/**
+ * @typedef {"here" | "elsewhere"} Where a change was made: in this tab, or in another
+ * @typedef {import("./shelf.js").Cache} Cache
+ * @typedef {import("./shelf.js").Backup} Backup
+ * @typedef {Shelf | MemoryShelf} AnyShelf
+ * @typedef {object} Added
+ * @property {CardEvent} event
+ * @property {DatedState | undefined} before
+ * @property {any} state of the card now; a grade leaves one that has been met
+ */
+
+/** @type {(a: DayCount, b: DayCount) => number} */
 const byDay = (a, b) => a.day - b.day;
+/**
+ * @param {AnyShelf} shelf
+ * @returns {Promise<Cache | undefined>}
+ */
+const cacheOf = async (shelf) => /** @type {Cache | undefined} */ (await shelf.get("meta", CACHE));
+/**
+ * @param {AnyShelf} shelf
+ * @returns {Promise<Backup | undefined>}
+ */
+const backupOf = async (shelf) =>
+  /** @type {Backup | undefined} */ (await shelf.get("meta", BACKUP));
 const rest = () => new Promise((done) => setTimeout(done));
+/** @satisfies {Record<string, string>} */
 export const TROUBLE = {
   denied:
     "This browser keeps nothing for this page (as in a private window), so your answers last " +
@@ -30,13 +55,16 @@ export class Store {
   // Never fails: where nothing may be stored, it goes on in memory and `trouble` says so.  A page
   // that is about the learner's cards has `opening` at hand, and wants states and days read with
   // the rest: see overview.
+  /** @param {Promise<IDBDatabase> | null} [opening] */
   static async open(opening = null) {
     const store = new Store();
     try {
-      store.db = await (opening || openDatabase());
-      store.db.onversionchange = () => store.fall("newer");
+      const db = await (opening || openDatabase());
+      store.db = db;
+      db.onversionchange = () => store.fall("newer");
     } catch (error) {
-      store.goOn(error?.name === "VersionError" ? "newer" : "denied");
+      const newer = error instanceof DOMException && error.name === "VersionError";
+      store.goOn(newer ? "newer" : "denied");
     }
     try {
       store.channel = new BroadcastChannel("handful-study");
@@ -49,23 +77,48 @@ export class Store {
   }
 
   constructor() {
-    Object.assign(this, {
-      db: null,
-      memory: null,
-      trouble: null,
-      listeners: new Set(),
-      made: [],
-      settings: { ...DEFAULTS },
-      problems: new Map(),
-      backup: null,
-      count: 0,
-      damaged: 0,
-      stale: false,
-      ahead: null,
-      onprogress: () => {},
-    });
+    /** @type {IDBDatabase | null} */
+    this.db = null;
+    // What is used where there is no database.
+    this.memory = new MemoryShelf();
+    /** @type {string | null} */
+    this.trouble = null;
+    /** @type {Set<(where: Where) => void>} */
+    this.listeners = new Set();
+    /**
+     * Ids of the answers that were given here, the last one last.
+     *
+     * @type {string[]}
+     */
+    this.made = [];
+    /** @type {Settings} */
+    this.settings = { ...DEFAULTS };
+    /** @type {Map<string, ProblemCount>} */
+    this.problems = new Map();
+    /** @type {Backup | null} */
+    this.backup = null;
+    this.count = 0;
+    this.damaged = 0;
+    this.stale = false;
+    this.asked = false;
+    /**
+     * States and days as they were read when the store was opened.
+     *
+     * @type {[Map<string, DatedState>, DayCount[]] | null}
+     */
+    this.ahead = null;
+    /** @type {Promise<void> | null} */
+    this.rebuilding = null;
+    /** @type {BroadcastChannel | null} */
+    this.channel = null;
+    /** @type {(share: number, what?: string) => void} */
+    this.onprogress = () => {};
   }
 
+  /**
+   * @param {(where: Where) => unknown} listener
+   * @returns {() => boolean}
+   */
   on(listener) {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -73,6 +126,7 @@ export class Store {
 
   // From another tab, or here: what is remembered of the store is read again, then whoever listens
   // hears of it.
+  /** @param {Where} where */
   async changed(where) {
     this.ahead = null;
     if (where === "here") this.channel?.postMessage("changed");
@@ -80,16 +134,24 @@ export class Store {
     for (const listener of this.listeners) listener(where);
   }
 
+  /**
+   * @param {keyof typeof TROUBLE} reason
+   * @param {LogEvent[]} [events]
+   */
   goOn(reason, events = []) {
     this.db?.close();
-    Object.assign(this, { db: null, memory: new MemoryShelf(events), trouble: TROUBLE[reason] });
+    this.db = null;
+    this.memory = new MemoryShelf(events);
+    this.trouble = TROUBLE[reason];
   }
 
   // Storage has stopped working: take along what can still be read.
+  /** @param {keyof typeof TROUBLE} [reason] */
   async fall(reason = "full") {
+    /** @type {LogEvent[]} */
     let events = [];
     try {
-      events = await new Shelf(this.db, "readonly").all("events");
+      if (this.db) events = await new Shelf(this.db, "readonly").all("events");
     } catch {
       /* nothing can be read */
     }
@@ -99,6 +161,12 @@ export class Store {
   }
 
   // What is damaged of that which can be made anew is made anew, once.
+  /**
+   * @template T
+   * @param {(shelf: AnyShelf) => Promise<T>} task
+   * @param {boolean} [once]
+   * @returns {Promise<T>}
+   */
   async look(task, once = true) {
     if (this.db) {
       try {
@@ -114,8 +182,15 @@ export class Store {
     return task(this.memory);
   }
 
+  /**
+   * @template T
+   * @param {(shelf: AnyShelf) => Promise<T>} task
+   * @param {boolean} [once]
+   * @returns {Promise<T>}
+   */
   async change(task, once = true) {
     if (this.db) {
+      /** @type {Shelf | undefined} */
       let shelf;
       try {
         shelf = new Shelf(this.db, "readwrite");
@@ -129,7 +204,7 @@ export class Store {
           await this.rebuild();
           return this.change(task, false);
         }
-        console.warn(`The study log could not be written: ${error.message}`);
+        console.warn(`The study log could not be written: ${/** @type {Error} */ (error).message}`);
         await this.fall();
       }
     }
@@ -137,22 +212,21 @@ export class Store {
   }
 
   // Settings, problems and the last backup are small and kept at hand.
+  /** @param {boolean} [ahead] */
   async refresh(ahead = false) {
     const [cache, backup, problems, more] = await this.look((shelf) =>
       Promise.all([
-        shelf.get("meta", CACHE),
-        shelf.get("meta", BACKUP).catch(() => null),
+        cacheOf(shelf),
+        backupOf(shelf).catch(() => null),
         shelf.all("problems"),
-        ahead && Promise.all([shelf.states(), shelf.all("days")]).catch(() => null),
+        ahead ? Promise.all([shelf.states(), shelf.all("days")]).catch(() => null) : null,
       ]),
     ); // whoever asks for them hears of it
     this.backup = backup || null;
-    this.stale = Boolean(cache) && cache.rules !== RULES;
-    Object.assign(this, {
-      settings: { ...DEFAULTS, ...cache?.settings },
-      count: cache?.count || 0,
-      problems: new Map(problems.map((one) => [one.problem, one])),
-    });
+    this.stale = cache !== undefined && cache.rules !== RULES;
+    this.settings = { ...DEFAULTS, ...cache?.settings };
+    this.count = cache?.count || 0;
+    this.problems = new Map(problems.map((one) => [one.problem, one]));
     if (!this.stale) this.ahead = more;
   }
 
@@ -170,6 +244,7 @@ export class Store {
     return this.look((shelf) => shelf.states());
   }
 
+  /** @param {string} card */
   async state(card) {
     await this.ready();
     return this.look((shelf) => shelf.state(card));
@@ -181,7 +256,9 @@ export class Store {
   }
 
   // States and days together, once as they were read when the store was opened.
+  /** @returns {Promise<[Map<string, DatedState>, DayCount[]]>} */
   async overview() {
+    /** @type {[Map<string, DatedState>, DayCount[]]} */
     const [states, days] = this.ahead || (await Promise.all([this.states(), this.days()]));
     this.ahead = null;
     return [states, days.sort(byDay)];
@@ -192,19 +269,27 @@ export class Store {
   }
 
   // Append an event; resolves to { event, before, state } once it is safely written.
+  /**
+   * @template {LogEvent} E
+   * @param {E['kind']} kind
+   * @param {Omit<E, 'id' | 'at' | 'zone' | 'kind'>} fields
+   * @returns {Promise<Added>}
+   */
   async add(kind, fields) {
     const event = make(kind, fields);
     const result = await this.change(async (shelf) => {
       const cache = await this.begin(shelf);
       await shelf.add(event);
-      if (event.card) return { event, ...(await this.recount(shelf, cache, event)) };
-      if (kind === "attempt") {
+      if (event.kind === "grade" || event.kind === "bury")
+        return { event, ...(await this.recount(shelf, cache, event)) };
+      if (event.kind === "attempt") {
         const found = await shelf.get("problems", event.problem),
           counts = new Map(found ? [[event.problem, found]] : []);
         countAttempt(counts, event);
-        shelf.put("problems", counts.get(event.problem));
-        this.problems.set(event.problem, counts.get(event.problem));
-      } else {
+        const counted = /** @type {ProblemCount} */ (counts.get(event.problem));
+        shelf.put("problems", counted);
+        this.problems.set(event.problem, counted);
+      } else if (event.kind === "setting") {
         const settings = { ...cache.settings, [event.name]: event.value };
         // Every card's date follows from the retention that is wanted: all are made anew.
         shelf.put("meta", {
@@ -216,24 +301,26 @@ export class Store {
       }
       return { event };
     });
-    if (event.card) this.made.push(event.id);
-    if (kind === "setting" && event.name === "retention") await this.rebuild();
-    if (kind === "grade") this.keep();
+    if (event.kind === "grade" || event.kind === "bury") this.made.push(event.id);
+    if (event.kind === "setting" && event.name === "retention") await this.rebuild();
+    if (event.kind === "grade") this.keep();
     await this.changed("here");
-    return result;
+    return /** @type {Added} */ (result);
   }
 
   // Undo one event, or the latest answer that counts, first of those made here; resolves to
   // { target, before, state }, or to null where there is nothing.
+  /** @param {string} [only] */
   async undo(only) {
     const result = await this.change(async (shelf) => {
+      /** @type {LogEvent | undefined} */
       let target;
       if (only !== undefined) {
         if (await shelf.isUndone(only)) return null;
         target = await shelf.event(only);
       }
       while (!target && this.made.length) {
-        const id = this.made.pop();
+        const id = this.made.pop() ?? "";
         if (!(await shelf.isUndone(id))) target = await shelf.event(id);
       }
       if (!target) {
@@ -244,10 +331,11 @@ export class Store {
         if (!latest) return null;
         target = await shelf.event(latest.id);
       }
-      const cache = await this.begin(shelf),
-        event = make("undo", { undoes: target.id });
+      const undone = /** @type {CardEvent} */ (target),
+        cache = await this.begin(shelf),
+        event = make(/** @type {const} */ ("undo"), { undoes: undone.id });
       await shelf.add(event);
-      return { target, ...(await this.recount(shelf, cache, target, true)) };
+      return { target: undone, ...(await this.recount(shelf, cache, undone, true)) };
     });
     if (result) await this.changed("here");
     return result;
@@ -255,16 +343,20 @@ export class Store {
 
   // Before `n` events are added.  The revision tells a cache that was computed meanwhile that it is
   // old.
+  /**
+   * @param {AnyShelf} shelf
+   * @param {number} [n]
+   * @returns {Promise<Cache>}
+   */
   async begin(shelf, n = 1) {
-    const {
-      revision = 0,
-      count = 0,
-      ...cache
-    } = (await shelf.get("meta", CACHE)) || {
+    /** @type {Omit<Cache, "revision" | "count"> & Partial<Cache>} */
+    const known = (await cacheOf(shelf)) || {
       name: CACHE,
       rules: RULES,
       settings: { ...DEFAULTS },
     };
+    const { revision = 0, count = 0, ...cache } = known;
+    /** @type {Cache} */
     const begun = { ...cache, revision: revision + 1, count: count + n };
     shelf.put("meta", begun);
     this.count = begun.count;
@@ -273,6 +365,12 @@ export class Store {
 
   // The state of one card and its part of the days' counts, from the card's own events with and
   // without `event`.
+  /**
+   * @param {AnyShelf} shelf
+   * @param {Cache} cache
+   * @param {CardEvent} event
+   * @param {boolean} [undone]
+   */
   async recount(shelf, { settings: { retention } }, event, undone = false) {
     const all = await shelf.ofCard(event.card),
       gone = await Promise.all(all.map(({ id }) => shelf.isUndone(id)));
@@ -284,15 +382,13 @@ export class Store {
       after = ofCard(counted, retention);
     await shelf.putState(event.card, after.state);
     for (const day of new Set([...before.days.keys(), ...after.days.keys()])) {
+      /** @type {Partial<DayCount>} */
       const sum = { ...(await shelf.get("days", day)), day };
-      for (const [sign, { days }] of [
-        [-1, before],
-        [1, after],
-      ]) {
-        for (const [name, n] of Object.entries(days.get(day) || {}))
-          if (name !== "day") sum[name] = (sum[name] || 0) + sign * n;
-      }
-      if (sum.answers) shelf.put("days", sum);
+      const less = before.days.get(day),
+        more = after.days.get(day);
+      for (const name of COUNTS)
+        if (less || more) sum[name] = (sum[name] || 0) - (less?.[name] ?? 0) + (more?.[name] ?? 0);
+      if (sum.answers) shelf.put("days", /** @type {DayCount} */ (sum));
       else shelf.remove("days", day);
     }
     return { before: before.state, state: after.state };
@@ -301,11 +397,14 @@ export class Store {
   // Everything derived, anew from the log.
   async rebuild() {
     for (;;) {
-      const [cache, events, damaged = 0] = await this.look(async (shelf) => [
-        await shelf.get("meta", CACHE).catch(() => null),
-        await shelf.all("events"),
-        shelf.damaged,
-      ]);
+      const [cache, events, damaged] = await this.look(
+        async (shelf) =>
+          /** @type {const} */ ([
+            await cacheOf(shelf).catch(() => null),
+            await shelf.all("events"),
+            shelf.damaged,
+          ]),
+      );
       const steps = derive(events);
       let step;
       while (!(step = steps.next()).done) {
@@ -315,7 +414,7 @@ export class Store {
       const made = step.value,
         revision = cache?.revision || 0;
       const done = await this.change(async (shelf) => {
-        const now = await shelf.get("meta", CACHE).catch(() => null);
+        const now = await cacheOf(shelf).catch(() => null);
         if ((now?.revision || 0) !== revision) return false; // another tab has written meanwhile
         for (const name of DERIVED) shelf.clear(name);
         shelf.putStates(made.cards);
@@ -331,13 +430,11 @@ export class Store {
         return true;
       });
       if (!done) continue;
-      Object.assign(this, {
-        settings: made.settings,
-        problems: made.problems,
-        count: events.length,
-        damaged,
-        stale: false,
-      });
+      this.settings = made.settings;
+      this.problems = made.problems;
+      this.count = events.length;
+      this.damaged = damaged;
+      this.stale = false;
       this.onprogress(1);
       return;
     }
@@ -349,12 +446,14 @@ export class Store {
 
   // Noted when the file has been handed over.
   async backedUp() {
-    this.backup = { name: BACKUP, at: Date.now(), count: this.count };
-    await this.change(async (shelf) => shelf.put("meta", this.backup));
+    const backup = { name: BACKUP, at: Date.now(), count: this.count };
+    this.backup = backup;
+    await this.change(async (shelf) => shelf.put("meta", backup));
     await this.changed("here");
   }
 
   // All of a file or nothing of it: { added, known }, or a LogError that says why.
+  /** @param {string} text */
   async import(text) {
     const given = read(text);
     const result = await this.change(async (shelf) => {
@@ -379,7 +478,7 @@ export class Store {
     await this.change(async (shelf) => {
       // goes on, so that no other tab takes an old computation for a new one
       const { revision } = await this.begin(shelf, 0);
-      for (const name of ["events", ...DERIVED, "meta"]) shelf.clear(name);
+      for (const name of /** @type {const} */ (["events", ...DERIVED, "meta"])) shelf.clear(name);
       shelf.put("meta", {
         name: CACHE,
         rules: RULES,

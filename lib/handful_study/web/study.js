@@ -13,20 +13,30 @@ import { Store } from "./store.js";
 // fails, and page.results(), { problem: { right, wrong } } as of now.
 // open(opening) may be called before the page has been read, to be quicker: with the promise of a
 // database.
+/**
+ * @typedef {typeof import("../scenario.js")} Scenario
+ * @typedef {import("./problems.js").Around & {
+ *   store: Scenario["store"], lacks: Scenario["lacks"], label: Scenario["label"],
+ *   takeIn: (part: ParentNode) => void
+ * }} Page what site.js gives
+ */
+
+/** @type {Promise<Store> | null} */
 let opened = null;
+/** @param {Promise<IDBDatabase>} [opening] */
 export function open(opening) {
   return (opened ||= Store.open(opening));
 }
 
+/** @param {Page} page */
 export async function start(page) {
   const study = await open();
-  page.study = study;
   page.attempt = ({ given, ...fields }) =>
     study
-      .add("attempt", { given: String(given).slice(0, 300), ...fields })
+      .add(/** @type {const} */ ("attempt"), { given: String(given).slice(0, 300), ...fields })
       .catch((error) => console.warn(`An attempt was not noted: ${error.message}`));
   page.results = () =>
     Object.fromEntries([...study.problems].map(([id, { right, wrong }]) => [id, { right, wrong }]));
   mountProblems(page);
-  await mountReview(page);
+  await mountReview(study, page.takeIn);
 }

@@ -3,6 +3,13 @@
 //
 // A dimension is a plain object from base to power, {byte: 1, time: -1}; powers of nothing are left
 // out.
+/** @typedef {[size: number, dimension: Dimension, prefixed: boolean]} Unit */
+
+/**
+ * @template T
+ * @param {Record<string, T>} entries
+ * @returns {Record<string, T | undefined>}
+ */
 const table = (entries) => Object.assign(Object.create(null), entries);
 
 export const BASES = [
@@ -17,6 +24,7 @@ export const BASES = [
   "dollar",
   "bit",
 ];
+/** @type {Record<string, number | undefined>} */
 const PREFIXES = table({
   "": 1,
   k: 1e3,
@@ -39,6 +47,7 @@ const PREFIXES = table({
   Gi: 2 ** 30,
   Ti: 2 ** 40,
 });
+/** @type {Record<string, number | undefined>} */
 const WORDS = table({
   thousand: 1e3,
   million: 1e6,
@@ -50,8 +59,15 @@ const WORDS = table({
   G: 1e9,
   T: 1e12,
 });
+/**
+ * @param {string} base
+ * @param {number} [size]
+ * @param {boolean} [prefixed]
+ * @returns {Unit}
+ */
 const one = (base, size = 1, prefixed = false) => [size, { [base]: 1 }, prefixed];
 // Unit: size in SI, dimension, whether a prefix may stand before it.
+/** @type {Record<string, Unit | undefined>} */
 const UNITS = table({
   B: one("byte", 1, true),
   byte: one("byte", 1, true),
@@ -93,6 +109,10 @@ const LONGEST = 80; // characters
 export const SPACE =
   "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const S = `[${SPACE}]`;
+/**
+ * @param {string} text
+ * @returns {string}
+ */
 export const strip = (text) => text.replace(new RegExp(`^${S}+|${S}+$`, "g"), "");
 
 const NUMBER = new RegExp(
@@ -110,10 +130,12 @@ const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻";
 export class WrittenError extends Error {}
 
 // Text in quotation marks, as Python's repr writes it.
+/** @param {string} text */
 export function quoted(text) {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const inside = [...text].map((c) => {
-    const code = c.codePointAt(0),
+    const code = c.codePointAt(0) ?? 0,
+      /** @type {(letter: string, digits: number) => string} */
       hex = (letter, digits) => `\\${letter}${code.toString(16).padStart(digits, "0")}`;
     if (c === mark || c === "\\") return `\\${c}`;
     if (c === "\n") return "\\n";
@@ -126,6 +148,11 @@ export function quoted(text) {
   return mark + inside.join("") + mark;
 }
 
+/**
+ * @param {Dimension} a
+ * @param {Dimension} b
+ * @param {number} power
+ */
 const times = (a, b, power) => {
   const found = { ...a };
   for (const [base, n] of Object.entries(b)) {
@@ -135,6 +162,10 @@ const times = (a, b, power) => {
   return found;
 };
 
+/**
+ * @param {number} value
+ * @param {string} text
+ */
 const finite = (value, text) => {
   if (!Number.isFinite(value))
     throw new WrittenError(`${quoted(text)} is too large to compute with.`);
@@ -142,6 +173,10 @@ const finite = (value, text) => {
 };
 
 // [value in SI units, dimension]; the dimension is null for a bare number, which fits any.
+/**
+ * @param {string} given
+ * @returns {[number, Dimension | null]}
+ */
 export function read(given) {
   const text = strip(given),
     characters = [...text];
@@ -156,13 +191,14 @@ export function read(given) {
         "if you like, such as 8 GB.",
     );
   const [, sign, dollars, inner, digits, power, rest] = found,
-    minus = (c) => c === "-" || c === "−";
+    minus = (/** @type {string} */ c) => c === "-" || c === "−";
   let value =
     Number(digits.replaceAll(",", "").replace("−", "-")) *
     (power ? Number(`1e${power.replace("−", "-")}`) : 1);
   if (minus(sign) !== minus(inner)) value = -value;
   const unit = strip(` ${strip((dollars ? "$ " : "") + rest)} `.replace(PER, "/"));
   if (!unit) return [finite(value, text), null];
+  /** @type {Dimension} */
   let dimension = {},
     seen = false;
   const parts = unit.split("/");
@@ -186,12 +222,17 @@ export function read(given) {
   return [finite(value, text), seen ? dimension : null];
 }
 
+/**
+ * @param {string} text
+ * @returns {[number, Dimension]}
+ */
 function unitOf(text) {
   for (const name of [
     text,
     [...text].length > 2 && text.endsWith("s") ? text.slice(0, -1) : text,
   ]) {
-    if (UNITS[name]) return UNITS[name];
+    const whole = UNITS[name];
+    if (whole) return [whole[0], whole[1]];
     for (const length of [1, 2]) {
       const unit = UNITS[name.slice(length)],
         prefix = PREFIXES[name.slice(0, length)];
@@ -201,6 +242,7 @@ function unitOf(text) {
   throw new WrittenError(`${quoted(text)} is no unit of this book; allowed: ${SHOWN}.`);
 }
 
+/** @param {Dimension} dimension */
 export const key = (dimension) =>
   BASES.filter((base) => dimension[base])
     .map((base) => `${base} ${dimension[base]}`)
@@ -209,6 +251,10 @@ export const key = (dimension) =>
 // Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
 // prices are of tokens by the million: there only the first two
 const COUNTED = ["sequence", "device", "token", "parameter", "layer"];
+/**
+ * @param {Dimension} written
+ * @param {Dimension} wanted
+ */
 export function fits(written, wanted) {
   const counted = wanted.dollar ? COUNTED.slice(0, 2) : COUNTED;
   const short = Object.fromEntries(
@@ -218,7 +264,9 @@ export function fits(written, wanted) {
 }
 
 // A dimension of whole powers, spelled.
+/** @param {Dimension} dimension */
 export function spell(dimension) {
+  /** @param {number} sign */
   const names = (sign) =>
     BASES.filter((base) => sign * (dimension[base] || 0) > 0)
       .map((base) => (dimension[base] === sign ? base : `${base}^${sign * dimension[base]}`))

@@ -17,6 +17,10 @@ const PATIENCE = 15_000,
   HOUR = 3_600_000;
 const KEPT_BY = { whole: "whole", no: "no" };
 
+/**
+ * @param {string | null} [value]
+ * @returns {string | null | undefined}
+ */
 function memory(value) {
   try {
     if (value === undefined) return localStorage.getItem(WISH);
@@ -42,6 +46,12 @@ async function find() {
   return found?.scope === ROOT.href ? found : null;
 }
 
+/**
+ * @param {ServiceWorker} worker
+ * @param {object} message
+ * @param {number} [patience]
+ * @returns {Promise<any>} what the worker says: sw.js, WORK
+ */
 function ask(worker, message, patience = 120_000) {
   return new Promise((done, fail) => {
     const { port1, port2 } = new MessageChannel();
@@ -57,8 +67,9 @@ async function start() {
   const registration = await navigator.serviceWorker.register(new URL("sw.js", ROOT));
   attend(registration);
   const worker = registration.active || registration.waiting || registration.installing;
+  if (!worker) throw new Error("There is no worker");
   if (worker.state !== "activated") {
-    await new Promise((done, fail) => {
+    await new Promise((/** @type {(value?: unknown) => void} */ done, fail) => {
       worker.addEventListener("statechange", () => {
         if (worker.state === "activated") done();
         else if (worker.state === "redundant") fail(new Error("The worker could not be filled"));
@@ -70,9 +81,12 @@ async function start() {
 
 // --- a new edition -------------------------------------------------------------------------------
 
-let attended = null,
-  asked = false,
-  line = null;
+/** @type {ServiceWorkerRegistration | null} */
+let attended = null;
+let asked = false;
+/** @type {HTMLElement | null} */
+let line = null;
+/** @param {ServiceWorkerRegistration} registration */
 function attend(registration) {
   if (attended === registration) return;
   attended = registration;
@@ -97,6 +111,7 @@ function attend(registration) {
   });
 }
 
+/** @param {ServiceWorkerRegistration} registration */
 function say(registration) {
   if (line?.isConnected) return;
   const reload = h("button", {
@@ -114,7 +129,7 @@ function say(registration) {
     class: "is-later",
     "aria-label": "Later",
     text: "×",
-    onclick: () => line.remove(),
+    onclick: () => line?.remove(),
   });
   const text = h("p", { role: "status" });
   line = h("div", { class: "edition-line" }, text, reload, later);
@@ -126,25 +141,49 @@ function say(registration) {
 
 // --- keeping the whole book ----------------------------------------------------------------------
 
-const listeners = new Set(),
-  now = { step: "unknown", kept: 0, all: 0, trouble: "" };
+/**
+ * @typedef {object} Now how much is kept
+ * @property {Step | "unknown"} step
+ * @property {number} kept
+ * @property {number} all
+ * @property {keyof typeof TROUBLE | ""} trouble
+ * @property {string} [edition]
+ * @typedef {"none" | "starting" | "fetching" | "some" | "whole"} Step
+ */
+
+/** @type {Set<(now: Now) => void>} */
+const listeners = new Set();
+/** @type {Now} */
+const now = { step: "unknown", kept: 0, all: 0, trouble: "" };
+/** @param {Partial<Now>} change */
 function tell(change) {
   Object.assign(now, change);
   for (const listener of listeners) listener(now);
 }
 
+/** @param {ServiceWorkerRegistration} registration */
+function activeOf({ active }) {
+  if (!active) throw new Error("no worker");
+  return active;
+}
+
+/**
+ * @param {ServiceWorkerRegistration} registration
+ * @returns {Promise<string[]>}
+ */
 async function look(registration) {
-  const { kept, all, edition } = await ask(registration.active, { ask: "state" });
+  const { kept, all, edition } = await ask(activeOf(registration), { ask: "state" });
   tell({
     step: kept.length === all.length ? "whole" : "some",
     kept: kept.length,
     all: all.length,
     edition,
   });
-  return all.filter((name) => !kept.includes(name));
+  return all.filter((/** @type {string} */ name) => !kept.includes(name));
 }
 
 let running = false;
+/** @param {ServiceWorkerRegistration} registration */
 async function whole(registration) {
   if (running) return;
   running = true;
@@ -153,7 +192,7 @@ async function whole(registration) {
     while (missing.length && memory() !== KEPT_BY.no) {
       tell({ step: "fetching", trouble: "" });
       const names = missing.splice(0, AT_ONCE),
-        { trouble } = await ask(registration.active, { ask: "keep", names });
+        { trouble } = await ask(activeOf(registration), { ask: "keep", names });
       if (trouble) {
         await look(registration);
         tell({ trouble });
@@ -209,6 +248,7 @@ const TROUBLE = {
     "reads over the network as before.",
 };
 
+/** @param {HTMLElement} host */
 function control(host) {
   const text = h("p", { role: "status" }),
     bar = h("progress", { max: 1, value: 0, "aria-label": "Pages kept" });
@@ -221,7 +261,9 @@ function control(host) {
   });
   const drop = h("button", { type: "button", text: "Remove", onclick: remove });
   const size = host.dataset.offline; // "2.1 MB", from the build
+  /** @param {Now} now */
   const draw = ({ step, kept, all, trouble, edition }) => {
+    /** @type {Record<string, string>} */
     const words = {
       none: `Nothing is kept on this device${size ? `; the whole book is ${size} to fetch` : ""}.`,
       starting: "Fetching what all pages share …",
@@ -233,7 +275,7 @@ function control(host) {
         `The whole book is kept on this device and reads with no network: ${all} pages, ` +
         `edition ${edition}.`,
     };
-    put(text, "text", [words[step] || "", TROUBLE[trouble] || ""].join(" ").trim());
+    put(text, "text", [words[step] || "", trouble && TROUBLE[trouble]].join(" ").trim());
     bar.hidden = !["starting", "fetching"].includes(step);
     count.hidden = step !== "fetching";
     put(count, "text", `${kept} of ${all} pages are here.`);
@@ -249,6 +291,7 @@ function control(host) {
 
 // --- what every page does ------------------------------------------------------------------------
 
+/** @param {ServiceWorkerRegistration} registration */
 async function begin(registration) {
   attend(registration);
   if (memory() === KEPT_BY.whole) return whole(registration);
@@ -263,6 +306,7 @@ async function begin(registration) {
 }
 
 export async function mountOffline() {
+  /** @type {NodeListOf<HTMLElement>} */
   const hosts = document.querySelectorAll("[data-offline]");
   if (!possible()) {
     for (const host of hosts)

@@ -16,7 +16,8 @@
 // search index) is complete and checked, file by file, before the edition is taken into use; a page
 // is added when it is opened, or with all others when the reader asks for the whole book.  What is
 // not in EDITION.files (PDF, EPUB, notebooks, Pyodide) always comes from the host.
-const HOME = new URL("./", self.location),
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+const HOME = new URL("./", self.location.href),
   MINE = `handful ${HOME.pathname} `,
   PINS = `${MINE}pins`;
 const NETWORK = "network"; // the pin of a tab that shows what the host has now, of whatever edition
@@ -25,19 +26,30 @@ const ME = EDITION.name,
   titles = new Map(Object.entries(EDITION.pages));
 const AT_ONCE = 4;
 
+/** @param {string} edition */
 const cacheOf = (edition) => caches.open(MINE + edition);
+/** @param {string} name */
 const key = (name) => new URL(name, HOME).href;
 const LIST = key("-edition"),
-  pinKey = (client) => key(`-tab?pin=${client}`); // names that no file has
+  pinKey = (/** @type {string} */ client) => key(`-tab?pin=${client}`); // names that no file has
+/**
+ * @param {string} edition
+ * @param {string} name
+ */
 const held = (edition, name) =>
   caches.match(key(name), { cacheName: MINE + edition, ignoreVary: true }); // makes no cache
 // Added while the page is read; not where the reader has removed everything and a tab is still
 // open.
+/**
+ * @param {string} name
+ * @param {Response} answer
+ */
 const add = async (name, answer) => {
   if (await caches.has(MINE + ME)) await (await cacheOf(ME)).put(key(name), answer);
 };
 
 // Hosts show a page as part/, part/index.html, page or page.html.
+/** @param {URL} url */
 function nameOf(url) {
   let path = url.pathname.slice(HOME.pathname.length);
   try {
@@ -52,12 +64,17 @@ function nameOf(url) {
   );
 }
 
+/** @param {ArrayBuffer} body */
 async function mark(body) {
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
   return [...sum.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // As it is kept: unpacked, and never the answer to a redirect, which a browser refuses for a page.
+/**
+ * @param {Response} answer
+ * @param {ArrayBuffer} body
+ */
 function kept(answer, body) {
   const headers = new Headers(answer.headers);
   for (const name of ["content-encoding", "content-length", "vary"]) headers.delete(name);
@@ -67,12 +84,13 @@ function kept(answer, body) {
 // A file of this edition from the host, checked.  First as the pages ask for it, so that the
 // browser's own cache serves; then, past every cache on the way, under an address that no older
 // edition had.
+/** @param {string} name */
 async function bring(name) {
   const want = files.get(name);
-  for (const [address, cache] of [
+  for (const [address, cache] of /** @type {[string, RequestCache][]} */ ([
     [key(name), titles.has(name) ? "no-cache" : "default"],
     [`${key(name)}?v=${want}`, "reload"],
-  ]) {
+  ])) {
     const answer = await fetch(address, { cache }),
       body = await answer.arrayBuffer();
     if (answer.ok && (await mark(body)) === want) return kept(answer, body);
@@ -80,26 +98,31 @@ async function bring(name) {
   throw new DOMException(`${name} on the host is not the one of this edition`, "VersionError");
 }
 
+/**
+ * @param {Iterable<string>} names
+ * @param {(name: string) => Promise<unknown>} work
+ */
 async function each(names, work) {
   const waiting = [...names];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      while (waiting.length) await work(waiting.shift());
+      while (waiting.length) await work(/** @type {string} */ (waiting.shift()));
     }),
   );
 }
 
 // Other editions that are here: [name, its list of files or none where its download was not
 // finished].
+/** @returns {Promise<[string, Record<string, string> | undefined][]>} */
 async function others() {
   const names = (await caches.keys()).filter(
     (name) => name.startsWith(MINE) && name !== PINS && name !== MINE + ME,
   );
   return Promise.all(
-    names.map(async (name) => [
-      name.slice(MINE.length),
-      await (await (await caches.open(name)).match(LIST))?.json(),
-    ]),
+    names.map(async (name) => {
+      const list = await (await caches.open(name)).match(LIST);
+      return [name.slice(MINE.length), await list?.json()];
+    }),
   );
 }
 
@@ -123,18 +146,27 @@ async function fill() {
   await cache.put(LIST, new Response(JSON.stringify(EDITION.files)));
 }
 
+/** @type {Map<string, string | Promise<string>>} */
 const known = new Map(); // client → its edition, or a promise of it
 
+/**
+ * @param {string} client
+ * @returns {Promise<string>}
+ */
 async function pinOf(client) {
   if (!client) return ME;
-  if (!known.has(client))
-    known.set(
-      client,
-      (async () => (await (await (await caches.open(PINS)).match(pinKey(client)))?.text()) ?? ME)(),
-    );
-  return known.get(client);
+  const before = known.get(client);
+  if (before) return before;
+  const found = (async () =>
+    (await (await (await caches.open(PINS)).match(pinKey(client)))?.text()) ?? ME)();
+  known.set(client, found);
+  return found;
 }
 
+/**
+ * @param {FetchEvent} event
+ * @param {string | Promise<string>} edition
+ */
 function pin(event, edition) {
   const client = event.resultingClientId;
   if (!client) return;
@@ -147,16 +179,20 @@ function pin(event, edition) {
 
 // Editions that no tab shows go, and the pins of tabs that are gone.  While a newer edition is on
 // its way nothing is touched.
+/** @param {boolean} [halves] */
 async function tidy(halves = false) {
+  const { registration } = worker;
   if (registration.waiting || registration.installing) return;
   const pins = await caches.open(PINS),
+    /** @type {Set<string>} */
     used = new Set();
   for (const request of await pins.keys()) {
     const client = new URL(request.url).searchParams.get("pin");
-    if (await clients.get(client)) used.add(await (await pins.match(request))?.text());
+    if (client && (await worker.clients.get(client)))
+      used.add((await (await pins.match(request))?.text()) ?? "");
     else {
       await pins.delete(request);
-      known.delete(client);
+      if (client) known.delete(client);
     }
   }
   for (const [edition, list] of await others())
@@ -164,6 +200,10 @@ async function tidy(halves = false) {
 }
 
 // Which edition is this answer of the host's for a page?  If it is this one, the page is kept.
+/**
+ * @param {string} name
+ * @param {Response} answer
+ */
 async function judge(name, answer) {
   if (!answer.ok) return NETWORK;
   const body = await answer.arrayBuffer();
@@ -176,6 +216,10 @@ async function judge(name, answer) {
   return ME;
 }
 
+/**
+ * @param {FetchEvent} event
+ * @param {string} name
+ */
 async function page(event, name) {
   const here = await held(ME, name).catch(() => null);
   if (here) {
@@ -195,11 +239,17 @@ async function page(event, name) {
     : Promise.resolve(NETWORK);
   pin(event, edition);
   event.waitUntil(
-    edition.then((found) => (found === NETWORK ? registration.update() : null)).catch(() => {}),
+    edition
+      .then((found) => (found === NETWORK ? worker.registration.update() : null))
+      .catch(() => {}),
   );
   return answer;
 }
 
+/**
+ * @param {FetchEvent} event
+ * @param {string} name
+ */
 async function part({ request, clientId }, name) {
   const edition = await pinOf(clientId);
   if (edition === NETWORK) return fetch(request);
@@ -216,7 +266,7 @@ async function part({ request, clientId }, name) {
   try {
     answer = await bring(name);
   } catch (error) {
-    return error.name === "VersionError"
+    return error instanceof DOMException && error.name === "VersionError"
       ? new Response(error.message, { status: 409 })
       : Response.error();
   }
@@ -224,6 +274,7 @@ async function part({ request, clientId }, name) {
   return answer;
 }
 
+/** @param {string} text */
 const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 async function keptPages() {
@@ -231,12 +282,13 @@ async function keptPages() {
   return [...titles.keys()].filter((name) => here.has(name));
 }
 
+/** @param {string} name */
 async function notKept(name) {
   const list = (await keptPages()).map(
-    (one) => `<li><a href="${escaped(key(one))}">${escaped(titles.get(one))}</a></li>`,
+    (one) => `<li><a href="${escaped(key(one))}">${escaped(titles.get(one) ?? "")}</a></li>`,
   );
   const title = titles.has(name)
-    ? `“${escaped(titles.get(name))}” is not kept on this device`
+    ? `“${escaped(titles.get(name) ?? "")}” is not kept on this device`
     : "There is no network, and no such page here";
   const says = list.length ? "These pages are kept and read without one:" : "No page is kept yet.";
   const lines = [
@@ -256,8 +308,11 @@ async function notKept(name) {
   });
 }
 
+/** @type {Record<string, string>} */
+const TROUBLE = { QuotaExceededError: "full", VersionError: "edition" };
+/** @type {Record<string, (message: { names: string[] }) => Promise<unknown>>} */
 const WORK = {
-  take: async () => skipWaiting(),
+  take: async () => worker.skipWaiting(),
   state: async () => ({ edition: ME, all: [...titles.keys()], kept: await keptPages() }),
   // A few pages at a time: who asks counts, and goes on another day where it stopped.
   keep: async ({ names }) => {
@@ -271,20 +326,19 @@ const WORK = {
       );
       return { done: true };
     } catch (error) {
-      return {
-        trouble: { QuotaExceededError: "full", VersionError: "edition" }[error.name] || "network",
-      };
+      const { name } = /** @type {Error} */ (error);
+      return { trouble: TROUBLE[name] || "network" };
     }
   },
 };
 
-self.addEventListener("install", (event) => event.waitUntil(fill()));
-self.addEventListener("activate", (event) => event.waitUntil(tidy(true).catch(() => {})));
-self.addEventListener("message", (event) => {
+worker.addEventListener("install", (event) => event.waitUntil(fill()));
+worker.addEventListener("activate", (event) => event.waitUntil(tidy(true).catch(() => {})));
+worker.addEventListener("message", (event) => {
   const work = WORK[event.data?.ask];
   if (work) event.waitUntil(work(event.data).then((answer) => event.ports[0]?.postMessage(answer)));
 });
-self.addEventListener("fetch", (event) => {
+worker.addEventListener("fetch", (event) => {
   const { request } = event,
     url = new URL(request.url);
   if (request.method !== "GET" || !url.href.startsWith(HOME.href) || request.headers.has("range"))

@@ -6,7 +6,12 @@ import { term, words } from "./text.js";
 const MOST = 600,
   UNREAD = ".katex, script, style, svg, noscript, template, .bar, .headerlink, .find-clear";
 
+/**
+ * @param {Element} root
+ * @param {Set<string>} terms
+ */
 function ranges(root, terms) {
+  /** @type {Range[]} */
   const found = [],
     walk = document.createTreeWalker(
       root,
@@ -17,6 +22,7 @@ function ranges(root, terms) {
       },
     );
   for (let node = walk.nextNode(); node && found.length < MOST; node = walk.nextNode()) {
+    if (!(node instanceof Text)) continue;
     let at = 0;
     for (const word of words(node.data)) {
       const start = node.data.indexOf(word, at);
@@ -31,6 +37,7 @@ function ranges(root, terms) {
   return found;
 }
 
+/** @param {string[]} list */
 export function arrive(list) {
   const root = document.querySelector("main article") || document.querySelector("main"),
     terms = new Set(list.filter((name) => name.length > 1));
@@ -44,7 +51,7 @@ export function arrive(list) {
       ? node.querySelector("h1, h2, h3, h4, .problem-row, .problem-head") || node
       : node;
   };
-  document.querySelector(".find-clear")?.click();
+  /** @type {HTMLElement | null} */ (document.querySelector(".find-clear"))?.click();
   if (!root) return;
 
   const stop = new AbortController(),
@@ -59,15 +66,15 @@ export function arrive(list) {
       { once: true, passive: true, signal },
     );
   const mark = () => {
-    if (window.Highlight && CSS.highlights && !signal.aborted)
+    if ("Highlight" in window && CSS.highlights && !signal.aborted)
       CSS.highlights.set("find", new Highlight(...ranges(root, terms)));
   };
   const show = () => {
     const node = target();
     if (!node || signal.aborted) return;
     for (let up = node.parentElement; up; up = up.parentElement)
-      if (up.localName === "details") up.open = true;
-    here().classList.add("find-here");
+      if (up instanceof HTMLDetailsElement) up.open = true;
+    here()?.classList.add("find-here");
     const { top } = node.getBoundingClientRect();
     if (!moved && (top < 0 || top > innerHeight * 0.5)) node.scrollIntoView({ block: "start" });
   };
@@ -80,6 +87,7 @@ export function arrive(list) {
   look();
   for (const wait of [150, 500, 1200, 2500]) setTimeout(wait === 150 ? show : look, wait);
 
+  /** @type {HTMLButtonElement} */
   const clear = h(
     "button",
     {
@@ -96,7 +104,7 @@ export function arrive(list) {
     },
     h("kbd", { "aria-hidden": "true", text: "Esc" }),
   );
-  if (window.Highlight) document.body.append(clear);
+  if ("Highlight" in window) document.body.append(clear);
   addEventListener(
     "keydown",
     (event) => {

@@ -4,6 +4,40 @@ import { KINDS, OPTIONS, isStop, term, untex, words } from "./text.js";
 
 // What a reader more likely wants of two that match alike: the word itself before a place that uses
 // it.
+/**
+ * @typedef {object} Found an entry of the book's index
+ * @property {number} id
+ * @property {string} kind
+ * @property {string} address
+ * @property {string} page the title of its page
+ * @property {boolean} top whether it is the page itself
+ * @property {string} title
+ * @property {string[]} trail
+ * @property {string} text
+ * @property {string} note
+ * @property {string} letter
+ * @property {number} variant
+ * @property {string} [joined]
+ * @property {string} [lower]
+ * @typedef {[
+ *   kind: number, page: number, anchor: string, title: string, trail: string[], text: string,
+ *   note: string, letter: string, variant: number
+ * ]} PackedEntry
+ * @typedef {object} IndexFile what index.mjs writes
+ * @property {[string, string][]} pages
+ * @property {PackedEntry[]} entries
+ * @property {string} maths
+ * @property {import("./pack.js").Packed} index
+ * @typedef {ReturnType<typeof open>} Book
+ * @typedef {object} Hit
+ * @property {Found} entry
+ * @property {string[]} terms
+ * @property {number} score
+ * @property {string[]} [others]
+ * @property {boolean} [folded]
+ */
+
+/** @type {Record<string, number>} */
 const WEIGHT = {
   term: 1.4,
   formula: 1.25,
@@ -17,13 +51,16 @@ const WEIGHT = {
   source: 0.7,
 };
 // The formula that a letter is named for comes before its variants.
+/** @param {Found} entry */
 const weight = ({ kind, letter }) => WEIGHT[kind] * (kind === "formula" && !letter ? 0.8 : 1);
 const BOOST = { title: 5, letters: 2, text: 1, trail: 0.7 };
 const FEW = 4,
   RANKED = 120;
 
 // The book from the index file: entries, and the search over them.
+/** @param {IndexFile} file */
 export function open({ pages, entries, maths, index }) {
+  /** @type {Found[]} */
   const list = entries.map(
     ([kind, page, anchor, title, trail, text, note, letter, variant], id) => ({
       id,
@@ -42,7 +79,9 @@ export function open({ pages, entries, maths, index }) {
   return { entries: list, maths, mini: unpack(index, OPTIONS) };
 }
 
+/** @param {string} text */
 const joined = (text) => words(text).map(term).join(" ");
+/** @param {string} word */
 function typo(word) {
   if (/\p{N}/u.test(word) || word.length < 4) return false;
   return word.length < 5 ? 1 : 2;
@@ -50,6 +89,13 @@ function typo(word) {
 
 // A whole title, its beginning or a run of its words as they were asked weigh more than the same
 // words strewn.
+/**
+ * @param {Found} entry
+ * @param {string} phrase
+ * @param {boolean} several
+ * @param {string} raw
+ * @returns {number}
+ */
 function closeness(entry, phrase, several, raw) {
   const title = (entry.joined ??= joined(entry.title));
   if (entry.letter && entry.letter === raw) return entry.kind === "letter" ? 10 : 5;
@@ -65,20 +111,31 @@ function closeness(entry, phrase, several, raw) {
 
 // Of the variants of a formula the best has the titles of the others as `others`; they are
 // `folded`.
+/** @param {Hit[]} results */
 function fold(results) {
+  /** @type {Map<number, string[]>} */
   const first = new Map();
   for (const result of results) {
     const { variant, title } = result.entry;
     if (!variant) continue;
-    if (first.has(variant)) {
-      first.get(variant).others.push(title);
+    const before = first.get(variant);
+    if (before) {
+      before.push(title);
       result.folded = true;
-    } else first.set(variant, Object.assign(result, { others: [] }));
+    } else {
+      result.others = [];
+      first.set(variant, result.others);
+    }
   }
   return results;
 }
 
 // Ranked results: [{entry, terms, score}], and whether only likenesses were found.
+/**
+ * @param {Book} book
+ * @param {string} query
+ * @returns {{ results: Hit[], like: boolean }}
+ */
 export function find(book, query) {
   const raw = untex(query).trim(),
     typed = words(raw);
@@ -90,15 +147,18 @@ export function find(book, query) {
   // After other words, its first letter alone would be looked up as the beginning of nearly
   // everything.
   const asked = (
-    unfinished && wanted.length > 1 && wanted.at(-1).length === 1 ? wanted.slice(0, -1) : wanted
+    unfinished && wanted.length > 1 && wanted[wanted.length - 1].length === 1
+      ? wanted.slice(0, -1)
+      : wanted
   ).join(" ");
-  const last = term(words(asked).at(-1));
-  const ask = (options) =>
+  const last = term(words(asked).at(-1) ?? "");
+  const ask = (/** @type {import("minisearch").SearchOptions} */ options) =>
     book.mini.search(asked, {
       boost: BOOST,
       boostDocument: (id) => weight(book.entries[id]),
       ...options,
     });
+  /** @type {(word: string, i: number, all: string[]) => boolean} */
   const prefix = (word, i, all) => unfinished && i === all.length - 1 && word === last;
   // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it
   // would be nearly all.
@@ -107,7 +167,10 @@ export function find(book, query) {
     like = false;
   if (found.length < FEW && asked.length > 1) {
     const seen = new Set(found.map(({ id }) => id)),
-      add = (more, share) => {
+      add = (
+        /** @type {import("minisearch").SearchResult[]} */ more,
+        /** @type {number} */ share,
+      ) => {
         for (const result of more)
           if (!seen.has(result.id)) {
             seen.add(result.id);
@@ -142,6 +205,10 @@ export function find(book, query) {
 }
 
 // Another spelling, where nothing was found.
+/**
+ * @param {Book} book
+ * @param {string} query
+ */
 export const suggest = (book, query) => {
   const known = words(untex(query)).map(
     (word) =>
@@ -154,7 +221,13 @@ export const suggest = (book, query) => {
 
 // Text as [piece, whether it matched] pieces; with `length`, the stretch of about so many letters
 // that matches most.
+/**
+ * @param {string} text
+ * @param {Set<string>} terms
+ * @param {number} [length]
+ */
 export function marked(text, terms, length = Infinity) {
+  /** @type {[number, number, string][]} */
   const hits = [];
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{N}_.,*]+/gu)) {
     for (const part of words(word)) {
@@ -179,7 +252,9 @@ export function marked(text, terms, length = Infinity) {
     to = Math.min(text.length, from + length);
     if (to < text.length) to = Math.max(text.lastIndexOf(" ", to), from + 1);
   }
+  /** @type {[string, boolean][]} */
   const pieces = [],
+    /** @type {(start: number, end: number, hit: boolean) => void} */
     add = (start, end, hit) => {
       if (end > start) pieces.push([text.slice(start, end), hit]);
     };

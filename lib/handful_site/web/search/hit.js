@@ -2,6 +2,7 @@
 import { h } from "../../../handful_explorers/web/dom.js";
 import { marked } from "./find.js";
 
+/** @type {Record<string, string>} */
 export const NAMES = {
   section: "Section",
   plot: "Plot",
@@ -14,6 +15,7 @@ export const NAMES = {
   assignment: "Assignment",
   source: "Source",
 };
+/** @type {Record<string, { label: string, kinds?: string[] }>} */
 export const GROUPS = {
   all: { label: "All" },
   formulas: { label: "Formulas", kinds: ["formula", "letter"] },
@@ -27,14 +29,26 @@ export const GROUPS = {
 const groups = Object.fromEntries(
   Object.entries(GROUPS).flatMap(([name, { kinds = [] }]) => kinds.map((kind) => [kind, name])),
 );
+/** @param {import('./find.js').Found} entry */
 export const groupOf = (entry) => groups[entry.kind];
 
+/**
+ * @param {string} text
+ * @param {Set<string>} terms
+ * @param {number} length
+ */
 const pieces = (text, terms, length) =>
   marked(text, terms, length).map(([piece, found]) => (found ? h("mark", { text: piece }) : piece));
 
+/** @param {string[]} names */
 const listed = (names) =>
   names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 
+/**
+ * @param {Pick<import('./find.js').Hit, 'entry' | 'terms'> & { others: string[] }} hit
+ * @param {URL} home
+ * @param {boolean} option
+ */
 export function hit({ entry, terms, others }, home, option) {
   const wanted = new Set(terms),
     trail = [entry.top ? "" : entry.page, ...entry.trail.filter((name) => name !== entry.page)]

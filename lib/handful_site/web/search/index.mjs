@@ -6,6 +6,21 @@ import MiniSearch from "minisearch";
 import { pack } from "./pack.js";
 import { KINDS, OPTIONS } from "./text.js";
 
+/**
+ * @typedef {object} Entry
+ * @property {string} kind
+ * @property {string} page
+ * @property {string} anchor
+ * @property {string} title
+ * @property {string} [letters]
+ * @property {string} text
+ * @property {string[]} trail
+ * @property {string} [note]
+ * @property {string} [named]
+ * @property {string} [variant_of]
+ */
+
+/** @type {{ pages: [string, string][], entries: Entry[], maths: string }} */
 const { pages, entries, maths } = JSON.parse(readFileSync(0, "utf8"));
 const number = new Map(pages.map(([address], i) => [address, i])),
   index = new MiniSearch(OPTIONS);
@@ -15,13 +30,15 @@ index.addAll(
     title,
     letters: letters || "",
     text,
-    trail: [pages[number.get(page)][1], ...trail].join(" "),
+    trail: [pages[/** @type {number} */ (number.get(page))][1], ...trail].join(" "),
   })),
 );
 // Variants of one formula have one number, from 1 on; an only one has 0.
+/** @type {Map<string, number>} */
 const many = new Map();
 for (const { variant_of: of } of entries) if (of) many.set(of, (many.get(of) || 0) + 1);
 const shared = [...many].filter(([, count]) => count > 1).map(([of]) => of);
+/** @type {(number | string | string[] | undefined)[][]} */
 const rows = entries.map(
   ({ kind, page, anchor, title, trail, text, note = "", named = "", variant_of: of }) => [
     KINDS.indexOf(kind),
@@ -32,10 +49,10 @@ const rows = entries.map(
     text,
     note,
     named,
-    shared.indexOf(of) + 1,
+    of ? shared.indexOf(of) + 1 : 0,
   ],
 );
-const wrong = rows.find((row) => row[0] < 0 || row[1] === undefined);
+const wrong = rows.find((row) => Number(row[0]) < 0 || row[1] === undefined);
 if (wrong)
   throw new Error(`An entry of no known kind or page: ${JSON.stringify(wrong).slice(0, 300)}`);
 process.stdout.write(JSON.stringify({ pages, entries: rows, maths, index: pack(index.toJSON()) }));

@@ -9,19 +9,30 @@ const BUTTON = ".search-button__button",
 // in sessionStorage: where a followed result leads, and the words to mark there
 export const ARRIVAL = "handful-search-arrival";
 
-let fetched = null,
-  dialog = null;
+/** @type {Promise<typeof import("./search.js")> | null} */
+let fetched = null;
+/** @type {HTMLDialogElement | null} */
+let dialog = null;
+/** @returns {Promise<typeof import("./search.js")>} */
 const fetchSearch = () =>
-  (fetched ||= import(new URL(`./search.js?v=${SEARCH_MARK}`, import.meta.url)).catch((error) => {
-    fetched = null;
-    throw error;
-  }));
+  (fetched ||= import(new URL(`./search.js?v=${SEARCH_MARK}`, import.meta.url).href).catch(
+    (error) => {
+      fetched = null;
+      throw error;
+    },
+  ));
 const warm = () =>
   fetchSearch()
     .then((search) => search.warm(indexAddress()))
     .catch(() => {}); // whoever opens it is told
-const indexAddress = () => new URL(document.body.dataset.search, document.baseURI);
+const indexAddress = () => new URL(document.body.dataset.search ?? "", document.baseURI);
 const home = () => new URL("../../", indexAddress());
+
+/**
+ * @param {HTMLElement} made
+ * @returns {Element}
+ */
+const bodyOf = (made) => made.querySelector(".find-body") ?? made;
 
 // The field stands at once and keeps what is typed while the rest is on its way.
 function make() {
@@ -39,6 +50,7 @@ function make() {
     spellcheck: "false",
     enterkeyhint: "go",
   });
+  /** @type {HTMLDialogElement} */
   const made = h(
     "dialog",
     { class: "find", "aria-label": "Search this book" },
@@ -67,7 +79,7 @@ function make() {
   fetchSearch()
     .then((search) => search.attach(made, indexAddress()))
     .catch(() => {
-      made.querySelector(".find-body").replaceChildren(
+      bodyOf(made).replaceChildren(
         h("p", {
           class: "find-says",
           role: "status",
@@ -89,6 +101,7 @@ function make() {
 }
 
 function open() {
+  /** @type {HTMLInputElement | null} */
   const field = document.querySelector("[data-search-page] input[name=q]");
   if (field) {
     field.focus();
@@ -97,11 +110,14 @@ function open() {
   }
   dialog ||= make();
   if (!dialog.open) dialog.showModal();
-  dialog.querySelector("input").select();
+  dialog.querySelector("input")?.select();
 }
 
-const writes = (node) =>
-  node?.closest?.(
+const within = (/** @type {Event} */ { target }, /** @type {string} */ rule) =>
+  target instanceof Element && Boolean(target.closest(rule));
+const writes = (/** @type {Event} */ event) =>
+  within(
+    event,
     "input, textarea, select, [contenteditable]:not([contenteditable=false]), .cm-editor",
   );
 
@@ -111,12 +127,12 @@ function start() {
     document.addEventListener(
       kind,
       (event) => {
-        if (event.target.closest?.(BUTTON)) warm();
+        if (within(event, BUTTON)) warm();
       },
       { passive: true },
     );
   document.addEventListener("click", (event) => {
-    if (event.target.closest?.(BUTTON)) open();
+    if (within(event, BUTTON)) open();
   });
   addEventListener(
     "keydown",
@@ -127,11 +143,7 @@ function start() {
         !event.altKey &&
         (MAC ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
       const slash =
-        event.key === "/" &&
-        !event.ctrlKey &&
-        !event.metaKey &&
-        !event.altKey &&
-        !writes(event.target);
+        event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !writes(event);
       if (!command && !slash) return;
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -154,7 +166,7 @@ function start() {
       });
   let arrival = null;
   try {
-    arrival = JSON.parse(sessionStorage.getItem(ARRIVAL));
+    arrival = JSON.parse(sessionStorage.getItem(ARRIVAL) ?? "null");
     sessionStorage.removeItem(ARRIVAL);
   } catch {
     /* a page may be denied it */

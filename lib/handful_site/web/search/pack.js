@@ -9,8 +9,13 @@
 // which a test holds against its own loader.
 import MiniSearch from "minisearch";
 
+/**
+ * @param {import('minisearch').AsPlainObject} index
+ * @returns {Packed}
+ */
 export function pack({ index, documentCount, fieldLength, averageFieldLength }) {
   const sorted = [...index].sort(([a], [b]) => (a < b ? -1 : 1));
+  /** @param {Fields} fields */
   const line = (fields) =>
     Object.entries(fields)
       .map(([field, documents]) => {
@@ -36,31 +41,54 @@ export function pack({ index, documentCount, fieldLength, averageFieldLength }) 
   };
 }
 
+/**
+ * @typedef {object} Packed
+ * @property {number} count
+ * @property {string} terms
+ * @property {string} postings
+ * @property {string} lengths
+ * @property {number[]} averages
+ * @typedef {Record<string, Record<string, number>>} Fields of a term: documents and times by field
+ */
+
 // What MiniSearch asks of a term's postings: field → documents → times.
 class Postings {
+  /** @param {string} line */
   constructor(line) {
     this.line = line;
+    /** @type {Map<number, Map<number, number>> | null} */
+    this.fields = null;
   }
 
+  /** @param {number} field */
   get(field) {
-    if (!this.fields) {
-      this.fields = new Map();
-      for (const part of this.line.split("|")) {
-        const documents = new Map();
-        let last = -1;
-        for (const entry of part.slice(2).split(" ")) {
-          const [step, times] = entry.split(".");
-          last += parseInt(step, 36);
-          documents.set(last, times ? Number(times) : 1);
-        }
-        this.fields.set(Number(part[0]), documents);
-      }
-    }
+    this.fields ??= this.read();
     return this.fields.get(field);
+  }
+
+  read() {
+    /** @type {Map<number, Map<number, number>>} */
+    const fields = new Map();
+    for (const part of this.line.split("|")) {
+      const documents = new Map();
+      let last = -1;
+      for (const entry of part.slice(2).split(" ")) {
+        const [step, times] = entry.split(".");
+        last += parseInt(step, 36);
+        documents.set(last, times ? Number(times) : 1);
+      }
+      fields.set(Number(part[0]), documents);
+    }
+    return fields;
   }
 }
 
+/**
+ * @param {Packed} packed
+ * @param {import('minisearch').Options & { fields: string[] }} options
+ */
 export function unpack({ count, terms, postings, lengths, averages }, options) {
+  /** @type {<T>(make: (id: number) => T) => Record<string, T>} */
   const numbered = (make) =>
     Object.fromEntries(Array.from({ length: count }, (_, id) => [id, make(id)]));
   const columns = lengths
@@ -82,6 +110,9 @@ export function unpack({ count, terms, postings, lengths, averages }, options) {
     options,
   );
   const lines = postings.split("\n");
-  terms.split(" ").forEach((term, i) => mini._index.set(term, new Postings(lines[i])));
+  const { _index: map } = /** @type {{ _index: Map<string, Postings> }} */ (
+    /** @type {unknown} */ (mini)
+  );
+  terms.split(" ").forEach((term, i) => map.set(term, new Postings(lines[i])));
   return mini;
 }

@@ -13,9 +13,21 @@ const ARRIVAL = "handful-search-arrival",
 const FIRST = 8,
   PAUSE = 150;
 const EXAMPLES = ["weight time", "N_total", "KV cache", "pipeline bubble", "300"];
-let book = null,
-  maths = null;
+/**
+ * @typedef {import("./find.js").Book} Book
+ * @typedef {import("./find.js").Hit} Hit
+ * @typedef {object} How a search is shown
+ * @property {boolean} listed for a list that the field's arrow keys walk
+ * @property {number} step how many hits are shown at once
+ * @property {(query: string) => void} [changed]
+ */
 
+/** @type {Promise<Book> | null} */
+let book = null;
+/** @type {Promise<Record<string, string>> | null} */
+let maths = null;
+
+/** @param {URL} address */
 async function json(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`status ${answer.status}`);
@@ -24,6 +36,10 @@ async function json(address) {
 
 // The index and then the maths of its formulas, each once; what failed is asked for again the next
 // time.
+/**
+ * @param {URL} address
+ * @returns {Promise<Book>}
+ */
 export function warm(address) {
   book ||= json(address)
     .then(open)
@@ -33,6 +49,7 @@ export function warm(address) {
     });
   return book;
 }
+/** @param {URL} address */
 const typeset = (address) =>
   (maths ||= warm(address)
     .then((found) => json(new URL(found.maths, address)))
@@ -41,6 +58,10 @@ const typeset = (address) =>
       return {};
     }));
 
+/**
+ * @param {string} key
+ * @param {string} value
+ */
 function remember(key, value) {
   try {
     sessionStorage.setItem(key, value);
@@ -51,25 +72,36 @@ function remember(key, value) {
 
 // One search: a field, the kinds to choose from, and what was found; `listed` for a list that the
 // field's arrow keys walk.
+/**
+ * @param {Element} host
+ * @param {HTMLInputElement} input
+ * @param {URL} address
+ * @param {How} how
+ */
 function mount(host, input, address, { listed, step, changed = () => {} }) {
   const home = new URL("../../", address),
     said = h("p", { class: "find-heard", role: "status" }),
     says = h("p", { class: "find-says" });
+  /** @type {HTMLElement} */
   const list = h(listed ? "div" : "ol", {
     class: "find-list",
     id: "find-list",
     ...(listed ? { role: "listbox", "aria-label": "Results" } : {}),
   });
   const more = h("p", { class: "find-more" });
-  let group = "all",
-    some = [],
+  /** @type {Hit[]} */
+  let some = [],
+    /** @type {Hit[]} */
+    results = [],
+    /** @type {HTMLElement[]} */
     shown = [],
+    /** @type {string | null} */
+    query = null;
+  let group = "all",
     active = -1,
     limit = step,
     timer = 0,
     later = 0,
-    query = null,
-    results = [],
     like = false,
     scrolled = false;
 
@@ -101,6 +133,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   );
   host.replaceChildren(chips, says, list, more, said);
 
+  /** @param {number} to */
   function point(to) {
     shown[active]?.removeAttribute("aria-selected");
     active = to;
@@ -113,15 +146,17 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   }
 
   // Spoken when the typing pauses, so that a reader hears one sentence and not one for each letter.
+  /** @param {string} text */
   function speak(text) {
     clearTimeout(timer);
-    timer = setTimeout(() => {
+    timer = window.setTimeout(() => {
       said.textContent = text;
     }, 900);
   }
 
   // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is
   // what typing waits for.
+  /** @param {number} [upTo] */
   function fill(upTo = some.length) {
     const old = new Map(shown.map((node) => [node.dataset.key, node]));
     shown = some.slice(0, upTo).map((result, i) => {
@@ -135,29 +170,31 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       if (list.children[i] !== item) list.insertBefore(item, list.children[i] || null);
       return node;
     });
-    while (list.children.length > shown.length) list.lastChild.remove();
+    while (list.children.length > shown.length) list.lastChild?.remove();
   }
 
   // What waits for a pause: the other hits, and the formulas, which are most of what there is to
   // lay out.
   async function finish() {
     fill();
-    const empty = [...list.querySelectorAll("[data-maths]:empty")];
+    /** @type {NodeListOf<HTMLElement>} */
+    const empty = list.querySelectorAll("[data-maths]:empty");
     if (!empty.length) return;
     const found = await typeset(address);
-    for (const node of empty) node.innerHTML = found[node.dataset.maths] || "";
+    for (const node of empty) node.innerHTML = found[node.dataset.maths ?? ""] || "";
   }
 
   function draw(first = FIRST) {
-    const all = results.filter(({ folded }) => !folded),
-      tallies = { all: all.length };
+    const all = results.filter(({ folded }) => !folded);
+    /** @type {Record<string, number>} */
+    const tallies = { all: all.length };
     for (const { entry } of results) tallies[groupOf(entry)] = (tallies[groupOf(entry)] || 0) + 1;
     if (!tallies[group]) {
       group = "all";
       radios[0].radio.checked = true;
     }
     for (const { name, tally, node } of radios) {
-      tally.textContent = tallies[name] || "";
+      tally.textContent = String(tallies[name] || "");
       node.hidden = !tallies[name];
     }
     chips.hidden = !results.length;
@@ -166,7 +203,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     point(-1);
     fill(first);
     clearTimeout(later);
-    later = setTimeout(finish, PAUSE);
+    later = window.setTimeout(finish, PAUSE);
     list.hidden = !some.length;
     if (listed) input.setAttribute("aria-expanded", String(Boolean(some.length)));
     if (scrolled) list.scrollTop = 0; // to set it has the whole list laid out at once
@@ -177,12 +214,12 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
         some.length
           ? `${like ? "Nothing fits exactly. " : ""}${count(fitting.length)}. First: ` +
               `${some[0].entry.title.slice(0, 90)}, ${NAMES[some[0].entry.kind]}.`
-          : says.textContent,
+          : (says.textContent ?? ""),
       );
   }
 
-  const count = (n) => (n === 1 ? "1 result" : `${n} results`);
-  const tried = (text) =>
+  const count = (/** @type {number} */ n) => (n === 1 ? "1 result" : `${n} results`);
+  const tried = (/** @type {string} */ text) =>
     h("button", {
       type: "button",
       class: "find-try",
@@ -193,6 +230,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
         run();
       },
     });
+  /** @returns {(string | Node)[]} */
   function sentence() {
     if (!query)
       return [
@@ -215,11 +253,15 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     }
     return [];
   }
+  /**
+   * @param {number} total
+   * @returns {Node[]}
+   */
   function rest(total) {
     if (listed) {
       if (!total) return [];
       const all = new URL("search.html", home);
-      all.searchParams.set("q", query);
+      all.searchParams.set("q", query ?? "");
       return [
         h(
           "span",
@@ -252,6 +294,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       : [];
   }
 
+  /** @type {Book | null} */
   let lastBook = null;
   async function run() {
     const text = input.value.trim();
@@ -285,7 +328,10 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     { passive: true },
   );
   list.addEventListener("click", (event) => {
-    const node = event.target.closest("a[data-terms]");
+    const node =
+      event.target instanceof Element
+        ? /** @type {HTMLAnchorElement | null} */ (event.target.closest("a[data-terms]"))
+        : null;
     if (
       !node ||
       event.defaultPrevented ||
@@ -296,14 +342,16 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       event.altKey
     )
       return;
-    remember(LAST, query);
-    const terms = JSON.parse(node.dataset.terms),
+    remember(LAST, query ?? "");
+    const terms = JSON.parse(node.dataset.terms ?? "[]"),
       here = node.href.split("#")[0] === location.href.split("#")[0];
     if (!here) {
       remember(ARRIVAL, JSON.stringify({ to: node.href, terms }));
       return;
     }
-    for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+    /** @type {NodeListOf<HTMLDialogElement>} */
+    const dialogs = document.querySelectorAll("dialog[open]");
+    for (const dialog of dialogs) dialog.close();
     setTimeout(() => arrive(terms), 0);
   });
   if (listed)
@@ -332,8 +380,14 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   return run;
 }
 
+/**
+ * @param {HTMLDialogElement} dialog
+ * @param {URL} address
+ */
 export function attach(dialog, address) {
-  const input = dialog.querySelector("input");
+  const input = dialog.querySelector("input"),
+    body = dialog.querySelector(".find-body");
+  if (!input || !body) return;
   input.setAttribute("aria-controls", "find-list");
   let last = "";
   try {
@@ -345,10 +399,14 @@ export function attach(dialog, address) {
     input.value = last;
     input.select();
   }
-  mount(dialog.querySelector(".find-body"), input, address, { listed: true, step: STEP.dialog });
+  mount(body, input, address, { listed: true, step: STEP.dialog });
 }
 
 // search.html?q=…, which is also where a form without this module leads.
+/**
+ * @param {Element} root
+ * @param {URL} address
+ */
 export function mountPage(root, address) {
   const asked = new URLSearchParams(location.search).get("q") || "",
     body = h("div", { class: "find-body" });

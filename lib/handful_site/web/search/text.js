@@ -1,5 +1,6 @@
 // How text becomes the terms of the index: the same when the index is built and when it is asked.
 
+/** @type {Record<string, string>} */
 const GREEK = {
   α: "alpha",
   β: "beta",
@@ -38,16 +39,22 @@ const STOP = new Set(
   ).split(" "),
 );
 
+/**
+ * @param {string} text
+ * @returns {string[]}
+ */
 export const words = (text) => text.match(WORD) || [];
 
 // What a reader types as LaTeX, as text: N_{\mathrm{total}} is N_total, \alpha is alpha, B^{*} is
 // B*.
+/** @param {string} text */
 export const untex = (text) =>
   text
     .replace(/\\(?:mathrm|text|mathit|operatorname)\b/g, "")
     .replace(/\\(?:star|ast)\b/g, "*")
     .replace(/[${}^\\]/g, "");
 
+/** @param {string} word */
 function singular(word) {
   if (word.length < 4 || word === "series" || !/^[a-z]+$/.test(word)) return word;
   if (/[^ae]ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`;
@@ -55,6 +62,7 @@ function singular(word) {
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
+/** @param {string} word */
 export const term = (word) =>
   singular(
     word
@@ -65,9 +73,14 @@ export const term = (word) =>
       .replace(/\p{M}/gu, ""),
   );
 
+/** @param {string} word */
 export const isStop = (word) => STOP.has(word);
 
 // Terms of one word as the index keeps them: N_total also as "ntotal" and "total", B* also as "b".
+/**
+ * @param {string} word
+ * @param {string} [field]
+ */
 function kept(word, field) {
   const whole = term(word);
   if (field === "text" && (STOP.has(whole) || whole.length === 1)) return null;
