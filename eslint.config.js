@@ -25,7 +25,7 @@ export default [
     files: [`${PAGE}/**/*.js`],
     ignores: [`${PAGE}/kept/sw.js`, `${PAGE}/python/worker.js`],
     languageOptions: {
-      // bundle.mjs puts the marks of the files that are asked for later in the place of these names.
+      // bundle.mjs puts the marks of the files that are asked for later in place of these names.
       globals: {
         ...globals.browser,
         PYTHON_MARK: "readonly",

@@ -412,7 +412,7 @@ declare const PYTHON_MARK: string;
 declare const SEARCH_MARK: string;
 declare const STUDY_MARK: string;
 interface Window {
-  /** ahead.js, in the head of the pages that are about the learner's store, has begun to open it. */
+  /** ahead.js, in the head of the pages about the learner's store, has begun to open it. */
   studyOpening?: Promise<IDBDatabase>;
 }
 interface Navigator {

@@ -2,7 +2,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Which event a handler gets follows from the attribute's name ("onclick"), hence `any`.
- * @typedef {string | number | boolean | null | undefined | URL | ((event: any) => unknown)} Attribute
+ * @typedef {string | number | boolean | null | undefined | URL | ((event: any) => unknown)}
+ *   Attribute
  * @typedef {Record<string, Attribute> | null} Attributes
  * @typedef {Node | string | null | undefined} Child
  */

@@ -114,7 +114,8 @@ export class Plot {
   // onCursor(value, done) hears of every move of the cursor.
   /**
    * @param {HTMLElement} host
-   * @param {{ label: string, words: string, cursorLabel: string, onCursor: (value: number, done: boolean) => void }} about
+   * @param {{ label: string, words: string, cursorLabel: string, onCursor: (value: number, done:
+   *   boolean) => void }} about
    */
   constructor(host, { label, words, cursorLabel, onCursor }) {
     this.host = host;

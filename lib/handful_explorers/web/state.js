@@ -11,7 +11,8 @@ import { formatValue } from "./units.js";
  * Everything of an explorer that can be set: a control, or the cursor.
  *
  * @typedef {Control} Settable
- * @typedef {{ value: StateValue, allowed?: undefined } | { value?: undefined, allowed: string }} Parsed
+ * @typedef {{ value: StateValue, allowed?: undefined } | { value?: undefined, allowed: string }}
+ *   Parsed
  */
 
 /** @param {string} text */

@@ -27,7 +27,8 @@ const single = table({
 
 /**
  * @param {[string, ...Tree[]]} tree
- * @returns {{ args: Tree[], one: One, two?: undefined } | { args: Tree[], one?: undefined, two: Two }}
+ * @returns {{ args: Tree[], one: One, two?: undefined } | { args: Tree[], one?: undefined, two: Two
+ *   }}
  */
 function parts(tree) {
   const [head, ...args] = tree;

@@ -270,7 +270,8 @@ function remarks(config, outer, used, notes) {
 // → { given, notes } or { problem }.
 /**
  * @param {string} text
- * @returns {{ given: Read, notes: string[], problem?: undefined } | { given?: undefined, notes?: undefined, problem: string }}
+ * @returns {{ given: Read, notes: string[], problem?: undefined } | { given?: undefined, notes?:
+ *   undefined, problem: string }}
  */
 export function readConfig(text) {
   const { config: outer, problem } = parsed(text);

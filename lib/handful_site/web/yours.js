@@ -396,10 +396,9 @@ class Part {
     this.touched = true;
     this.look();
     clearTimeout(this.later);
-    const { definition } = this;
-    if (definition)
+    if (this.definition)
       this.later = window.setTimeout(
-        () => store.define(this.kind, definition),
+        () => store.define(this.kind, this.definition),
         now === true ? 0 : 250,
       );
   }

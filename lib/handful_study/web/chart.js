@@ -85,7 +85,8 @@ const LEFT = 42,
 /**
  * @param {number} width
  * @param {number} height
- * @param {{ n: number, low: number, high: number, ticks: number[], format: (value: number) => string, labels: [number, string, Anchor?][] }} about
+ * @param {{ n: number, low: number, high: number, ticks: number[], format: (value: number) =>
+ *   string, labels: [number, string, Anchor?][] }} about
  */
 export function axes(width, height, { n, low, high, ticks, format, labels }) {
   const slot = (width - LEFT - RIGHT) / n,

@@ -229,7 +229,8 @@ export class Problem {
       span.addEventListener("animationend", () => span.classList.remove("is-new"), { once: true });
     }
     if (this.link) {
-      this.link.href = `?${new URLSearchParams({ [`problem-${this.id}`]: String(seed) })}#${this.node.id}`;
+      const query = new URLSearchParams({ [`problem-${this.id}`]: String(seed) });
+      this.link.href = `?${query}#${this.node.id}`;
       this.link.textContent = `Numbers ${seed}`;
     }
     if (!told) return;

@@ -85,9 +85,8 @@ export function attempt(node, start) {
   try {
     return start(node);
   } catch (error) {
-    console.warn(
-      `The problem ${node.dataset.problem} could not start: ${/** @type {Error} */ (error).message}`,
-    );
+    const { message } = /** @type {Error} */ (error);
+    console.warn(`The problem ${node.dataset.problem} could not start: ${message}`);
     return null;
   }
 }

@@ -18,7 +18,8 @@ function shade(count, size) {
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ box: string, difference: number }, { tables: Record<string, number[][]>, names: Record<string, string> }>} given
+ * @param {SceneGiven<{ box: string, difference: number }, { tables: Record<string, number[][]>,
+ *   names: Record<string, string> }>} given
  */
 function run({ input, spec }) {
   const table = spec.data.tables[input.box],

@@ -100,7 +100,8 @@ function numberOf(scene, key) {
 }
 
 /**
- * @param {SceneGiven<Record<string, number>, { uncertain: Uncertain[] }> & { scene: import('./scene.js').Scene }} given
+ * @param {SceneGiven<Record<string, number>, { uncertain: Uncertain[] }> & { scene:
+ *   import('./scene.js').Scene }} given
  */
 function run({ input, numbers, spec, scene }) {
   const number = numberOf(scene, "result"),

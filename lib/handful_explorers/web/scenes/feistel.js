@@ -97,7 +97,8 @@ const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ rounds: number, flip: number, block: string, f: string, back: boolean }, { sbox: number[], keys: number[], blocks: Record<string, Pair> }>} given
+ * @param {SceneGiven<{ rounds: number, flip: number, block: string, f: string, back: boolean }, {
+ *   sbox: number[], keys: number[], blocks: Record<string, Pair> }>} given
  */
 function run({ input, spec }) {
   const { sbox, keys, blocks } = spec.data,

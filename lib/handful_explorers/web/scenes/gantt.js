@@ -36,7 +36,8 @@ const counted = (many) => (many === 1 ? "1 micro-batch" : `${many} micro-batches
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ schedule: string, pipeline_stages: number | string, micro_batches: number | string, backward_time: number, weight_gradient_time: number }>} given
+ * @param {SceneGiven<{ schedule: string, pipeline_stages: number | string, micro_batches: number |
+ *   string, backward_time: number, weight_gradient_time: number }>} given
  */
 function run({ input, numbers }) {
   const name = input.schedule,

@@ -20,7 +20,9 @@ const told = (x) => formatValue(x, "1", 2);
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ gain: string, depth: number, theory: boolean }, { cipher: number[], kinds: Record<string, string>, gains: Record<string, Record<string, number[]>>, theory: Record<string, Record<string, number[]>> }>} given
+ * @param {SceneGiven<{ gain: string, depth: number, theory: boolean }, { cipher: number[], kinds:
+ *   Record<string, string>, gains: Record<string, Record<string, number[]>>, theory: Record<string,
+ *   Record<string, number[]>> }>} given
  */
 function run({ input, spec }) {
   const { cipher, kinds, gains, theory } = spec.data;

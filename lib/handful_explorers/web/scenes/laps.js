@@ -10,7 +10,8 @@ const LAPS = 3,
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ pipeline_stages: number | string, micro_batches: number | string, hop_time: number }>} given
+ * @param {SceneGiven<{ pipeline_stages: number | string, micro_batches: number | string, hop_time:
+ *   number }>} given
  */
 function run({ input, numbers }) {
   const stages = Number(input.pipeline_stages),

@@ -117,7 +117,8 @@ function spread(counts, devices, spare) {
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ batch: number, skew: number, seed: number, devices: number, spare: string }, { experts: number, active: number, spare: number }>} given
+ * @param {SceneGiven<{ batch: number, skew: number, seed: number, devices: number, spare: string },
+ *   { experts: number, active: number, spare: number }>} given
  */
 function run({ input, numbers, spec }) {
   const { experts, active, spare } = spec.data,

@@ -68,7 +68,8 @@ function token(experts, active, devices, chips, limit, seed) {
  */
 
 /**
- * @param {SceneGiven<{ machine: string, scale_up_domains: number, way: string, which: number }, { machines: Record<string, Machine>, limit: number, experts: number, active: number }>} given
+ * @param {SceneGiven<{ machine: string, scale_up_domains: number, way: string, which: number }, {
+ *   machines: Record<string, Machine>, limit: number, experts: number, active: number }>} given
  */
 function run({ input, numbers, spec }) {
   const { data } = spec,

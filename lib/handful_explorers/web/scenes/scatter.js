@@ -19,7 +19,8 @@ function quantile(ordered, share) {
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ set: string, shown: string }, { sets: Record<string, { text: string, unit: string, shown: Record<string, { text: string, at: Pair[] }> }> }>} given
+ * @param {SceneGiven<{ set: string, shown: string }, { sets: Record<string, { text: string, unit:
+ *   string, shown: Record<string, { text: string, at: Pair[] }> }> }>} given
  */
 function run({ input, spec }) {
   const group = spec.data.sets[input.set],

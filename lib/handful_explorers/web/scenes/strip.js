@@ -9,7 +9,8 @@ const ROW = 46,
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ question: string }, { reference: string, questions: Record<string, { text: string, unit: string, ours: number, answers: [string, number, string][] }> }>} given
+ * @param {SceneGiven<{ question: string }, { reference: string, questions: Record<string, { text:
+ *   string, unit: string, ours: number, answers: [string, number, string][] }> }>} given
  */
 function run({ input, spec }) {
   const { answers, ...question } = spec.data.questions[input.question],
