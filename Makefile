@@ -19,11 +19,12 @@ unexport PYTHONDONTWRITEBYTECODE
 SITE = -m site tests/notebooks tests/pages
 UNITS = -m "not site" --ignore=tests/pages --ignore=tests/notebooks
 
-.PHONY: help serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
+.PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
 	@echo "make test              every test: units, doctests, the book, its notebooks, real browser (JOBS=2)"
+	@echo "make check             formatting, linters, types and layers, in seconds; 'make test' begins with it"
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
@@ -90,6 +91,9 @@ serve: tools
 	@$(MAKE) --no-print-directory build
 	@$(RUN) -m handful_site.serve --port $(PORT)
 
+check: tests
+	@$(RUN) tests/check.py
+
 unit: tests bundle
 	@$(TESTS) $(UNITS) $(ARGS)
 
@@ -109,7 +113,7 @@ mutants: tests
 
 # The book is built on one core, so unit tests run beside it.  Then what reads the book.  The verdict counts both runs, and
 # what could not run on this machine.
-test: tests
+test: check
 	@$(RUN) -m handful_site.build bundle
 	@echo "== unit tests and doctests, while the book is built (its progress: _build/book.log)"
 	@$(MAKE) --no-print-directory -j 2 test-book test-units

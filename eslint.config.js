@@ -2,7 +2,7 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-const PAGE = "lib/handful/page";
+const SITE = "lib/handful_site";
 
 export default [
   { ignores: ["_build/", ".venv/", "dist/", "mutants/", "node_modules/"] },
@@ -22,8 +22,8 @@ export default [
     },
   },
   {
-    files: [`${PAGE}/**/*.js`],
-    ignores: [`${PAGE}/kept/sw.js`, `${PAGE}/python/worker.js`],
+    files: ["lib/**/*.js"],
+    ignores: [`${SITE}/web/kept/sw.js`, `${SITE}/python/worker.js`],
     languageOptions: {
       // bundle.mjs puts the marks of the files that are asked for later in place of these names.
       globals: {
@@ -37,7 +37,7 @@ export default [
   { files: ["**/*.mjs", "eslint.config.js"], languageOptions: { globals: globals.node } },
   // A classic script, which the build puts its list of files before (offline.py).
   {
-    files: [`${PAGE}/kept/sw.js`],
+    files: [`${SITE}/web/kept/sw.js`],
     languageOptions: {
       sourceType: "script",
       globals: { ...globals.serviceworker, EDITION: "readonly" },
@@ -45,10 +45,10 @@ export default [
     // Its global scope is its own: no other script runs in it.
     rules: { "no-implicit-globals": "off" },
   },
-  { files: [`${PAGE}/python/worker.js`], languageOptions: { globals: globals.worker } },
+  { files: [`${SITE}/python/worker.js`], languageOptions: { globals: globals.worker } },
   // Runs in any browser, also in one that knows no `const`: it says there why nothing else runs.
   {
-    files: [`${PAGE}/early.js`],
+    files: [`${SITE}/web/early.js`],
     languageOptions: { ecmaVersion: 5, sourceType: "script" },
     rules: {
       "no-unused-vars": ["error", { caughtErrors: "none" }], // ES5 has no catch without a name

@@ -305,11 +305,15 @@ def npm_command() -> list[str]:
     return [*node, str(own / "lib/node_modules/npm/bin/npm-cli.js")] if own and node else []
 
 
-def npm_packages() -> None:
-    """Install ``node_modules`` from package-lock.json; no install script of any package is run."""
+def npm_packages(tests: bool = False) -> None:
+    """Install ``node_modules`` from package-lock.json; no install script of any package is run.
+
+    What checks the scripts (ESLint, Prettier, TypeScript) comes with `tests` only.
+    """
     stamp = ROOT / "node_modules" / ".made-from"
-    want = digest(ROOT / "package-lock.json", NODE_LOCK)
-    if stamp.exists() and stamp.read_text() == want and node_command():
+    book, both = (digest(ROOT / "package-lock.json", NODE_LOCK, what) for what in ("book", "tests"))
+    enough = (both,) if tests else (book, both)
+    if stamp.exists() and stamp.read_text() in enough and node_command():
         return
     if not node_command() or not npm_command():
         say(
@@ -330,13 +334,13 @@ def npm_packages() -> None:
         )
     say("npm packages in node_modules")
     watch(
-        [*npm, "ci", "--ignore-scripts", "--no-progress"],
+        [*npm, "ci", "--ignore-scripts", "--no-progress", *([] if tests else ["--omit=dev"])],
         NOTHING,
         1,
         "",
         "The npm packages could not be installed.",
     )
-    stamp.write_text(want)
+    stamp.write_text(both if tests else book)
 
 
 def driver() -> str:
@@ -444,7 +448,7 @@ def everything(wanted: str) -> None:
             pool.submit(lambda: lacking.extend(filter(None, (need() for need in needs)))),
         ]  # apt takes one at a time
         if shutil.which("npm") and node_command() == [shutil.which("node")]:
-            steps.append(pool.submit(npm_packages))
+            steps.append(pool.submit(npm_packages, tests=wanted == "tests"))
     # Only when all have come to their end: the sentence that says why is the last line.
     if failures := list(
         dict.fromkeys(
@@ -454,7 +458,8 @@ def everything(wanted: str) -> None:
         raise Stopped("\n".join(failures))
     for step in steps:
         step.result()
-    npm_packages()  # a machine without Node takes it from the Python packages, which are here now
+    # A machine without Node takes it from the Python packages, which are here now.
+    npm_packages(tests=wanted == "tests")
     if needs and find_browser() and (trouble := driver()):
         distribution_package("a library of the browser's driver", ("libatomic1",))
         lacking += [trouble] if driver() else []

@@ -10,7 +10,14 @@
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
 // The scenario rows are imported as "handful-rows"; build.py writes them first.
-import { existsSync, mkdirSync, readFileSync, writeFileSync, copyFileSync, readdirSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+  copyFileSync,
+  readdirSync,
+} from "node:fs";
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

@@ -1,6 +1,13 @@
 // The scenario bar: which chip, model, precision and context every number on the page is for.
 import { announce, h, put } from "../../handful_explorers/web/dom.js";
-import { CONTEXT, defaults, label, lacks, rows, store } from "../../handful_explorers/web/scenario.js";
+import {
+  CONTEXT,
+  defaults,
+  label,
+  lacks,
+  rows,
+  store,
+} from "../../handful_explorers/web/scenario.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
 
 const STEPS = 300;

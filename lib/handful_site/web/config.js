@@ -5,7 +5,7 @@
 /**
  * @typedef {Record<string, any>} Config a config.json, of which nothing is known; hence `any`
  * @typedef {Record<string, number | undefined>} Counts
- * @typedef {Omit<Partial<import("./shapes.js").Shape>, "layers" | "d_model" | "heads"> & {
+ * @typedef {Omit<Partial<import("../../handful_explorers/web/shapes.js").Shape>, "layers" | "d_model" | "heads"> & {
  *   name?: string, layers: number, d_model: number, heads: number
  * }} Read fields of own.js, so far as they were found
  */

@@ -164,9 +164,9 @@ function fill() {
 }
 
 // Cards and problems read as folded text; their script comes when the page stands.
-/** @type {Promise<typeof import("./study/study.js")> | null} */
+/** @type {Promise<typeof import("../../handful_study/web/study.js")> | null} */
 let fetched = null;
-/** @returns {Promise<typeof import('./study/study.js')>} */
+/** @returns {Promise<typeof import("../../handful_study/web/study.js")>} */
 function fetchStudy() {
   return (fetched ||= import(new URL(`./study.js?v=${STUDY_MARK}`, import.meta.url).href));
 }

@@ -47,7 +47,7 @@ export function readNumber(text, scale = 1) {
 }
 
 /**
- * @typedef {import("./own.js").Field} Field
+ * @typedef {import("../../handful_explorers/web/own.js").Field} Field
  * @typedef {object} ModelParts what the form has for a model only
  * @property {HTMLSelectElement} attention
  * @property {HTMLSelectElement} feed

@@ -14,7 +14,7 @@ import { Store } from "./store.js";
 // open(opening) may be called before the page has been read, to be quicker: with the promise of a
 // database.
 /**
- * @typedef {typeof import("../scenario.js")} Scenario
+ * @typedef {typeof import("../../handful_explorers/web/scenario.js")} Scenario
  * @typedef {import("./problems.js").Around & {
  *   store: Scenario["store"], lacks: Scenario["lacks"], label: Scenario["label"],
  *   takeIn: (part: ParentNode) => void
