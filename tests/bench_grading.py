@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from handful_classroom.grading.cluster import cores
-from handful_classroom.release import release
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
 
 CLASS = 10_000
@@ -91,7 +91,7 @@ def written(folder: Path, count: int) -> Path:
     folder.mkdir()
     roofline = assignments()["roofline"]
     for i in range(count):
-        made = release.text(release.notebook(roofline, f"s{i:05}", "solution"))
+        made = notebooks.text(notebooks.notebook(roofline, f"s{i:05}", "solution"))
         (folder / f"s{i:05}.ipynb").write_text(re.sub(r"%pip install[^\\]*\\n", "", made), "utf-8")
     return folder
 
@@ -108,10 +108,10 @@ def by_nbgrader(root: Path, place: Path, runs: int) -> float:
     The submissions are of the same assignment, exported and solved.
     """
     import nbgrader_check as check
-    from handful_classroom.exports import exports
+    from handful_classroom.exports import formats
 
     roofline, course = assignments()["roofline"], root / "course"
-    for name, content in exports.FORMATS["nbgrader"](roofline, None).items():
+    for name, content in formats.FORMATS["nbgrader"](roofline, None).items():
         (course / name).parent.mkdir(parents=True, exist_ok=True)
         (course / name).write_text(content)
     (course / "nbgrader_config.py").write_text(
@@ -146,7 +146,7 @@ def by_otter(root: Path, place: Path, runs: int) -> float:
 
     The submissions hold the functions of the same assignment, with each call as a case.
     """
-    from handful_classroom.release.given import calls, truths
+    from handful_classroom.release.variants import calls, truths
 
     roofline, tests = assignments()["roofline"], root / "otter" / "tests"
     tests.mkdir(parents=True)
@@ -168,14 +168,14 @@ def by_otter(root: Path, place: Path, runs: int) -> float:
                 "OK_FORMAT = True\ntest = "
                 f"{dict(name=name, points=question.points, suites=[suite])!r}\n"
             )
-    made = release.notebook(roofline, "s00000", "solution")
+    made = notebooks.notebook(roofline, "s00000", "solution")
     own = "import otter\ngrader = otter.Notebook()"
-    made["cells"].insert(0, release.cell("code", "otter", own))
+    made["cells"].insert(0, notebooks.cell("code", "otter", own))
     made["cells"] = [
         cell for cell in made["cells"] if "explore" not in cell["metadata"].get("tags", ())
     ]
     (root / "otter" / "s.ipynb").write_text(
-        re.sub(r"%pip install[^\\]*\\n", "", release.text(made)), "utf-8"
+        re.sub(r"%pip install[^\\]*\\n", "", notebooks.text(made)), "utf-8"
     )
     front = [
         "env",

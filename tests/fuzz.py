@@ -32,12 +32,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from handful_classroom import tables
-from handful_classroom.grading import grades, handed, judge, store, submissions
-from handful_classroom.grading.handed import NotebookError
+from handful_classroom.grading import grades, notebook_reader, scoring, store, submissions
+from handful_classroom.grading.notebook_reader import NotebookError
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import Submission, SubmissionError
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.given import plain, solutions
+from handful_classroom.release.variants import plain, solutions
 from handful_classroom.sandbox import protocol
 from handful_classroom.sandbox.protocol import ProtocolError
 from handful_classroom.tables import TableError
@@ -668,12 +668,14 @@ def ask_zip(data: bytes, folder: Path) -> int:
 
 
 def ask_notebook(data: bytes, folder: Path) -> int:
-    found = handed.read(data, frozenset(), {"why": "Nothing."})
+    found = notebook_reader.read(data, frozenset(), {"why": "Nothing."})
     assert all(type(cell) is str for cell in found.cells) and all(
-        len(text) <= handed.LONGEST_TEXT for text in found.texts.values()
+        len(text) <= notebook_reader.LONGEST_TEXT for text in found.texts.values()
     )
     assert found.drawn_for is None or (
-        found.drawn_for and found.drawn_for.encode() and len(found.drawn_for) <= handed.LONGEST_ID
+        found.drawn_for
+        and found.drawn_for.encode()
+        and len(found.drawn_for) <= notebook_reader.LONGEST_ID
     )
     return len(data)
 
@@ -725,7 +727,7 @@ def solved() -> list[tuple[str, str, list[str]]]:
     """
     found = []
     for name, one in assignments().items():
-        right, asked = solutions(one, VARIANT), judge.requests(one, VARIANT)
+        right, asked = solutions(one, VARIANT), scoring.requests(one, VARIANT)
         for question in [
             question for question in one.questions.values() if question.kind != "written"
         ]:
@@ -799,10 +801,10 @@ def ask_judge(one: tuple[int, list[tuple[int, str, str, list]]], folder: Path) -
     missing = protocol.Answer("missing", None, "It is left empty.")
     given = [
         next(own) if request["question"] == asked else missing
-        for request in judge.requests(assignment, VARIANT)
+        for request in scoring.requests(assignment, VARIANT)
     ]
-    result = next(one for one in judge.judge(assignment, VARIANT, given) if one["name"] == asked)
-    assert result["status"] in judge.WORST or result["status"] == "ok"
+    result = next(one for one in scoring.judge(assignment, VARIANT, given) if one["name"] == asked)
+    assert result["status"] in scoring.WORST or result["status"] == "ok"
     assert 0 <= result["points"] <= result["possible"] and len(result["says"]) < 3_000
     store.canonical(result)
     return 10_000 + len(json.dumps([answer.value for answer in given]))

@@ -16,9 +16,9 @@ import tempfile
 import venv
 from pathlib import Path
 
-from handful_classroom.exports import exports
+from handful_classroom.exports import formats
 from handful_classroom.release.assignment import Assignment, Question, assignments
-from handful_classroom.release.given import answers, calls, truths, turns
+from handful_classroom.release.variants import answers, calls, truths, turns
 from handful_study.student import same
 
 
@@ -71,14 +71,14 @@ def check(place: Path, assignment: Assignment) -> None:
         (course / "nbgrader_config.py").write_text(
             "c = get_config()\nc.CourseDirectory.course_id = 'check'\n"
         )
-        for name, content in exports.FORMATS["nbgrader"](assignment, None).items():
+        for name, content in formats.FORMATS["nbgrader"](assignment, None).items():
             (course / name).parent.mkdir(parents=True)
             (course / name).write_text(content)
         nbgrader(place, course, "generate_assignment", assignment.name)
         text = (course / "release" / assignment.name / f"{assignment.name}.ipynb").read_text()
         for line in [
             line for cut in assignment.cuts.values() for line in cut.taken if len(line.strip()) > 9
-        ] + [exports.BEGIN, exports.SOLUTION[0]]:
+        ] + [formats.BEGIN, formats.SOLUTION[0]]:
             assert json.dumps(line.strip())[1:-1] not in text, (
                 f"the release of {assignment.name} holds {line!r}"
             )
@@ -115,10 +115,10 @@ def mistaken(assignment: Assignment) -> Question | None:
 
 def partial(assignment: Assignment, question: Question) -> float:
     """Return the share of calls that the mistake gets right."""
-    made, turn = calls(question, exports.VARIANT), list(question.wrong)[-1]
+    made, turn = calls(question, formats.VARIANT), list(question.wrong)[-1]
     wrong, right = (
-        turns(assignment, exports.VARIANT)[question.name][turn],
-        truths(assignment, exports.VARIANT)[question.name],
+        turns(assignment, formats.VARIANT)[question.name][turn],
+        truths(assignment, formats.VARIANT)[question.name],
     )
     pairs = [answers(question, thing, made) for thing in (wrong, right)]
     return sum(same(a, b, question.tolerance) for a, b in zip(*pairs, strict=True)) / len(made)

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from handful_classroom.release.assignment import assignment, read, read_text
-from handful_classroom.release.given import answers, calls, given, solutions, truths, turns
+from handful_classroom.release.variants import answers, calls, given, solutions, truths, turns
 from handful_study.source import SourceError
 
 SOURCE = textwrap.dedent("""\
@@ -339,7 +339,7 @@ MISTAKES = [
         "kind: expression\npoints: 1\nasks: the ratio\nletters: {F: peak_flops, W: "
         "memory_bandwidth}\ntruth: F / W",
         "kind: judged\npoints: 1\nasks: the ratio\njudge: some one",
-        "the name of a function of handful_study.judges is expected; got 'some one'",
+        "the name of a function of handful_study.custom_scorers is expected; got 'some one'",
     ),
     ("# Twice\n", "# Twice\n\n~~~python\nx\n", "does not end; close it with ~~~"),
 ]

@@ -11,12 +11,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from handful_classroom.grading import judge
-from handful_classroom.grading.judge import requests
-from handful_classroom.release import proof, release
+from handful_classroom.grading import scoring
+from handful_classroom.grading.scoring import requests
+from handful_classroom.release import notebooks, validate_assignment
 from handful_classroom.release.assignment import VARIANTS as VARIANTS_OF_ALL
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.given import answers, calls, given, solutions, truths, turns
+from handful_classroom.release.variants import answers, calls, given, solutions, truths, turns
 from handful_classroom.sandbox.protocol import Answer
 from handful_study import student
 from handful_study.student import Assignment as Checks
@@ -45,12 +45,12 @@ def came_back(assignment, variant, things, texts=lambda name: "") -> dict:
                     "value", answers(assignment.questions[request["question"]], thing, made)[0], ""
                 )
             )
-    return {one["name"]: one for one in judge.judge(assignment, variant, answered)}
+    return {one["name"]: one for one in scoring.judge(assignment, variant, answered)}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_solutions_are_what_the_library_gives_and_mistakes_differ(name):
-    assert proof.faults(assignments()[name], VARIANTS) == []
+    assert validate_assignment.faults(assignments()[name], VARIANTS) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,7 +93,7 @@ def sources(notebook) -> str:
 def test_a_release_holds_nothing_of_answers(name):
     assignment = assignments()[name]
     # What the setup brings of the package is the same in every notebook.
-    text = sources(release.notebook(assignment)).replace(
+    text = sources(notebooks.notebook(assignment)).replace(
         Path(student.__file__).read_text("utf-8"), ""
     )
     hidden = [line.strip() for cut in assignment.cuts.values() for line in cut.taken]
@@ -119,7 +119,7 @@ def test_a_release_holds_no_hidden_value(name):
     That is where a visible call, or somebody's inputs, happen to come to the same figure.
     """
     assignment = assignments()[name]
-    text = sources(release.notebook(assignment))
+    text = sources(notebooks.notebook(assignment))
     there = set(map(float, re.findall(r"-?[0-9]+[.][0-9]+(?:e[-+]?[0-9]+)?", text)))
     seen = {
         figure
@@ -167,11 +167,11 @@ def test_notebooks_are_valid_and_the_same_each_time(name):
         (question.name, key) for question in assignment.questions.values() for key in question.wrong
     )
     for fill in ("empty", "solution", ("wrong", *turn)):
-        made = release.notebook(assignment, "ada", fill)
+        made = notebooks.notebook(assignment, "ada", fill)
         nbformat.validate(nbformat.from_dict(made), relax_add_props=False)
         ids = [cell["id"] for cell in made["cells"]]
-        assert len(ids) == len(set(ids)) and release.text(made) == release.text(
-            release.notebook(assignment, "ada", fill)
+        assert len(ids) == len(set(ids)) and notebooks.text(made) == notebooks.text(
+            notebooks.notebook(assignment, "ada", fill)
         )
         assert made["metadata"]["handful"] == {
             "assignment": name,
@@ -183,7 +183,7 @@ def test_notebooks_are_valid_and_the_same_each_time(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_student_has_the_inputs_that_the_grader_draws(name):
     assignment = assignments()[name]
-    public = json.dumps(release.public(assignment))
+    public = json.dumps(notebooks.public(assignment))
     for who in ("ada", "grace", "Émilie du Châtelet", "42", "a" * 100):
         mine = Checks(public, who)
         assert mine.variant == assignment.variant(who)
@@ -193,7 +193,7 @@ def test_a_student_has_the_inputs_that_the_grader_draws(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_check_cells_know_right_from_wrong(name, capsys):
     assignment = assignments()[name]
-    public = release.public(assignment)
+    public = notebooks.public(assignment)
     for who in ("ada", "grace", "emmy"):
         mine = Checks(public, who)
         ours, wrong = solutions(assignment, mine.variant), turns(assignment, mine.variant)

@@ -20,13 +20,13 @@ import pytest
 from handful.cli import main
 from handful_site.bootstrap import node_command
 from handful_study import command, terminal
-from handful_study import sitting as sittings
+from handful_study import review_session as sittings
 from handful_study.cards import cards
 from handful_study.export import chosen
 from handful_study.log import LogFile, read_file
-from handful_study.schedule import DAY, MINUTE, Study
-from handful_study.sitting import Sitting, span
+from handful_study.review_session import Sitting, span
 from handful_study.source import Part
+from handful_study.spaced_repetition import DAY, MINUTE, Study
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = {
@@ -495,7 +495,12 @@ def test_what_is_missing_is_named(run, argv, package, monkeypatch, tmp_path):
         name
         for name in sys.modules
         if name.split(".")[0] == package
-        or name in ("handful_study.schedule", "handful_study.sitting", "handful_study.terminal")
+        or name
+        in (
+            "handful_study.spaced_repetition",
+            "handful_study.review_session",
+            "handful_study.terminal",
+        )
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
 from handful import cli
-from handful_classroom import sheet, tables
-from handful_classroom.grading import grade, grades, judge, rubric, store
-from handful_classroom.release import release
+from handful_classroom import html_report, tables
+from handful_classroom.grading import grade, grades, rubric, scoring, store
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
 from handful_classroom.reports import feedback, report, stats
 from handful_classroom.sandbox.protocol import Answer, Outcome
@@ -148,8 +148,8 @@ def test_the_page_says_the_numbers_that_were_computed():
     page = report.class_page(assignment(), made)
     points = np.array(stats.scores(made)[0])
     assert (
-        f"<b>{sheet.number(points.mean())}</b><span>mean" in page
-        and f"<b>{sheet.number(np.median(points))}</b><span>median of 13 points" in page
+        f"<b>{html_report.number(points.mean())}</b><span>mean" in page
+        and f"<b>{html_report.number(np.median(points))}</b><span>median of 13 points" in page
     )
     for question, turn, many in stats.turns(made):
         again = sum(
@@ -211,7 +211,7 @@ def test_the_table_of_grades_has_every_number(tmp_path):
         )
         for part in one["questions"]:
             assert row[part["name"]] == (
-                "" if part["status"] == "waiting" else sheet.number(part["points"])
+                "" if part["status"] == "waiting" else html_report.number(part["points"])
             )
         assert row["wrong turns"] == "; ".join(
             f"{part['name']}: {part['turn']}" for part in one["questions"] if part["turn"]
@@ -281,7 +281,7 @@ def test_canvas_reads_the_grades_and_leaves_alone_what_has_none(tmp_path):
     )
     assert possible == 17 and set(found) == {one.student for one in made}
     for one in made:
-        assert found[one.student] == (sheet.number(one.total) if one.graded else "")
+        assert found[one.student] == (html_report.number(one.total) if one.graded else "")
     assert found["student007"] == found["student011"] == ""
     assert any("not in list.csv" in note and "student039" in note for note in notes)
 
@@ -296,7 +296,7 @@ def test_an_lms_gets_no_grade_before_the_rubric_is_filled(tmp_path):
         and any(f"{len(waits)} of {len(made)} students wait" in note for note in notes)
     )
     final = [one for one in made if one.final]
-    assert final and all(found[one.student] == sheet.number(one.total) for one in final)
+    assert final and all(found[one.student] == html_report.number(one.total) for one in final)
 
 
 def test_moodle_gets_one_row_for_each_known_user_and_a_dash_for_no_grade(tmp_path):
@@ -332,7 +332,11 @@ def test_gradescope_gets_a_file_for_each_student(tmp_path):
     for one in made:
         found = json.loads(
             (
-                tmp_path / "lms" / "gradescope" / sheet.file_name(one.student) / "results.json"
+                tmp_path
+                / "lms"
+                / "gradescope"
+                / html_report.file_name(one.student)
+                / "results.json"
             ).read_bytes()
         )
         assert (
@@ -360,7 +364,7 @@ def test_the_json_says_what_the_table_says(tmp_path):
     for one, row in zip(found["grades"], read(tmp_path / "grades.csv"), strict=True):
         assert (
             one["student"] == row["student"]
-            and sheet.number(one["total"]) == row["total"]
+            and html_report.number(one["total"]) == row["total"]
             and one["final"]
             == (one["waiting"] == 0 and row["status"] != "ungradable" and one["submission"] != "")
         )
@@ -469,7 +473,7 @@ def answering(cells, requests, given, limits, library):
     That one is `times`, which is a number and no mapping.
     """
     student = re.search(r"student = '(\w+)'", cells[0])[1]
-    known = judge.expected(ROOFLINE, ROOFLINE.variant(student))
+    known = scoring.expected(ROOFLINE, ROOFLINE.variant(student))
 
     def answer(request):
         if "text" in request:
@@ -517,8 +521,8 @@ def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
     """
     some = []
     for student in ("ada", "ben", "cy"):
-        data = release.text(
-            release.notebook(ROOFLINE, student, "empty" if student == "cy" else "solution")
+        data = notebooks.text(
+            notebooks.notebook(ROOFLINE, student, "empty" if student == "cy" else "solution")
         ).encode()
         some.append(grade.grade_one(ROOFLINE, student, data, ask=answering))
     assert [one["points"] for one in some] == [17, 17, 17] and some[0]["says"].startswith(
@@ -550,7 +554,7 @@ def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
             )
             for where, (text, total) in texts.items():
                 found = re.findall(r"([\d.]+) of ([\d.]+) points(?=[.;])", text)
-                assert found == [(sheet.number(one.total), possible)], (student, where, text)
+                assert found == [(html_report.number(one.total), possible)], (student, where, text)
                 assert float(total) == one.total, (student, where)
             assert bool(
                 re.search("teacher (reads|grades)|[Ww]aits? for your teacher", everything)
@@ -861,7 +865,7 @@ def test_a_table_comes_back_as_it_was_written(tmp_path_factory, rows, mark, deli
 @given(st.text(max_size=40), st.text(max_size=40))
 @settings(max_examples=300, deadline=None)
 def test_files_of_two_students_are_two(one, other):
-    first, second = sheet.file_name(one), sheet.file_name(other)
+    first, second = html_report.file_name(one), html_report.file_name(other)
     assert re.fullmatch(r"[\w][\w.-]*", first, re.ASCII) and len(first) < 80
     assert (first.casefold() == second.casefold()) == (one == other)
 
@@ -870,7 +874,7 @@ def test_files_of_two_students_are_two(one, other):
 @settings(max_examples=300, deadline=None)
 def test_shown_text_is_text(text):
     assert not re.search(
-        "[<>\"'\u202a-\u202e\u2066-\u2069\x00-\x08\ud800-\udfff]", sheet.shown(text)
+        "[<>\"'\u202a-\u202e\u2066-\u2069\x00-\x08\ud800-\udfff]", html_report.shown(text)
     )
 
 
@@ -975,7 +979,8 @@ def test_every_ink_can_be_read_on_its_paper(scheme):
 
     inks = dict(
         re.findall(
-            r"--(\w+): (#[0-9a-f]{3,6})", re.findall(r":root \{([^}]*)\}", sheet.STYLE)[scheme]
+            r"--(\w+): (#[0-9a-f]{3,6})",
+            re.findall(r":root \{([^}]*)\}", html_report.STYLE)[scheme],
         )
     )
     inks = {
@@ -1091,7 +1096,7 @@ def test_the_command_writes_everything_and_says_so(graded, capsys):
         for turn in question.wrong.values()
     )
     assert (
-        ben.count(sheet.shown(turn.says)) == 1
+        ben.count(html_report.shown(turn.says)) == 1
         and "https://example.org/book/latency-and-cost.html" in ben
     )
     fill(graded, lambda row: row.update(points=row["possible"]))
@@ -1100,7 +1105,7 @@ def test_the_command_writes_everything_and_says_so(graded, capsys):
     assert found["final"] == found["graded"] == 2 and found["notes"] == []
     assert {row["student"]: row["total"] for row in read(graded / "grades.csv")}[
         "ada"
-    ] == sheet.number(assignments()["roofline"].points + assignments()["roofline"].waiting)
+    ] == html_report.number(assignments()["roofline"].points + assignments()["roofline"].waiting)
 
 
 def test_the_command_answers_a_mistake_in_one_sentence(graded, tmp_path, capsys):

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from handful import cli
-from handful_classroom.grading import grade, grades, handed, store, submissions
-from handful_classroom.release import release
+from handful_classroom.grading import grade, grades, notebook_reader, store, submissions
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments, read_text
-from handful_classroom.release.given import given, solutions
+from handful_classroom.release.variants import given, solutions
 from handful_classroom.sandbox.protocol import Answer, Outcome
 
 ROOFLINE = assignments()["roofline"]
@@ -42,13 +42,13 @@ def perfect(text: str, student: str, typed: bool = False) -> bytes:
     With `typed`, the numbers of its own inputs stand in place of what computes them.
     """
     old = edition(text)
-    made = release.notebook(old, student, "solution")
+    made = notebooks.notebook(old, student, "solution")
     right = solutions(old, old.variant(student))
     for cell in made["cells"] if typed else ():
         for name in ("times", "largest_batch"):
             if re.search(rf"^{name} = ", cell["source"], re.M) and cell["cell_type"] == "code":
                 cell["source"] = f"{name} = {right[name]!r}"
-    return release.text(made).encode()
+    return notebooks.text(made).encode()
 
 
 def missing(seen: list):
@@ -63,7 +63,7 @@ def missing(seen: list):
 
 def cells_run(notebook: dict, assignment=ROOFLINE) -> list[str]:
     seen: list = []
-    grade.grade_one(assignment, "ada", release.text(notebook).encode(), ask=missing(seen))
+    grade.grade_one(assignment, "ada", notebooks.text(notebook).encode(), ask=missing(seen))
     return [source for source in seen[0][0][1:] if source]
 
 
@@ -183,7 +183,7 @@ def test_setup_cells_of_another_version_of_the_library_are_known(change):
     made = json.loads(perfect(DRAWS, "ada"))
     made["cells"][1]["source"] = change(made["cells"][1]["source"])
     assert not [source for source in cells_run(made) if "Assignment" in source]
-    origin = handed.read(json.dumps(made).encode()).origin
+    origin = notebook_reader.read(json.dumps(made).encode()).origin
     assert origin.edition == edition(DRAWS).edition and origin.shown(
         ROOFLINE.variant("ada")
     ) == given(edition(DRAWS), ROOFLINE.variant("ada"))
@@ -208,7 +208,7 @@ def test_an_answer_runs_whatever_its_cell_is_called(source, tag):
     """A tag costs nobody an answer: cells are known by what stands in them."""
     made = json.loads(perfect(NOW, "ada"))
     made["cells"].insert(
-        -2, {**release.cell("code", "own", source, [tag], locked=True), "id": f"{tag}-2"}
+        -2, {**notebooks.cell("code", "own", source, [tag], locked=True), "id": f"{tag}-2"}
     )
     assert source in cells_run(made)
 
@@ -234,7 +234,7 @@ def changed(shown: dict, text: str = NOW, **own) -> bytes:
         f"{head}assignment = Assignment(r'''{literal}''', "
         f"student){rest.partition(chr(39) * 3 + ', student)')[2]}"
     )
-    return release.text(made).encode()
+    return notebooks.text(made).encode()
 
 
 def test_inputs_that_differ_within_an_edition_are_named():
@@ -262,8 +262,8 @@ def test_inputs_that_differ_within_an_edition_are_named():
 @pytest.mark.sandbox
 def test_inputs_that_cells_change_are_named():
     made = json.loads(perfect(NOW, "ada"))
-    made["cells"].insert(2, release.cell("code", "own", "given = dict(given, batch=7, mine=3)"))
-    (note,) = grade.grade_one(ROOFLINE, "ada", release.text(made).encode())["notices"]
+    made["cells"].insert(2, notebooks.cell("code", "own", "given = dict(given, batch=7, mine=3)"))
+    (note,) = grade.grade_one(ROOFLINE, "ada", notebooks.text(made).encode())["notices"]
     assert (
         note == "Its cells set other inputs than those it was graded by: batch 7 and not "
         f"{given(ROOFLINE, ROOFLINE.variant('ada'))['batch']}."
@@ -295,7 +295,7 @@ def edition_of(text: str) -> str:
 
 
 def test_a_notebook_of_another_assignment_is_named():
-    data = release.text(release.notebook(assignments()["balance"], "ada", "solution")).encode()
+    data = notebooks.text(notebooks.notebook(assignments()["balance"], "ada", "solution")).encode()
     result = grade.grade_one(ROOFLINE, "ada", data, ask=missing([]))
     assert (
         result["notices"][0]
@@ -333,7 +333,7 @@ def test_a_forged_setup_is_read_strictly(literal):
         f"{head}assignment = Assignment(r'''{literal}''', "
         f"student){rest.partition(chr(39) * 3 + ', student)')[2]}"
     )
-    result = grade.grade_one(ROOFLINE, "ada", release.text(made).encode(), ask=missing([]))
+    result = grade.grade_one(ROOFLINE, "ada", notebooks.text(made).encode(), ask=missing([]))
     assert len(result["notices"]) <= 2 and all(
         note.isprintable() and len(note) < 500 for note in result["notices"]
     )
@@ -372,7 +372,7 @@ def test_recognising_cells_takes_time_in_proportion(unit):
         best = float("inf")
         for _ in range(3):
             began = time.process_time()
-            handed.read(data)
+            notebook_reader.read(data)
             best = min(best, time.process_time() - began)
         return best
 
@@ -389,7 +389,7 @@ def test_what_was_built_is_remembered(tmp_path, monkeypatch, capsys):
     `grade` finds it after the source has changed.
     """
     monkeypatch.setenv(
-        "PYTHONPATH", str(Path(handed.__file__).resolve().parents[2])
+        "PYTHONPATH", str(Path(notebook_reader.__file__).resolve().parents[2])
     )  # for other processes, from another folder
     monkeypatch.chdir(tmp_path)
     source = tmp_path / "roofline.md"

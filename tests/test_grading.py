@@ -15,7 +15,7 @@ import pytest
 from handful import cli
 from handful_classroom.grade_command import Progress
 from handful_classroom.grading import grade, store, submissions
-from handful_classroom.release import release
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
 from handful_classroom.sandbox.protocol import Answer, Limits, Outcome
 
@@ -29,11 +29,11 @@ NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind 
 
 def hand(student: str, fill="solution", *cells: str) -> bytes:
     """Return a student's notebook, with more cells before its last two."""
-    made = release.notebook(ROOFLINE, student, fill)
+    made = notebooks.notebook(ROOFLINE, student, fill)
     made["cells"][-2:-2] = [
-        release.cell("code", f"own-{i}", source) for i, source in enumerate(cells)
+        notebooks.cell("code", f"own-{i}", source) for i, source in enumerate(cells)
     ]
-    return release.text(made).encode()
+    return notebooks.text(made).encode()
 
 
 def part(result: dict, name: str) -> dict:
@@ -137,10 +137,10 @@ def test_a_notebook_of_another_students_inputs_is_named(student, known, said):
 
 @pytest.mark.sandbox
 def test_a_notebook_without_an_id_has_its_owners_inputs():
-    made = release.notebook(ROOFLINE, "", "empty")
-    filled = release.notebook(ROOFLINE, "bob", "solution")
+    made = notebooks.notebook(ROOFLINE, "", "empty")
+    filled = notebooks.notebook(ROOFLINE, "bob", "solution")
     cells = [*made["cells"][:2], *filled["cells"][2:]]
-    result = grade.grade_one(ROOFLINE, "bob", release.text({**made, "cells": cells}).encode())
+    result = grade.grade_one(ROOFLINE, "bob", notebooks.text({**made, "cells": cells}).encode())
     assert (result["points"], result["variant"], result["drawn_for"], result["notices"]) == (
         20,
         ROOFLINE.variant("bob"),

@@ -24,11 +24,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from handful_classroom.grading import cluster, grade, judge, store, submissions
+from handful_classroom.grading import cluster, grade, scoring, store, submissions
 from handful_classroom.grading.submissions import Submission
-from handful_classroom.release import release
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
-from handful_classroom.sandbox import room, sandbox
+from handful_classroom.sandbox import sandbox, sandbox_process
 from handful_classroom.sandbox.protocol import Limits
 
 ROOFLINE = assignments()["roofline"]
@@ -80,8 +80,8 @@ def stand_in(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path / "modules")
     import handful_stand_in
 
-    monkeypatch.setattr(room, "began", False)
-    monkeypatch.setattr(room, "as_root", room.as_root)
+    monkeypatch.setattr(sandbox_process, "began", False)
+    monkeypatch.setattr(sandbox_process, "as_root", sandbox_process.as_root)
     yield handful_stand_in.ask
     del sys.modules["handful_stand_in"]
 
@@ -198,7 +198,7 @@ def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(
                 hashlib.sha256(secret).hexdigest().encode(),
             )
         )
-    known = judge.expected(ROOFLINE, ROOFLINE.variant("s000"))
+    known = scoring.expected(ROOFLINE, ROOFLINE.variant("s000"))
     for text in asked:
         assert solution not in text and "truth" not in text and secret.hex() not in text
     assert not any(
@@ -551,8 +551,8 @@ def honest(folder: Path, count: int) -> Path:
     folder.mkdir()
     for i in range(count):
         (folder / f"s{i:02}.ipynb").write_text(
-            release.text(
-                release.notebook(
+            notebooks.text(
+                notebooks.notebook(
                     ROOFLINE, f"s{i:02}", "solution" if i % 3 else ("wrong", *WRONG[i % len(WRONG)])
                 )
             ),
@@ -594,7 +594,7 @@ while time.time() < until:
 
 def with_cells(student: str, *codes: str) -> Submission:
     """Return a right notebook of a student, with these cells before the others."""
-    made = release.notebook(ROOFLINE, student, "solution")
+    made = notebooks.notebook(ROOFLINE, student, "solution")
     made["cells"][:0] = [
         {
             "cell_type": "code",
@@ -606,7 +606,7 @@ def with_cells(student: str, *codes: str) -> Submission:
         }
         for i, code in enumerate(codes)
     ]
-    return Submission(student, "x.ipynb", release.text(made).encode())
+    return Submission(student, "x.ipynb", notebooks.text(made).encode())
 
 
 @pytest.mark.sandbox

@@ -22,14 +22,22 @@ from pathlib import Path
 
 import pytest
 
-from handful_classroom import build_command, sheet, tables
-from handful_classroom.grading import grade, grades, handed, judge, rubric, store, submissions
+from handful_classroom import build_command, html_report, tables
+from handful_classroom.grading import (
+    grade,
+    grades,
+    notebook_reader,
+    rubric,
+    scoring,
+    store,
+    submissions,
+)
 from handful_classroom.grading.roster import Roster
 from handful_classroom.release.assignment import assignments
 from handful_classroom.reports import feedback, similar, tokens
-from handful_classroom.sandbox import protocol, room
+from handful_classroom.sandbox import protocol, sandbox_process
 from handful_classroom.sandbox.protocol import Answer, Limits, ProtocolError
-from handful_study import expressions, judges, schedules, spreadsheet, student
+from handful_study import custom_scorers, expressions, pipeline_schedules, spreadsheet, student
 
 LIB = Path(__file__).resolve().parents[1] / "lib"
 ROOFLINE = assignments()["roofline"]
@@ -183,17 +191,18 @@ NEVER = {
     "handful_classroom.release.cells cut": SOURCE,
     "handful_classroom.release.checks _number": SOURCE,
     "handful_classroom.release.checks _letters": SOURCE,
-    "handful_classroom.exports.exports regions 1": SOURCE,
-    "handful_classroom.exports.exports regions 2": SOURCE,
+    "handful_classroom.exports.formats regions 1": SOURCE,
+    "handful_classroom.exports.formats regions 2": SOURCE,
     "handful_classroom.reports.tokens _PARAMETERS": "reads the notebook as it was released",
     "handful_classroom.reports.tokens fixed": "reads the notebook as it was released",
-    "handful_classroom.sandbox.room _await_start": "reads what bubblewrap says of itself before "
-    "anything of a student's runs, at most "
-    "4,096 bytes",
+    "handful_classroom.sandbox.sandbox_process _await_start": (
+        "reads what bubblewrap says of itself before anything of a student's runs, at most 4,096 "
+        "bytes"
+    ),
     "handful_classroom.sandbox.memory _MAPPED": "reads what the kernel says of one process",
     "handful_classroom.sandbox.memory _SHARE": "reads what the kernel says of one process",
-    "handful_classroom.sandbox.walls bubblewrap 1": "reads the version of bubblewrap",
-    "handful_classroom.sandbox.walls bubblewrap 2": "reads the options of bubblewrap",
+    "handful_classroom.sandbox.bubblewrap bubblewrap 1": "reads the version of bubblewrap",
+    "handful_classroom.sandbox.bubblewrap bubblewrap 2": "reads the options of bubblewrap",
 }
 # Modules that the classroom imports and hands no student's text.
 NEVER_THERE = {
@@ -273,8 +282,8 @@ MEETS: dict[str, Attacks] = {
         ],
         [pump("a"), pump("a "), pump("İ"), pump("a\n")],
     ),
-    "handful_classroom.grading.handed _ANSWER": (
-        handed._ANSWER.match,
+    "handful_classroom.grading.notebook_reader _ANSWER": (
+        notebook_reader._ANSWER.match,
         [
             pump(" "),
             pump("a", "**Your answer: "),
@@ -282,8 +291,8 @@ MEETS: dict[str, Attacks] = {
             pump("\n", after="**"),
         ],
     ),
-    "handful_classroom.grading.handed _STUDENT": (
-        lambda text: (handed._STUDENT.search(text), handed.mark(text)),
+    "handful_classroom.grading.notebook_reader _STUDENT": (
+        lambda text: (notebook_reader._STUDENT.search(text), notebook_reader.mark(text)),
         [
             pump("student\n"),
             pump("student =\n"),
@@ -314,16 +323,16 @@ MEETS: dict[str, Attacks] = {
         submissions._AGAIN.search,
         [pump("-1"), pump("-1111"), pump(" (1"), pump(" (1)"), pump("1", "-")],
     ),
-    "handful_classroom.grading.handed _id": (
-        handed._id,
+    "handful_classroom.grading.notebook_reader _id": (
+        notebook_reader._id,
         [pump("a"), pump("\u0301\u0316", "a"), pump("\u1100\u1161\u11a8"), pump("\u202e")],
     ),
-    "handful_classroom.grading.handed _EDITION": (
-        handed._EDITION.fullmatch,
+    "handful_classroom.grading.notebook_reader _EDITION": (
+        notebook_reader._EDITION.fullmatch,
         [pump("a"), pump("0a")],
     ),
-    "handful_classroom.grading.handed _CHECK": (
-        handed.furniture,
+    "handful_classroom.grading.notebook_reader _CHECK": (
+        notebook_reader.is_check_or_setup,
         [
             pump("check()\n"),
             pump("check('a', 'b')"),
@@ -359,12 +368,12 @@ MEETS: dict[str, Attacks] = {
         submissions._parts,
         [pump("a:"), pump("/"), pump("../"), pump("\\a")],
     ),
-    "handful_classroom.sheet file_name 1": (
-        sheet.file_name,
+    "handful_classroom.html_report file_name 1": (
+        html_report.file_name,
         [pump("-0"), pump("-"), pump("!"), pump("a!"), pump("-a", after="!")],
     ),
-    "handful_classroom.sheet file_name 2": (
-        sheet.file_name,
+    "handful_classroom.html_report file_name 2": (
+        html_report.file_name,
         [pump("-0123456"), pump("-01234567"), pump(".")],
     ),
     "handful_study.spreadsheet _START": (
@@ -394,8 +403,8 @@ MEETS: dict[str, Attacks] = {
         lambda text: tables.points(text, 2, "here"),
         [pump("1"), pump("1."), pump("1", "1."), pump(","), pump(" ", after="1")],
     ),
-    "handful_classroom.grading.judge _expression": (
-        lambda text: judge._expression(EXPRESSION, Answer("value", text)),
+    "handful_classroom.grading.scoring _expression": (
+        lambda text: scoring._expression(EXPRESSION, Answer("value", text)),
         [pump("Max"), pump("Max("), pump("Min "), pump("ceilin"), pump("(")],
     ),
     "handful_classroom.build_command folders": (
@@ -406,8 +415,8 @@ MEETS: dict[str, Attacks] = {
         expressions._TOKEN.match,
         [pump(" "), pump("1"), pump("1", "1."), pump("1", "1e"), pump("a"), pump("*")],
     ),
-    "handful_study.schedules _LABEL": (
-        partial(schedules._LABEL.sub, ""),
+    "handful_study.pipeline_schedules _LABEL": (
+        partial(pipeline_schedules._LABEL.sub, ""),
         [
             pump(" "),
             pump("1"),
@@ -418,16 +427,16 @@ MEETS: dict[str, Attacks] = {
             pump("1", "stage ", "x"),
         ],
     ),
-    "handful_study.schedules _PIECE": (
-        schedules._PIECE.fullmatch,
+    "handful_study.pipeline_schedules _PIECE": (
+        pipeline_schedules._PIECE.fullmatch,
         [pump("F"), pump("1", "F"), pump("F1")],
     ),
-    "handful_study.schedules read_orders 1": (
-        partial(schedules.read_orders, goal=schedules.Goal(1, 2, 2, 0, 0.5, 1)),
+    "handful_study.pipeline_schedules read_orders 1": (
+        partial(pipeline_schedules.read_orders, goal=pipeline_schedules.Goal(1, 2, 2, 0, 0.5, 1)),
         [pump("\n"), pump(";"), pump("F1 ")],
     ),
-    "handful_study.schedules read_orders 2": (
-        partial(schedules.read_orders, goal=schedules.Goal(1, 2, 2, 0, 0.5, 1)),
+    "handful_study.pipeline_schedules read_orders 2": (
+        partial(pipeline_schedules.read_orders, goal=pipeline_schedules.Goal(1, 2, 2, 0, 0.5, 1)),
         [pump(" ,"), pump(",F1"), pump(" ")],
     ),
 }
@@ -557,12 +566,12 @@ def replies(size: int) -> str:
 
 def chunks(talk: bytes) -> list[bytes]:
     """Return what a room's `line` takes for the end of a line in pieces of 8 bytes."""
-    made = room.Room(Limits(), False)
+    made = sandbox_process.Room(Limits(), False)
     made.out = made.ended = 0
     pieces, found = iter([talk[i : i + 8] for i in range(0, len(talk), 8)]), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "_wait", lambda *arguments: True)
-        patch.setattr(room.os, "read", lambda fd, most: next(pieces, b""))
+        patch.setattr(sandbox_process, "_wait", lambda *arguments: True)
+        patch.setattr(sandbox_process.os, "read", lambda fd, most: next(pieces, b""))
         while (line := made.line(math.inf)) is not None:
             found.append(line)
     return found
@@ -622,7 +631,7 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
         999_000,
     ),
     "a notebook": (
-        handed.read,
+        notebook_reader.read,
         [
             lambda size: notebook(code("a" * size)),
             lambda size: notebook(code(cut("a" * size, 1))),
@@ -650,7 +659,11 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
         ],
         MOST,
     ),
-    "a cell's mark": (handed.mark, [pump(" \n"), pump("student = ''\n"), pump("\r\n")], MOST),
+    "a cell's mark": (
+        notebook_reader.mark,
+        [pump(" \n"), pump("student = ''\n"), pump("\r\n")],
+        MOST,
+    ),
     "tokens": (
         lambda text: [tokens.tokens(part) for part in cut(text, tokens.MOST_CHARACTERS)],
         [pump("("), pump("()"), pump("a,"), pump("a."), pump("''\n"), pump("9")],
@@ -666,7 +679,7 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
     ),
     "two side by side": (sides, [pump("a+b-c\n"), pump("a+"), pump("f(x, y)\n")], MOST // 16),
     "a text on a page": (
-        lambda text: sheet.shown(text, most=MOST),
+        lambda text: html_report.shown(text, most=MOST),
         [pump("\u202e"), pump("<"), pump("a")],
         MOST // 2,
     ),
@@ -690,14 +703,22 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
         [pump("a")],
         MOST,
     ),
-    "a value in a sentence": (lambda text: judge.short([text]), [pump("a"), pump("\u202e")], MOST),
+    "a value in a sentence": (
+        lambda text: scoring.short([text]),
+        [pump("a"), pump("\u202e")],
+        MOST,
+    ),
     "an order of work": (
-        lambda text: judges._one(judges.goal({"stages": 4, "micro_batches": 8}), text),
+        lambda text: custom_scorers._one(
+            custom_scorers.goal({"stages": 4, "micro_batches": 8}), text
+        ),
         [pump("F1 B1 "), pump("\n"), pump("1:")],
         MOST,
     ),
     "an order of work in lists": (
-        lambda text: judges._one(judges.goal({"stages": 4, "micro_batches": 8}), [[[text]]] * 4),
+        lambda text: custom_scorers._one(
+            custom_scorers.goal({"stages": 4, "micro_batches": 8}), [[[text]]] * 4
+        ),
         [pump("F1 ")],
         MOST // 4,
     ),

@@ -5,7 +5,7 @@ Whatever a stranger sends gets a share and a sentence, and only what works gets 
 
 import pytest
 
-from handful_study.judges_of_plans import ratio_conditions, serving_plan
+from handful_study.serving_plan_scorer import ratio_conditions, serving_plan
 
 LIST = {
     "peak_flops": 2.25e15,

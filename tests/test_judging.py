@@ -11,11 +11,11 @@ import re
 
 import pytest
 
-from handful_classroom.grading import judge
+from handful_classroom.grading import scoring
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.given import plain, solutions, turns
+from handful_classroom.release.variants import plain, solutions, turns
 from handful_classroom.sandbox.protocol import Answer
-from handful_study import judges
+from handful_study import custom_scorers
 
 ROOFLINE = assignments()["roofline"]
 WRONG = [
@@ -27,7 +27,7 @@ NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind 
 def answered(variant: int, things) -> list[Answer]:
     """Return what a notebook with these things answers to all requests, without the sandbox."""
     found = []
-    for request in judge.requests(ROOFLINE, variant):
+    for request in scoring.requests(ROOFLINE, variant):
         thing = things[request["question"]]
         value = (
             str(thing)
@@ -41,13 +41,13 @@ def answered(variant: int, things) -> list[Answer]:
 @pytest.mark.parametrize("variant", range(0, 200, 4))
 def test_the_solution_gets_all_an_empty_one_nothing_and_each_wrong_turn_its_score(variant):
     right = solutions(ROOFLINE, variant)
-    full = judge.judge(ROOFLINE, variant, answered(variant, right), {"reply": "…"})
+    full = scoring.judge(ROOFLINE, variant, answered(variant, right), {"reply": "…"})
     assert [one["points"] for one in full] == [
         0 if one["kind"] == "written" else one["possible"] for one in full
     ]
     assert {one["status"] for one in full} == {"ok", "waiting"}
-    asked = judge.requests(ROOFLINE, variant)
-    empty = judge.judge(
+    asked = scoring.requests(ROOFLINE, variant)
+    empty = scoring.judge(
         ROOFLINE, variant, [Answer("missing", None, "It is left empty.")] * len(asked)
     )
     assert {one["status"] for one in empty} == {"missing"} and not sum(
@@ -55,7 +55,9 @@ def test_the_solution_gets_all_an_empty_one_nothing_and_each_wrong_turn_its_scor
     )
     wrong = turns(ROOFLINE, variant)
     for name, key in WRONG:
-        found = judge.judge(ROOFLINE, variant, answered(variant, {**right, name: wrong[name][key]}))
+        found = scoring.judge(
+            ROOFLINE, variant, answered(variant, {**right, name: wrong[name][key]})
+        )
         one = next(one for one in found if one["name"] == name)
         expected = ROOFLINE.questions[name].wrong[key]
         assert (one["status"], one["turn"], one["points"], one["says"]) == (
@@ -112,8 +114,8 @@ OTHERS = [
 
 @pytest.mark.parametrize("true", TRUTHS, ids=repr)
 def test_an_answer_is_right_or_not(true):
-    assert judge.same(json.loads(json.dumps(true)), true, 0.02)
-    assert not [other for other in OTHERS if other is not true and judge.same(other, true, 0.02)]
+    assert scoring.same(json.loads(json.dumps(true)), true, 0.02)
+    assert not [other for other in OTHERS if other is not true and scoring.same(other, true, 0.02)]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_an_answer_is_right_or_not(true):
     ],
 )
 def test_numbers_fit_within_the_tolerance_and_whole_ones_exactly(given, true, right):
-    assert judge.same(given, true, 0.02) is right
+    assert scoring.same(given, true, 0.02) is right
 
 
 def one_answer(name: str, value, status: str = "value", says: str = "") -> dict:
@@ -140,9 +142,9 @@ def one_answer(name: str, value, status: str = "value", says: str = "") -> dict:
     variant = ROOFLINE.variant("ada")
     made = [
         Answer(status, value, says) if request["question"] == name else Answer("missing")
-        for request in judge.requests(ROOFLINE, variant)
+        for request in scoring.requests(ROOFLINE, variant)
     ]
-    return next(one for one in judge.judge(ROOFLINE, variant, made) if one["name"] == name)
+    return next(one for one in scoring.judge(ROOFLINE, variant, made) if one["name"] == name)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +209,9 @@ def test_nothing_that_is_said_holds_a_hidden_call():
     """
     variant, name = ROOFLINE.variant("ada"), "step_time"
     visible = len(ROOFLINE.questions[name].visible)
-    calls = judge.expected(ROOFLINE, variant).calls[name]
+    calls = scoring.expected(ROOFLINE, variant).calls[name]
     right = answered(variant, solutions(ROOFLINE, variant))
-    asked = judge.requests(ROOFLINE, variant)
+    asked = scoring.requests(ROOFLINE, variant)
     hidden = [
         i
         for i, request in enumerate(asked)
@@ -229,7 +231,7 @@ def test_nothing_that_is_said_holds_a_hidden_call():
             bad(request["arguments"]) if i in hidden else right[i]
             for i, request in enumerate(asked)
         ]
-        one = next(one for one in judge.judge(ROOFLINE, variant, made) if one["name"] == name)
+        one = next(one for one in scoring.judge(ROOFLINE, variant, made) if one["name"] == name)
         assert one["points"] == round(ROOFLINE.questions[name].points * visible / len(calls), 2)
         said = one["says"].replace(f"{visible} of {len(calls)} calls are right.", "")
         assert not re.search(r"\d|E_", said), said
@@ -239,7 +241,9 @@ def test_nothing_that_is_said_holds_a_hidden_call():
     ]
     assert (
         "seen"
-        in next(one for one in judge.judge(ROOFLINE, variant, made) if one["name"] == name)["says"]
+        in next(one for one in scoring.judge(ROOFLINE, variant, made) if one["name"] == name)[
+            "says"
+        ]
     )
 
 
@@ -250,7 +254,9 @@ def ask_schedule(orders, **call):
     class Question:
         visible = ({},)
 
-    return judges.schedule(Question, {}, [{"stages": 2, "micro_batches": 2, **call}], [orders])
+    return custom_scorers.schedule(
+        Question, {}, [{"stages": 2, "micro_batches": 2, **call}], [orders]
+    )
 
 
 @pytest.mark.parametrize(
@@ -284,9 +290,11 @@ def test_of_several_sizes_a_share_and_only_what_is_shown_is_named():
 
     good, bad = "F1 F2 B1 B2\nF1 B1 F2 B2", "F1 B1 F2 B2\nF1 B1 F2 B2"
     calls = [{"stages": 2, "micro_batches": 2}] * 2
-    assert judges.schedule(Question, {}, calls, [good, bad]) == (
+    assert custom_scorers.schedule(Question, {}, calls, [good, bad]) == (
         0.5,
         "The sizes that are shown are right; of the others some are not.",
         "one_at_a_time",
     )
-    assert judges.schedule(Question, {}, calls, [bad, good])[1].startswith("A stage waits for")
+    assert custom_scorers.schedule(Question, {}, calls, [bad, good])[1].startswith(
+        "A stage waits for"
+    )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful import balance, facts, latency, passes, prices, tiers
+from handful import balance, facts, latency, prefill_decode, prices, tiers
 from handful.facts import get
 from handful.scenario import ScenarioError, values
 from handful.symbolic import quantities as q
@@ -129,17 +129,20 @@ def test_a_ratio_of_five_is_a_fifth_of_the_balance_batch_where_weights_are_all()
 def test_a_pass_is_a_step_of_many_tokens(batch, context, length):
     known = {**WINDOWED, "batch": batch, "context": context}
     step = latency.step_time_lecture(known, tokens_per_step=length) / (batch * length)
-    assert passes.pass_token_time(known, pass_length=length) == pytest.approx(step)
+    assert prefill_decode.pass_token_time(known, pass_length=length) == pytest.approx(step)
 
 
 def test_passes_from_decode_to_prefill():
     known = {**B200, "batch": 1, "context": 0, "kv_window_bytes": 0}
-    turn = passes.balance_pass(known)
+    turn = prefill_decode.balance_pass(known)
     # Tokens of one sequence, or sequences of one token each.
     assert turn == pytest.approx(balance.balance_batch(known))
-    times = [passes.pass_token_time(known, pass_length=turn * x) for x in (1 / 100, 1 / 10, 1, 10)]
+    times = [
+        prefill_decode.pass_token_time(known, pass_length=turn * x)
+        for x in (1 / 100, 1 / 10, 1, 10)
+    ]
     assert [t / times[2] for t in times] == pytest.approx([100, 10, 1, 1])
-    decode = passes.pass_token_time(known, pass_length=1)
+    decode = prefill_decode.pass_token_time(known, pass_length=1)
     assert prices.output_over_input(known) == pytest.approx(decode / times[3])
 
 
@@ -147,7 +150,7 @@ def test_passes_from_decode_to_prefill():
 def test_a_balanced_pass_reads_as_long_as_it_computes(batch, context):
     known = {**WINDOWED, "batch": batch, "context": context}
     reading = latency.full_weight_time(known) + latency.kv_time(known)
-    turn = passes.balance_pass(known)
+    turn = prefill_decode.balance_pass(known)
     assert latency.compute_time(known, tokens_per_step=turn) == pytest.approx(reading)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from handful.cli import main
-from handful_classroom.exports import exports, gradescope
-from handful_classroom.release import release
+from handful_classroom.exports import formats, gradescope
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments, read_text
-from handful_classroom.release.given import given, solutions
+from handful_classroom.release.variants import given, solutions
 from handful_study.source import SourceError
 from handful_study.student import Assignment, digests, fits, plain, same
 
@@ -41,7 +41,7 @@ def roofline():
 
 
 def checked(assignment, name, thing, capsys, student="ada") -> str:
-    mine = Assignment(release.public(assignment), student)
+    mine = Assignment(notebooks.public(assignment), student)
     exec(
         f"check({name!r})",
         {"check": mine.check} if thing is None else {"check": mine.check, name: thing},
@@ -156,7 +156,7 @@ def test_nobody_has_inputs_and_unknown_names_are_told(roofline, capsys):
     text = checked(roofline, "times", {}, capsys, student="  ")
     assert "write your id into the first cell" in text
     with pytest.raises(LookupError, match="write your id into the first cell"):
-        Assignment(release.public(roofline), "").given["batch"]
+        Assignment(notebooks.public(roofline), "").given["batch"]
     assert "There is no question 'time'; there are times, step_time" in checked(
         roofline, "time", 3, capsys
     )
@@ -224,7 +224,7 @@ def test_plain_takes_arrays_and_sympy():
     ],
 )
 def test_the_first_cell_installs(roofline, install, line):
-    assert release.notebook(roofline, "ada", install=install)["cells"][0][
+    assert notebooks.notebook(roofline, "ada", install=install)["cells"][0][
         "source"
     ].splitlines() == [line, 'student = "ada"']
 
@@ -252,7 +252,7 @@ def test_without_the_package_the_setup_brings_its_checks(roofline):
     """Nothing of this project is on the path of that interpreter."""
     cells = {
         cell["id"]: cell["source"]
-        for cell in release.notebook(roofline, "ada", "solution")["cells"]
+        for cell in notebooks.notebook(roofline, "ada", "solution")["cells"]
     }
     code = "\n".join(
         [
@@ -277,7 +277,7 @@ def test_without_the_package_the_setup_brings_its_checks(roofline):
 def test_ids_are_texts_of_python(roofline):
     space: dict = {}
     exec(
-        release.notebook(roofline, 'a"; import os #\n')["cells"][0]["source"].partition("\n")[2],
+        notebooks.notebook(roofline, 'a"; import os #\n')["cells"][0]["source"].partition("\n")[2],
         space,
     )
     assert space["student"] == 'a"; import os #\n'
@@ -297,13 +297,13 @@ def test_an_unknown_filling_is_refused(roofline, fill):
         SourceError,
         match=r"roofline.*one-chip",
     ):
-        release.notebook(roofline, "ada", fill)
+        notebooks.notebook(roofline, "ada", fill)
 
 
 def test_an_assignment_without_draws_needs_no_id(capsys):
     made = read_text(SMALL.format(answer='"a\'b"', rest="asks: it's x"), "t.md")
     space: dict = {"student": ""}
-    exec(release.notebook(made)["cells"][1]["source"], space)
+    exec(notebooks.notebook(made)["cells"][1]["source"], space)
     exec('x = "a\'b"\ncheck()', space)
     assert capsys.readouterr().out == "x (1 point): right.\n"
 
@@ -497,13 +497,13 @@ def outcome(cell: str, space: dict) -> float:
 @pytest.mark.parametrize("name", sorted(assignments()))
 def test_nbgrader_tests_give_solutions_all_points(name):
     assignment = assignments()[name]
-    made = exports.nbgrader(assignment)
+    made = formats.nbgrader(assignment)
     graded = [cell for cell in made["cells"] if cell["metadata"].get("nbgrader", {}).get("grade")]
     assert (
         sum(cell["metadata"]["nbgrader"]["points"] for cell in graded)
         == assignment.points + assignment.waiting
     )
-    space, empty = ({"given": given(assignment, exports.VARIANT)} for _ in range(2))
+    space, empty = ({"given": given(assignment, formats.VARIANT)} for _ in range(2))
     for i, piece in enumerate(assignment.pieces):
         if piece.kind == "code" and piece.tag != "explore":
             exec(assignment.cuts[i].solution, space)
@@ -517,9 +517,9 @@ def test_nbgrader_tests_give_solutions_all_points(name):
 
 
 def test_nbgrader_hides_what_is_hidden(roofline):
-    cells = {cell["id"]: cell["source"] for cell in exports.nbgrader(roofline)["cells"]}
+    cells = {cell["id"]: cell["source"] for cell in formats.nbgrader(roofline)["cells"]}
     test = cells["test-step-time"]
-    shown = test[: test.index(exports.BEGIN)] + test[test.index(exports.END) :]
+    shown = test[: test.index(formats.BEGIN)] + test[test.index(formats.END) :]
     assert shown.count("'batch':") == 3 and test.count("'batch':") == 11
     assert (
         cells["code-12"].startswith("import matplotlib")

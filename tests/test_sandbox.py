@@ -24,7 +24,15 @@ from pathlib import Path
 
 import pytest
 
-from handful_classroom.sandbox import cgroup, memory, protocol, room, sandbox, seccomp, walls
+from handful_classroom.sandbox import (
+    bubblewrap,
+    cgroup,
+    memory,
+    protocol,
+    sandbox,
+    sandbox_process,
+    seccomp,
+)
 from handful_classroom.sandbox.protocol import Answer, Limits, ProtocolError
 from handful_classroom.sandbox.sandbox import SandboxError, ask
 
@@ -100,7 +108,7 @@ def attack(name, outside, **changed):
     code = one["code"]
     for word, text in (
         ("CANARY", str(canary)),
-        ("SOURCE", str(walls.HERE)),
+        ("SOURCE", str(bubblewrap.HERE)),
         ("PORT", str(tcp.getsockname()[1])),
         ("MARK", MARK),
     ):
@@ -163,7 +171,7 @@ def way(request, monkeypatch):
     if request.param == "in_a_namespace":
         if os.geteuid() != 0:
             pytest.skip("whoever is not root has no other way")
-        monkeypatch.setattr(room, "as_root", lambda: False)
+        monkeypatch.setattr(sandbox_process, "as_root", lambda: False)
     if request.param == "without_groups":
         if os.geteuid() != 0:
             pytest.skip(
@@ -436,7 +444,7 @@ def test_nothing_of_this_machine_shows_in_messages_or_order():
     first, second = (ask(cells, [{"get": "value"}, {"text": "thing"}]) for _ in range(2))
     assert first == second
     text = " ".join(cell.says for cell in first.cells)
-    assert "0x…" in text and str(Path.home()) not in text and str(walls.COURSE) not in text
+    assert "0x…" in text and str(Path.home()) not in text and str(bubblewrap.COURSE) not in text
 
 
 @pytest.mark.sandbox
@@ -545,7 +553,7 @@ ask(["import os, signal\\nfor number in range(1, 30):\\n"
 def test_a_grader_that_is_killed_leaves_no_process(seconds):
     grader = subprocess.Popen(
         [sys.executable, "-P", "-c", GRADER],
-        env={**os.environ, "PYTHONPATH": str(walls.LIBRARY)},
+        env={**os.environ, "PYTHONPATH": str(bubblewrap.LIBRARY)},
     )
     until = time.monotonic() + 60
     if seconds is None:  # when the attack runs
@@ -659,10 +667,10 @@ def test_limits_have_to_be_above_zero(name):
 @pytest.fixture
 def anew():
     """Forgets what is known of this machine's bubblewrap, before and after."""
-    for function in (walls.bubblewrap, walls.as_root, sandbox.describe):
+    for function in (bubblewrap.bubblewrap, bubblewrap.as_root, sandbox.describe):
         function.cache_clear()
     yield
-    for function in (walls.bubblewrap, walls.as_root, sandbox.describe):
+    for function in (bubblewrap.bubblewrap, bubblewrap.as_root, sandbox.describe):
         function.cache_clear()
 
 
@@ -720,7 +728,7 @@ def test_what_this_machine_has_is_described(anew, monkeypatch):
 @pytest.mark.parametrize("as_root", [True, False])
 def test_no_wall_is_left_out(as_root):
     """Attacks run into several walls at once, so each is looked for here too."""
-    command = walls.walls(Limits(), False, as_root, {}, 7, 8)
+    command = bubblewrap.walls(Limits(), False, as_root, {}, 7, 8)
     wanted = {
         "--unshare-net",
         "--unshare-pid",
@@ -732,14 +740,16 @@ def test_no_wall_is_left_out(as_root):
         "--seccomp",
     }
     assert wanted | (
-        set() if as_root else {"--unshare-user", "--disable-userns"} & set(walls.bubblewrap()[2])
+        set()
+        if as_root
+        else {"--unshare-user", "--disable-userns"} & set(bubblewrap.bubblewrap()[2])
     ) <= set(command)
     pairs = list(itertools.pairwise(command))
     assert ("--cap-drop", "ALL") in pairs and {
         ("--remount-ro", "/"),
         ("--remount-ro", "/dev"),
     } <= set(pairs)
-    writable = {there for one, there in pairs if one == "--tmpfs"} - {"/dev", *walls.UNSEEN}
+    writable = {there for one, there in pairs if one == "--tmpfs"} - {"/dev", *bubblewrap.UNSEEN}
     sizes = {
         command[place + 2]
         for place, word in enumerate(command)
@@ -750,8 +760,8 @@ def test_no_wall_is_left_out(as_root):
     shown = [Path(here) for word, here in pairs if word == "--ro-bind"]
     for hidden in (
         Path.home() / "x",
-        walls.COURSE / "exercises",
-        walls.COURSE / "book",
+        bubblewrap.COURSE / "exercises",
+        bubblewrap.COURSE / "book",
         Path("/etc/passwd"),
         Path("/proc/1"),
     ):
@@ -763,13 +773,15 @@ def test_an_installed_package_and_a_course_below_what_is_shown_are_covered(monke
         (tmp_path / "site" / name).mkdir(parents=True)
     (tmp_path / "exercises").mkdir()
     monkeypatch.setattr(
-        walls, "shown", lambda: (((tmp_path, "/packages"),), "/python/bin/python3", ("/packages",))
+        bubblewrap,
+        "shown",
+        lambda: (((tmp_path, "/packages"),), "/python/bin/python3", ("/packages",)),
     )
-    monkeypatch.setattr(walls, "LIBRARY", tmp_path / "site")
-    monkeypatch.setattr(walls, "COURSE", tmp_path)
-    view = walls.view(False)
+    monkeypatch.setattr(bubblewrap, "LIBRARY", tmp_path / "site")
+    monkeypatch.setattr(bubblewrap, "COURSE", tmp_path)
+    view = bubblewrap.view(False)
     covered = {view[place + 1] for place, word in enumerate(view) if word == "--tmpfs"}
-    assert covered - set(walls.UNSEEN) == {
+    assert covered - set(bubblewrap.UNSEEN) == {
         "/packages/site/handful",
         "/packages/site/handful_classroom",
         "/packages/exercises",

@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from handful_site.bootstrap import node_command
-from handful_study import schedule
-from handful_study.schedule import State, Study, day, leech, memory
+from handful_study import spaced_repetition
+from handful_study.spaced_repetition import State, Study, day, leech, memory
 
 ROOT = Path(__file__).parents[1]
 ZONES = [
@@ -119,7 +119,7 @@ class Learner:
             self.add(
                 "grade",
                 card=self.random.choice(cards),
-                grade=self.random.choices(schedule.GRADES, [2, 1, 5, 1])[0],
+                grade=self.random.choices(spaced_repetition.GRADES, [2, 1, 5, 1])[0],
             )
         elif step < 0.84 and self.events:
             self.add("undo", undoes=self.random.choice([self.events[-1]["id"], "0" * 15]))
@@ -288,7 +288,7 @@ def test_a_day_begins_at_four(at, zone, wanted):
 def test_the_same_night_is_the_same_day():
     """16:50 and 17:10 in Los Angeles are two days of UTC, and one of the learner's."""
     at = int(datetime(2026, 1, 6, 0, 50, tzinfo=UTC).timestamp() * 1000)
-    later = at + 20 * schedule.MINUTE
+    later = at + 20 * spaced_repetition.MINUTE
     events = [
         {"id": f"event-{i:03}", "at": t, "zone": -480, "kind": "grade", "card": "a", "grade": g}
         for i, (t, g) in enumerate([(at, 4), (later, 3)])
@@ -337,7 +337,7 @@ def test_an_undo_of_something_unknown_waits_for_it():
 
 def test_due_reviews_then_new_cards_then_missed_ones():
     study = Study(log(graded(0, "a", 3), graded(0.1, "b", 1), graded(0.2, "c", 2)))
-    now = NOON + 15 * schedule.MINUTE
+    now = NOON + 15 * spaced_repetition.MINUTE
     assert study.queue(BOOK, now, 0) == {"review": [], "new": ["d"], "learning": ["b", "c"]}
     assert study.queue(BOOK, NOON + HOUR, 0) == {"review": [], "new": ["d"], "learning": ["b", "c"]}
     due = study.states["a"].due_day

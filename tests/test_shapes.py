@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful import facts, latency, overtraining, passes, scenario, shapes, tiers
+from handful import facts, latency, overtraining, prefill_decode, scenario, shapes, tiers
 from handful.shapes import Shape, ShapeError, shape
 
 PUBLISHED = [row for row in facts.load("shapes") if row["published_parameters"]]
@@ -300,7 +300,7 @@ def test_each_formula_takes_its_own_form_of_latent_attention(name):
     decode = latency.attention_time(known, batch=1) / latency.compute_time(known, batch=1)
     assert decode == pytest.approx(absorbed * 131_072 / weights)
     for growth in (
-        passes.prompt_growth(known),
+        prefill_decode.prompt_growth(known),
         overtraining.training_flops_with_attention(known, pretraining_tokens=1e12)
         / overtraining.training_flops(known, pretraining_tokens=1e12),
         tiers.rematerialise_cost_with_attention(known, model_flops_utilisation=0.4)
@@ -318,7 +318,7 @@ def test_what_training_deepseek_v3_takes_and_how_its_prompts_grow():
     assert overtraining.training_flops_with_attention(
         known, pretraining_tokens=14.8e12
     ) == pytest.approx(3.79e24, rel=2e-3)
-    assert passes.prompt_growth(known, context=131_072) == pytest.approx(5.4, abs=0.05)
+    assert prefill_decode.prompt_growth(known, context=131_072) == pytest.approx(5.4, abs=0.05)
 
 
 def test_only_full_layers_pay_per_pair():

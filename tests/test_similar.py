@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from handful import cli
 from handful_classroom.grading.submissions import Submission
-from handful_classroom.release import release
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
 from handful_classroom.reports import similar, similar_page
 from handful_classroom.reports.tokens import MOST_SHINGLES, K, shingles, tokens
@@ -658,18 +658,18 @@ def test_the_command_finds_the_copy_among_the_book_s_own_notebooks(tmp_path, cap
     roofline = assignments()["roofline"]
     folder = tmp_path / "class"
     folder.mkdir()
-    solved = release.notebook(roofline, "ada", "solution")
+    solved = notebooks.notebook(roofline, "ada", "solution")
     (folder / "ada.ipynb").write_text(json.dumps(solved))
-    copied = json.loads(json.dumps(release.notebook(roofline, "ben", "solution")))
+    copied = json.loads(json.dumps(notebooks.notebook(roofline, "ben", "solution")))
     for cell in copied["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code" and "step_time" in source and "max(" in source:
             cell["source"] = "# mine\n" + source.replace("flops", "work").replace("read", "moved")
     copied["cells"].reverse()
     (folder / "ben.ipynb").write_text(json.dumps(copied))
-    (folder / "cy.ipynb").write_text(json.dumps(release.notebook(roofline, "cy", "empty")))
+    (folder / "cy.ipynb").write_text(json.dumps(notebooks.notebook(roofline, "cy", "empty")))
     cells = iter(SOLUTIONS["short"])
-    other = json.loads(json.dumps(release.notebook(roofline, "di", "empty")))
+    other = json.loads(json.dumps(notebooks.notebook(roofline, "di", "empty")))
     other["cells"] += [
         {
             "cell_type": "code",

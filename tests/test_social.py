@@ -8,7 +8,7 @@ from __future__ import annotations
 from bs4 import BeautifulSoup
 from PIL import Image
 
-from handful_site import heads, social
+from handful_site import page_metadata, social
 from handful_site.bootstrap import ROOT
 
 PAGE = """<html><head><title>t</title>{}</head><body><article class="bd-article">\
@@ -21,7 +21,7 @@ def test_a_card_needs_an_address(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(social, "write", lambda target, *rest: drawn.append((target, rest[2])))
     alone = {"one.html": BeautifulSoup(PAGE.format(""), "html.parser")}
-    heads.describe(alone, tmp_path, ROOT)
+    page_metadata.describe(alone, tmp_path, ROOT)
     assert drawn == [] and not alone["one.html"].select('meta[property="og:image"]')
     placed = {
         "one.html": BeautifulSoup(
@@ -29,7 +29,7 @@ def test_a_card_needs_an_address(tmp_path, monkeypatch):
             "html.parser",
         )
     }
-    heads.describe(placed, tmp_path, ROOT)
+    page_metadata.describe(placed, tmp_path, ROOT)
     assert drawn == [(tmp_path / "_static/social/one.png", "Latency and cost")]
     assert (
         placed["one.html"].select_one('meta[property="og:image"]')["content"]

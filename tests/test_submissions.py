@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from handful_classroom.grading import handed, submissions
-from handful_classroom.grading.handed import NotebookError
+from handful_classroom.grading import notebook_reader, submissions
+from handful_classroom.grading.notebook_reader import NotebookError
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import MOST_BYTES, SubmissionError, read, shown
 
@@ -511,12 +511,14 @@ def code(source) -> dict:
 )
 def test_what_is_no_notebook_is_refused_in_a_sentence(data, why):
     with pytest.raises(NotebookError, match=why) as caught:
-        handed.read(data)
+        notebook_reader.read(data)
     assert str(caught.value).endswith(".") and str(caught.value).isprintable()
 
 
 def test_a_student_does_not_decide_what_is_not_run():
-    released = frozenset({handed.mark("check('x')"), handed.mark('student = ""\nsetup()')})
+    released = frozenset(
+        {notebook_reader.mark("check('x')"), notebook_reader.mark('student = ""\nsetup()')}
+    )
     cells = [
         code('student = "ada"\nsetup()  '),
         code("check('x')\n"),
@@ -524,7 +526,7 @@ def test_a_student_does_not_decide_what_is_not_run():
         code("check('y')"),
         code("check('y'); x = 2"),
     ]
-    assert handed.read(notebook(*cells), released).cells == (
+    assert notebook_reader.read(notebook(*cells), released).cells == (
         "",
         "",
         "x = 1",
@@ -549,7 +551,7 @@ def test_a_student_does_not_decide_what_is_not_run():
     ],
 )
 def test_whose_inputs_a_notebook_says_it_has(metadata, source, claimed):
-    assert handed.read(notebook(code(source), metadata=metadata)).drawn_for == claimed
+    assert notebook_reader.read(notebook(code(source), metadata=metadata)).drawn_for == claimed
 
 
 def test_written_answers_are_found_by_name_whatever_the_cell():
@@ -560,9 +562,9 @@ def test_written_answers_are_found_by_name_whatever_the_cell():
         {"cell_type": "markdown", "source": "**Your answer: why**\n\n*Write here.*"},
         {"cell_type": "markdown", "source": ["**Your answer: ", "how**\n", "\n"]},
     ]
-    found = handed.read(notebook(*cells), empty=empty)
+    found = notebook_reader.read(notebook(*cells), empty=empty)
     assert found.texts == {"why": "One.\n\nTwo."} and found.cells == ("", "", "", "")
-    long = handed.read(
+    long = notebook_reader.read(
         notebook({"cell_type": "markdown", "source": "**Your answer: why**" + "x" * 100_000})
     ).texts["why"]
-    assert len(long) == handed.LONGEST_TEXT
+    assert len(long) == notebook_reader.LONGEST_TEXT

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from handful import cli
-from handful_classroom.release import assignment, given
+from handful_classroom.release import assignment, variants
 from handful_site.extensions import teaching
 
 BOOK = Path(__file__).resolve().parents[1] / "book"
@@ -231,12 +231,14 @@ def test_the_smallest_assignment_is_one():
     small = assignment.read(SMALLEST)
     question = small.questions["stream"]
     for variant in range(0, 200, 20):
-        made = given.calls(question, variant)
+        made = variants.calls(question, variant)
         right, ours = (
-            given.answers(question, found(small, variant)["stream"], made)
-            for found in (given.truths, given.solutions)
+            variants.answers(question, found(small, variant)["stream"], made)
+            for found in (variants.truths, variants.solutions)
         )
-        mistaken = given.answers(question, given.turns(small, variant)["stream"]["one-cache"], made)
+        mistaken = variants.answers(
+            question, variants.turns(small, variant)["stream"]["one-cache"], made
+        )
         assert ours == pytest.approx(right, rel=question.tolerance)
         assert mistaken != pytest.approx(right, rel=question.tolerance)
     assert f"literalinclude}} ../tests/data/{SMALLEST.name}" in TEXT["assignments"]

@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handful_classroom import sheet, tables
+from handful_classroom import html_report, tables
 from handful_classroom.exports import gradescope
-from handful_classroom.grading import grade, grades, handed, store, submissions
+from handful_classroom.grading import grade, grades, notebook_reader, store, submissions
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import Submission, SubmissionError, place, read, shown
-from handful_classroom.release import given as inputs
-from handful_classroom.release import release
+from handful_classroom.release import notebooks
+from handful_classroom.release import variants as inputs
 from handful_classroom.release.assignment import assignments
 from handful_classroom.sandbox.protocol import Answer, Outcome
 from handful_study import student
@@ -454,7 +454,7 @@ def test_the_canonical_form_is_its_own(text):
 @pytest.mark.parametrize("typed", ["ADA", "Ada", "\uff41\uff44\uff41", "ada ", "a\u200bda"])
 def test_a_students_own_machine_draws_what_the_grader_draws(tmp_path, typed):
     """The setup cells run as a student has them, without the library."""
-    made = release.notebook(ROOFLINE, typed, "empty")
+    made = notebooks.notebook(ROOFLINE, typed, "empty")
     code = (
         "".join(made["cells"][0]["source"]).replace("%pip", "# %pip")
         + "\n"
@@ -472,7 +472,7 @@ def test_a_students_own_machine_draws_what_the_grader_draws(tmp_path, typed):
     assert json.loads(out) == json.loads(
         json.dumps(inputs.given(ROOFLINE, ROOFLINE.variant("ada")))
     )
-    result = grade.grade_one(ROOFLINE, "ada", release.text(made).encode(), ask=silent)
+    result = grade.grade_one(ROOFLINE, "ada", notebooks.text(made).encode(), ask=silent)
     assert (result["variant"], result["notices"]) == (ROOFLINE.variant("ada"), [])
 
 
@@ -503,7 +503,7 @@ def silent(cells, requests, given, limits, library):
     ],
 )
 def test_who_has_several_names_chooses_among_their_inputs_with_a_notice(typed, own_id, known, says):
-    data = release.text(release.notebook(ROOFLINE, typed, "empty")).encode()
+    data = notebooks.text(notebooks.notebook(ROOFLINE, typed, "empty")).encode()
     result = grade.grade_one(ROOFLINE, "ada", data, known=known, own_id=own_id, ask=silent)
     assert result["variant"] == ROOFLINE.variant(typed)
     assert (
@@ -520,7 +520,7 @@ def test_on_a_platform_without_a_roster_the_number_is_the_id(tmp_path):
     own = grade.grade_one(
         ROOFLINE,
         found.student,
-        release.text(release.notebook(ROOFLINE, "")).encode(),
+        notebooks.text(notebooks.notebook(ROOFLINE, "")).encode(),
         own_id=found.own_id,
         ask=silent,
     )
@@ -532,7 +532,7 @@ def test_two_notebooks_of_one_student_are_named_whatever_they_call_themselves(tm
         return Submission(
             who,
             "x.ipynb",
-            release.text(release.notebook(ROOFLINE, typed, "empty")).encode(),
+            notebooks.text(notebooks.notebook(ROOFLINE, typed, "empty")).encode(),
             (),
             "",
             known,
@@ -563,7 +563,7 @@ def test_two_ids_that_differ_in_capitals_only_are_no_roster():
 
 def test_what_a_notebook_says_is_read_composed():
     def says(text):
-        return handed.read(
+        return notebook_reader.read(
             json.dumps({"metadata": {"handful": {"student": text}}, "cells": []}).encode()
         ).drawn_for
 
@@ -627,7 +627,7 @@ def test_long_names_stay_apart():
 
 def test_few_marks_stand_on_a_letter_wherever_a_name_is_shown():
     text = "x" + "\u0301\u0316" * 30 + "y"
-    for made in (shown(text), sheet.shown(text), tables.written(("a",), [(text,)]).decode()):
+    for made in (shown(text), html_report.shown(text), tables.written(("a",), [(text,)]).decode()):
         assert 2 <= sum(map(bool, map(unicodedata.combining, made))) <= 8
     for kept in (
         "Ti\u1ebfng Vi\u1ec7t",
@@ -636,7 +636,7 @@ def test_few_marks_stand_on_a_letter_wherever_a_name_is_shown():
         "\u0915\u094d\u0937\u093f",
     ):
         kept = unicodedata.normalize("NFC", kept)
-        assert shown(kept) == sheet.shown(kept) == tables.harmless(kept) == kept
+        assert shown(kept) == html_report.shown(kept) == tables.harmless(kept) == kept
 
 
 def test_gradescope_says_who_in_a_bounded_name(tmp_path):

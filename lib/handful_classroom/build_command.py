@@ -165,7 +165,7 @@ def _build(options) -> None:
     from handful_study.source import SourceError
 
     from .grading.grade import source_of
-    from .release import paper, release
+    from .release import notebooks, paper
     from .release.assignment import assignment
 
     found = assignment(options.name)
@@ -182,18 +182,18 @@ def _build(options) -> None:
         for done, (student, name) in enumerate(students.items(), 1):
             write(
                 out / "release" / name / f"{found.name}.ipynb",
-                release.text(release.notebook(found, student, install=options.install)),
+                notebooks.text(notebooks.notebook(found, student, install=options.install)),
             )
             count(done, len(students), "notebooks")
     else:
         write(
             out / "release" / f"{found.name}.ipynb",
-            release.text(release.notebook(found, install=options.install)),
+            notebooks.text(notebooks.notebook(found, install=options.install)),
         )
         say(f"{out / 'release' / found.name}.ipynb")
     write(
         out / "teacher" / f"{found.name}-solution.ipynb",
-        release.text(release.notebook(found, fill="solution", install=options.install)),
+        notebooks.text(notebooks.notebook(found, fill="solution", install=options.install)),
     )
     write(out / "teacher" / "rubric.md", paper.rubric(found))
     write(out / EDITIONS / f"{found.name}-{found.edition}.md", source_of(found))
@@ -216,7 +216,7 @@ def _check(options) -> None:
 
     from .release.assignment import assignment, assignments
     from .release.model import VARIANTS
-    from .release.proof import carried, faults
+    from .release.validate_assignment import carried, faults
 
     if not 1 <= options.variants <= VARIANTS:
         raise ExportError(f"1 to {VARIANTS} variants can be checked; got {options.variants}.")
@@ -244,11 +244,11 @@ def _check(options) -> None:
 
 
 def _export(options) -> None:
-    from .exports import exports
+    from .exports import formats
     from .release.assignment import assignment
 
     found = assignment(options.name)
     out = Path(options.output or found.name)
-    for name, content in exports.FORMATS[options.format](found, options.install).items():
+    for name, content in formats.FORMATS[options.format](found, options.install).items():
         write(out / name, content)
         say(str(out / name))

@@ -124,9 +124,9 @@ def _report(options) -> None:
     from handful_study import book
 
     from .grading import grades, store
+    from .html_report import count
     from .release.assignment import assignment as find
     from .reports import feedback, report
-    from .sheet import count
 
     folder = Path(options.folder)
     about = store.overview(folder)
@@ -196,9 +196,9 @@ def _similar(options) -> None:
 
     from .grading.roster import Roster
     from .grading.submissions import opened
+    from .html_report import count
     from .release.assignment import assignment as find
     from .reports import similar, similar_page
-    from .sheet import count
 
     if importlib.util.find_spec("datasketch") is None:
         raise MissingError(

@@ -130,7 +130,7 @@ def points(text: str, most: float, where: str) -> float | None:
     text = text.strip()
     if not text:
         return None
-    from .sheet import number
+    from .html_report import number
 
     bare = text.replace(",", ".")
     if not _NUMBER.fullmatch(bare):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
-from handful import ciphers, nudges, reversible, tiers
+from handful import ciphers, perturbation_growth, reversible, tiers
 from handful.reversible_networks import network, nudge_growth, rebuild_error
 from handful.shapes import shape
 
@@ -129,7 +129,7 @@ differences = Explorer(
 
 _DEPTH, _NUDGE = 64, 1e-6
 _GAINS = {"1": "1: small", "2": "2: large", "3": "3: larger"}
-_KINDS = dict(zip(("plain", "norm", "residual", "both"), nudges.KINDS, strict=True))
+_KINDS = dict(zip(("plain", "norm", "residual", "both"), perturbation_growth.KINDS, strict=True))
 
 
 def _decades(values, unrelated: float) -> list[int]:
@@ -138,7 +138,7 @@ def _decades(values, unrelated: float) -> list[int]:
 
 
 def _grown(simulated: bool, gain: str) -> dict[str, list[int]]:
-    grow = nudge_growth if simulated else nudges.nudge_theory
+    grow = nudge_growth if simulated else perturbation_growth.nudge_theory
     more: dict[str, Any] = {"samples": 16} if simulated else {}
     more |= {"gain": float(gain), "nudge": _NUDGE}
     return {
@@ -197,11 +197,11 @@ avalanche_with_depth = Explorer(
 
 
 def _law(gain: float) -> dict[str, float]:
-    power, slope = nudges.branch(gain)
+    power, slope = perturbation_growth.branch(gain)
     return {
         "branch_power": power,
         "branch_slope": slope,
-        "fixed_point_slope": nudges.fixed_point_slope(gain),
+        "fixed_point_slope": perturbation_growth.fixed_point_slope(gain),
     }
 
 
@@ -211,9 +211,9 @@ power_or_exponential = Explorer(
     x=Sweep("layers", 1, 1000, at=64, title="Depth"),
     y=Scale("Nudge, times its first size", max=1e12),
     curves=[
-        Curve(nudges.nudge_with_both, "Residual and LayerNorm", role="total"),
-        Curve(nudges.nudge_with_layer_norm, "LayerNorm alone"),
-        Curve(nudges.nudge_in_plain_network, "Plain"),
+        Curve(perturbation_growth.nudge_with_both, "Residual and LayerNorm", role="total"),
+        Curve(perturbation_growth.nudge_with_layer_norm, "LayerNorm alone"),
+        Curve(perturbation_growth.nudge_in_plain_network, "Plain"),
     ],
     given={"nudge": 1},
     controls=[
@@ -245,8 +245,8 @@ chosen_signs = Explorer(
     x=Sweep("input_numbers", 1, 1e7, at=150528, title="Numbers in the input"),
     y=Scale("Change of the answer"),
     curves=[
-        Curve(nudges.worst_response, "Signs chosen against it", role="total"),
-        Curve(nudges.random_response, "Signs drawn at random"),
+        Curve(perturbation_growth.worst_response, "Signs chosen against it", role="total"),
+        Curve(perturbation_growth.random_response, "Signs drawn at random"),
     ],
     controls=[
         Control(
@@ -255,7 +255,7 @@ chosen_signs = Explorer(
             "Change of each number",
         )
     ],
-    readouts=[Readout(nudges.adversarial_advantage, "Chosen over drawn")],
+    readouts=[Readout(perturbation_growth.adversarial_advantage, "Chosen over drawn")],
     presets=[
         Preset(
             "A photograph",
@@ -359,7 +359,7 @@ drift_against_depth = Explorer(
     "What rounding does to a rebuilt input",
     x=Sweep("feistel_rounds", 1, 256, at=128, title="Rounds there and back"),
     y=Scale("Error of the rebuilt input, relative", min=1e-17, max=10),
-    curves=[Curve(nudges.rounding_walk, "Roundings alone", role="total")],
+    curves=[Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total")],
     points=[
         Points("half precision", partial(_drift, np.float16)),
         Points("single, weights doubled", partial(_drift, np.float32, 2.0)),

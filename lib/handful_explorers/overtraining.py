@@ -6,7 +6,7 @@ import math
 
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider
 
-from handful import chinchilla, facts, lifetime, overtraining
+from handful import chinchilla, facts, lifetime_cost, overtraining
 from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula
 
@@ -296,7 +296,7 @@ def _for_a_hundred(fit: str) -> float:
 
     That model has 100 billion active parameters and 200 trillion tokens.
     """
-    best = lifetime.bill_ratio_at_optimum(
+    best = lifetime_cost.bill_ratio_at_optimum(
         _LAWS[fit], active_parameters=100e9, pretraining_tokens=200e12
     )
     return float(f"{best:.3g}")
@@ -307,16 +307,19 @@ split_of_bills = Explorer(
     "Over-training follows from the split of the bills",
     x=Sweep("decode_bill_ratio", 0.01, 10, at=2, title="Decoding's bill over pre-training's"),
     y=Scale("Tokens, over 20 for each parameter", min=0.5, max=1e4),
-    curves=[*_by_both(lifetime.best_overtraining)],
+    curves=[*_by_both(lifetime_cost.best_overtraining)],
     given=_LAWS["besiroglu"] | {"tokens_per_parameter": 20},
     marks=[_level(q.overtraining_multiple, "the lecture", 100)],
     controls=[_log("active_parameters", "Active parameters", 1e11, 9, 13)],
     readouts=[
-        Readout(lifetime.best_size_share, "Size over the compute-optimal one, refit"),
+        Readout(lifetime_cost.best_size_share, "Size over the compute-optimal one, refit"),
         Readout(
-            lifetime.lifetime_share, "Cost of the life beside the compute-optimal model's, refit"
+            lifetime_cost.lifetime_share,
+            "Cost of the life beside the compute-optimal model's, refit",
         ),
-        Readout(lifetime.lifetime_share, "The same, fit as published", given=_LAWS["hoffmann"]),
+        Readout(
+            lifetime_cost.lifetime_share, "The same, fit as published", given=_LAWS["hoffmann"]
+        ),
     ],
     presets=[
         Preset(
@@ -347,16 +350,16 @@ split_of_bills = Explorer(
 
 # The lecture's model, as the cheapest life for its traffic and as large a bill of reinforcement
 # learning: what compute-optimal model would be as good?
-_GUESS = lifetime.best_run(100e9, 2 * 200e12, decode_efficiency=0.3)["decode_bill_ratio"]
-_AS_GOOD = 100e9 / lifetime.best_size_share(_LAWS["besiroglu"], decode_bill_ratio=_GUESS)
+_GUESS = lifetime_cost.best_run(100e9, 2 * 200e12, decode_efficiency=0.3)["decode_bill_ratio"]
+_AS_GOOD = 100e9 / lifetime_cost.best_size_share(_LAWS["besiroglu"], decode_bill_ratio=_GUESS)
 
 best_size = Explorer(
     "best-size",
     "To be served more, be smaller",
     x=Sweep("decode_bill_ratio", 0.01, 10, at=0.515, title="Decoding over training"),
     y=Scale("Best size"),
-    across=(lifetime.best_served, Scale("Tokens decoded over a life")),
-    curves=[Curve(lifetime.best_size, "same loss throughout", role="total")],
+    across=(lifetime_cost.best_served, Scale("Tokens decoded over a life")),
+    curves=[Curve(lifetime_cost.best_size, "same loss throughout", role="total")],
     marks=[_level(q.compute_optimal_parameters, "compute-optimal")],
     controls=[
         Control(
@@ -371,10 +374,12 @@ best_size = Explorer(
         _efficiency(1),
     ],
     readouts=[
-        Readout(lifetime.matching_loss, "Loss, nats per token"),
-        Readout(lifetime.best_tokens, "Tokens of pre-training"),
-        Readout(lifetime.best_tokens_per_parameter, "Tokens for each parameter"),
-        Readout(lifetime.lifetime_share, "Cost of the life, beside the compute-optimal model's"),
+        Readout(lifetime_cost.matching_loss, "Loss, nats per token"),
+        Readout(lifetime_cost.best_tokens, "Tokens of pre-training"),
+        Readout(lifetime_cost.best_tokens_per_parameter, "Tokens for each parameter"),
+        Readout(
+            lifetime_cost.lifetime_share, "Cost of the life, beside the compute-optimal model's"
+        ),
     ],
     presets=[
         Preset(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from handful import balance, bills, facts, latency, passes, prices
+from handful import balance, facts, latency, prefill_decode, price_surcharges, prices
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
@@ -27,7 +27,10 @@ def _lists() -> dict[str, tuple[str, dict]]:
     """Return key → (label, what ``prices.implied`` says of that list)."""
     rows = {name: facts.get("prices", name) for name in _LISTS}
     return {
-        name: (f"{bills.seller(row)}: {bills.spoken(name)}", prices.implied(row))
+        name: (
+            f"{price_surcharges.seller(row)}: {price_surcharges.spoken(name)}",
+            prices.implied(row),
+        )
         for name, row in rows.items()
     }
 
@@ -163,13 +166,13 @@ price_and_cost = Explorer(
     y=Scale("Times the short-context level", min=0.7, max=12),
     curves=[
         Curve(prices.cost_growth, "Cost in the model", role="total", id="cost"),
-        Curve(bills.listed_growth, "List price", id="price"),
+        Curve(price_surcharges.listed_growth, "List price", id="price"),
     ],
     marks=[Mark(prices.surcharge_context, "cost catches the price")],
     controls=[_surcharges("answers")],
     readouts=[
         Readout(prices.cost_over_price, "Cost over price here"),
-        Readout(bills.mean_cost_growth, "Cost on average, from the threshold to here"),
+        Readout(price_surcharges.mean_cost_growth, "Cost on average, from the threshold to here"),
     ],
     presets=[
         Preset(
@@ -210,12 +213,18 @@ prompt_growth = Explorer(
     x=Sweep("context", 1e3, 1.05e6, at=2e5),
     y=Scale("Times a short prompt's token", min=0.8, max=60),
     curves=[
-        Curve(passes.prompt_growth, "Llama 3.1 70B", scenario={"model": "Llama 3.1 70B"}),
+        Curve(prefill_decode.prompt_growth, "Llama 3.1 70B", scenario={"model": "Llama 3.1 70B"}),
         Curve(
-            passes.prompt_growth, "100 billion, dense", role="total", given=_DENSE_100B, id="dense"
+            prefill_decode.prompt_growth,
+            "100 billion, dense",
+            role="total",
+            given=_DENSE_100B,
+            id="dense",
         ),
-        Curve(passes.prompt_growth, "DeepSeek-V3", scenario={"model": "DeepSeek-V3"}),
-        Curve(bills.listed_growth, "Listed price of a prompt", role="reference", id="price"),
+        Curve(prefill_decode.prompt_growth, "DeepSeek-V3", scenario={"model": "DeepSeek-V3"}),
+        Curve(
+            price_surcharges.listed_growth, "Listed price of a prompt", role="reference", id="price"
+        ),
     ],
     controls=[_surcharges("prompts")],
     marks=[Mark(latency.attention_context, "attention = weights", given=_DENSE_100B)],
@@ -244,11 +253,11 @@ prefill_to_decode = Explorer(
     x=Sweep("pass_length", 1, 1e4, at=1, title="Tokens of a sequence in one pass"),
     y=Scale("Time for each token", "s", min=1e-10),
     curves=[
-        Curve(passes.pass_token_time, "A token", role="total"),
-        Curve(passes.pass_memory_time, "Reading, shared by the pass"),
-        Curve(passes.pass_compute_time, "Arithmetic, its own"),
+        Curve(prefill_decode.pass_token_time, "A token", role="total"),
+        Curve(prefill_decode.pass_memory_time, "Reading, shared by the pass"),
+        Curve(prefill_decode.pass_compute_time, "Arithmetic, its own"),
     ],
-    marks=[Mark(passes.balance_pass, "balance")],
+    marks=[Mark(prefill_decode.balance_pass, "balance")],
     controls=[
         Control(IntSlider(value=1024, min=1, max=16384), "batch", "Batch"),
         Control(
@@ -259,7 +268,7 @@ prefill_to_decode = Explorer(
     ],
     readouts=[
         Readout(prices.output_over_input, "Decode over prefill"),
-        Readout(passes.balance_pass, "Pass that balances"),
+        Readout(prefill_decode.balance_pass, "Pass that balances"),
     ],
     presets=[
         Preset(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from handful import balance, bills, facts, memory_wall, prices, tiers
+from handful import balance, facts, memory_wall, price_surcharges, prices, tiers
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
@@ -26,7 +26,11 @@ def _writers(names=_WRITERS) -> list[tuple[str, str, dict]]:
     """Return (label, name, what ``prices.implied`` says) of each price list."""
     rows = [facts.get("prices", name) for name in names]
     return [
-        (f"{bills.seller(row)}: {bills.spoken(row.name)}", row.name, prices.implied(row))
+        (
+            f"{price_surcharges.seller(row)}: {price_surcharges.spoken(row.name)}",
+            row.name,
+            prices.implied(row),
+        )
         for row in rows
     ]
 
@@ -46,10 +50,12 @@ cache_bill = Explorer(
     x=Sweep("reuses", 0, 12, log=False, at=1, title="Further uses of the same prompt"),
     y=Scale("Bill, in prices of computing it once", log=False, min=0),
     curves=[
-        Curve(bills.bill_cached, "Kept, at the list's usual price", role="total", id="kept"),
-        Curve(bills.bill_computed, "Computed every time", id="computed"),
         Curve(
-            bills.bill_cached,
+            price_surcharges.bill_cached, "Kept, at the list's usual price", role="total", id="kept"
+        ),
+        Curve(price_surcharges.bill_computed, "Computed every time", id="computed"),
+        Curve(
+            price_surcharges.bill_cached,
             "Kept for an hour, at twice the input price",
             id="hour",
             given={"cache_write_ratio": _OPUS["long_cache_write_over_input"]},
@@ -89,14 +95,19 @@ pause_bill = Explorer(
     y=Scale("Bill, in prices of computing it once", log=False, min=0, max=3),
     curves=[
         Curve(
-            bills.bill_of_reading,
+            price_surcharges.bill_of_reading,
             "Read it every five minutes",
             id="ping",
             given={"cache_retention": _OPUS["cache_retention_s"]},
         ),
-        Curve(bills.bill_of_lapsing, "Let it lapse, write it again", role="total", id="lapse"),
         Curve(
-            bills.bill_of_reading,
+            price_surcharges.bill_of_lapsing,
+            "Let it lapse, write it again",
+            role="total",
+            id="lapse",
+        ),
+        Curve(
+            price_surcharges.bill_of_reading,
             "Written for an hour, read every hour",
             id="hour",
             given={

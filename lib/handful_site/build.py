@@ -29,7 +29,7 @@ from handful.scenario import page_rows
 from handful_study import export
 from handful_study.book import address
 
-from . import bootstrap, finish, inpage, notebooks, wheel
+from . import bootstrap, inpage, notebooks, postprocess, wheel
 from .contents import chapters
 
 ROOT = bootstrap.ROOT
@@ -197,8 +197,8 @@ def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) 
     """Finish the pages into `site`, at the address `base`, beside `earlier` editions."""
     say("maths, icons and policy: finishing the pages")
     try:
-        pages = finish.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base, earlier)
-    except finish.FinishError as error:
+        pages = postprocess.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base, earlier)
+    except postprocess.FinishError as error:
         stop(str(error))
     say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
 

@@ -3,7 +3,7 @@
 //                              live numbers, bar)
 //   study.js                   cards and problems; asked for by pages that have some, once they
 //                              have been shown
-//   ahead.js                   opens the learner's store; finish.py puts it into the head of the
+//   ahead.js                   opens the learner's store; postprocess.py puts it into the head of the
 //                              pages that are about it
 //   search.js                  the search; asked for by whoever reaches for it
 //   python.js                  cells that run in the page; asked for on a click

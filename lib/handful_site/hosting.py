@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from . import inpage
-from .finish import POLICY
+from .postprocess import POLICY
 
 FRAMES = "frame-ancestors 'self'"  # heeded in a header only
 HEADERS = {

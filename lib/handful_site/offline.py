@@ -16,7 +16,7 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 
 from .elements import one
-from .heads import PAPER
+from .page_metadata import PAPER
 
 SOURCES = Path(__file__).parent / "web" / "kept"
 TITLE, SHORT = "A Handful of Equations", "Equations"

@@ -29,7 +29,7 @@ from bs4 import BeautifulSoup
 from . import editions, hosting
 from .bootstrap import ROOT
 from .elements import one
-from .finish import POLICY
+from .postprocess import POLICY
 
 PUBLIC = ROOT / "_build" / "public"
 # What every edition is held to: axe-core on each of its pages, and each link within it.

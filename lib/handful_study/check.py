@@ -23,8 +23,8 @@ from handful_evidence.simulate.pipeline import Deadlock
 
 from . import expressions
 from .expressions import ExpressionError, evaluate
+from .pipeline_schedules import PATTERNS, OrdersError, percent, play, read_orders, stop
 from .problems import Problem, schedule_goal
-from .schedules import PATTERNS, OrdersError, percent, play, read_orders, stop
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9

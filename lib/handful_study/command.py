@@ -192,7 +192,7 @@ def _list(options) -> None:
 def _sitting(options):
     from .export import chosen
     from .log import LogFile
-    from .sitting import Sitting
+    from .review_session import Sitting
 
     return Sitting(LogFile(log_path(options.log)), chosen(options.chapter))
 
@@ -200,7 +200,7 @@ def _sitting(options):
 def _due(options) -> None:
     from handful import cli
 
-    from .sitting import plural
+    from .review_session import plural
 
     sitting = _sitting(options)
     queue = sitting.queue()
@@ -241,8 +241,8 @@ def _log(options) -> None:
 
     from .log import LogFile, line, read_file
     from .log import write as as_file
-    from .schedule import Study
-    from .sitting import clock, plural, read_setting, set_setting
+    from .review_session import clock, plural, read_setting, set_setting
+    from .spaced_repetition import Study
 
     settings = [read_setting(text) for text in options.set]
     file, now = LogFile(log_path(options.log)), clock()

@@ -1,7 +1,7 @@
 """Expressions of authors and learners, read into trees: "2 * N / F", "step_time(batch=1) / 2".
 
 The tree is that of ``handful.symbolic.expression_tree``, so that the page computes it too;
-``page/expressions.js`` reads the same text. Nothing that is written is ever run as code.
+``web/expressions.js`` reads the same text. Nothing that is written is ever run as code.
 
 >>> parse("2 N^2 / max(F, 1)")
 ['/', ['*', 2, ['^', 'N', 2]], ['max', 'F', 1]]

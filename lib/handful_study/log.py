@@ -1,6 +1,6 @@
 """The log of a learner's reviews: append-only events, from which every state is replayed.
 
-``page/study/log.js`` follows the same rules.
+``web/log.js`` follows the same rules.
 
 A file has the same form whether the page, the terminal or a backup wrote it::
 

@@ -202,7 +202,7 @@ def _says(problem, verdict, seed: int) -> str:
 
 def _note(path: str, problem, seed: int, given: str, verdict) -> None:
     from .log import LogFile, make
-    from .sitting import clock
+    from .review_session import clock
 
     now = clock()
     turn = {} if verdict.turn is None else {"turn": verdict.turn}

@@ -36,7 +36,7 @@ Kinds, by what the head has:
   Texts of choices and of wrong turns are Markdown too, and may show what is drawn.
 - ``choices``: each with ``text`` and ``says``; exactly one has ``right: true``, or a ``when`` that
   is positive.
-- ``schedule``: see `handful_study.schedules`.
+- ``schedule``: see `handful_study.pipeline_schedules`.
 
 ``draw`` takes a value, a list, ``low..high by step`` or ``low..high times factor``; ``hardware``,
 ``model`` and ``precision`` choose a scenario (the book's first where they are not drawn), all else
@@ -63,7 +63,7 @@ from handful.units import UNITS, format_value
 from . import drawing, expressions
 from .drawing import ROWS
 from .expressions import ExpressionError, evaluate, to_sympy
-from .schedules import DEFAULTS, FIELDS, OPTIONAL, PATTERNS, Goal
+from .pipeline_schedules import DEFAULTS, FIELDS, OPTIONAL, PATTERNS, Goal
 from .source import Entry, Part, SourceError, check_fields, check_place, read_all
 from .words import plain
 

@@ -479,9 +479,9 @@ class Assignment:
         if not calls:
             answers = [plain(answer)]
         try:
-            from . import judges
+            from . import custom_scorers
 
-            judge = judges.found(question["judge"])
+            judge = custom_scorers.found(question["judge"])
         except (ImportError, ValueError):
             return "this answer is judged after you hand in."
         share, says, _ = judge(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from . import book, markup, words
 from .cards import Card
 from .order import title
-from .sitting import GRADES, Sitting, plural
+from .review_session import GRADES, Sitting, plural
 
 HELP = """Say the answer to yourself before you look.  \
 Missed cards come again at the end of the sitting.

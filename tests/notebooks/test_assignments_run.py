@@ -9,7 +9,7 @@ import pytest
 from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
 
-from handful_classroom.release import release
+from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
 
 pytestmark = pytest.mark.site
@@ -41,7 +41,7 @@ def asked_each_second(monkeypatch):
 def test_a_notebook_runs_from_top_to_bottom(name):
     """A kernel of its own runs the solved notebook, without pip; every check says right."""
     assignment = assignments()[name]
-    notebook = nbformat.from_dict(release.notebook(assignment, "ada", "solution"))
+    notebook = nbformat.from_dict(notebooks.notebook(assignment, "ada", "solution"))
     notebook.cells[0].source = notebook.cells[0].source.partition("\n")[2]
     client = NotebookClient(notebook, timeout=300, kernel_name="python3")
     client.execute()

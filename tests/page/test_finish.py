@@ -9,8 +9,8 @@ import sys
 import pytest
 from bs4 import BeautifulSoup
 
-from handful_site import bootstrap, gather, heads, offer
-from handful_site.finish import POLICY, FinishError, finish
+from handful_site import asset_bundle, bootstrap, offer, page_metadata
+from handful_site.postprocess import POLICY, FinishError, finish
 
 PAGE = (
     '<!doctype html><html><head><meta charset="utf-8"/><title>a</title>'
@@ -207,7 +207,8 @@ def test_a_page_in_a_folder_finds_what_it_needs(finished):
 def test_a_phone_is_told_one_colour_for_light_and_one_for_dark(finished):
     told = finished(a="a")["a"].head.select('meta[name="theme-color"]')
     assert {tag["media"]: tag["content"] for tag in told} == {
-        f"(prefers-color-scheme: {scheme})": colour for scheme, colour in heads.PAPER.items()
+        f"(prefers-color-scheme: {scheme})": colour
+        for scheme, colour in page_metadata.PAPER.items()
     }
     assert len(told) == 2
 
@@ -328,18 +329,20 @@ def test_a_typesetter_that_stops_says_why(finished):
 def test_a_bundler_that_stops_leaves_the_files(tmp_path):
     (tmp_path / "a.css").write_text("p {}")
     assert (
-        gather.bundle(tmp_path, ["a.css"], [sys.executable, "-c", STOPS], tmp_path)
+        asset_bundle.bundle(tmp_path, ["a.css"], [sys.executable, "-c", STOPS], tmp_path)
         == "nothing works today"
     )
     assert (
-        gather.bundle(tmp_path, ["a.css"], [sys.executable, "-c", "raise SystemExit(1)"], tmp_path)
+        asset_bundle.bundle(
+            tmp_path, ["a.css"], [sys.executable, "-c", "raise SystemExit(1)"], tmp_path
+        )
         == "no reason given"
     )
     assert (tmp_path / "a.css").exists()
 
 
 def test_a_bundler_that_stops_ends_the_build(finished, monkeypatch):
-    monkeypatch.setattr(gather, "bundle", lambda *job: "esbuild is not there")
+    monkeypatch.setattr(asset_bundle, "bundle", lambda *job: "esbuild is not there")
     with pytest.raises(FinishError, match=r"gather\.mjs .*esbuild is not there"):
         finished(a="a")
     assert not finished.folder.exists()  # no half-finished site takes the place of the last one

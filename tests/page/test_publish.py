@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 
 from handful_site import build, editions, hosting, publish
 from handful_site.bootstrap import ROOT
-from handful_site.finish import POLICY
+from handful_site.postprocess import POLICY
 
 PAGE = (
     '<!doctype html><html data-content_root="./"><head><link href="_static/site.1b2c3d4e.css" '

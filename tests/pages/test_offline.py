@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from handful_site import build, offline
-from handful_site.finish import POLICY
+from handful_site.postprocess import POLICY
 from handful_site.serve import open_server
 from study_pages import CHAPTERS, card, walk_chapter
 

@@ -18,9 +18,9 @@ from handful_evidence.simulate import pipeline
 from handful_study.cards import cards
 from handful_study.check import check, letter, right_choice
 from handful_study.order import by_chapter, in_book_order
+from handful_study.pipeline_schedules import as_text
 from handful_study.problems import problem, problems
 from handful_study.problems import schedule_goal as goal
-from handful_study.schedules import as_text
 from soup import soup
 
 NUMBER, CHOICE, FORMULA, SCHEDULE = (

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from handful_site.build import SITE
-from handful_site.finish import POLICY
+from handful_site.postprocess import POLICY
 from soup import soup
 
 # Elements of MathML that stand for something only with so many parts.

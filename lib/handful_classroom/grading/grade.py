@@ -24,14 +24,14 @@ from typing import Any
 
 from handful_study.student import canonical
 
-from ..release import given as variants
+from ..release import variants
 from ..release.assignment import Assignment, read_text
 from ..sandbox.protocol import Limits, Outcome, plain
 from . import cluster, store
 from .grades import summary
-from .handed import Handed, NotebookError, Origin, mark
-from .handed import read as read_notebook
-from .judge import judge, requests, short
+from .notebook_reader import Handed, NotebookError, Origin, mark
+from .notebook_reader import read as read_notebook
+from .scoring import judge, requests, short
 from .submissions import Submission, shown
 from .version import library
 from .watchdog import READING_SECONDS
@@ -77,7 +77,7 @@ class Released:
 @lru_cache(16)
 def released(assignment: Assignment) -> Released:
     """Return the contents of the notebook as it was handed out."""
-    from ..release.release import notebook
+    from ..release.notebooks import notebook
 
     cells = notebook(assignment)["cells"]
     code = {

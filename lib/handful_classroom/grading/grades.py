@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import tables
-from ..sheet import file_name, number
+from ..html_report import file_name, number
 from . import rubric, store
 from .rubric import Line
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from .. import sheet, tables
+from .. import html_report, tables
 
 NAME = "rubric.csv"
 HEAD = ("student", "question", "line", "possible", "points", "comment", "answer", "id")
@@ -140,7 +140,7 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
                 line.student,
                 line.question,
                 tables.line(line.text),
-                sheet.number(line.possible),
+                html_report.number(line.possible),
                 old.get("points", "").strip(),
                 old.get("comment", "").strip(),
                 places[line.question, line.student],
@@ -166,9 +166,9 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
         who = sorted({f"{row['student']} ({row['question']})" for row in kept})
         stand, counts = ("stands", "counts") if len(kept) == 1 else ("stand", "count")
         notes.append(
-            f"{sheet.count(len(kept), 'filled row')} of {NAME} {stand} at its foot and no longer "
-            f"{counts}, since the answer or the "
-            f"rubric has changed: {', '.join(who[:5])}{' …' if len(who) > 5 else ''}."
+            f"{html_report.count(len(kept), 'filled row')} of {NAME} {stand} at its foot and no "
+            f"longer {counts}, since the answer or the rubric has changed: "
+            f"{', '.join(who[:5])}{' …' if len(who) > 5 else ''}."
         )
     return lines, notes
 
@@ -180,8 +180,8 @@ def _places(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
     for line in lines:
         if (line.question, line.student) not in places:
             place = seen[line.question] = seen.get(line.question, -1) + 1
-            name = f"written/{sheet.file_name(line.question)}-{place // A_SHEET + 1}.html"
-            places[line.question, line.student] = f"{name}#{sheet.file_name(line.student)}"
+            name = f"written/{html_report.file_name(line.question)}-{place // A_SHEET + 1}.html"
+            places[line.question, line.student] = f"{name}#{html_report.file_name(line.student)}"
     return places
 
 
@@ -200,33 +200,35 @@ def _sheets(
     ):
         shown = list(group)
         body = [
-            f"<header><h1>{sheet.shown(question)}</h1><p>{sheet.shown(asks[question])}.  "
-            f"{sheet.count(len(shown), 'answer')}, students "
-            f"{sheet.shown(shown[0][0][1], 80)} to {sheet.shown(shown[-1][0][1], 80)}.</p>"
+            f"<header><h1>{html_report.shown(question)}</h1>"
+            f"<p>{html_report.shown(asks[question])}.  "
+            f"{html_report.count(len(shown), 'answer')}, students "
+            f"{html_report.shown(shown[0][0][1], 80)} to "
+            f"{html_report.shown(shown[-1][0][1], 80)}.</p>"
             f'<p class="note">Give points in the column points of {NAME}, where you may leave a '
             "comment too, and run the report "
             "again.</p></header>"
         ]
         body += [_answer(key[1], rows) for key, rows in shown]
-        yield name, sheet.page(f"{assignment.title}: {question}", "\n".join(body))
+        yield name, html_report.page(f"{assignment.title}: {question}", "\n".join(body))
 
 
 def _answer(student: str, rows: Sequence[tuple[int, Line]]) -> str:
     done = [
         (
             f"{row}",
-            sheet.shown(line.text),
-            sheet.number(line.possible),
-            "" if line.points is None else sheet.number(line.points),
-            sheet.shown(line.comment, 2000),
+            html_report.shown(line.text),
+            html_report.number(line.possible),
+            "" if line.points is None else html_report.number(line.points),
+            html_report.shown(line.comment, 2000),
         )
         for row, line in rows
     ]
     return (
-        f'<section class="card" id="{sheet.file_name(student)}">'
-        f"<h3>{sheet.shown(student, 200)}</h3>\n"
-        f'<div class="answer">{sheet.shown(rows[0][1].answer)}</div>\n'
-        + sheet.table(
+        f'<section class="card" id="{html_report.file_name(student)}">'
+        f"<h3>{html_report.shown(student, 200)}</h3>\n"
+        f'<div class="answer">{html_report.shown(rows[0][1].answer)}</div>\n'
+        + html_report.table(
             ("Row", "Worth points for", "Up to", "Given", "Comment"), done, numbers=(2, 3)
         )
         + "</section>"

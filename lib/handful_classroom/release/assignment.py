@@ -4,7 +4,7 @@ One source holds prose, solutions and checks; a mistake in it is reported in one
 file, line and field.
 
 The format stands in ``exercises/README.md``.  What a student is given, and what is right, is in
-`handful_classroom.release.given`; the notebooks are made in `handful_classroom.release.release`.
+`variants`; the notebooks are made in `notebooks`, beside this module.
 
 >>> from handful_classroom.release.model import VARIANTS
 >>> roofline = assignments()["roofline"]

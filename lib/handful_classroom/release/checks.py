@@ -344,7 +344,7 @@ def _judge(entry: Entry) -> str:
     name = entry.head["judge"]
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
         raise entry.error(
-            f"the name of a function of handful_study.judges is expected; got {name!r}.",
+            f"the name of a function of handful_study.custom_scorers is expected; got {name!r}.",
             "judge",
         )
     return name

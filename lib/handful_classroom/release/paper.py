@@ -9,7 +9,7 @@ from handful_study.order import title
 from handful_study.printing import html, page
 
 from .assignment import Assignment, Question
-from .release import worth
+from .notebooks import worth
 
 ROOM = '<div class="problem"><div class="room"></div></div>'
 

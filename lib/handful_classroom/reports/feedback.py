@@ -15,7 +15,7 @@ from pathlib import Path
 from .. import tables
 from ..grading.grades import Grade, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
-from ..sheet import SVG_STYLE, count, file_name, number, page, shown
+from ..html_report import SVG_STYLE, count, file_name, number, page, shown
 
 # A submission's status in words for its author; the sentence of the grade follows it.
 OUTCOMES = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .. import tables
 from ..grading.grades import Grade
-from ..sheet import SVG_STYLE, count, file_name, number, page, shown, table
+from ..html_report import SVG_STYLE, count, file_name, number, page, shown, table
 from .feedback import turn_says
 from .stats import FEWEST, LOW, OUTCOMES, Item, bins, items, quantile, scores, statuses, step, turns
 

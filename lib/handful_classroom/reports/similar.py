@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..grading.handed import NotebookError, mark
-from ..grading.handed import read as read_notebook
+from ..grading.notebook_reader import NotebookError, mark
+from ..grading.notebook_reader import read as read_notebook
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from .tokens import MOST_CHARACTERS, MOST_SHINGLES, Token, fixed, shingles, tokens, words
 
@@ -97,7 +97,7 @@ def released(
 
 def of_assignment(assignment) -> Released:
     """Return what an assignment's release holds."""
-    from ..release.release import notebook
+    from ..release.notebooks import notebook
 
     cells = [
         (cell["cell_type"], "".join(cell["source"]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
-from ..sheet import count, page, shown, table
+from ..html_report import count, page, shown, table
 from .similar import FEWEST, Found, Pair, Released, Side, own, sides
 from .tokens import K
 

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from . import cgroup, seccomp
-from . import room as rooms
+from . import cgroup, sandbox_process, seccomp
+from .bubblewrap import ROOM, SandboxError, StartError, as_root, bubblewrap, shown
 from .protocol import (
     LONGEST_CODE,
     Answer,
@@ -31,8 +31,7 @@ from .protocol import (
     read,
     without_addresses,
 )
-from .room import Room
-from .walls import ROOM, SandboxError, StartError, as_root, bubblewrap, shown
+from .sandbox_process import Room
 
 __all__ = [
     "Answer",
@@ -120,7 +119,7 @@ def _begun(limits: Limits, library: bool) -> Iterator[Room]:
     try:
         room.__enter__()
     except StartError:
-        if not rooms.began or time.monotonic() - begin > AGAIN:
+        if not sandbox_process.began or time.monotonic() - begin > AGAIN:
             raise
         time.sleep(0.5)
         room = Room(limits, library)
@@ -290,9 +289,9 @@ def _lines() -> Iterator[str]:
     else:
         yield (
             "No control groups are to be had: the kernel bounds the memory of each process of a "
-            "notebook, and the grader that of "
-            f"all together, by looking every {rooms.LOOK:g} s; what the kernel itself keeps for "
-            "them has no bound; and processes "
+            "notebook, and the grader that of all together, by looking every "
+            f"{sandbox_process.LOOK:g} s; what the kernel itself keeps for them has no bound; and "
+            "processes "
             + (
                 "are not bounded but by time: grade as another user than root."
                 if os.geteuid() == 0 and not as_root()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .bills import cache_table, measured_ratio_table, output_table, surcharge_table
 from .ciphers import avalanche_table, characteristic_table, distinguisher_table
-from .lifetime import approaches_table, runs_table, splits_table
+from .lifetime_cost import approaches_table, runs_table, splits_table
 from .memory_wall import longest_table, sharing_table
-from .nudges import worst_direction_table
+from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
+from .perturbation_growth import worst_direction_table
+from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
 from .racks import generations_table, kernels_table, served_table
 from .reversible_networks import gradient_table
-from .stages import domains_table, memory_played
 from .table import Part, Table
 from .tiers import drain_table, ways_table
 

@@ -23,7 +23,7 @@ from handful import scenario
 from handful_study.check import right_choice
 from handful_study.problems import problem
 
-from .. import editions, finish
+from .. import editions, postprocess
 from ..bootstrap import ROOT
 from ..elements import one, set_classes, value
 
@@ -515,9 +515,9 @@ class AsTypeset:
 
 def typeset(pages: Sequence[Page], node: list[str]) -> list[str]:
     """Typeset all formulas and return them; bodies keep placeholders that `printed` fills."""
-    maths = finish.Maths()
+    maths = postprocess.Maths()
     for page in pages:
-        finish.mark_maths(page.body, page.name, maths)
+        postprocess.mark_maths(page.body, page.name, maths)
     return maths.typeset(node, ROOT, AsTypeset)
 
 

@@ -182,11 +182,11 @@ def checked(name: str, question: str, turn: str, student: str) -> str:
     >>> checked("roofline", "step_time", "memory-only", "ada").splitlines()[0]
     'step_time (4 points): not right yet: 2 of 3 calls; 8 more are tried after you hand in.'
     """
-    from handful_classroom.release import release
+    from handful_classroom.release import notebooks
     from handful_study.student import Assignment
 
     found = assignments()[name]
-    released = Assignment(release.public(found), student)
+    released = Assignment(notebooks.public(found), student)
     space = {"given": released.given, "check": released.check}
     said = io.StringIO()
     with contextlib.redirect_stdout(said):

@@ -1,4 +1,4 @@
-// Runs in any browser, before anything is painted: the one script that a page waits for (finish.py
+// Runs in any browser, before anything is painted: the one script that a page waits for (postprocess.py
 // puts it in place of the theme's).  Light or dark, as the reader has chosen or as their system has
 // it:
 (function () {

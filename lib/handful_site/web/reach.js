@@ -1,4 +1,4 @@
-// What of the theme's faults follows the page's state: mend.py mends the rest when the book is
+// What of the theme's faults follows the page's state: theme_accessibility.py mends the rest when the book is
 // built.
 
 // Tables and formulas that may be wider than the screen.  A box that scrolls is a stop of the Tab

@@ -83,7 +83,7 @@ function fold(title, className, ...content) {
   );
 }
 
-// On the page of all cards a card's inside waits as text (finish.py) until it is asked or the list
+// On the page of all cards a card's inside waits as text (postprocess.py) until it is asked or the list
 // is opened.
 /** @param {(part: ParentNode) => void} [takeIn] */
 function unfolder(takeIn = () => {}) {

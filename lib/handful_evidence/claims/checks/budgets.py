@@ -12,10 +12,10 @@ from handful import (
     chinchilla,
     facts,
     latency,
-    lifetime,
+    lifetime_cost,
     memory_wall,
     overtraining,
-    passes,
+    prefill_decode,
     prices,
     tiers,
 )
@@ -40,12 +40,12 @@ def least_sum_has_equal_terms() -> Findings:
     # The lecture's model, taken to be the cheapest for its life: 100 billion active, 200 trillion
     # tokens.
     for fit, year in (("hoffmann", "the fit of 2022"), ("besiroglu", "the refit of 2024")):
-        best = lifetime.bill_ratio_at_optimum(
+        best = lifetime_cost.bill_ratio_at_optimum(
             chinchilla.law(fit), active_parameters=100e9, pretraining_tokens=200e12
         )
         found[f"{year}: the cheapest life has equal bills, within a tenth"] = abs(best - 1) < 0.1
         found[f"{year}: equal bills cost at most a tenth more"] = (
-            lifetime.split_excess(1, best, fit=fit) < 0.1
+            lifetime_cost.split_excess(1, best, fit=fit) < 0.1
         )
     return found
 
@@ -179,7 +179,7 @@ def a_pass_shares_the_reading() -> Findings:
     """
     at = values("H100 SXM", "Llama 3.1 70B", "fp8", 8192)
     one, ten, many, more = (
-        passes.pass_token_time(at, batch=1, pass_length=p) for p in (1, 10, 1e5, 1e6)
+        prefill_decode.pass_token_time(at, batch=1, pass_length=p) for p in (1, 10, 1e5, 1e6)
     )
     return {
         "short passes: the time falls as 1/p": abs(one / ten - 10) < 1e-6,
@@ -193,7 +193,7 @@ def prefill_computes_and_decode_reads() -> Findings:
 
     def reads(batch: float, pass_length: float) -> bool:
         known = {**at, "batch": batch, "pass_length": pass_length}
-        return passes.pass_memory_time(known) > passes.pass_compute_time(known)
+        return prefill_decode.pass_memory_time(known) > prefill_decode.pass_compute_time(known)
 
     return {
         "decode, batch 256, waits for reading": reads(256, 1),

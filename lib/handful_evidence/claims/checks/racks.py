@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from handful import experts, facts, latency, pipelining, racks, stages
+from handful import experts, facts, latency, multi_rack_pipelines, pipelining, racks
 from handful.scenario import values
 
 from .algebra import Findings, free_of, symbol
@@ -152,7 +152,9 @@ def five_trillion_in_a_rack() -> Findings:
                 "total_parameters": 5e12,
                 "micro_batch": 2000,
             }
-            need = at["devices"] * stages.device_memory_of_stage(at, pipeline_stages=1)
+            need = at["devices"] * multi_rack_pipelines.device_memory_of_stage(
+                at, pipeline_stages=1
+            )
             found[f"{precision}, {context:,} tokens each"] = need <= racks.domain_memory(at)
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sympy
 
-from handful import balance, facts, latency, pipelining, racks, stages
+from handful import balance, facts, latency, multi_rack_pipelines, pipelining, racks
 from handful.scenario import values
 
 from .algebra import Findings, free_of, same, slope, symbol
@@ -98,7 +98,8 @@ def several_racks_without_all_to_all() -> Findings:
     of_experts = racks.copies_leaving_of_racks(values(), scale_up_domains=2)
     return {
         "stages of one layer: fewer copies than experts over two racks send": of_experts > 1,
-        "Llama 3.1 405B, 128 chips to a copy: hidden": stages.gradient_ratio(training) < 1,
+        "Llama 3.1 405B, 128 chips to a copy: hidden": multi_rack_pipelines.gradient_ratio(training)
+        < 1,
     }
 
 
@@ -206,13 +207,17 @@ def training_gains_more() -> Findings:
     return {
         "a larger share of the memory is freed in training": freed(
             lambda stage: (
-                stages.training_state(training, pipeline_stages=stage)
-                + stages.activations_on_device(training, pipeline_stages=stage)
+                multi_rack_pipelines.training_state(training, pipeline_stages=stage)
+                + multi_rack_pipelines.activations_on_device(training, pipeline_stages=stage)
             )
         )
-        > freed(lambda stage: stages.device_memory_of_stage(serving, pipeline_stages=stage)),
+        > freed(
+            lambda stage: multi_rack_pipelines.device_memory_of_stage(
+                serving, pipeline_stages=stage
+            )
+        ),
         "and fewer gradients are exchanged, which serving has none of": slope(
-            stages.critical_tokens_of_stages, "pipeline_stages"
+            multi_rack_pipelines.critical_tokens_of_stages, "pipeline_stages"
         ).is_negative
         is True,
     }
@@ -355,7 +360,7 @@ def memory_on_a_chip() -> Findings:
     return {
         "all shared out: (N + B L b) / (E P)": same(pipelining.device_memory_of_batch, said),
         "attention copied to each of 64 chips, as DeepSeek serves": whole
-        < 1.1 * stages.weights_on_device(at, pipeline_stages=1),
+        < 1.1 * multi_rack_pipelines.weights_on_device(at, pipeline_stages=1),
     }
 
 
@@ -461,7 +466,7 @@ def stages_beyond_a_rack() -> Findings:
     """
     at: dict = {**values(), "total_parameters": 20e12}
     large = [
-        stages.weights_on_device(at, pipeline_stages=count) / at["memory_capacity"]
+        multi_rack_pipelines.weights_on_device(at, pipeline_stages=count) / at["memory_capacity"]
         for count in (1, 2)
     ]
     hoppers = [row for words, row, _ in services() if "H800" in words or "H100" in words]
@@ -519,14 +524,14 @@ def domain_gives_bandwidth() -> Findings:
     """what twice the chips of a domain, and what twice the stages, do to time and memory"""
     at = {**values(), "micro_batch": 2000, "pipeline_stages": 1}
     wider = latency.latency_floor(at, devices=144) / latency.latency_floor(at, devices=72)
+    two_stages = multi_rack_pipelines.weights_on_device(at, pipeline_stages=2)
+    wide_domain = multi_rack_pipelines.weights_on_device(at, devices=144)
+    no_more = "two stages hold no more weights on a chip than twice the domain"
     return {
         "a wider domain reads the weights in half the time": abs(wider - 0.5) < 1e-9,
-        "two stages hold no more weights on a chip than twice the domain": stages.weights_on_device(
-            at, pipeline_stages=2
-        )
-        < 1.01 * stages.weights_on_device(at, devices=144),
-        "and no more caches": stages.caches_on_device(at)
-        < 1.01 * stages.caches_on_device(at, devices=144),
+        no_more: two_stages < 1.01 * wide_domain,
+        "and no more caches": multi_rack_pipelines.caches_on_device(at)
+        < 1.01 * multi_rack_pipelines.caches_on_device(at, devices=144),
     }
 
 

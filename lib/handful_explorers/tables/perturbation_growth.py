@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handful.nudges import KINDS, direction_gains
+from handful.perturbation_growth import KINDS, direction_gains
 from handful.units import format_value
 
 from .table import Table

@@ -1,4 +1,4 @@
-// One style sheet for the whole site: node gather.mjs, with the job as JSON on standard input.
+// One style sheet for the whole site: node asset_bundle.mjs, with the job as JSON on standard input.
 //   root       the site's folder
 //   sheets     its style sheets, in the order in which pages load them
 //   foreign    those of them that are the theme's: rules that match nothing on any page are left

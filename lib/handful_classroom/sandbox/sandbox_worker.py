@@ -432,13 +432,13 @@ def main():
     sys.path += document.pop("paths")
     sys.argv[:] = ["notebook"]
     # In the sandbox it lies beside this file, outside of any package.
-    from furniture import furnish  # type: ignore[import-not-found]
+    from import_stubs import install_stubs  # type: ignore[import-not-found]
 
     main_module = type(sys)("__main__")
     sys.modules["__main__"] = main_module
     space = main_module.__dict__
     space["__builtins__"] = builtins
-    furnish(document["given"])
+    install_stubs(document["given"])
     clock = _Clock(document["patience"])
     spoilt = run_cells(document, space, clock, tell)
     tell(f'{{"cell":{len(document["cells"])}}}')

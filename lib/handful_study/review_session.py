@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 
 from .cards import Card
 from .log import LogError, LogFile, make
-from .schedule import AGAIN, MINUTE, State, Study, day, leech
+from .spaced_repetition import AGAIN, MINUTE, State, Study, day, leech
 
 GRADES = {1: "Again", 2: "Hard", 3: "Good", 4: "Easy"}
 LONGEST = 600_000  # ms; whoever takes longer was elsewhere

@@ -10,44 +10,48 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from handful import bills, facts, prices
+from handful import facts, price_surcharges, prices
 from handful_explorers import tables
 
 
 @given(context=st.floats(1, 1e7), threshold=st.floats(1e4, 1e6), surcharge=st.floats(1, 5))
 def test_a_list_has_two_levels(context, threshold, surcharge):
-    found = bills.listed_growth(context=context, price_threshold=threshold, surcharge=surcharge)
+    found = price_surcharges.listed_growth(
+        context=context, price_threshold=threshold, surcharge=surcharge
+    )
     assert found == pytest.approx(surcharge if context >= threshold else 1)
 
 
 @pytest.mark.parametrize("reach", [1.5, 2, 5.24288, 50])
 def test_mean_growth_by_integrating_over_the_logarithm(reach):
     area, _ = quad(lambda x: math.exp(x), 0, math.log(reach))
-    found = bills.mean_cost_growth(context=2e5 * reach, price_threshold=2e5)
+    found = price_surcharges.mean_cost_growth(context=2e5 * reach, price_threshold=2e5)
     assert found == pytest.approx(area / math.log(reach))
 
 
 def test_mean_growth_starts_at_one():
     for context in (1e3, 2e5):
-        assert bills.mean_cost_growth(context=context, price_threshold=2e5) == pytest.approx(
-            1, abs=1e-6
-        )
+        assert price_surcharges.mean_cost_growth(
+            context=context, price_threshold=2e5
+        ) == pytest.approx(1, abs=1e-6)
 
 
 @given(read=st.floats(0.01, 0.9), write=st.floats(1, 3), uses=st.integers(0, 50))
 def test_bills_by_counting_calls(read, write, uses):
     calls = [write] + [read] * uses
-    assert bills.bill_cached(
+    assert price_surcharges.bill_cached(
         cache_read_ratio=read, cache_write_ratio=write, reuses=uses
     ) == pytest.approx(sum(calls))
-    assert bills.bill_computed(reuses=uses) == len(calls)
+    assert price_surcharges.bill_computed(reuses=uses) == len(calls)
 
 
 @given(read=st.floats(0.01, 0.9), write=st.floats(1, 3))
 def test_bills_are_equal_where_the_write_has_paid(read, write):
     known = {"cache_read_ratio": read, "cache_write_ratio": write}
     known["reuses"] = prices.break_even_reuses(known)
-    assert bills.bill_cached(known) == pytest.approx(bills.bill_computed(known))
+    assert price_surcharges.bill_cached(known) == pytest.approx(
+        price_surcharges.bill_computed(known)
+    )
 
 
 @given(pause=st.integers(1, 40_000), keep=st.integers(1, 4000), read=st.floats(0.01, 0.5))
@@ -56,9 +60,11 @@ def test_keeping_alive_by_walking_through_the_pause(pause, keep, read):
     while now < pause:  # read at the last moment, or when it is wanted
         now = min(now + keep, pause)
         paid += read
-    found = bills.bill_of_reading(hold_time=pause, cache_retention=keep, cache_read_ratio=read)
+    found = price_surcharges.bill_of_reading(
+        hold_time=pause, cache_retention=keep, cache_read_ratio=read
+    )
     assert found == pytest.approx(paid)
-    dearer = bills.bill_of_reading(
+    dearer = price_surcharges.bill_of_reading(
         hold_time=pause, cache_retention=keep, cache_read_ratio=read, write_ratio_added=0.75
     )
     assert dearer == pytest.approx(paid + 0.75)
@@ -67,12 +73,14 @@ def test_keeping_alive_by_walking_through_the_pause(pause, keep, read):
 def test_reading_and_lapsing_cost_the_same_at_the_limit():
     known = {"cache_retention": 300, "cache_read_ratio": 0.1, "cache_write_ratio": 1.25}
     limit = prices.refresh_limit(known)
-    before, after = (bills.bill_of_reading(known, hold_time=limit + step) for step in (-301, 1))
-    assert before <= bills.bill_of_lapsing(known) <= after
+    before, after = (
+        price_surcharges.bill_of_reading(known, hold_time=limit + step) for step in (-301, 1)
+    )
+    assert before <= price_surcharges.bill_of_lapsing(known) <= after
 
 
 def test_measured_ratios_against_what_their_authors_published():
-    found = {pair["name"]: pair for pair in bills.measured_ratios()}
+    found = {pair["name"]: pair for pair in price_surcharges.measured_ratios()}
     # DeepSeek's own account: 73.7k tokens a second and node in, 56.3 % of them hits, and 14.8k out.
     assert found["deepseek_prefill"]["ratio"] == pytest.approx(73.7 * (1 - 0.563) / 14.8, rel=0.001)
     assert found["sglang_h100_prefill_2k"]["ratio"] == pytest.approx(54_543 / 22_282, rel=0.001)
@@ -87,7 +95,7 @@ def test_surcharges_as_listed():
     assert "MiniMax: MiniMax M3" in [row[0] for row in rows]
     named = {name for row in rows for name in row[0].split(": ")[1].split(", ")}
     dearer = [row for row in facts.load("prices") if row["long_context_threshold_tokens"]]
-    assert named == {bills.spoken(row.name) for row in dearer}
+    assert named == {price_surcharges.spoken(row.name) for row in dearer}
 
 
 def test_every_list_is_counted_once():

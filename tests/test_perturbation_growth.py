@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from handful import nudges
-from handful.nudges import branch, direction_gains, fixed_point_slope, nudge_theory
+from handful import perturbation_growth
+from handful.perturbation_growth import branch, direction_gains, fixed_point_slope, nudge_theory
 from handful.reversible import REALS, FeistelError, decrypt, encrypt
 from handful.reversible_networks import network, nudge_growth, rebuild_error
 from handful_explorers import tables
@@ -73,11 +73,13 @@ def test_the_power_of_depth_is_the_exact_product(gain):
         )
         / 2
     )
-    told = nudges.nudge_with_both(nudge=1, branch_power=v, branch_slope=chi, layers=layers)
+    told = perturbation_growth.nudge_with_both(
+        nudge=1, branch_power=v, branch_slope=chi, layers=layers
+    )
     assert told == pytest.approx(
         exact, rel=0.01
     )  # as its convention says; at a gain of 5 it is 6 % off
-    alone = nudges.nudge_with_layer_norm(
+    alone = perturbation_growth.nudge_with_layer_norm(
         nudge=1, branch_power=v, branch_slope=chi, layers=layers[:3]
     )
     assert alone == pytest.approx([np.prod([np.sqrt(chi / v)] * n) for n in layers[:3]])
@@ -97,7 +99,7 @@ def test_residual_alone_is_between_an_exponential_and_a_power():
 
 def test_a_plain_network_settles_where_theory_says():
     slope = fixed_point_slope(1.5)
-    told = nudges.nudge_in_plain_network(nudge=1, fixed_point_slope=slope, layers=10)
+    told = perturbation_growth.nudge_in_plain_network(nudge=1, fixed_point_slope=slope, layers=10)
     steps = nudge_theory(60, residual=False, normalised=False, gain=1.5, nudge=1e-20)
     assert steps[60] / steps[50] == pytest.approx(told, rel=1e-3)
     assert fixed_point_slope(0.7) == 1
@@ -114,7 +116,7 @@ def test_the_jacobian_grows_as_a_nudge_does():
 
 def test_the_table_of_directions_against_endless_width():
     _, rows = tables.worst_direction_table(seeds=2)
-    for (_, *cells), (_, residual, normalised) in zip(rows, nudges.KINDS, strict=True):
+    for (_, *cells), (_, residual, normalised) in zip(rows, perturbation_growth.KINDS, strict=True):
         told = (
             nudge_theory(24, residual=residual, normalised=normalised, gain=2, nudge=1e-25)[-1]
             * 1e25
@@ -151,9 +153,15 @@ def test_chosen_signs_against_drawn_signs():
     weights = rng.standard_normal(d)
     worst = eps * np.abs(weights).sum()
     drawn = eps * (rng.choice([-1, 1], (4000, d)) @ weights).std()
-    assert nudges.worst_response(nudge=eps, input_numbers=d) == pytest.approx(worst, rel=0.03)
-    assert nudges.random_response(nudge=eps, input_numbers=d) == pytest.approx(drawn, rel=0.05)
-    assert nudges.adversarial_advantage(input_numbers=d) == pytest.approx(worst / drawn, rel=0.06)
+    assert perturbation_growth.worst_response(nudge=eps, input_numbers=d) == pytest.approx(
+        worst, rel=0.03
+    )
+    assert perturbation_growth.random_response(nudge=eps, input_numbers=d) == pytest.approx(
+        drawn, rel=0.05
+    )
+    assert perturbation_growth.adversarial_advantage(input_numbers=d) == pytest.approx(
+        worst / drawn, rel=0.06
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
@@ -166,7 +174,9 @@ def test_the_walk_of_roundings_played_through(dtype, rounds):
     x, y = halves[1].astype(dtype), halves[0].astype(dtype)
     again = np.array(decrypt(*encrypt(x, y, functions, REALS), functions, REALS), float)
     drift = np.sqrt(((again - np.array([x, y], float)) ** 2).mean())
-    told = nudges.rounding_walk(unit_roundoff=np.finfo(dtype).eps / 2, feistel_rounds=rounds)
+    told = perturbation_growth.rounding_walk(
+        unit_roundoff=np.finfo(dtype).eps / 2, feistel_rounds=rounds
+    )
     assert drift == pytest.approx(told, rel=0.15)
 
 
@@ -177,7 +187,7 @@ def test_rounding_alone_is_a_floor_under_measured_drift():
     u = np.finfo(np.float32).eps / 2
     over = [
         rebuild_error(network("transformer", depth, 32, dtype=np.float32), *x)
-        / nudges.rounding_walk(unit_roundoff=u, feistel_rounds=2 * depth)
+        / perturbation_growth.rounding_walk(unit_roundoff=u, feistel_rounds=2 * depth)
         for depth in (1, 4, 16, 64)
     ]
     assert over == sorted(over) and 1 < over[0] < 4 and over[-1] > 20

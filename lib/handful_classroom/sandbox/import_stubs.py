@@ -155,7 +155,7 @@ class Finder:
             sys.modules[name] = child
 
 
-def furnish(given):
+def install_stubs(given):
     """Install all stand-ins; `given` is what `handful_study.student` hands out."""
 
     def leave(code=None):

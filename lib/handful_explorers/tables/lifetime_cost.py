@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handful import chinchilla
-from handful.lifetime import best_run, bill_ratio_at_optimum, matching_tokens, split_excess
+from handful.lifetime_cost import best_run, bill_ratio_at_optimum, matching_tokens, split_excess
 
 from .table import Table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
-from handful import latency, pipelining, shapes, stages
+from handful import latency, multi_rack_pipelines, pipelining, shapes
 
 from .plotting.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
 
@@ -21,12 +21,17 @@ memory_against_stages = Explorer(
     x=Sweep("pipeline_stages", 1, 16, log=False, at=4),
     y=Scale("Memory of one chip", log=False, min=0),
     stack=True,
-    curves=[Curve(stages.caches_on_device, "Caches"), Curve(stages.weights_on_device, "Weights")],
+    curves=[
+        Curve(multi_rack_pipelines.caches_on_device, "Caches"),
+        Curve(multi_rack_pipelines.weights_on_device, "Weights"),
+    ],
     controls=[_MICRO_BATCH, _CONTEXT],
     readouts=[
-        Readout(stages.device_memory_of_stage, "Both"),
-        Readout(stages.memory_used, "Share of the chip's memory"),
-        Readout(stages.equal_stages, "Caches outweigh weights from this many stages on"),
+        Readout(multi_rack_pipelines.device_memory_of_stage, "Both"),
+        Readout(multi_rack_pipelines.memory_used, "Share of the chip's memory"),
+        Readout(
+            multi_rack_pipelines.equal_stages, "Caches outweigh weights from this many stages on"
+        ),
     ],
     presets=[
         Preset(
@@ -60,8 +65,8 @@ room_for_context = Explorer(
     x=Sweep("pipeline_stages", 1, 64, at=1),
     y=Scale("Longest context that fits", log=False, min=0),
     curves=[
-        Curve(stages.context_of_stages, "With this many stages", role="total"),
-        Curve(stages.context_of_many_stages, "Stages without end", role="reference"),
+        Curve(multi_rack_pipelines.context_of_stages, "With this many stages", role="total"),
+        Curve(multi_rack_pipelines.context_of_many_stages, "Stages without end", role="reference"),
     ],
     controls=[_MICRO_BATCH],
     presets=[
@@ -87,9 +92,13 @@ latency_against_stages = Explorer(
     x=Sweep("pipeline_stages", 1, 64, at=4),
     y=Scale("From token to token"),
     curves=[
-        Curve(stages.token_latency_of_stages, "As a pipeline", role="total"),
-        Curve(stages.token_latency_of_one_domain, "As one scale-up domain"),
-        Curve(stages.token_latency_of_cut_rack, "One rack, cut into stages", role="reference"),
+        Curve(multi_rack_pipelines.token_latency_of_stages, "As a pipeline", role="total"),
+        Curve(multi_rack_pipelines.token_latency_of_one_domain, "As one scale-up domain"),
+        Curve(
+            multi_rack_pipelines.token_latency_of_cut_rack,
+            "One rack, cut into stages",
+            role="reference",
+        ),
     ],
     controls=[
         Control(FloatLogSlider(value=3.7e-6, min=-6, max=-1.9, step=0.02), "hop_time", "Hop"),
@@ -125,17 +134,19 @@ capacity_and_bandwidth = Explorer(
     y=Scale("All chips together read"),
     curves=[
         Curve(
-            stages.bandwidth_at_drain,
+            multi_rack_pipelines.bandwidth_at_drain,
             "all of it in 20 ms",
             role="reference",
             given={"drain_time": 0.02},
             id="beat",
         )
     ],
-    dots=Dots(stages.domain_capacity, stages.domain_bandwidth, rows=_CHIPS),
+    dots=Dots(
+        multi_rack_pipelines.domain_capacity, multi_rack_pipelines.domain_bandwidth, rows=_CHIPS
+    ),
     marks=[
         Mark(latency.weight_memory, "your model's weights"),
-        Mark(stages.bandwidth_needed, "to read them in that time", axis="y"),
+        Mark(multi_rack_pipelines.bandwidth_needed, "to read them in that time", axis="y"),
     ],
     controls=[
         Control(
@@ -145,8 +156,8 @@ capacity_and_bandwidth = Explorer(
         )
     ],
     readouts=[
-        Readout(stages.domain_capacity, "Your domain holds"),
-        Readout(stages.domain_bandwidth, "Your domain reads"),
+        Readout(multi_rack_pipelines.domain_capacity, "Your domain holds"),
+        Readout(multi_rack_pipelines.domain_bandwidth, "Your domain reads"),
         Readout(latency.full_weight_time, "It reads your model's weights in"),
     ],
     presets=[
@@ -174,7 +185,7 @@ stages_in_training = Explorer(
     y=Scale("Share of the time"),
     curves=[
         Curve(pipelining.bubble_of_batch, "Bubble of 1F1B", role="total", id="bubble"),
-        Curve(stages.gradient_ratio, "Exchange of gradients", id="gradients"),
+        Curve(multi_rack_pipelines.gradient_ratio, "Exchange of gradients", id="gradients"),
     ],
     given={"sequence_tokens": 4096, "micro_batch": 1, "gradient_bytes": 2},
     controls=[
@@ -185,7 +196,7 @@ stages_in_training = Explorer(
     ],
     readouts=[
         Readout(pipelining.micro_batches_of_batch, "Micro-batches of a pipeline"),
-        stages.tokens_per_chip,
+        multi_rack_pipelines.tokens_per_chip,
     ],
     presets=[
         Preset(
@@ -249,10 +260,13 @@ activations_in_flight = Explorer(
     y=Scale("Memory of one chip", log=False, min=0),
     stack=True,
     curves=[
-        Curve(stages.activations_on_device, "Activations, 1F1B"),
-        Curve(stages.training_state, "Weights, gradients, optimiser"),
+        Curve(multi_rack_pipelines.activations_on_device, "Activations, 1F1B"),
+        Curve(multi_rack_pipelines.training_state, "Weights, gradients, optimiser"),
         Curve(
-            stages.activations_on_device_gpipe, "Activations, GPipe", role="reference", id="gpipe"
+            multi_rack_pipelines.activations_on_device_gpipe,
+            "Activations, GPipe",
+            role="reference",
+            id="gpipe",
         ),
     ],
     given={"stage_devices": 8, "micro_batch": 1, "sequence_tokens": 8192, "training_bytes": 16},

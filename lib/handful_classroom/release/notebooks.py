@@ -30,7 +30,7 @@ from handful_study.student import digests
 from .assignment import Assignment, Question
 from .cells import Piece
 from .checks import as_problem
-from .given import answers, given, spread, truths
+from .variants import answers, given, spread, truths
 
 PACKAGES = "ipywidgets matplotlib numpy"
 WRITE_HERE = "*Write your answer here, in place of this line.*"

@@ -14,15 +14,15 @@ import io
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
-from handful_study import expressions, judges
+from handful_study import custom_scorers, expressions
 from handful_study.check import same as same_value
 from handful_study.source import SourceError
 from handful_study.student import same
 
-from . import release
+from . import notebooks
 from .assignment import Assignment, Question
 from .checks import as_problem
-from .given import answers, calls, given, solutions, truths, turns
+from .variants import answers, calls, given, solutions, truths, turns
 
 
 def faults(
@@ -110,7 +110,7 @@ def _judged(
     ours: object,
     wrong: Mapping[str, object],
 ) -> list[str]:
-    judge = judges.found(question.judge)
+    judge = custom_scorers.found(question.judge)
 
     def judged(thing: object):
         return judge(question, given(assignment, variant), made, answers(question, thing, made))
@@ -135,7 +135,7 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
     for name, question in assignment.questions.items():
         for key in question.wrong:
             space: dict = {"__name__": "handful_solution", "given": given(assignment, variant)}
-            for cell in release.notebook(assignment, "", ("wrong", name, key))["cells"]:
+            for cell in notebooks.notebook(assignment, "", ("wrong", name, key))["cells"]:
                 if cell["cell_type"] == "code" and not {"setup", "check", "explore"} & set(
                     cell["metadata"].get("tags", [])
                 ):

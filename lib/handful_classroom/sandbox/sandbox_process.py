@@ -12,8 +12,8 @@ import time
 from contextlib import ExitStack, suppress
 
 from . import cgroup, memory, seccomp
+from .bubblewrap import ROOM, StartError, as_root, bounds, memory_file, shown, walls, worker
 from .protocol import LONGEST_LINE, LONGEST_TALK, Limits, ProtocolError
-from .walls import ROOM, StartError, as_root, bounds, memory_file, shown, walls, worker
 
 START_SECONDS, END_SECONDS = 60.0, 10.0
 LOOK = 0.2  # seconds between looks at the memory where no control group bounds it
@@ -67,7 +67,7 @@ class Room:
                     "-B",
                     "-X",
                     "utf8",
-                    f"{ROOM}/inside.pyc",
+                    f"{ROOM}/sandbox_worker.pyc",
                     str(out_end),
                     f"handful-{os.getpid()}",
                 ]

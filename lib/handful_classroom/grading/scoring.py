@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from handful.units import format_value
-from handful_study import expressions, judges
+from handful_study import custom_scorers, expressions
 from handful_study.check import SAME, letter
 from handful_study.check import points as sampled
 from handful_study.check import same as same_value
@@ -29,10 +29,10 @@ from handful_study.student import near, same
 
 from ..release.assignment import Assignment, Question
 from ..release.checks import as_problem
-from ..release.given import answers as ours
-from ..release.given import calls as made_calls
-from ..release.given import given, truths, turns
 from ..release.model import VARIANTS
+from ..release.variants import answers as ours
+from ..release.variants import calls as made_calls
+from ..release.variants import given, truths, turns
 from ..sandbox.protocol import Answer
 from ..sandbox.protocol import plain as printable
 
@@ -411,7 +411,7 @@ def _by_judge(
     came = [i for i, answer in enumerate(answers) if answer.status == "value"]
     failed = [i for i, answer in enumerate(answers) if answer.status != "value"]
     share, says, turn = 0.0, "", None
-    ask = judges.found(question.judge)
+    ask = custom_scorers.found(question.judge)
     if came:
         try:
             share, says, turn = ask(
@@ -428,7 +428,7 @@ def _by_judge(
             ArithmeticError,
             RecursionError,
         ) as error:
-            if isinstance(error, judges.JudgeError):
+            if isinstance(error, custom_scorers.JudgeError):
                 raise
             share, says, turn = (
                 0.0,

@@ -1,6 +1,6 @@
 """Pipeline schedules written by a learner: parsed, simulated, and compared with the goal.
 
-``page/study/schedules.js`` is the twin of this module.
+``web/schedules.js`` is the twin of this module.
 
 The head of such a problem::
 
@@ -67,7 +67,7 @@ def read_orders(text: str, goal: Goal) -> list[list[Piece]]:
     >>> read_orders("F1 B1 F2", two)
     Traceback (most recent call last):
     ...
-    handful_study.schedules.OrdersError: Stage 1 has no B2.
+    handful_study.pipeline_schedules.OrdersError: Stage 1 has no B2.
     """
     if len(text) > LONGEST:
         raise OrdersError(

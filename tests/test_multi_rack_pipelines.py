@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handful import latency, pipelining
-from handful import stages as on_stages
+from handful import multi_rack_pipelines as on_stages
 from handful.facts import get
 from handful.scenario import values
 from handful.units import format_value

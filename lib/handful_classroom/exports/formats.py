@@ -26,8 +26,8 @@ from handful_study.source import ExportError
 from ..release.assignment import Assignment, Question
 from ..release.cells import Piece
 from ..release.checks import as_problem
-from ..release.given import answers, calls, given, truths
-from ..release.release import worth
+from ..release.notebooks import worth
+from ..release.variants import answers, calls, given, truths
 from .gradescope import archive
 
 VARIANT = 0
@@ -273,8 +273,8 @@ def _judged(assignment: Assignment, question: Question) -> str:
         "judge": question.judge,
     }
     return (
-        "from types import SimpleNamespace as _Question\n\nfrom handful_study.judges import "
-        "found as _found\n\n"
+        "from types import SimpleNamespace as _Question\n\n"
+        "from handful_study.custom_scorers import found as _found\n\n"
         f"_calls = {literal(shown)}\n{BEGIN}\n{more}{END}\n"
         f"_answers = {got}\n_share, _says, _ = "
         f"_found({question.judge!r})(_Question(**{literal(asked)}), given, _calls, _answers)\n"

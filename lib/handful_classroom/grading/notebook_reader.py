@@ -147,19 +147,21 @@ def read(data: bytes, released: Set[str] = frozenset(), empty: Mapping[str, str]
             known = kind == "code" and mark(source) in released
             if not setup and kind == "code" and _brings_inputs(source):
                 setup, current = source, known
-            cells.append(source if kind == "code" and not known and not furniture(source) else "")
+            cells.append(
+                source if kind == "code" and not known and not is_check_or_setup(source) else ""
+            )
     return Handed(tuple(cells), texts, _drawn_for(document), _origin(document, setup, current))
 
 
-def furniture(source: str) -> bool:
+def is_check_or_setup(source: str) -> bool:
     r"""Return whether a cell is a released check or setup cell, of whatever edition.
 
     Such a cell brings nothing of the student's.
 
     >>> (
-    ...     furniture('check("step_time")  # 4 points: the time'),
-    ...     furniture("step_time = 3\ncheck()"),
-    ...     furniture("check(step_time := 3)"),
+    ...     is_check_or_setup('check("step_time")  # 4 points: the time'),
+    ...     is_check_or_setup("step_time = 3\ncheck()"),
+    ...     is_check_or_setup("check(step_time := 3)"),
     ... )
     (True, False, False)
     """

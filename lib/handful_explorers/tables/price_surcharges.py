@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handful import facts, prices
-from handful.bills import measured_ratios, seller, spoken
+from handful.price_surcharges import measured_ratios, seller, spoken
 from handful.units import format_value
 
 from .table import Table

@@ -20,8 +20,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from handful_evidence.simulate.pipeline import Deadlock, one_forward_one_backward, run, zero_bubble
 
-from .judges_of_plans import ratio_conditions, serving_plan
-from .schedules import LONGEST, PATTERNS, Goal, OrdersError, percent, play, read_orders, stop
+from .pipeline_schedules import (
+    LONGEST,
+    PATTERNS,
+    Goal,
+    OrdersError,
+    percent,
+    play,
+    read_orders,
+    stop,
+)
+from .serving_plan_scorer import ratio_conditions, serving_plan
 
 Verdict = tuple[float, str, str | None]
 JUDGES: dict[str, Callable[..., Verdict]] = {}
@@ -50,7 +59,7 @@ def found(name: str) -> Callable[..., Verdict]:
     >>> found("schedul")
     Traceback (most recent call last):
     ...
-    handful_study.judges.JudgeError: There is no judge 'schedul';
+    handful_study.custom_scorers.JudgeError: There is no judge 'schedul';
         there are ratio_conditions, schedule, serving_plan.
     """
     if name not in JUDGES:
@@ -120,7 +129,7 @@ def schedule(
     calls: Sequence[Mapping[str, object]],
     answers: Sequence[object],
 ) -> Verdict:
-    """Judge orders of pipeline work (`handful_study.schedules`).
+    """Judge orders of pipeline work (`handful_study.pipeline_schedules`).
 
     They have to be complete, without a deadlock, and no longer and no larger than asked.
 

@@ -21,18 +21,18 @@ from urllib.parse import urlsplit
 from bs4 import BeautifulSoup, Comment, Tag
 
 from . import (
+    asset_bundle,
     editions,
-    gather,
-    heads,
     icons,
     inpage,
     licences,
-    mend,
     offer,
     offline,
-    room,
+    page_metadata,
     search,
+    section_height_estimates,
     sheets,
+    theme_accessibility,
     wheel,
 )
 from .elements import classes, having, one, set_classes, value
@@ -175,7 +175,7 @@ def strip(soup: BeautifulSoup, page: str) -> None:
     for tag in soup.find_all("script"):
         if (
             tag.get("type", "module") not in RUNS
-            or tag.has_attr(gather.EARLY)
+            or tag.has_attr(asset_bundle.EARLY)
             or urlsplit(str(tag.get("src", ""))).netloc
         ):
             continue  # data; what early.js replaces; and what check_links refuses
@@ -278,7 +278,7 @@ def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styl
         (inline / name).write_text(text, "utf-8")
         return f"{up}_static/inline/{name}"
 
-    for tag in soup.select(f"script[{gather.EARLY}]:not([src])"):
+    for tag in soup.select(f"script[{asset_bundle.EARLY}]:not([src])"):
         ahead = (
             (static / "handful" / "ahead.js").read_text("utf-8")
             if soup.select_one("[data-study]")
@@ -321,7 +321,7 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     charset.insert_after(policy) if charset else head.insert(0, policy)
     for name in ("handful/katex/katex.css", "handful/handful.css", "handful/styles.css"):
         head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
-    heads.icons(soup, up)
+    page_metadata.icons(soup, up)
     # Text and its sheet come first; the script is needed only when they are there.
     head.append(
         soup.new_tag(
@@ -469,15 +469,15 @@ def finish(
         found[page] = search.read(soup, page)
         fold(soup)
         hold_back(soup)
-        mend.mend(soup)
+        theme_accessibility.mend(soup)
         offer_notebook(soup, page, up, set(made), wheels)
         offer.place(soup, up, bound)
         inpage.offer(soup, up, *python)
         mark_maths(soup, page, maths)
-        room.keep(soup)
+        section_height_estimates.keep(soup)
         take_out(soup, page, up, static, styles)
         dress(soup, up)
-        heads.place(soup, page)
+        page_metadata.place(soup, page)
         editions.sign(soup, page, base, earlier)
         check_links(soup, page)
         glyphs |= {
@@ -487,7 +487,7 @@ def finish(
             if name.startswith("fa-")
         }
         pages[page] = soup
-    heads.describe(pages, fresh, root)
+    page_metadata.describe(pages, fresh, root)
     to_find = search.gather(found, maths)
     formulas = maths.typeset(node, root, styles)
     boxes = json.dumps(
@@ -506,9 +506,9 @@ def finish(
     sheets.trim(static, raw / "_static", glyphs)
     if wrong := search.write(to_find, formulas, fresh, pages, node, root):
         raise FinishError(f"search/index.mjs stopped: {wrong[-2000:]}")
-    shared = gather.shared(pages)
+    shared = asset_bundle.shared(pages)
     for page, soup in pages.items():
-        gather.relink(soup, page, shared)
+        asset_bundle.relink(soup, page, shared)
         # Within JSON (marked \ue002) the markup is a string and is escaped as one.
         html = re.sub(
             "\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], str(soup)
@@ -516,10 +516,10 @@ def finish(
         html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
         (fresh / page).parent.mkdir(parents=True, exist_ok=True)
         (fresh / page).write_text(html, "utf-8")
-    if wrong := gather.bundle(fresh, shared, node, root):
-        raise FinishError(f"gather.mjs stopped: {wrong[-2000:]}")
+    if wrong := asset_bundle.bundle(fresh, shared, node, root):
+        raise FinishError(f"asset_bundle.mjs stopped: {wrong[-2000:]}")
     (static / "handful" / "ahead.js").unlink(missing_ok=True)
-    gather.stamp(fresh, pages)
+    asset_bundle.stamp(fresh, pages)
     offline.write(fresh, POLICY)  # last: an edition is what its files hold
     shutil.rmtree(site, ignore_errors=True)
     fresh.rename(site)

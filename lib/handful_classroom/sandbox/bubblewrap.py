@@ -143,7 +143,7 @@ def worker() -> dict[str, bytes]:
         + marshal.dumps(
             compile((HERE / f"{name}.py").read_bytes(), f"<{name}>", "exec", dont_inherit=True)
         )
-        for name in ("inside", "furniture")
+        for name in ("sandbox_worker", "import_stubs")
     }
 
 
@@ -202,8 +202,8 @@ def walls(
 ) -> list[str]:
     """Return bubblewrap's command up to the program that it is to run.
 
-    As root, the process inside becomes nobody itself (`inside.settle`): the kernel then counts and
-    checks it as nobody.  As anybody else, it lives in a user namespace in which no other can be
+    As root, the process inside becomes nobody itself (`sandbox_worker.settle`): the kernel then
+    counts and checks it as nobody.  As anybody else, it lives in a user namespace in which no other can be
     made.
     """
     path, _, options = bubblewrap()

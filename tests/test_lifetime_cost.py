@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful import chinchilla, lifetime, overtraining
+from handful import chinchilla, lifetime_cost, overtraining
 from handful.symbolic.quantities import QuantityError
 from handful_explorers import tables
 
@@ -29,26 +29,26 @@ def test_the_split_of_the_bills_is_that_of_the_search(fit, ratio, efficiency):
         "decode_efficiency": efficiency,
     }
     loss = chinchilla.fitted_loss(
-        known, active_parameters=50e9, pretraining_tokens=lifetime.matching_tokens(known)
+        known, active_parameters=50e9, pretraining_tokens=lifetime_cost.matching_tokens(known)
     )
     found = chinchilla.least_lifetime(
-        loss, lifetime.best_served(known), fit=fit, decode_efficiency=efficiency
+        loss, lifetime_cost.best_served(known), fit=fit, decode_efficiency=efficiency
     )
-    assert lifetime.matching_loss(known) == pytest.approx(loss, rel=1e-12)
-    assert lifetime.best_size(known) == pytest.approx(found["active_parameters"], rel=1e-5)
-    assert lifetime.best_tokens(known) == pytest.approx(found["pretraining_tokens"], rel=1e-5)
-    assert lifetime.best_tokens_per_parameter(known) == pytest.approx(
+    assert lifetime_cost.matching_loss(known) == pytest.approx(loss, rel=1e-12)
+    assert lifetime_cost.best_size(known) == pytest.approx(found["active_parameters"], rel=1e-5)
+    assert lifetime_cost.best_tokens(known) == pytest.approx(found["pretraining_tokens"], rel=1e-5)
+    assert lifetime_cost.best_tokens_per_parameter(known) == pytest.approx(
         found["tokens_per_parameter"], rel=1e-5
     )
     plain = overtraining.lifetime_flops(
         known,
         active_parameters=50e9,
-        pretraining_tokens=lifetime.matching_tokens(known),
-        inference_tokens=lifetime.best_served(known),
+        pretraining_tokens=lifetime_cost.matching_tokens(known),
+        inference_tokens=lifetime_cost.best_served(known),
         rl_tokens=1e-9,
         rl_passes=1,
     )
-    assert lifetime.lifetime_share(known) == pytest.approx(
+    assert lifetime_cost.lifetime_share(known) == pytest.approx(
         found["lifetime_flops"] / plain, rel=1e-8
     )
 
@@ -57,17 +57,17 @@ def test_the_split_of_the_bills_is_that_of_the_search(fit, ratio, efficiency):
 def test_nothing_decoded_is_the_plain_optimum(fit):
     law = chinchilla.law(fit)
     for formula in (
-        lifetime.best_size_share,
-        lifetime.best_token_multiple,
-        lifetime.lifetime_share,
+        lifetime_cost.best_size_share,
+        lifetime_cost.best_token_multiple,
+        lifetime_cost.lifetime_share,
     ):
         assert formula(law, decode_bill_ratio=0) == pytest.approx(1)
     size = chinchilla.compute_optimal_parameters(law, training_flops=1e24)
-    tokens = lifetime.matching_tokens(law, compute_optimal_parameters=size)
+    tokens = lifetime_cost.matching_tokens(law, compute_optimal_parameters=size)
     each = chinchilla.optimal_tokens_per_parameter(law, training_flops=1e24)
     assert multiple(fit, size, 0) == pytest.approx(each / 20)
     assert tokens == pytest.approx(chinchilla.compute_optimal_tokens(law, training_flops=1e24))
-    assert lifetime.exchange_rate(
+    assert lifetime_cost.exchange_rate(
         law, active_parameters=size, pretraining_tokens=tokens
     ) == pytest.approx(1)
 
@@ -76,7 +76,7 @@ def test_nothing_decoded_is_the_plain_optimum(fit):
 
 
 def multiple(fit: str, size: float, ratio: float) -> float:
-    return lifetime.best_overtraining(
+    return lifetime_cost.best_overtraining(
         chinchilla.law(fit),
         active_parameters=size,
         decode_bill_ratio=ratio,
@@ -88,10 +88,10 @@ def multiple(fit: str, size: float, ratio: float) -> float:
 @given(size=st.floats(1e9, 1e13), ratio=st.floats(0.01, 12), efficiency=st.floats(0.1, 1))
 def test_tokens_at_a_size_are_those_of_the_search(fit, size, ratio, efficiency):
     """`best_run` searches the length for a number of tokens to decode and finds the same split."""
-    tokens = lifetime.best_tokens_at_size(
+    tokens = lifetime_cost.best_tokens_at_size(
         chinchilla.law(fit), active_parameters=size, decode_bill_ratio=ratio
     )
-    run = lifetime.best_run(
+    run = lifetime_cost.best_run(
         size, 3 * efficiency * ratio * tokens, fit=fit, decode_efficiency=efficiency
     )
     assert run["pretraining_tokens"] == pytest.approx(tokens, rel=1e-6)
@@ -126,7 +126,9 @@ def test_the_lecture_s_two_splits_are_more_than_a_factor_of_two_apart(fit, size)
 def test_the_lecture_s_traffic_with_and_without_reinforcement_learning():
     def run(tokens: float, fit: str) -> float:
         return (
-            lifetime.best_run(100e9, tokens, fit=fit, decode_efficiency=0.3)["tokens_per_parameter"]
+            lifetime_cost.best_run(100e9, tokens, fit=fit, decode_efficiency=0.3)[
+                "tokens_per_parameter"
+            ]
             / 20
         )
 
@@ -134,7 +136,7 @@ def test_the_lecture_s_traffic_with_and_without_reinforcement_learning():
     assert [round(run(200e12, fit)) for fit in FITS] == [78, 38]
     for fit, size, served in product(FITS, (10e9, 100e9, 1e12), (10e12, 200e12, 2000e12)):
         whole, half = (
-            lifetime.best_run(size, part * served, fit=fit, decode_efficiency=0.3)[
+            lifetime_cost.best_run(size, part * served, fit=fit, decode_efficiency=0.3)[
                 "pretraining_tokens"
             ]
             for part in (1, 0.5)
@@ -144,7 +146,7 @@ def test_the_lecture_s_traffic_with_and_without_reinforcement_learning():
 
 def test_the_lecture_s_model_asks_for_a_split_on_either_side_of_three_equal_bills():
     splits = [
-        lifetime.bill_ratio_at_optimum(
+        lifetime_cost.bill_ratio_at_optimum(
             chinchilla.law(fit), active_parameters=100e9, pretraining_tokens=200e12
         )
         for fit in FITS
@@ -154,9 +156,9 @@ def test_the_lecture_s_model_asks_for_a_split_on_either_side_of_three_equal_bill
     for fit, best in zip(FITS, splits, strict=True):
         assert multiple(fit, 100e9, best) == pytest.approx(100)
         assert (
-            lifetime.split_excess(2, best, fit=fit) < 0.1
+            lifetime_cost.split_excess(2, best, fit=fit) < 0.1
         )  # "less than a tenth more", three equal bills
-    assert lifetime.split_excess(1, splits[1], fit="besiroglu") == pytest.approx(
+    assert lifetime_cost.split_excess(1, splits[1], fit="besiroglu") == pytest.approx(
         1 / 3, abs=0.02
     )  # "about a third"
 
@@ -169,14 +171,14 @@ def test_what_a_split_costs_by_its_bills(fit, best, chosen):
     Loss and traffic are the same.
     """
     law = chinchilla.law(fit)
-    tokens = lifetime.best_tokens_at_size(law, active_parameters=1e11, decode_bill_ratio=best)
+    tokens = lifetime_cost.best_tokens_at_size(law, active_parameters=1e11, decode_bill_ratio=best)
     loss = chinchilla.fitted_loss(law, active_parameters=1e11, pretraining_tokens=tokens)
     decoded = best * tokens  # in tokens of training, at any efficiency
 
     def needed(size: float) -> float:
         return chinchilla.tokens_to_reach(law, validation_loss=loss, active_parameters=size)
 
-    excess = lifetime.split_excess(chosen, best, fit=fit)
+    excess = lifetime_cost.split_excess(chosen, best, fit=fit)
     if (
         needed(1e19) * chosen > decoded
     ):  # even the largest model needs more: the split cannot be had
@@ -192,7 +194,7 @@ def test_what_a_split_costs_by_its_bills(fit, best, chosen):
     assert excess == pytest.approx(
         size * (needed(1e11 * size) + decoded) / (tokens + decoded) - 1, rel=1e-5, abs=1e-9
     )
-    assert excess >= 0 and lifetime.split_excess(best, best, fit=fit) == 0
+    assert excess >= 0 and lifetime_cost.split_excess(best, best, fit=fit) == 0
 
 
 def test_equal_bills_are_no_rule_for_the_bills_of_a_life():
@@ -235,7 +237,7 @@ def test_the_exchange_rate_is_a_slope_at_the_same_loss(size, tokens):
         )
         for step in (-1e-4, 1e-4)
     )
-    rate = lifetime.exchange_rate(law, active_parameters=size, pretraining_tokens=tokens)
+    rate = lifetime_cost.exchange_rate(law, active_parameters=size, pretraining_tokens=tokens)
     assert math.log(less / more) / 2e-4 == pytest.approx(rate, rel=1e-3)
 
 
@@ -249,11 +251,13 @@ def test_a_published_example():
         "decode_bill_ratio": 0.515,
         "decode_efficiency": 1,
     }
-    assert lifetime.best_served(known) == pytest.approx(2e12, rel=0.01)
-    assert lifetime.best_size(known) == pytest.approx(7e9, rel=0.03)
-    assert 1 - lifetime.lifetime_share(known) == pytest.approx(0.17, abs=0.01)
-    run = lifetime.best_run(lifetime.best_size(known), lifetime.best_served(known), fit="hoffmann")
-    assert run["pretraining_tokens"] == pytest.approx(lifetime.best_tokens(known), rel=1e-9)
+    assert lifetime_cost.best_served(known) == pytest.approx(2e12, rel=0.01)
+    assert lifetime_cost.best_size(known) == pytest.approx(7e9, rel=0.03)
+    assert 1 - lifetime_cost.lifetime_share(known) == pytest.approx(0.17, abs=0.01)
+    run = lifetime_cost.best_run(
+        lifetime_cost.best_size(known), lifetime_cost.best_served(known), fit="hoffmann"
+    )
+    assert run["pretraining_tokens"] == pytest.approx(lifetime_cost.best_tokens(known), rel=1e-9)
     assert run["decode_bill_ratio"] == pytest.approx(0.515, rel=1e-9)
 
 
@@ -280,23 +284,23 @@ def test_more_published_examples(size, served, best, multiple_, saved):
         ratio = math.sqrt(low * high)
         low, high = (
             (ratio, high)
-            if lifetime.best_served(known, decode_bill_ratio=ratio) < served
+            if lifetime_cost.best_served(known, decode_bill_ratio=ratio) < served
             else (low, ratio)
         )
     known["decode_bill_ratio"] = ratio
     if best:
-        assert lifetime.best_size(known) == pytest.approx(best, rel=0.03)
+        assert lifetime_cost.best_size(known) == pytest.approx(best, rel=0.03)
     if multiple_:
-        assert lifetime.best_token_multiple(known) == pytest.approx(multiple_, rel=0.04)
+        assert lifetime_cost.best_token_multiple(known) == pytest.approx(multiple_, rel=0.04)
     if saved:
-        assert 1 - lifetime.lifetime_share(known) == pytest.approx(saved, abs=0.016)
+        assert 1 - lifetime_cost.lifetime_share(known) == pytest.approx(saved, abs=0.016)
 
 
 @pytest.mark.parametrize("fit", FITS)
 @given(size=st.floats(1e9, 1e12), served=st.floats(1e10, 1e16), efficiency=st.floats(0.05, 1))
 def test_a_best_run_is_best(fit, size, served, efficiency):
     """The best run has the cheapest life of all models with its loss."""
-    run = lifetime.best_run(size, served, fit=fit, decode_efficiency=efficiency)
+    run = lifetime_cost.best_run(size, served, fit=fit, decode_efficiency=efficiency)
     law = chinchilla.law(fit)
     loss = chinchilla.fitted_loss(
         law, active_parameters=size, pretraining_tokens=run["pretraining_tokens"]
@@ -325,8 +329,8 @@ def test_served_at_optimum_is_zero_where_the_model_is_too_large():
         "pretraining_tokens": 0.78e12,
         "decode_efficiency": 0.3,
     }  # PaLM
-    assert lifetime.served_at_optimum(known) == 0
-    assert lifetime.exchange_rate(known) < 1
+    assert lifetime_cost.served_at_optimum(known) == 0
+    assert lifetime_cost.exchange_rate(known) < 1
 
 
 def test_the_tables_are_of_the_library_s_numbers():
@@ -366,12 +370,12 @@ def test_the_inputs_that_the_chapter_repeats_are_its_own_results():
     The numbers are 13 and 36, and 76 trillion.
     """
     run = dict(active_parameters=37e9, pretraining_tokens=14.8e12, decode_efficiency=0.4)
-    served = [lifetime.served_at_optimum(chinchilla.law(fit), **run) for fit in FITS]
+    served = [lifetime_cost.served_at_optimum(chinchilla.law(fit), **run) for fit in FITS]
     assert served == pytest.approx([13e12, 36e12], rel=0.015)
-    tokens = lifetime.best_run(100e9, 200e12, decode_efficiency=0.3)["pretraining_tokens"]
+    tokens = lifetime_cost.best_run(100e9, 200e12, decode_efficiency=0.3)["pretraining_tokens"]
     assert tokens == pytest.approx(76e12, rel=0.005)
     for fit in FITS:  # "costs only 38 to 45 %": learning and serving a third each
-        assert 0.37 < lifetime.lifetime_share(chinchilla.law(fit), decode_bill_ratio=2) < 0.46
+        assert 0.37 < lifetime_cost.lifetime_share(chinchilla.law(fit), decode_bill_ratio=2) < 0.46
 
 
 def test_what_the_assignment_says_of_its_students_companies():
@@ -385,11 +389,12 @@ def test_what_the_assignment_says_of_its_students_companies():
     ):
         decoded = rate * share * life + learned
         run, more = (
-            lifetime.best_run(size, factor * decoded, decode_efficiency=eta) for factor in (1, 2)
+            lifetime_cost.best_run(size, factor * decoded, decode_efficiency=eta)
+            for factor in (1, 2)
         )
         tokens = run["pretraining_tokens"]
         splits.append(run["decode_bill_ratio"])
-        equal.append(lifetime.split_excess(1, splits[-1]))
+        equal.append(lifetime_cost.split_excess(1, splits[-1]))
         forecast.append(more["pretraining_tokens"] / tokens)
         loss = chinchilla.fitted_loss(law, active_parameters=size, pretraining_tokens=tokens)
         for factor in (0.5, 2):
@@ -421,11 +426,11 @@ def test_what_the_assignment_says_of_its_students_companies():
 
 def test_bad_input():
     with pytest.raises(ValueError, match="There is no fit 'kaplan'"):
-        lifetime.best_run(1e9, 1e12, fit="kaplan")
+        lifetime_cost.best_run(1e9, 1e12, fit="kaplan")
     with pytest.raises(QuantityError, match="inference_tokens must be above 0"):
-        lifetime.best_run(1e9, 0)
+        lifetime_cost.best_run(1e9, 0)
     with pytest.raises(ValueError, match="got 0 and 1"):
-        lifetime.split_excess(0, 1)
+        lifetime_cost.split_excess(0, 1)
     with pytest.raises(ValueError, match="There is no fit 'kaplan'"):
-        lifetime.split_excess(1, 1, fit="kaplan")
-    assert lifetime.split_excess(10, 0.05) == math.inf
+        lifetime_cost.split_excess(1, 1, fit="kaplan")
+    assert lifetime_cost.split_excess(10, 0.05) == math.inf
