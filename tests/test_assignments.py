@@ -14,8 +14,8 @@ import pytest
 from handful_classroom.grading import scoring
 from handful_classroom.grading.scoring import requests
 from handful_classroom.release import notebooks, validate_assignment
-from handful_classroom.release.assignment import VARIANTS as VARIANTS_OF_ALL
 from handful_classroom.release.assignment import assignments
+from handful_classroom.release.model import VARIANTS as VARIANTS_OF_ALL
 from handful_classroom.release.variants import answers, calls, given, solutions, truths, turns
 from handful_classroom.sandbox.protocol import Answer
 from handful_study import student
