@@ -19,7 +19,7 @@ import pytest
 from handful_study import anki, book, export, markup, maths, pictures, words
 from handful_study.cards import cards
 from handful_study.order import by_chapter, title
-from handful_study.source import Part, SourceError, folder
+from handful_study.source import ExportError, Part, SourceError, folder
 
 genanki = pytest.importorskip("genanki")
 SITE = "https://example.org/book"
@@ -213,7 +213,7 @@ def test_a_picture_goes_along(tmp_path, monkeypatch):
     ],
 )
 def test_no_other_file_goes_along(source):
-    with pytest.raises(export.ExportError, match=r"card-1 shows the picture .* no picture beside"):
+    with pytest.raises(ExportError, match=r"card-1 shows the picture .* no picture beside"):
         anki.package([made(1, f"![A figure](<{source}>)")], when=1)
 
 

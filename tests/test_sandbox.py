@@ -311,22 +311,20 @@ def test_the_inputs_are_there_and_the_library_is_not():
     ]
     outcome = ask(cells, [{"get": "batch"}, {"get": "given"}], {"batch": 64, "rate": 1e12})
     assert [answer.value for answer in outcome.answers] == [64, {"batch": 64, "rate": 1e12}]
-    assert [error.cell for error in outcome.cells] == [2] and "handful.latency" in outcome.cells[
-        0
-    ].says
+    assert [error.cell for error in outcome.cells] == [2]
+    assert "No module named 'handful'" in outcome.cells[0].says
 
 
 @pytest.mark.sandbox
 def test_with_the_library_handful_is_there_and_the_classroom_is_not():
     cells = [
-        "from handful import random32",
-        "import os\nrooms = sorted(os.listdir('/room/handful/classroom'))",
+        "from handful import latency",
+        "import os\nrooms = [name for name in os.listdir('/room') if name.startswith('handful')]",
         "from handful_classroom import sandbox",
     ]
     outcome = ask(cells, [{"get": "rooms"}], library=True)
-    assert [error.cell for error in outcome.cells] == [2] and set(outcome.answers[0].value) <= {
-        "student.py"
-    }
+    assert [error.cell for error in outcome.cells] == [2]
+    assert set(outcome.answers[0].value) == set(bubblewrap.READERS)
 
 
 MAGICS = {

@@ -401,7 +401,7 @@ def test_a_roster_says_who_handed_in_nothing(tmp_path, text, files, ids):
         else files,
     )
     (tmp_path / "roster.csv").write_text(text, "utf-8")
-    found = students(root, roster=tmp_path / "roster.csv")
+    found = students(root, roster=Roster.read(tmp_path / "roster.csv"))
     assert list(found)[:2] == list(ids)
     assert found[ids[0]].data == b"a" and found[ids[1]].data is None and not found[ids[1]].refused
     if "stranger" in found:
@@ -411,7 +411,7 @@ def test_a_roster_says_who_handed_in_nothing(tmp_path, text, files, ids):
 def test_two_files_of_one_student_on_the_roster_are_one_submission(tmp_path):
     root = tree(tmp_path / "class", {"ada.ipynb": b"1", "lovelaceada_12_5_roofline.ipynb": b"2"})
     (tmp_path / "r.csv").write_text(CANVAS)
-    found = students(root, roster=tmp_path / "r.csv")
+    found = students(root, roster=Roster.read(tmp_path / "r.csv"))
     assert (
         list(found) == ["ada", "grace"]
         and found["ada"].data == b"2"

@@ -99,7 +99,7 @@ def attempt(run: Callable, task) -> Done | Fault | Stop:
 
 def _began() -> bool:
     """Return whether a sandbox has started in this process."""
-    room = sys.modules.get(f"{__package__}.room")
+    room = sys.modules.get("handful_classroom.sandbox.sandbox_process")
     return room is not None and room.began
 
 
