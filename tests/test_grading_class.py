@@ -39,13 +39,13 @@ WRONG = [
 
 STAND_IN = '''
 import hashlib, os, signal, time
-from handful_classroom.sandbox import room, sandbox
+from handful_classroom.sandbox import sandbox, sandbox_process
 from handful_classroom.sandbox.protocol import Answer, Outcome
 from handful_classroom.sandbox.sandbox import SandboxError, StartError
 
 def in_a_namespace(*arguments):
     """The sandbox, made as for a teacher who is not root."""
-    room.as_root = lambda: False
+    sandbox_process.as_root = lambda: False
     return sandbox.ask(*arguments)
 
 def ask(cells, requests, given, limits, library):
@@ -61,7 +61,7 @@ def ask(cells, requests, given, limits, library):
     if "FAIL" in text:
         raise ArithmeticError("ours")
     if "BEGIN" in text:
-        room.began = True
+        sandbox_process.began = True
     if "NO-SANDBOX" in text:
         raise SandboxError("There is no sandbox here.")
     if "NO-START" in text:
@@ -452,7 +452,7 @@ import os, sys
 sys.path[:0] = {path!r}
 sys.argv = ["driver"]
 import random, signal
-from handful_classroom.grading import grade, judge
+from handful_classroom.grading import grade, scoring
 from handful_classroom.release.assignment import assignments
 from handful_classroom.grading.submissions import Submission
 import handful_stand_in, json
@@ -460,7 +460,7 @@ a = assignments()["roofline"]
 grade.released(a)
 grade._loaded(grade.source_of(a), a.file)
 for one in {names!r}:
-    judge.expected(a, a.variant(one))
+    scoring.expected(a, a.variant(one))
 print("ready", flush=True)
 for folder in sys.stdin:
     pid = os.fork()

@@ -528,15 +528,17 @@ def test_nbgrader_hides_what_is_hidden(roofline):
 
 
 def test_the_archive_for_gradescope(roofline):
-    archive = gradescope.archive(roofline, "handful")
-    assert archive == gradescope.archive(roofline, "handful")
+    archive = gradescope.archive(roofline, ["handful", "handful-classroom"])
+    assert archive == gradescope.archive(roofline, ["handful", "handful-classroom"])
     zipped = zipfile.ZipFile(io.BytesIO(archive))
     assert zipped.namelist() == ["setup.sh", "run_autograder", "assignment/roofline.md"]
     assert zipped.getinfo("run_autograder").external_attr >> 16 == 0o755
-    assert "pip install --no-input 'handful'\n" in zipped.read("setup.sh").decode()
+    assert (
+        "pip install --no-input 'handful' 'handful-classroom'\n" in zipped.read("setup.sh").decode()
+    )
     assert (
         "'it'\\''s'"
-        in zipfile.ZipFile(io.BytesIO(gradescope.archive(roofline, "it's")))
+        in zipfile.ZipFile(io.BytesIO(gradescope.archive(roofline, ["it's"])))
         .read("setup.sh")
         .decode()
     )
@@ -560,9 +562,9 @@ def test_gradescope_gets_no_score_where_nothing_was_graded(
         raise sandbox.SandboxError("bubblewrap cannot make namespaces here.")
 
     monkeypatch.setattr(grade, "grade_one", refuse)
-    zipfile.ZipFile(io.BytesIO(gradescope.archive(roofline, "handful"))).extractall(
-        tmp_path / "source"
-    )
+    zipfile.ZipFile(
+        io.BytesIO(gradescope.archive(roofline, ["handful", "handful-classroom"]))
+    ).extractall(tmp_path / "source")
     (tmp_path / "submission").mkdir()
     for name in files:
         (tmp_path / "submission" / name).write_text("{}")
@@ -606,9 +608,9 @@ def test_gradescope_grades_as_we_do(roofline, tmp_path, monkeypatch):
         }
 
     monkeypatch.setattr(grade, "grade_one", graded)
-    zipfile.ZipFile(io.BytesIO(gradescope.archive(roofline, "handful"))).extractall(
-        tmp_path / "source"
-    )
+    zipfile.ZipFile(
+        io.BytesIO(gradescope.archive(roofline, ["handful", "handful-classroom"]))
+    ).extractall(tmp_path / "source")
     (tmp_path / "submission").mkdir()
     (tmp_path / "submission/roofline.ipynb").write_text("{}")
     (tmp_path / "submission_metadata.json").write_text(

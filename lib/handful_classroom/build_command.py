@@ -55,12 +55,14 @@ def add(command) -> None:
             metavar="FOLDER",
             help="where to write; by default a folder called after the assignment",
         )
-        made.add_argument(
-            "--install",
-            metavar="REQUIREMENT",
-            help="where pip gets handful from, such as the address of a wheel; by default it "
-            "is not installed",
-        )
+    wheel = "where pip gets handful from, such as the address of a wheel; by default it is not "
+    built.add_argument("--install", metavar="REQUIREMENT", help=f"{wheel}installed")
+    sent.add_argument(
+        "--install",
+        metavar="REQUIREMENT",
+        action="append",
+        help=f"{wheel}installed; again for handful-classroom, which Gradescope needs too",
+    )
     built.add_argument(
         "--students",
         metavar="ROSTER",
@@ -249,6 +251,6 @@ def _export(options) -> None:
 
     found = assignment(options.name)
     out = Path(options.output or found.name)
-    for name, content in formats.FORMATS[options.format](found, options.install).items():
+    for name, content in formats.FORMATS[options.format](found, options.install or ()).items():
         write(out / name, content)
         say(str(out / name))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from handful_study.check import SAME, points
@@ -290,7 +290,7 @@ TESTS: dict[str, Callable[[Assignment, Question], str]] = {
 }
 
 
-def _nbgrader_files(assignment: Assignment, install: str | None) -> dict[str, str]:
+def _nbgrader_files(assignment: Assignment, install: Sequence[str]) -> dict[str, str]:
     return {
         f"source/{assignment.name}/{assignment.name}.ipynb": json.dumps(
             nbgrader(assignment), indent=1, ensure_ascii=False
@@ -299,8 +299,8 @@ def _nbgrader_files(assignment: Assignment, install: str | None) -> dict[str, st
     }
 
 
-def _gradescope_files(assignment: Assignment, install: str | None) -> dict[str, bytes]:
-    if install is None:
+def _gradescope_files(assignment: Assignment, install: Sequence[str]) -> dict[str, bytes]:
+    if not install:
         raise ExportError(
             "A Gradescope container installs this grader: say where pip gets it from, with "
             "--install ADDRESS-OF-A-WHEEL."
@@ -310,7 +310,7 @@ def _gradescope_files(assignment: Assignment, install: str | None) -> dict[str, 
 
 # By format: a function of the assignment and of what pip installs, which gives the files by their
 # names.
-FORMATS: dict[str, Callable[[Assignment, str], dict]] = {
+FORMATS: dict[str, Callable[[Assignment, Sequence[str]], dict]] = {
     "nbgrader": _nbgrader_files,
     "gradescope": _gradescope_files,
 }

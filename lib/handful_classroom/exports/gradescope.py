@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from handful_study.source import SourceError
@@ -39,11 +39,11 @@ exec /autograder/venv/bin/python -P -m handful_classroom.exports.gradescope /aut
 """
 
 
-def archive(assignment: Assignment, install: str) -> bytes:
+def archive(assignment: Assignment, install: Sequence[str]) -> bytes:
     """Return the zip to upload; the same bytes each time."""
-    requirement = "'" + install.replace("'", "'\\''") + "'"
+    requirements = " ".join("'" + one.replace("'", "'\\''") + "'" for one in install)
     files: dict[str, str | bytes] = {
-        "setup.sh": SETUP.format(install=requirement),
+        "setup.sh": SETUP.format(install=requirements),
         "run_autograder": RUN,
         f"assignment/{assignment.name}.md": _source(assignment),
     }

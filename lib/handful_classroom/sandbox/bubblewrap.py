@@ -203,8 +203,8 @@ def walls(
     """Return bubblewrap's command up to the program that it is to run.
 
     As root, the process inside becomes nobody itself (`sandbox_worker.settle`): the kernel then
-    counts and checks it as nobody.  As anybody else, it lives in a user namespace in which no other can be
-    made.
+    counts and checks it as nobody.  As anybody else, it lives in a user namespace in which no
+    other can be made.
     """
     path, _, options = bubblewrap()
     parts = [
