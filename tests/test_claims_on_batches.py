@@ -171,7 +171,7 @@ def test_slopes_that_match(times):
 
 
 def test_a_hundred_times_the_price_by_hand():
-    """Where memory is the limit, r times the price buys s − 1 = (1 − 1/r) B/w.
+    """With memory as the limit, r times the price buys s − 1 = (1 − 1/r) B/w.
 
     Here w caches are as large as the weights.
     """

@@ -75,7 +75,7 @@ def test_known_figures():
 
 
 def test_tokens_per_chip_follow_from_value_and_chips():
-    """Where a row gives both a system's rate and a chip's, they agree."""
+    """A system's rate and a chip's agree in every row that gives both."""
     checked = 0
     for row in facts.load("measured_serving"):
         chip, chips, value = row["tokens_per_s_per_chip"], row["chips"], row["value"]

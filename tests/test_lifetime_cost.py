@@ -365,7 +365,7 @@ def test_the_tables_are_of_the_library_s_numbers():
 
 
 def test_the_inputs_that_the_chapter_repeats_are_its_own_results():
-    """What one live number gives is given to the next one in two digits.
+    """A live number goes into the next one in two digits.
 
     The numbers are 13 and 36, and 76 trillion.
     """

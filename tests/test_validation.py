@@ -304,7 +304,7 @@ def test_the_numbers_explain_servers_that_they_have_not_seen():
 
 
 def test_two_chips_agree_on_what_the_model_guesses():
-    """How often a guess is kept belongs to the model and its prompts.
+    """The chance that a guess is kept belongs to the model and its prompts.
 
     Fits to B200 and to H200 know nothing of it.
     """

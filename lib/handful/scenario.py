@@ -238,7 +238,7 @@ def _hardware(row: facts.Row) -> dict[str, Any]:
 def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict[str, Any]:
     """Return a shape as a row of the scenario bar.
 
-    page/shapes.js makes the same row of a reader's own shape.
+    ``shapes.js`` makes the same row of a reader's own shape.
 
     >>> row = model_row(shapes.shape("Llama 3.1 8B"))
     >>> row["values"]["total_parameters"], row["kv_elements_per_token"]

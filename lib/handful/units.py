@@ -1,6 +1,6 @@
 r"""Format numbers for readers: scaled, rounded, with their unit.
 
-``page/units.js`` gives the same text.
+``units.js`` gives the same text.
 
 Rounding works on the decimal digits of the value (half away from zero), not on a scaled float, so
 that Python and JavaScript agree to the character.

@@ -81,7 +81,7 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8r
   details:not([open])::details-content { content-visibility: visible; block-size: auto; }
   a { color: inherit; } }
 """.strip()
-# The colours of page/figure.py, which an SVG holds as attributes, follow the reader's light or
+# The colours of plotting/style.py, which an SVG holds as attributes, follow the reader's light or
 # dark.
 INKS = {
     "#1f2328": "ink",

@@ -1,6 +1,6 @@
 """Checking of answers: right, a wrong turn that has a name, or unreadable.
 
-``page/check.js`` applies the same rules.
+``web/check.js`` applies the same rules.
 
 >>> from handful_study.problems import problem
 >>> check(problem("step-of-a-dense-model"), "3 GB", seed=1).says

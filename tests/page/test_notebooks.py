@@ -36,7 +36,7 @@ def test_first_cell_names_the_hash_of_the_wheel(package):
 
 
 def test_first_cell_without_an_address_says_what_to_do(package, tmp_path, monkeypatch):
-    """Where the package is missing and its file too, one sentence names the file."""
+    """One sentence names the file where both the package and its file are missing."""
     monkeypatch.chdir(tmp_path / "..")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     code = (

@@ -1,4 +1,4 @@
-"""What goes wrong on a reader's side leaves a readable book and one plain sentence.
+"""A fault on a reader's side leaves a readable book and one plain sentence.
 
 Elsewhere: no scripts (test_self_hosted, test_explorers, test_study, test_problems), no IndexedDB
 and a full one (test_study_store), addresses that say nonsense (test_explorers, test_problems,

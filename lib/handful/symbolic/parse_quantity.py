@@ -2,7 +2,7 @@
 
 Others are "3.35 TB/s" and "40 million tokens".
 
-``page/written.js`` reads the same text as the same value.
+``written.js`` reads the same text as the same value.
 
 >>> value, dimension = read("3.35 TB/s")
 >>> value, str(dimension)

@@ -1,4 +1,4 @@
-"""What an assignment is: its questions, their wrong turns and criteria, and what a student gets."""
+"""Assignments as their sources say them: questions, wrong turns, criteria, and variants."""
 
 from __future__ import annotations
 

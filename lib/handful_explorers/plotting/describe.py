@@ -1,4 +1,4 @@
-"""Describe a curve in words, as ``page/describe.js`` does to the letter.
+"""Describe a curve in words, as ``web/describe.js`` does to the letter.
 
 >>> xs = [2.0**i for i in range(17)]
 >>> describe(

@@ -1,4 +1,4 @@
-"""What a cell shows as HTML: a piece of it, and a table of text."""
+"""Show a table of text, or a piece of HTML, as the result of a cell."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ interface Fault {
   text: string;
 }
 
-// --- explorers (page/spec.py) ---
+// --- explorers (plotting/spec.py) ---
 
 type StateValue = number | string | boolean;
 /** What an explorer is set to: its controls, the cursor, and choices that a preset made. */
@@ -325,7 +325,7 @@ interface Chapter {
   problems: string[];
 }
 
-// --- problems (page/problem_spec.py) ---
+// --- problems (handful_study/problem_spec.py) ---
 
 /** From base to power, {byte: 1, time: -1}; powers of nothing are left out. */
 type Dimension = Record<string, number>;

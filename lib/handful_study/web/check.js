@@ -1,6 +1,6 @@
 // What a problem draws for a seed, and what a learner's answer comes to: the twin of
-// handful/exercises/check.py, same verdicts and same sentences.  A problem is the JSON of
-// page/problem_spec.py.
+// check.py, same verdicts and same sentences.  A problem is the JSON of
+// problem_spec.py.
 import { mulberry32 } from "../../handful_explorers/web/random.js";
 import { compile, symbols } from "../../handful_explorers/web/tree.js";
 import { UNITS, formatValue } from "../../handful_explorers/web/units.js";

@@ -1,5 +1,5 @@
 // Formulas as learners write them, as trees of ../tree.js: the twin of
-// handful/exercises/expressions.py, same trees and same sentences.  Nothing that is written is ever
+// expressions.py, same trees and same sentences.  Nothing that is written is ever
 // run as code.
 import { quoted, SPACE } from "./written.js";
 

@@ -1,4 +1,4 @@
-// A pipeline schedule that a learner writes: the twin of handful/exercises/schedules.py, same
+// A pipeline schedule that a learner writes: the twin of pipeline_schedules.py, same
 // verdicts and same sentences.
 import { play } from "../../handful_explorers/web/scenes/pipeline.js";
 import { compile } from "../../handful_explorers/web/tree.js";

@@ -1,4 +1,4 @@
-// The book with no network: a service worker.  page/offline.py writes one line before this file:
+// The book with no network: a service worker.  offline.py writes one line before this file:
 //   EDITION = { name, core: [names], pages: {name: title},
 //               files: {name: 16 hex digits of the SHA-256 of its content} }
 //
