@@ -343,6 +343,6 @@ def test_a_bundler_that_stops_leaves_the_files(tmp_path):
 
 def test_a_bundler_that_stops_ends_the_build(finished, monkeypatch):
     monkeypatch.setattr(asset_bundle, "bundle", lambda *job: "esbuild is not there")
-    with pytest.raises(FinishError, match=r"gather\.mjs .*esbuild is not there"):
+    with pytest.raises(FinishError, match=r"asset_bundle\.mjs .*esbuild is not there"):
         finished(a="a")
     assert not finished.folder.exists()  # no half-finished site takes the place of the last one
