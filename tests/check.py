@@ -19,16 +19,22 @@ BIN, NPM = Path(sys.executable).parent, ROOT / "node_modules"
 def commands() -> dict[str, list[str]]:
     """Return what is run, by the name that a failure is told under."""
     node = [str(part) for part in node_command() or ("node",)]
-    tsc = [*node, str(NPM / "typescript/bin/tsc"), "--noEmit"]
+    tsc = [*node, str(NPM / "typescript/bin/tsc"), "--noEmit", "-p"]
     return {
         "ruff": [str(BIN / "ruff"), "check", "lib", "tests"],
         "ruff format": [str(BIN / "ruff"), "format", "--check", "lib", "tests"],
         "mypy": [str(BIN / "mypy"), "lib"],
         "import-linter": [str(BIN / "lint-imports"), "--no-cache"],
-        "ESLint": [*node, str(NPM / "eslint/bin/eslint.js"), "."],
+        "ESLint": [
+            *node,
+            str(NPM / "eslint/bin/eslint.js"),
+            "--config",
+            "lib/eslint.config.js",
+            ".",
+        ],
         "Prettier": [*node, str(NPM / "prettier/bin/prettier.cjs"), "--check", "."],
-        "tsc": tsc,
-        "tsc of the workers": [*tsc, "-p", "tsconfig.workers.json"],
+        "tsc": [*tsc, "lib"],
+        "tsc of the workers": [*tsc, "lib/tsconfig.workers.json"],
     }
 
 

@@ -34,7 +34,7 @@ export default [
       },
     },
   },
-  { files: ["**/*.mjs", "eslint.config.js"], languageOptions: { globals: globals.node } },
+  { files: ["**/*.mjs", "lib/eslint.config.js"], languageOptions: { globals: globals.node } },
   // A classic script, which the build puts its list of files before (offline.py).
   {
     files: [`${SITE}/web/kept/sw.js`],
