@@ -726,6 +726,7 @@ domain_devices = quantity(
     _device,
     "device",
     "chips of one scale-up domain: a node of 8, a rack of 72",
+    least=1,
 )
 scale_up_domains = quantity(
     "scale_up_domains",
