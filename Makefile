@@ -16,8 +16,8 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 # Tests of the built book live in two folders: to collect all others and leave them out would cost half a minute.
-SITE = -m site tests/notebooks tests/pages
-UNITS = -m "not site" --ignore=tests/pages --ignore=tests/notebooks
+SITE = -m site tests/notebooks tests/book
+UNITS = -m "not site" --ignore=tests/book --ignore=tests/notebooks
 
 .PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
 
@@ -28,7 +28,7 @@ help:
 	@echo "make chapter NAME=...  build one chapter, in seconds, into _build/chapter"
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
-	@echo "make pdf               the book for paper in _build/bound (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
+	@echo "make pdf               the book for paper in _build/editions (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
 	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder),"
 	@echo "                       every page looked at with axe-core and every link tried first (CHECK=no: neither)"
 	@echo "make notebooks-clean   run every .ipynb in a new environment, with the package as its first cell installs it"
@@ -74,13 +74,13 @@ chapter: tools
 	@$(RUN) -m handful_site.build chapter "$(NAME)"
 
 pdf: browser
-	@$(RUN) -m handful_site.bound pdf --paper $(PAPER)
+	@$(RUN) -m handful_site.print pdf --paper $(PAPER)
 
 epub: tools
-	@$(RUN) -m handful_site.bound epub
+	@$(RUN) -m handful_site.print epub
 
 editions: browser
-	@$(RUN) -m handful_site.bound --paper $(PAPER)
+	@$(RUN) -m handful_site.print --paper $(PAPER)
 
 publish: $(if $(filter no,$(CHECK)),tools,browser)
 	@BASE_URL="$(BASE_URL)" $(RUN) -m handful_site.publish --jobs $(JOBS) $(if $(CHECK),--check $(CHECK)) $(if $(EDITIONS),--editions "$(EDITIONS)")
@@ -101,11 +101,11 @@ pages: browser
 	@$(TESTS) $(SITE) $(ARGS)
 
 accessible: browser
-	@EVERY_PAGE=1 $(TESTS) -m site tests/pages/test_accessible.py $(ARGS)
+	@EVERY_PAGE=1 $(TESTS) -m site tests/book/test_accessible.py $(ARGS)
 
 coverage: tests bundle
 	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)
-	@$(RUN) -m coverage run --branch --append -m pytest -q tests/pages/test_server.py
+	@$(RUN) -m coverage run --branch --append -m pytest -q tests/book/test_server.py
 	@$(RUN) -m coverage report
 
 mutants: tests
@@ -119,7 +119,7 @@ test: check
 	@$(MAKE) --no-print-directory -j 2 test-book test-units
 	@tail -n 3 _build/book.log
 	@echo "== notebooks and pages"
-	@$(TESTS) $(SITE) --junitxml=_build/tests/pages.xml $(ARGS); passed=$$?; $(RUN) tests/verdict.py _build/tests/units.xml _build/tests/pages.xml; exit $$passed
+	@$(TESTS) $(SITE) --junitxml=_build/tests/book.xml $(ARGS); passed=$$?; $(RUN) tests/verdict.py _build/tests/units.xml _build/tests/book.xml; exit $$passed
 
 test-units:
 	@$(TESTS) -q $(UNITS) --junitxml=_build/tests/units.xml $(ARGS)
@@ -149,7 +149,7 @@ sphinx9: tools bundle
 
 # ARGS=update brings the list up to date with the book and asks nobody.
 links: tools
-	@$(RUN) tests/pages/external_links.py $(ARGS)
+	@$(RUN) tests/book/external_links.py $(ARGS)
 
 lock: tools
 	@$(RUN) -m handful_site.lock

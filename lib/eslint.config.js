@@ -23,7 +23,7 @@ export default [
   },
   {
     files: ["lib/**/*.js"],
-    ignores: [`${SITE}/web/kept/sw.js`, `${SITE}/python/worker.js`],
+    ignores: [`${SITE}/web/offline/sw.js`, `${SITE}/python/worker.js`],
     languageOptions: {
       // bundle.mjs puts the marks of the files that are asked for later in place of these names.
       globals: {
@@ -37,7 +37,7 @@ export default [
   { files: ["**/*.mjs", "lib/eslint.config.js"], languageOptions: { globals: globals.node } },
   // A classic script, which the build puts its list of files before (offline.py).
   {
-    files: [`${SITE}/web/kept/sw.js`],
+    files: [`${SITE}/web/offline/sw.js`],
     languageOptions: {
       sourceType: "script",
       globals: { ...globals.serviceworker, EDITION: "readonly" },
@@ -48,7 +48,7 @@ export default [
   { files: [`${SITE}/python/worker.js`], languageOptions: { globals: globals.worker } },
   // Runs in any browser, also in one that knows no `const`: it says there why nothing else runs.
   {
-    files: [`${SITE}/web/early.js`],
+    files: [`${SITE}/web/color_mode_init.js`],
     languageOptions: { ecmaVersion: 5, sourceType: "script" },
     rules: {
       "no-unused-vars": ["error", { caughtErrors: "none" }], // ES5 has no catch without a name

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 settings.register_profile("calm", deadline=None)
 settings.load_profile("calm")
-READERS = ("pages", "notebooks")  # `make` looks for tests of the built book in these folders only
+READERS = ("book", "notebooks")  # `make` looks for tests of the built book in these folders only
 
 
 def pytest_collection_modifyitems(items):
@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items):
             item.path.is_relative_to(here / room) for room in READERS
         ):
             raise pytest.UsageError(
-                f"{item.nodeid} is marked `site` and lies outside tests/pages and tests/notebooks, "
+                f"{item.nodeid} is marked `site` and lies outside tests/book and tests/notebooks, "
                 "where `make test` would not find it."
             )
 

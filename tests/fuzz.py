@@ -2,9 +2,9 @@
 
 The readers take what a student or a learning platform sent. Each target takes one input and raises
 nothing but its own refusal, in one sentence, within time in proportion to the input's length.
-`tests/test_fuzz.py` runs a few hundred inputs of each with all other tests. Inputs are drawn by
-Hypothesis: bytes, texts of an alphabet that the reader knows, and what the reader takes with parts
-changed, left out, doubled, or repeated many times.
+`tests/classroom/test_fuzz.py` runs a few hundred inputs of each with all other tests. Inputs are
+drawn by Hypothesis: bytes, texts of an alphabet that the reader knows, and what the reader takes
+with parts changed, left out, doubled, or repeated many times.
 """
 
 from __future__ import annotations

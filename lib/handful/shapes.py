@@ -3,7 +3,7 @@
 A shape is the handful of integers in a model's configuration file.  Everything below is a count of
 the entries of its weight matrices, so where the publisher states an exact count ours equals it to
 the last digit (see the column `published_parameters` of ``facts/shapes.csv`` and
-``tests/test_shapes.py``).
+``tests/equations/test_shapes.py``).
 
 Conventions: a *full* layer attends to, and caches, every earlier token; a *windowed* layer keeps
 only the latest `window_tokens`.  KV counts are in elements; times the bytes per element they are

@@ -1,5 +1,5 @@
 // Bundles the page's modules with esbuild: node bundle.mjs OUT_FOLDER
-//   handful.js, handful.css    every page loads them: house.js (theme), then site.js (explorers,
+//   handful.js, handful.css    every page loads them: theme_controls.js (theme), then site.js (explorers,
 //                              live numbers, bar)
 //   study.js                   cards and problems; asked for by pages that have some, once they
 //                              have been shown
@@ -35,7 +35,7 @@ const entries = {
     "window.studyOpening.catch(() => {});",
   search: 'export * from "./web/search/search.js";',
   python: 'export * from "./python/cells.js";',
-  handful: 'import "./web/house.css"; import "./web/house.js"; import "./web/site.js";',
+  handful: 'import "./web/theme.css"; import "./web/theme_controls.js"; import "./web/site.js";',
   explorer: 'export { default } from "../handful_explorers/web/explorer.js";',
 };
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from .bootstrap import ROOT
 from .elements import one
 
-FOLDER, STEM = ROOT / "_build" / "bound", "a-handful-of-equations"
+FOLDER, STEM = ROOT / "_build" / "editions", "a-handful-of-equations"
 WHAT = {"pdf": "PDF, for paper and for screens", "epub": "EPUB 3, for e-readers"}
 PLACE = "_static/downloads"  # which the site's offline copy leaves out
 SUFFIXES = {".py", ".csv", ".toml", ".json", ".md", ".bib", ".css", ".mjs", ".svg"}

@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 from .elements import one
 from .page_metadata import PAPER
 
-SOURCES = Path(__file__).parent / "web" / "kept"
+SOURCES = Path(__file__).parent / "web" / "offline"
 TITLE, SHORT = "A Handful of Equations", "Equations"
 ICONS = (
     ("icon-192.png", "192x192", "any"),

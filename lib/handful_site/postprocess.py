@@ -40,7 +40,7 @@ from .elements import classes, having, one, set_classes, value
 POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
 
 # Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses; of their scripts
-# none: house.js does what the book needs of them.
+# none: theme_controls.js does what the book needs of them.
 UNWANTED_FILES = (
     "*.map",
     "*.js",
@@ -76,7 +76,7 @@ UNWANTED_TAGS = (
     "#pst-header",
     ".pst-async-banner-revealer",
 )
-EARLY = (Path(__file__).parent / "web" / "early.js").read_text("utf-8")
+EARLY = (Path(__file__).parent / "web" / "color_mode_init.js").read_text("utf-8")
 RUNS = ("module", "text/javascript", "application/javascript")
 HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
 STYLE = re.compile(r' style="([^"]*)"')
@@ -178,7 +178,7 @@ def strip(soup: BeautifulSoup, page: str) -> None:
             or tag.has_attr(asset_bundle.EARLY)
             or urlsplit(str(tag.get("src", ""))).netloc
         ):
-            continue  # data; what early.js replaces; and what check_links refuses
+            continue  # data; what color_mode_init.js replaces; and what check_links refuses
         if tag.find_parent("section"):
             raise FinishError(
                 f"{page}: a script stands within the text; put it into a module of the page."
@@ -234,7 +234,7 @@ def mark_maths(soup: Tag, page: str, maths: Maths) -> None:
     for tag in having(soup, "data-tex"):
         tex, display = value(tag, "data-tex"), tag.name == "div" or tag.has_attr("data-display")
         if not display and len(tex) > 60:
-            set_classes(tag, [*classes(tag), "is-long"])  # may scroll on a phone: see house.css
+            set_classes(tag, [*classes(tag), "is-long"])  # may scroll on a phone: see theme.css
         placeholder = maths.want(tex, display, page)
         del tag["data-tex"]
         tag.string = placeholder
@@ -313,7 +313,7 @@ def dress(soup: BeautifulSoup, up: str) -> None:
     """Add the policy, our style sheets and our one script."""
     head = one(soup, "head")
     one(soup, "html")["data-theme"] = (
-        "light"  # until early.js knows better, which with scripts off is never
+        "light"  # until color_mode_init.js knows better, which with scripts off is never
     )
     policy = soup.new_tag("meta", content=POLICY)
     policy["http-equiv"] = "Content-Security-Policy"
@@ -381,7 +381,7 @@ def offer_notebook(
 def check_links(soup: BeautifulSoup, page: str) -> None:
     """Refuse anything that would make a browser ask another host.
 
-    A test in tests/pages checks the same.
+    A test in tests/book checks the same.
     """
     for tag in soup.select(
         "script[src], img[src], link[href], iframe[src], source[src], video[src], audio[src]"

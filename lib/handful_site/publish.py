@@ -33,7 +33,7 @@ from .postprocess import POLICY
 
 PUBLIC = ROOT / "_build" / "public"
 # What every edition is held to: axe-core on each of its pages, and each link within it.
-CHECKS = ("tests/pages/test_accessible.py", "tests/pages/test_links.py")
+CHECKS = ("tests/book/test_accessible.py", "tests/book/test_links.py")
 # Pages that a search engine has no use for.
 UNLISTED = {"404.html", "search.html", "genindex.html"}
 

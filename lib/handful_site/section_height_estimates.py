@@ -1,6 +1,6 @@
 """The approximate height of a section, which a browser reserves before it lays out the text.
 
-House.css leaves out what is far from the screen (content-visibility), and a section with a wrong
+Theme.css leaves out what is far from the screen (content-visibility), and a section with a wrong
 estimate moves the scroll bar under the reader's hand when its turn comes.  The weights below were
 fitted to the heights of the book's own sections on a phone, 390 px wide; a wide screen takes four
 fifths of that, for which the sheet corrects.

@@ -1,6 +1,6 @@
 """Pipeline schedules written by a learner: parsed, simulated, and compared with the goal.
 
-``web/schedules.js`` is the twin of this module.
+``web/pipeline_schedules.js`` is the twin of this module.
 
 The head of such a problem::
 

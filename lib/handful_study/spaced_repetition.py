@@ -1,6 +1,6 @@
 """The date of a card's next review: FSRS-6 over the log of reviews, in the learner's days.
 
-The rules are those of ``web/schedule.js`` on ts-fsrs, so that page and terminal give the
+The rules are those of ``web/spaced_repetition.js`` on ts-fsrs, so that page and terminal give the
 same dates for the same log. The formulas are those of the package ``fsrs``; its ``Scheduler``
 itself is not used, since it counts periods of 24 hours where a learner counts nights, and does not
 keep the intervals of Hard, Good and Easy in order.

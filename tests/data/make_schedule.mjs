@@ -12,7 +12,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { mulberry32 } from "../../lib/handful_explorers/web/random.js";
 import { effective, settingsOf } from "../../lib/handful_study/web/log.js";
-import { bury, dayOf, next, queue, RULES } from "../../lib/handful_study/web/schedule.js";
+import { bury, dayOf, next, queue, RULES } from "../../lib/handful_study/web/spaced_repetition.js";
 
 const MINUTE = 60_000,
   HOUR = 60 * MINUTE,
@@ -196,7 +196,7 @@ const file = fileURLToPath(new URL("schedule.json", import.meta.url));
 if (process.argv.includes("--check")) {
   if (readFileSync(file, "utf8") !== text) {
     console.error(
-      "tests/data/schedule.json is not what schedule.js gives; if the rules were meant to " +
+      "tests/data/schedule.json is not what spaced_repetition.js gives; if the rules were meant to " +
         "change, raise RULES and write it again.",
     );
     process.exit(1);

@@ -2,7 +2,7 @@
 
 Others are "3.35 TB/s" and "40 million tokens".
 
-``written.js`` reads the same text as the same value.
+``parse_quantity.js`` reads the same text as the same value.
 
 >>> value, dimension = read("3.35 TB/s")
 >>> value, str(dimension)

@@ -1,7 +1,7 @@
 // Which chip, model, precision and context the page speaks of; the arithmetic of scenario.py.
 // One store a page: the bar writes it, explorers and live numbers follow it.
 import rows from "handful-rows";
-import { check, decode, encode, OWN, rowOf } from "./own.js";
+import { check, decode, encode, OWN, rowOf } from "./custom_scenario.js";
 import { compile } from "./tree.js";
 import { formatValue } from "./units.js";
 
@@ -232,7 +232,7 @@ class Store {
     /** @type {Set<Listener>} */
     this.listeners = new Set();
     /**
-     * The reader's model and chip, as own.js defines them.
+     * The reader's model and chip, as custom_scenario.js defines them.
      *
      * @type {Partial<Record<OwnKind, Definition>>}
      */

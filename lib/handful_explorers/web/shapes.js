@@ -1,6 +1,6 @@
 // Parameter counts, cache and attention arithmetic from a model's shape: the twin of
 // handful/shapes.py, field by field. Counts are whole numbers below 2^53, so both languages give
-// the same digits (own.js refuses larger shapes). Compressed attention, whose weights no shape
+// the same digits (custom_scenario.js refuses larger shapes). Compressed attention, whose weights no shape
 // lists, is Python's alone.
 
 /**

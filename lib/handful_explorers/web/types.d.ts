@@ -60,7 +60,7 @@ declare module "handful-rows" {
   export default rows;
 }
 
-/** A reader's own model or chip: values by the names of own.js's fields, and perhaps a name. */
+/** A reader's own model or chip: values by the names of custom_scenario.js's fields, and perhaps a name. */
 type Definition = { name?: string } & Record<string, FieldValue>;
 type FieldValue = number | string | boolean | null | undefined;
 /** A definition as it was typed, pasted or read from an address; nothing in it is checked. */
@@ -232,7 +232,7 @@ interface SceneGiven<Input, Data = unknown> {
   spec: Omit<SceneSpec, "data"> & { data: Data };
 }
 
-// --- the learner's log (study/log.js) and what follows from it (study/schedule.js) ---
+// --- the learner's log (study/log.js) and what follows from it (study/spaced_repetition.js) ---
 
 interface EventBase {
   id: string;

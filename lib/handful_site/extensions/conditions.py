@@ -207,7 +207,7 @@ class Condition:
         )
 
     def page(self) -> dict[str, Any]:
-        """Return the same for the page's script, which shows and hides by it (web/where.js)."""
+        """Return the same for web/conditions.js, which shows and hides by it."""
 
         def plain(value: float | dict[str, Any]) -> float | str | dict[str, Any]:
             return value if not isinstance(value, float) or math.isfinite(value) else str(value)

@@ -5,19 +5,19 @@ import "../../handful_study/web/cards.css";
 import "../../handful_study/web/study.css";
 import "../../handful_study/web/problems.css";
 import "./reach.css";
-import { mountBar } from "./bar.js";
+import { mountBar } from "./scenario_bar.js";
 import { mount } from "../../handful_explorers/web/explorer.js";
-import { mountOffline } from "./kept/offline.js";
+import { mountOffline } from "./offline/offline.js";
 import { h, lookWithin } from "../../handful_explorers/web/dom.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { mendReach } from "./reach.js";
 import { offerPython } from "../python/offer.js";
 import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
-import "./search/open.js";
+import "./search/search_dialog.js";
 import { strangers } from "../../handful_explorers/web/state.js";
-import { mountWhere } from "./where.js";
-import { mountYours } from "./yours.js";
+import { mountWhere } from "./conditions.js";
+import { mountYours } from "./custom_scenario_form.js";
 
 function memory() {
   try {
@@ -160,7 +160,7 @@ function fill() {
     for (const figure of later) upgrade(figure);
     lookWithin(document);
   });
-  document.documentElement.dataset.up = ""; // early.js looks for it
+  document.documentElement.dataset.up = ""; // color_mode_init.js looks for it
 }
 
 // Cards and problems read as folded text; their script comes when the page stands.

@@ -1,7 +1,7 @@
 // One card, wherever it stands: what its opened answer gets, and how it is graded.
 import { h } from "../../handful_explorers/web/dom.js";
-import { isDue, isLeech, preview, span, zoneAt } from "./schedule.js";
-import { whenDue } from "./say.js";
+import { isDue, isLeech, preview, span, zoneAt } from "./spaced_repetition.js";
+import { whenDue } from "./wording.js";
 
 /**
  * @typedef {import("./store.js").Store} Store

@@ -5,8 +5,8 @@ import { mulberry32 } from "../../handful_explorers/web/random.js";
 import { compile, symbols } from "../../handful_explorers/web/tree.js";
 import { UNITS, formatValue } from "../../handful_explorers/web/units.js";
 import { ExpressionError, parse, replace, writtenNames } from "./expressions.js";
-import { checkSchedule } from "./schedules.js";
-import { WrittenError, fits, key, quoted, read, spell } from "./written.js";
+import { checkSchedule } from "./pipeline_schedules.js";
+import { WrittenError, fits, key, quoted, read, spell } from "./parse_quantity.js";
 
 const POINTS = 24,
   SAME = 1e-9;

@@ -1,4 +1,4 @@
-// The learner's database: its name, its tables, how it is opened.  Apart from shelf.js, so that a
+// The learner's database: its name, its tables, how it is opened.  Apart from event_storage.js, so that a
 // page whose business it is can have it opened while what reads it is still on its way.
 const DATABASE = "handful-study",
   SCHEMA = 1;

@@ -1,6 +1,6 @@
 // What follows from the log and is kept beside it only to be quick: card states, counts by day,
 // problems solved.
-import { replayCard, dayOf, bury, next } from "./schedule.js";
+import { replayCard, dayOf, bury, next } from "./spaced_repetition.js";
 import { effective, settingsOf } from "./log.js";
 
 /**

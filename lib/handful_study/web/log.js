@@ -12,7 +12,7 @@
 //              be missing)
 //
 // Nothing that a file says is trusted: every field is checked, and text is only ever shown as text.
-import { DEFAULTS, zoneAt } from "./schedule.js";
+import { DEFAULTS, zoneAt } from "./spaced_repetition.js";
 
 export const FORMAT = "handful-study-log",
   VERSION = 1;

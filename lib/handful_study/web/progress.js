@@ -2,8 +2,8 @@
 // of a year.
 import { h, s } from "../../handful_explorers/web/dom.js";
 import { axes, panel, roundTicks, wilson } from "./chart.js";
-import { dayOf, MATURE, zoneAt } from "./schedule.js";
-import { fullDate, longDate, monthOf, percent, plural, shortDate, weekday } from "./say.js";
+import { dayOf, MATURE, zoneAt } from "./spaced_repetition.js";
+import { fullDate, longDate, monthOf, percent, plural, shortDate, weekday } from "./wording.js";
 
 const WEEKS = 26,
   AHEAD = 30,

@@ -2,9 +2,9 @@
 import { h } from "../../handful_explorers/web/dom.js";
 import { answerInPlace, backOf } from "./answer.js";
 import { Progress } from "./progress.js";
-import { plural } from "./say.js";
+import { plural } from "./wording.js";
 import { dataPanel, settingsForm } from "./settings.js";
-import { Sitting } from "./sitting.js";
+import { Sitting } from "./review_session.js";
 
 const CARD = "[data-card]";
 

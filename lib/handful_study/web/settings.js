@@ -2,8 +2,8 @@
 // erase).
 import { h } from "../../handful_explorers/web/dom.js";
 import { MOST_BYTES } from "./log.js";
-import { span, stretch, zoneAt } from "./schedule.js";
-import { dateOf, percent, plural } from "./say.js";
+import { span, stretch, zoneAt } from "./spaced_repetition.js";
+import { dateOf, percent, plural } from "./wording.js";
 
 /** @typedef {import("./store.js").Store} Store */
 

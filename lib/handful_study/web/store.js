@@ -5,18 +5,18 @@
 // Every change reads what it needs within its own transaction: two open tabs never undo each
 // other's work.
 import { openDatabase } from "./database.js";
-import { Damage, DERIVED, MemoryShelf, Shelf } from "./shelf.js";
+import { Damage, DERIVED, MemoryShelf, Shelf } from "./event_storage.js";
 import { countAttempt, derive, ofCard } from "./derive.js";
 import { inOrder, LogError, make, merge, read, write } from "./log.js";
-import { DEFAULTS, RULES } from "./schedule.js";
+import { DEFAULTS, RULES } from "./spaced_repetition.js";
 
 const COUNTS = /** @type {const} */ (["answers", "missed", "fresh", "asked", "held"]);
 const CACHE = "cache",
   BACKUP = "backup";
 /**
  * @typedef {"here" | "elsewhere"} Where a change was made: in this tab, or in another
- * @typedef {import("./shelf.js").Cache} Cache
- * @typedef {import("./shelf.js").Backup} Backup
+ * @typedef {import("./event_storage.js").Cache} Cache
+ * @typedef {import("./event_storage.js").Backup} Backup
  * @typedef {Shelf | MemoryShelf} AnyShelf
  * @typedef {object} Added
  * @property {CardEvent} event

@@ -1,7 +1,7 @@
 // The search itself, fetched when a reader reaches for it: the dialog of every page and the page of
 // all results.
 import { h } from "../../../handful_explorers/web/dom.js";
-import { arrive } from "./arrive.js";
+import { arrive } from "./highlight.js";
 import { find, open, suggest } from "./find.js";
 import { GROUPS, NAMES, groupOf, hit } from "./hit.js";
 

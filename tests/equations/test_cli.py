@@ -1,0 +1,491 @@
+"""Tests of the command: what it prints, what it refuses, and how it exits.
+
+It is run in process and as a process.
+"""
+
+import importlib
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from handful import cli, facts, scenario
+from handful.cli import main
+from handful.query import registry
+from handful_evidence import claims, command, measure
+from handful_evidence.estimate import BATCH, estimate
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+H100 = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B"]
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in process: exit code, stdout and stderr."""
+
+    def call(*argv):
+        code = main(argv)
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+def process(*argv, **more):
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "handful", *argv],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        **more,
+    )
+
+
+# Estimates
+
+
+def test_estimate_prints_every_result_with_its_unit(run):
+    code, out, err = run("estimate", *H100, "--batch", "8")
+    assert (code, err) == (0, "") and "\xa0" not in out
+    found = estimate("H100 SXM", "Llama 3.1 70B", batch=8)
+    lines = out.splitlines()
+    assert lines[0] == "Llama 3.1 70B in fp8 on 8 × H100 SXM, batch 8, context 8,192 tokens"
+    for line in found.results:
+        wanted = f"{line.label} {line.text}".replace("\xa0", " ").split()
+        assert any(shown.split()[: len(wanted)] == wanted for shown in lines), line
+    assert found.conventions and all(f"  {said}" in lines for said in found.conventions)
+
+
+def test_estimate_as_json_is_the_same_numbers(run):
+    code, out, _ = run(
+        "estimate", *H100, "--precision", "bf16", "--batch=1", "--context=4096", "--json"
+    )
+    found = json.loads(out)
+    assert code == 0 and found["step_time_s"] * 1e3 == pytest.approx(
+        5.32, rel=2e-3
+    )  # a third party's table
+    assert {key: found[key] for key in estimate().values()} == estimate(
+        "H100 SXM", "Llama 3.1 70B", "bf16", batch=1, context=4096
+    ).values()
+    assert found["balance_batch_with_caches_sequences"] is None
+    assert (found["notes"], found["given"]) == ([], {})
+
+
+def test_defaults_are_those_that_help_states(run, capsys):
+    assert json.loads(run("estimate", "--json")[1])["step_time_s"] == estimate()["step_time_s"]
+    with pytest.raises(SystemExit) as stop:
+        main(["estimate", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert stop.value.code == 0
+    for said in ({**scenario.DEFAULT, "batch": BATCH}).values():
+        assert f"default {said if isinstance(said, str) else f'{said:,}'}" in text
+    for form in scenario.PRECISIONS:
+        assert form["name"] in text
+
+
+@pytest.mark.parametrize(
+    ("written", "key", "value"),
+    [
+        (["--context", "8k"], "context_tokens", 8000),
+        (["--context", "1M"], "context_tokens", 1_000_000),
+        (["--context", "8,192 tokens"], "context_tokens", 8192),
+        (["--context", "1.5K tokens"], "context_tokens", 1500),
+        (["--batch", "64 sequences"], "batch_sequences", 64),
+        (["--batch", "2e3"], "batch_sequences", 2000),
+        (["--devices", "16 chips"], "devices", 16),
+        (["--set", "devices=4"], "devices", 4),
+        (["--set", "memory_capacity=96 GB", "--devices", "1"], "memory_bytes", 96e9),
+        (["--set", "memory_bandwidth = 2T"], "drain_time_s", 80e9 / 2e12),
+    ],
+)
+def test_values_may_carry_units(run, written, key, value):
+    code, out, err = run("estimate", *H100, "--json", *written)
+    assert (code, err) == (0, "") and json.loads(out)[key] == pytest.approx(value, rel=1e-12)
+
+
+def test_a_price_by_the_hour(run):
+    _, out, _ = run(
+        "estimate",
+        "--hardware",
+        "TPU v5e",
+        "--model",
+        "Llama 3.1 8B",
+        "--set",
+        "device_price=1.2 $/hour",
+    )
+    assert "device_price = $1.20 per chip-hour" in out and "no price known" not in out
+
+
+def test_notes_are_printed(run):
+    _, out, _ = run("estimate", "--hardware", "H100 SXM", "--precision", "bf16")
+    assert (
+        "\nNote\n  DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit"
+        in out
+    )
+
+
+# Comparisons
+
+
+def test_compare_puts_the_same_lines_in_columns(run):
+    chips, models = ["H100 SXM", "A100 80GB"], ["Llama 3.1 8B", "gpt-oss-120b"]
+    code, out, _ = run("compare", "--hardware", *chips, "--model", *models)
+    assert code == 0
+    cells = [re.split(r"\s{2,}", line) for line in out.split("\n\n")[0].splitlines()]
+    rows = {label: rest for label, *rest in cells}
+    assert rows["Hardware"] == [chips[0]] * 2 + [chips[1]] * 2 and rows["Model"] == models * 2
+    assert rows["Precision"] == ["fp8", "fp8", "bf16", "bf16"]
+    assert rows["One decode step"] == [
+        line.text.replace("\xa0", " ")
+        for chip in chips
+        for model in models
+        for line in estimate(chip, model).results
+        if line.key == "step_time_s"
+    ]
+
+
+def test_compare_as_json_is_one_estimate_each(run):
+    _, out, _ = run(
+        "compare", "--hardware", "H100 SXM", "--precision", "bf16", "fp8", "--json", "--batch=4"
+    )
+    found = json.loads(out)
+    assert [one["precision"] for one in found] == ["bf16", "fp8"]
+    assert (
+        json.loads(run("estimate", "--hardware", "H100 SXM", "--batch=4", "--json")[1]) == found[1]
+    )
+
+
+def test_a_note_says_whose_it_is(run):
+    _, out, _ = run("compare", "--hardware", "H100 SXM", "TPU v5e", "--model", "Llama 3.1 8B")
+    assert re.search(r"^  Llama 3\.1 8B in bf16 on 16 × TPU v5e, .*: No price per hour", out, re.M)
+    assert "H100 SXM, batch 64, context 8,192 tokens:" not in out
+
+
+def test_columns_wrap_as_blocks_in_a_narrow_terminal(run, monkeypatch):
+    for module in (cli, command):
+        monkeypatch.setattr(module, "terminal_width", lambda: 90)
+    _, out, _ = run(
+        "compare", "--hardware", "H100 SXM", "H200 SXM", "B200 SXM", "--model", "Llama 3.1 8B"
+    )
+    assert max(map(len, out.splitlines())) <= 90
+    heads = [
+        re.split(r"\s{2,}", line)[1:] for line in out.splitlines() if line.startswith("Hardware")
+    ]
+    assert heads == [["H100 SXM", "H200 SXM"], ["B200 SXM"]]
+    assert out.count("One decode step") == 2
+
+
+# Formulas
+
+
+def test_formulas_are_listed_with_their_meanings(run):
+    code, out, _ = run("formula")
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert code == 0 and lines == {name: formula.meaning for name, formula in registry().items()}
+    assert [row["name"] for row in json.loads(run("formula", "--json")[1])] == list(registry())
+    assert registry()["step_time"].latex() in run("formula", "--latex")[1]
+
+
+def test_a_formula_is_shown_with_its_derivation(run):
+    _, out, _ = run("formula", "cost_floor")
+    for said in (
+        "  cost_floor = max(compute_cost, kv_cost)",
+        "the lecture at 15:11",
+        "t=911s",
+        "[exact]",
+    ):
+        assert said in out
+    assert re.search(
+        r"^  memory_bandwidth +B/s +rate at which one chip reads its memory$", out, re.M
+    )
+    steps = registry()["cost_floor"].derivation.steps
+    assert steps and all(f"  {i}. {step.move}" in out for i, step in enumerate(steps, 1))
+
+
+def test_a_formula_for_programs_and_for_papers(run):
+    formula = registry()["cost_per_token"]
+    shown = json.loads(run("formula", "cost_per_token", "--json")[1])
+    assert (shown["unit"], shown["source"]) == ("$/token", formula.source)
+    assert len(shown["derivation"]["steps"]) == len(formula.derivation.steps)
+    assert shown["tree"] == json.loads(json.dumps(formula.tree()))
+    assert run("formula", "cost_per_token", "--latex")[1].splitlines()[0] == formula.latex()
+
+
+# Facts
+
+
+def test_facts_lists_tables_rows_and_a_row(run):
+    assert [line.split()[0] for line in run("facts")[1].splitlines()] == facts.tables()
+    names = run("facts", "accelerators")[1].splitlines()
+    assert [re.split(r"\s{2,}", line)[0] for line in names] == facts.load("accelerators").names
+    assert [line.split("  ")[0] for line in names if line.endswith("not verified")] == [
+        row.name for row in facts.load("accelerators") if not row.verified
+    ]
+    for argv in (["H100", "SXM"], ["h100 sxm"]):
+        code, out, _ = run("facts", "accelerators", *argv)
+        assert code == 0
+        assert re.search(r"^hbm_bandwidth_bytes_per_s +3350000000000 \(3\.35 TB/s\)$", out, re.M)
+        assert re.search(r"^year_announced +2022$", out, re.M)
+        assert out.endswith(
+            f"Verified: yes\nSource: {facts.get('accelerators', 'H100 SXM').source}\n"
+        )
+        assert "fp4_dense_flops" not in out  # a cell that is empty
+
+
+@pytest.mark.parametrize("table", facts.tables())
+def test_every_row_of_facts_can_be_shown(run, table):
+    assert json.loads(run("facts", table, "--json")[1]) == list(map(dict, facts.load(table)))
+    for row in facts.load(table)[:40]:
+        code, out, _ = run("facts", table, row.name)
+        assert code == 0 and out.endswith(f"Source: {row.source}\n")
+
+
+def test_facts_for_programs(run):
+    assert json.loads(run("facts", "--json")[1]) == [
+        {"name": name, "rows": len(facts.load(name))} for name in facts.tables()
+    ]
+    row = facts.get("accelerators", "H100 SXM")
+    assert json.loads(run("facts", "accelerators", "H100 SXM", "--json")[1]) == row
+
+
+# Claims
+
+
+def test_claims_are_listed_with_time_and_verdict(run):
+    code, out, _ = run("claims")
+    assert code == 0 and len(out.splitlines()) == len(claims.load())
+    [line] = [line for line in out.splitlines() if line.split()[1] == "batch-is-2400"]
+    assert re.split(r"\s{2,}", line)[2] == "wrong"
+
+
+@pytest.mark.parametrize("claim", claims.load(), ids=lambda claim: claim.id)
+def test_a_claim_is_shown_with_what_it_was_judged_by(run, claim):
+    code, out, err = run("claims", claim.id)
+    assert (code, err) == (0, "") and out.startswith(f"{claim.time} {claim.who}: ")
+    assert (
+        f"\n{claim.verdict.capitalize()}, {claims.BASES[claim.basis]}\n" in out
+        and claim.link in out
+    )
+    found = [*claim.values, *claim.findings]
+    assert out.count("  agrees") + out.count("  differs") >= len(found)
+    assert all(
+        " ".join(one.label.split()) in " ".join(out.split())
+        for one in (claim.values or claim.findings)
+    )
+
+
+def test_claims_for_programs(run):
+    everything = json.loads(run("claims", "--json")[1])
+    assert [one["id"] for one in everything] == [claim.id for claim in claims.load()]
+    assert json.loads(run("claims", "batch-is-2400", "--json")[1]) == next(
+        one for one in everything if one["id"] == "batch-is-2400"
+    )
+
+
+def test_an_unknown_claim_names_its_nearest(run):
+    code, out, err = run("claims", "batch-is-2401")
+    assert (code, out) == (2, "") and "batch-is-2400" in err and err.count("\n") == 1
+
+
+# Measuring
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Backends whose work is nothing but the clock's ticks."""
+
+    def backend(name):
+        def made(*, quick):
+            return measure.Backend(
+                name,
+                "float32",
+                4,
+                8,
+                1,
+                (4,),
+                (1, 2, 4) if quick else (1, 2, 4, 8),
+                lambda n: idle,
+                {"sum": idle},
+                lambda batch: idle,
+                idle,
+            )
+
+        return made
+
+    def idle():
+        pass
+
+    monkeypatch.setattr(measure, "processor", backend("a processor"))
+    return lambda: monkeypatch.setattr(measure, "gpu", backend("a GPU"))
+
+
+def test_measure_reports_and_says_why_there_is_no_gpu(run, machine, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    code, out, err = run("measure")
+    assert code == 0 and out.startswith("a processor, float32\n") and "Measured knee" in out
+    assert out.endswith("\nNo GPU was measured: PyTorch cannot be imported.\n")
+    assert err.startswith("measuring with a processor …\narithmetic: ")
+    code, out, err = run("measure", "--gpu")
+    assert (code, out, err) == (
+        1,
+        "",
+        "handful: No GPU was measured: PyTorch cannot be imported.\n",
+    )
+
+
+def test_measure_measures_a_gpu_too(run, machine):
+    machine()
+    found = json.loads(run("measure", "--quick", "--json")[1])
+    assert [one["name"] for one in found] == ["a processor, float32", "a GPU, float32"]
+    assert [point["batch_sequences"] for point in found[0]["points"]] == [1, 2, 4]
+    assert found[0]["bandwidth_bytes_per_s"] > 0
+    assert found[0]["source"].startswith("measured with a processor")
+    assert [one["name"] for one in json.loads(run("measure", "--gpu", "--json")[1])] == [
+        "a GPU, float32"
+    ]
+
+
+def test_an_interrupted_measurement_leaves_no_trace(run, machine, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measure, "measure", stopped)
+    assert run("measure", "--quick")[:2] == (130, "")
+
+
+# Wrong input
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["estimat"], "There is no command 'estimat'; the nearest are: estimate."),
+        (
+            ["estimate", "--hardware", "H100"],
+            "There is no hardware 'H100'; the nearest are: H100 SXM.",
+        ),
+        (
+            ["estimate", "--model", "gpt"],
+            "There is no model 'gpt'; the nearest are: gpt-oss-20b, gpt-oss-120b.",
+        ),
+        (
+            ["estimate", "--hardware", "MI300X", "--precision", "fp4"],
+            "MI300X has no fp4 arithmetic; it has bf16, fp8 and int8, so the precisions allowed "
+            "are bf16, fp8 and "
+            "int8-weights.",
+        ),
+        (
+            ["compare", "--hardware", "H100 SXM", "A100 80GB", "--precision", "fp8"],
+            "A100 80GB has no fp8 arithmetic; it has bf16 and int8, so the precisions allowed are "
+            "bf16 and "
+            "int8-weights.",
+        ),
+        (["estimate", "--batch", "0"], "batch must be above 0 (in sequence); got 0.0."),
+        (["estimate", "--batch", "-4"], "batch must be above 0 (in sequence); got -4.0."),
+        (["estimate", "--batch", "2.5"], "batch must be a whole number; got '2.5'."),
+        (
+            ["estimate", "--batch", "1e400"],
+            "batch must be a number (in sequence): '1e400' is too large to compute with.",
+        ),
+        (["estimate", "--context", "8 kB"], "context must be a token/sequence; '8 kB' is a byte."),
+        (
+            ["estimate", "--batch"],
+            "Argument --batch: expected one argument; see 'handful estimate --help'.",
+        ),
+        (["estimate", "--foo"], "Unrecognized arguments: --foo; see 'handful --help'."),
+        (
+            ["estimate", "--set", "devices"],
+            "'devices' is no setting; write NAME=VALUE, such as devices=16.",
+        ),
+        (["estimate", "--set", "bach=3"], "There is no quantity 'bach'; the nearest are: batch."),
+        (["formula", "step_tim"], "There is no formula 'step_tim'; the nearest are: step_time"),
+        (["facts", "chips"], "There is no table 'chips'; there are: accelerators, "),
+        (
+            ["facts", "accelerators", "H100"],
+            "The table accelerators has no row 'H100'; the nearest are: H100 SXM",
+        ),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(run, argv, sentence):
+    code, out, err = run(*argv)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"handful: {sentence}") and err.count("\n") == 1
+
+
+def test_a_fault_of_ours_is_not_passed_off_as_wrong_input(run, monkeypatch):
+    def broken(*_):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(facts, "load", broken)
+    with pytest.raises(ValueError, match="a bug"):
+        run("facts")
+
+
+# As a process
+
+
+def test_the_command_is_installed_under_its_name():
+    [(name, target)] = tomllib.loads(PROJECT.read_text())["project"]["scripts"].items()
+    module, _, function = target.partition(":")
+    assert name == "handful" and getattr(importlib.import_module(module), function) is main
+
+
+def test_python_m_handful():
+    done = process("estimate", *H100)
+    assert (done.returncode, done.stderr) == (0, "") and "One decode step" in done.stdout
+    assert "\x1b" not in done.stdout
+    done = process("estimate", "--hardware", "H100")
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
+    assert "usage: handful" in process().stdout
+
+
+def test_the_package_runs_as_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["handful", "facts", "accelerators", "H1000"])
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_module("handful", run_name="__main__")
+    assert stop.value.code == 2 and "H100" in capsys.readouterr().err
+    runpy.run_module("handful", run_name="imported")  # which runs nothing
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_estimate_loads_nothing_that_draws_or_optimises():
+    code = (
+        "import sys; from handful.cli import main; early = 'sympy' in sys.modules; "
+        "main(['estimate', '--json']); late = {'matplotlib', 'scipy', 'torch'} & {*sys.modules}; "
+        "sys.exit(f'{early} {late}' if early or late else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reader_who_leaves_is_no_error():
+    """More than a pipe holds is written, and nobody reads it.
+
+    So it is in `handful facts measured_silicon | head -1`.
+    """
+    command = subprocess.Popen(
+        [sys.executable, "-P", "-m", "handful", "facts", "measured_silicon", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    command.stdout.readline()
+    command.stdout.close()
+    assert command.stderr.read() == b"" and command.wait(timeout=60) == 0
+    command.stderr.close()
+
+
+def test_a_terminal_without_our_letters_gets_question_marks():
+    done = process(
+        "facts", "accelerators", "H100 SXM", env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 0
+    done = process("estimate", *H100, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0 and "8 ? H100 SXM" in done.stdout

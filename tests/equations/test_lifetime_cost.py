@@ -1,0 +1,436 @@
+"""Tests of the best size under service.
+
+It is compared with numerical minimisation and with published examples.
+"""
+
+import math
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handful import chinchilla, lifetime_cost, overtraining
+from handful.symbolic.quantities import QuantityError
+from handful_explorers import tables
+
+FITS = ["hoffmann", "besiroglu"]
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("ratio", [1e-6, 0.1, 1, 2, 4.6, 12])
+@pytest.mark.parametrize("efficiency", [0.3, 1])
+def test_the_split_of_the_bills_is_that_of_the_search(fit, ratio, efficiency):
+    """`chinchilla.least_lifetime` knows nothing of exchange rates: it searches the sizes."""
+    known = chinchilla.law(fit) | {
+        "decode_bill_ratio": ratio,
+        "compute_optimal_parameters": 50e9,
+        "decode_efficiency": efficiency,
+    }
+    loss = chinchilla.fitted_loss(
+        known, active_parameters=50e9, pretraining_tokens=lifetime_cost.matching_tokens(known)
+    )
+    found = chinchilla.least_lifetime(
+        loss, lifetime_cost.best_served(known), fit=fit, decode_efficiency=efficiency
+    )
+    assert lifetime_cost.matching_loss(known) == pytest.approx(loss, rel=1e-12)
+    assert lifetime_cost.best_size(known) == pytest.approx(found["active_parameters"], rel=1e-5)
+    assert lifetime_cost.best_tokens(known) == pytest.approx(found["pretraining_tokens"], rel=1e-5)
+    assert lifetime_cost.best_tokens_per_parameter(known) == pytest.approx(
+        found["tokens_per_parameter"], rel=1e-5
+    )
+    plain = overtraining.lifetime_flops(
+        known,
+        active_parameters=50e9,
+        pretraining_tokens=lifetime_cost.matching_tokens(known),
+        inference_tokens=lifetime_cost.best_served(known),
+        rl_tokens=1e-9,
+        rl_passes=1,
+    )
+    assert lifetime_cost.lifetime_share(known) == pytest.approx(
+        found["lifetime_flops"] / plain, rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_nothing_decoded_is_the_plain_optimum(fit):
+    law = chinchilla.law(fit)
+    for formula in (
+        lifetime_cost.best_size_share,
+        lifetime_cost.best_token_multiple,
+        lifetime_cost.lifetime_share,
+    ):
+        assert formula(law, decode_bill_ratio=0) == pytest.approx(1)
+    size = chinchilla.compute_optimal_parameters(law, training_flops=1e24)
+    tokens = lifetime_cost.matching_tokens(law, compute_optimal_parameters=size)
+    each = chinchilla.optimal_tokens_per_parameter(law, training_flops=1e24)
+    assert multiple(fit, size, 0) == pytest.approx(each / 20)
+    assert tokens == pytest.approx(chinchilla.compute_optimal_tokens(law, training_flops=1e24))
+    assert lifetime_cost.exchange_rate(
+        law, active_parameters=size, pretraining_tokens=tokens
+    ) == pytest.approx(1)
+
+
+# On the lecture's yardstick, twenty tokens for each parameter -------------------------------------
+
+
+def multiple(fit: str, size: float, ratio: float) -> float:
+    return lifetime_cost.best_overtraining(
+        chinchilla.law(fit),
+        active_parameters=size,
+        decode_bill_ratio=ratio,
+        tokens_per_parameter=20,
+    )
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(size=st.floats(1e9, 1e13), ratio=st.floats(0.01, 12), efficiency=st.floats(0.1, 1))
+def test_tokens_at_a_size_are_those_of_the_search(fit, size, ratio, efficiency):
+    """`best_run` searches the length for a number of tokens to decode and finds the same split."""
+    tokens = lifetime_cost.best_tokens_at_size(
+        chinchilla.law(fit), active_parameters=size, decode_bill_ratio=ratio
+    )
+    run = lifetime_cost.best_run(
+        size, 3 * efficiency * ratio * tokens, fit=fit, decode_efficiency=efficiency
+    )
+    assert run["pretraining_tokens"] == pytest.approx(tokens, rel=1e-6)
+    assert run["decode_bill_ratio"] == pytest.approx(ratio, rel=1e-6)
+    assert multiple(fit, size, ratio) == pytest.approx(run["tokens_per_parameter"] / 20, rel=1e-6)
+
+
+def test_three_equal_bills_at_the_lecture_s_size():
+    """By hand, from the printed coefficients: D = ((1 + r) β B / (α A) N^α)^(1/β), over 20 N."""
+    for fit, (A, B, alpha, beta), found in (
+        ("hoffmann", (406.4, 410.7, 0.3392, 0.2849), 166),
+        ("besiroglu", (482.01, 2085.43, 0.3478, 0.3658), 18.2),
+    ):
+        by_hand = (3 * beta * B / (alpha * A) * 1e11**alpha) ** (1 / beta) / 2e12
+        assert multiple(fit, 1e11, 2) == pytest.approx(by_hand) == pytest.approx(found, rel=0.005)
+
+
+@given(size=st.floats(10e9, 1e12), ratio=st.sampled_from([2, 3]))
+def test_the_two_fits_stand_on_either_side_of_a_hundred(size, ratio):
+    assert multiple("besiroglu", size, ratio) < 100 < multiple("hoffmann", size, ratio)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(size=st.floats(1e9, 1e13))
+def test_the_lecture_s_two_splits_are_more_than_a_factor_of_two_apart(fit, size):
+    apart = multiple(fit, size, 3) / multiple(fit, size, 2)
+    assert 2 < apart < 3
+    # From ten billion on, the two fits differ by more than the two splits.
+    assert size < 1e10 or multiple("hoffmann", size, 2) / multiple("besiroglu", size, 2) > apart
+
+
+def test_the_lecture_s_traffic_with_and_without_reinforcement_learning():
+    def run(tokens: float, fit: str) -> float:
+        return (
+            lifetime_cost.best_run(100e9, tokens, fit=fit, decode_efficiency=0.3)[
+                "tokens_per_parameter"
+            ]
+            / 20
+        )
+
+    assert [round(run(400e12, fit)) for fit in FITS] == [126, 61]
+    assert [round(run(200e12, fit)) for fit in FITS] == [78, 38]
+    for fit, size, served in product(FITS, (10e9, 100e9, 1e12), (10e12, 200e12, 2000e12)):
+        whole, half = (
+            lifetime_cost.best_run(size, part * served, fit=fit, decode_efficiency=0.3)[
+                "pretraining_tokens"
+            ]
+            for part in (1, 0.5)
+        )
+        assert 0.5 < half / whole < 1
+
+
+def test_the_lecture_s_model_asks_for_a_split_on_either_side_of_three_equal_bills():
+    splits = [
+        lifetime_cost.bill_ratio_at_optimum(
+            chinchilla.law(fit), active_parameters=100e9, pretraining_tokens=200e12
+        )
+        for fit in FITS
+    ]
+    assert splits[0] < 2 < splits[1]
+    assert 1 / (1 + splits[1]) < 1 / 3 < 1 / (1 + splits[0])
+    for fit, best in zip(FITS, splits, strict=True):
+        assert multiple(fit, 100e9, best) == pytest.approx(100)
+        assert (
+            lifetime_cost.split_excess(2, best, fit=fit) < 0.1
+        )  # "less than a tenth more", three equal bills
+    assert lifetime_cost.split_excess(1, splits[1], fit="besiroglu") == pytest.approx(
+        1 / 3, abs=0.02
+    )  # "about a third"
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(best=st.floats(0.3, 10), chosen=st.floats(0.3, 10))
+def test_what_a_split_costs_by_its_bills(fit, best, chosen):
+    """The formula agrees with a search for the size at which the bills have the chosen ratio.
+
+    Loss and traffic are the same.
+    """
+    law = chinchilla.law(fit)
+    tokens = lifetime_cost.best_tokens_at_size(law, active_parameters=1e11, decode_bill_ratio=best)
+    loss = chinchilla.fitted_loss(law, active_parameters=1e11, pretraining_tokens=tokens)
+    decoded = best * tokens  # in tokens of training, at any efficiency
+
+    def needed(size: float) -> float:
+        return chinchilla.tokens_to_reach(law, validation_loss=loss, active_parameters=size)
+
+    excess = lifetime_cost.split_excess(chosen, best, fit=fit)
+    if (
+        needed(1e19) * chosen > decoded
+    ):  # even the largest model needs more: the split cannot be had
+        assert excess > 10
+        return
+    low, high = 0.0, math.log(1e8)  # of the size over the best; a smaller one has the smaller ratio
+    sign = 1 if decoded / needed(1e11) < chosen else -1
+    for _ in range(200):
+        middle = (low + high) / 2
+        there = decoded / needed(1e11 * math.exp(sign * middle))
+        low, high = (middle, high) if sign * (chosen - there) > 0 else (low, middle)
+    size = math.exp(sign * low)
+    assert excess == pytest.approx(
+        size * (needed(1e11 * size) + decoded) / (tokens + decoded) - 1, rel=1e-5, abs=1e-9
+    )
+    assert excess >= 0 and lifetime_cost.split_excess(best, best, fit=fit) == 0
+
+
+def test_equal_bills_are_no_rule_for_the_bills_of_a_life():
+    """The ledger tests the heuristic on bills, and not on the terms of a loss.
+
+    The bills are those of pre-training and decoding.
+    """
+    from handful_evidence.claims import find
+
+    claim = find("minimum-where-terms-are-equal")
+    found = {finding.label: finding.agrees for finding in claim.findings}
+    assert claim.verdict == "depends" and found["x + 1/x: equal"] and found["e^x + e^-x: equal"]
+    # A search knows nothing of exchange rates: is the least sum of the two bills where they are
+    # equal?
+    for fit, year in (("hoffmann", "the fit of 2022"), ("besiroglu", "the refit of 2024")):
+        loss = chinchilla.fitted_loss(
+            chinchilla.law(fit), active_parameters=100e9, pretraining_tokens=200e12
+        )
+        low, high = 1e10, 1e18
+        for _ in range(80):  # the traffic for which 100 billion is the cheapest size
+            served = math.sqrt(low * high)
+            size = chinchilla.least_lifetime(loss, served, fit=fit, decode_efficiency=0.3)[
+                "active_parameters"
+            ]
+            low, high = (served, high) if size > 100e9 else (low, served)
+        ratio = served / (3 * 0.3 * 200e12)
+        assert found[f"{year}: the cheapest life has equal bills, within a tenth"] == (
+            abs(ratio - 1) < 0.1
+        )
+        assert ratio == pytest.approx({"hoffmann": 1.6, "besiroglu": 4.6}[fit], rel=0.01)
+
+
+@given(size=st.floats(1e8, 1e12), tokens=st.floats(1e10, 1e15))
+def test_the_exchange_rate_is_a_slope_at_the_same_loss(size, tokens):
+    law = chinchilla.law()
+    loss = chinchilla.fitted_loss(law, active_parameters=size, pretraining_tokens=tokens)
+    less, more = (
+        chinchilla.tokens_to_reach(
+            law, validation_loss=loss, active_parameters=size * math.exp(step)
+        )
+        for step in (-1e-4, 1e-4)
+    )
+    rate = lifetime_cost.exchange_rate(law, active_parameters=size, pretraining_tokens=tokens)
+    assert math.log(less / more) / 2e-4 == pytest.approx(rate, rel=1e-3)
+
+
+def test_a_published_example():
+    """A 7B model is as good as 13B with 2 trillion tokens served, and saves 17 per cent.
+
+    The source is Sardana et al.
+    """
+    known = chinchilla.law("hoffmann") | {
+        "compute_optimal_parameters": 13e9,
+        "decode_bill_ratio": 0.515,
+        "decode_efficiency": 1,
+    }
+    assert lifetime_cost.best_served(known) == pytest.approx(2e12, rel=0.01)
+    assert lifetime_cost.best_size(known) == pytest.approx(7e9, rel=0.03)
+    assert 1 - lifetime_cost.lifetime_share(known) == pytest.approx(0.17, abs=0.01)
+    run = lifetime_cost.best_run(
+        lifetime_cost.best_size(known), lifetime_cost.best_served(known), fit="hoffmann"
+    )
+    assert run["pretraining_tokens"] == pytest.approx(lifetime_cost.best_tokens(known), rel=1e-9)
+    assert run["decode_bill_ratio"] == pytest.approx(0.515, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "size, served, best, multiple_, saved",
+    [
+        (7e9, 1e11, 6e9, 1.18, None),
+        (13e9, 2e12, 6.97e9, None, 0.174),
+        (30e9, 1e13, 13.6e9, 2.84, 0.28),
+        (70e9, 2e12, None, None, 0.013),
+    ],
+)
+def test_more_published_examples(size, served, best, multiple_, saved):
+    """The examples are in Sardana et al. 2024, section 2, figure 1 and section 6.
+
+    The authors do not say how they round the exponents.
+    """
+    known = chinchilla.law("hoffmann") | {
+        "compute_optimal_parameters": size,
+        "decode_efficiency": 1,
+    }
+    low, high = 1e-6, 100.0
+    for _ in range(100):
+        ratio = math.sqrt(low * high)
+        low, high = (
+            (ratio, high)
+            if lifetime_cost.best_served(known, decode_bill_ratio=ratio) < served
+            else (low, ratio)
+        )
+    known["decode_bill_ratio"] = ratio
+    if best:
+        assert lifetime_cost.best_size(known) == pytest.approx(best, rel=0.03)
+    if multiple_:
+        assert lifetime_cost.best_token_multiple(known) == pytest.approx(multiple_, rel=0.04)
+    if saved:
+        assert 1 - lifetime_cost.lifetime_share(known) == pytest.approx(saved, abs=0.016)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@given(size=st.floats(1e9, 1e12), served=st.floats(1e10, 1e16), efficiency=st.floats(0.05, 1))
+def test_a_best_run_is_best(fit, size, served, efficiency):
+    """The best run has the cheapest life of all models with its loss."""
+    run = lifetime_cost.best_run(size, served, fit=fit, decode_efficiency=efficiency)
+    law = chinchilla.law(fit)
+    loss = chinchilla.fitted_loss(
+        law, active_parameters=size, pretraining_tokens=run["pretraining_tokens"]
+    )
+
+    def bill(log_size: float) -> float:
+        other = math.exp(log_size)
+        tokens = chinchilla.tokens_to_reach(law, validation_loss=loss, active_parameters=other)
+        return (
+            math.log(other) + math.log(3 * tokens + served / efficiency)
+            if tokens < math.inf
+            else math.inf
+        )
+
+    here = math.log(size)
+    assert bill(here) <= min(bill(here + step) for step in (-0.3, -0.03, 0.03, 0.3)) + 1e-9
+    decoding = served / (3 * efficiency * run["pretraining_tokens"])
+    assert run["decode_bill_ratio"] == pytest.approx(decoding, rel=1e-6)
+    assert run["tokens_per_parameter"] == pytest.approx(run["pretraining_tokens"] / size)
+
+
+def test_served_at_optimum_is_zero_where_the_model_is_too_large():
+    law = chinchilla.law()
+    known = law | {
+        "active_parameters": 540e9,
+        "pretraining_tokens": 0.78e12,
+        "decode_efficiency": 0.3,
+    }  # PaLM
+    assert lifetime_cost.served_at_optimum(known) == 0
+    assert lifetime_cost.exchange_rate(known) < 1
+
+
+def test_the_tables_are_of_the_library_s_numbers():
+    head, rows = tables.runs_table()
+    assert len(head) == 6 and [row[0].split()[0] for row in rows] == ["200", "200", "100", "100"]
+    assert rows[0][1:] == [
+        "as much as serving",
+        "250\xa0trillion tokens",
+        "× 126",
+        "120\xa0trillion tokens",
+        "× 61",
+    ]
+    assert rows[1][1:] == [
+        "none",
+        "160\xa0trillion tokens",
+        "× 78",
+        "76\xa0trillion tokens",
+        "× 38",
+    ]
+    assert rows[2][2:] == rows[1][2:]  # half the traffic with learning is all of it without
+    head, rows = tables.splits_table()
+    assert [[cell.replace("\xa0", " ") for cell in row[1:]] for row in rows] == [
+        ["× 1.6", "4 %", "1 %", "8 %"],
+        ["× 4.6", "34 %", "9 %", "2 %"],
+    ]
+    head, rows = tables.approaches_table()
+    assert [row[1:] for row in rows] == [
+        ["20", "20", "27", "23"],
+        ["22", "25", "61", "18"],
+        ["21", "26", "94", "16"],
+    ]
+
+
+def test_the_inputs_that_the_chapter_repeats_are_its_own_results():
+    """A live number goes into the next one in two digits.
+
+    The numbers are 13 and 36, and 76 trillion.
+    """
+    run = dict(active_parameters=37e9, pretraining_tokens=14.8e12, decode_efficiency=0.4)
+    served = [lifetime_cost.served_at_optimum(chinchilla.law(fit), **run) for fit in FITS]
+    assert served == pytest.approx([13e12, 36e12], rel=0.015)
+    tokens = lifetime_cost.best_run(100e9, 200e12, decode_efficiency=0.3)["pretraining_tokens"]
+    assert tokens == pytest.approx(76e12, rel=0.005)
+    for fit in FITS:  # "costs only 38 to 45 %": learning and serving a third each
+        assert 0.37 < lifetime_cost.lifetime_share(chinchilla.law(fit), decode_bill_ratio=2) < 0.46
+
+
+def test_what_the_assignment_says_of_its_students_companies():
+    """The figures hold for sizes and traffic as drawn.
+
+    They are splits, what equal bills cost, half and twice the training, and twice the traffic.
+    """
+    law, splits, equal, doubled, forecast = chinchilla.law(), [], [], [], []
+    for size, rate, share, life, learned, eta in product(
+        (20e9, 100e9), (20e6, 60e6), (0.1, 0.2), (5184000, 15552000), (4e12, 12e12), (0.2, 0.4)
+    ):
+        decoded = rate * share * life + learned
+        run, more = (
+            lifetime_cost.best_run(size, factor * decoded, decode_efficiency=eta)
+            for factor in (1, 2)
+        )
+        tokens = run["pretraining_tokens"]
+        splits.append(run["decode_bill_ratio"])
+        equal.append(lifetime_cost.split_excess(1, splits[-1]))
+        forecast.append(more["pretraining_tokens"] / tokens)
+        loss = chinchilla.fitted_loss(law, active_parameters=size, pretraining_tokens=tokens)
+        for factor in (0.5, 2):
+            left = (
+                loss
+                - law["loss_floor"]
+                - law["data_coefficient"] / (factor * tokens) ** law["data_exponent"]
+            )
+            other = (law["size_coefficient"] / left) ** (1 / law["size_exponent"])
+            doubled.append(
+                other
+                * (3 * factor * tokens + decoded / eta)
+                / (size * (3 * tokens + decoded / eta))
+                - 1
+            )
+    said = {
+        "from just under one to more than five": 0.85 < min(splits) < 1 and 5 < max(splits) < 6,
+        "up to two fifths more than the cheapest": 0.36 < max(equal) < 0.41,
+        "costs at most a sixth more": min(doubled) > 0 and max(doubled) < 1 / 6,
+        "calls for about one and a half times the training": min(forecast) > 1.4
+        and max(forecast) < 1.65,
+    }
+    text = (Path(__file__).parents[2] / "exercises" / "assignments" / "overtraining.md").read_text(
+        "utf-8"
+    )
+    for words, holds in said.items():
+        assert words in text and holds, words
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="There is no fit 'kaplan'"):
+        lifetime_cost.best_run(1e9, 1e12, fit="kaplan")
+    with pytest.raises(QuantityError, match="inference_tokens must be above 0"):
+        lifetime_cost.best_run(1e9, 0)
+    with pytest.raises(ValueError, match="got 0 and 1"):
+        lifetime_cost.split_excess(0, 1)
+    with pytest.raises(ValueError, match="There is no fit 'kaplan'"):
+        lifetime_cost.split_excess(1, 1, fit="kaplan")
+    assert lifetime_cost.split_excess(10, 0.05) == math.inf

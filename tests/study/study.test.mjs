@@ -1,0 +1,405 @@
+// The page's rules of study, without a page: node --test (test_study_rules.py runs it).
+import assert from "node:assert/strict";
+import test from "node:test";
+import { mulberry32 } from "../../lib/handful_explorers/web/random.js";
+import { derive } from "../../lib/handful_study/web/derive.js";
+import {
+  effective,
+  fault,
+  LogError,
+  make,
+  merge,
+  read,
+  write,
+} from "../../lib/handful_study/web/log.js";
+import { forecast, retentionByWeek, runs, stageOf } from "../../lib/handful_study/web/progress.js";
+import { wilson } from "../../lib/handful_study/web/chart.js";
+import {
+  dayOf,
+  isLeech,
+  next,
+  preview,
+  queue,
+  span,
+  stretch,
+} from "../../lib/handful_study/web/spaced_repetition.js";
+import { Store } from "../../lib/handful_study/web/store.js";
+
+const MINUTE = 60_000,
+  HOUR = 60 * MINUTE,
+  DAY = 24 * HOUR,
+  NOON = Date.UTC(2026, 2, 9, 12);
+const all = (events) => {
+  const steps = derive(events);
+  let step;
+  while (!(step = steps.next()).done);
+  return step.value;
+};
+const sorted = (map) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+
+test("importing the scheduler leaves dates as they were", () =>
+  assert.deepEqual(Object.keys(Date.prototype), []));
+
+test("a day begins at four in the morning where the learner is", () => {
+  const late = Date.UTC(2026, 2, 10, 2, 59),
+    early = Date.UTC(2026, 2, 10, 3, 0); // 03:59 and 04:00 an hour east
+  assert.equal(dayOf(early, 60) - dayOf(late, 60), 1);
+  assert.equal(dayOf(late, 60), dayOf(NOON, 60));
+  assert.equal(dayOf(Date.UTC(2026, 2, 10, 11, 59), -480), dayOf(NOON, -480));
+});
+
+test("an evening over UTC midnight is one day for the schedule, as one without it is", () => {
+  const graded = (start, zone) =>
+    next(next(undefined, { at: start, zone, grade: 4 }), {
+      at: start + 20 * MINUTE,
+      zone,
+      grade: 3,
+    });
+  assert.equal(graded(Date.UTC(2026, 2, 9, 23, 50), -480).stability, graded(NOON, 0).stability);
+});
+
+test("intervals in words", () => {
+  const said = [
+    { minutes: 0 },
+    { minutes: 10 },
+    { minutes: 90 },
+    { days: 1 },
+    { days: 59 },
+    { days: 61 },
+    { days: 730 },
+    { days: 1500 },
+    { days: 36500 },
+  ].map(span);
+  assert.deepEqual(said, [
+    "1 min",
+    "10 min",
+    "2 hours",
+    "1 day",
+    "59 days",
+    "2 months",
+    "2 years",
+    "4.1 years",
+    "100 years",
+  ]);
+});
+
+test("grades of a card in review are ordered, and a higher retention brings cards sooner", () => {
+  const state = next(undefined, { at: NOON, zone: 0, grade: 4 }),
+    shown = preview(state, NOON + 8 * DAY, 0, 0.9);
+  assert.equal(shown[0].minutes, 10);
+  assert.ok(shown[1].days <= shown[2].days && shown[2].days < shown[3].days);
+  assert.ok(stretch(0.95) < 0.5 && stretch(0.9) === 1 && stretch(0.8) > 2);
+});
+
+test("a leech at eight lapses, then at every fourth", () =>
+  assert.deepEqual(Array.from({ length: 20 }, (_, i) => i + 1).filter(isLeech), [8, 12, 16, 20]));
+
+test("no more new cards a day than wanted, in the book's order, from the chosen chapters", () => {
+  const cards = Array.from({ length: 6 }, (_, i) => ({
+      id: `c${i}`,
+      chapter: i < 3 ? "one" : "two",
+    })),
+    states = new Map(),
+    settings = { retention: 0.9, new_per_day: 2, chapters: [] };
+  assert.deepEqual(queue(NOON, 0, cards, states, settings).fresh, ["c0", "c1"]);
+  states.set("c0", next(undefined, { at: NOON, zone: 0, grade: 1 }));
+  // the missed one at the end, before its ten minutes
+  assert.deepEqual(queue(NOON, 0, cards, states, settings).order, ["c1", "c0"]);
+  assert.deepEqual(queue(NOON, 0, cards, states, { ...settings, chapters: ["two"] }).fresh, ["c3"]);
+  assert.deepEqual(queue(NOON + DAY, 0, cards, states, { ...settings, new_per_day: 0 }).order, [
+    "c0",
+  ]);
+});
+
+const good = { id: "abcdefgh", at: NOON, zone: 60, kind: "grade", card: "floor", grade: 3 };
+const bad = [
+  [null, "an object"],
+  [[], "an object"],
+  [{ ...good, kind: "learn" }, "kind"],
+  [{ ...good, kind: "__proto__" }, "kind"],
+  [{ ...good, id: "short" }, "id"],
+  [{ ...good, id: "a".repeat(65) }, "id"],
+  [{ ...good, id: "<script>" }, "id"],
+  [{ ...good, at: -1 }, "at"],
+  [{ ...good, at: 1.5 }, "at"],
+  [{ ...good, at: 1e300 }, "at"],
+  [{ ...good, at: "now" }, "at"],
+  [{ ...good, zone: 841 }, "zone"],
+  [{ ...good, grade: 0 }, "grade"],
+  [{ ...good, grade: 5 }, "grade"],
+  [{ ...good, grade: "3" }, "grade"],
+  [{ ...good, card: "<img src=x onerror=alert(1)>" }, "card"],
+  [{ ...good, card: "a".repeat(101) }, "card"],
+  [{ ...good, took: -1 }, "took"],
+  [{ ...good, extra: 1 }, "no field"],
+  [JSON.parse('{"__proto__": 1, "kind": "bury"}'), "id"],
+  [{ ...good, kind: "setting", card: undefined, name: "retention", value: 0.5 }, "retention"],
+  [
+    {
+      id: "abcdefgh",
+      at: 1,
+      zone: 0,
+      kind: "setting",
+      name: "chapters",
+      value: Array(201).fill("a"),
+    },
+    "chapters",
+  ],
+  [
+    {
+      id: "abcdefgh",
+      at: 1,
+      zone: 0,
+      kind: "attempt",
+      problem: "p",
+      seed: 1,
+      given: "x".repeat(301),
+      verdict: "right",
+    },
+    "given",
+  ],
+  [
+    {
+      id: "abcdefgh",
+      at: 1,
+      zone: 0,
+      kind: "attempt",
+      problem: "p",
+      seed: 1,
+      given: "",
+      verdict: "maybe",
+    },
+    "verdict",
+  ],
+];
+test("an event is checked field by field", () => {
+  assert.equal(fault(good), null);
+  for (const [event, word] of bad)
+    assert.match(fault(event) || "nothing", new RegExp(word), JSON.stringify(event));
+});
+
+test(
+  "a file that is cut off, foreign, newer or changed is refused in one sentence that names the " +
+    "place",
+  () => {
+    const text = write([good, { ...good, id: "abcdefgi", at: NOON + 1 }]);
+    assert.equal(read(text).length, 2);
+    for (let end = 0; end < text.trimEnd().length; end += 1)
+      assert.throws(() => read(text.slice(0, end)), LogError);
+    const file = { format: "handful-study-log", version: 1, exported: 1, events: [good] };
+    const wrong = [
+      ["[]", "no study log"],
+      ["null", "no study log"],
+      ['"text"', "no study log"],
+      [{ ...file, format: "anki" }, "no study log"],
+      [{ ...file, version: 2 }, "newer edition"],
+      [{ ...file, version: 0 }, "version is 0"],
+      [{ ...file, version: "1" }, 'version is "1"'],
+      [{ ...file, events: {} }, "no list"],
+      [{ ...file, events: [good, { ...good, id: "abcdefgi", grade: 9 }] }, "Event 2 of 2"],
+      [{ ...file, events: [good, { ...good, grade: 1 }] }, "twice with different content"],
+    ];
+    for (const [given, words] of wrong) {
+      assert.throws(
+        () => read(typeof given === "string" ? given : JSON.stringify(given)),
+        (error) =>
+          error instanceof LogError && error.message.includes(words) && error.message.length < 300,
+      );
+    }
+  },
+);
+
+function someLog(random, count) {
+  const events = [];
+  for (let i = 0; i < count; i += 1) {
+    const common = {
+        id: `e-${Math.floor(random() * 1e12)
+          .toString(36)
+          .padStart(9, "0")}`,
+        at: NOON + Math.floor(random() * 40) * 6 * HOUR,
+        zone: [0, 60, -480][Math.floor(random() * 3)],
+      },
+      card = `c${Math.floor(random() * 5)}`,
+      kind = random();
+    if (kind < 0.7)
+      events.push({ ...common, kind: "grade", card, grade: 1 + Math.floor(random() * 4) });
+    else if (kind < 0.8) events.push({ ...common, kind: "bury", card });
+    else {
+      const target = events[Math.floor(random() * events.length)];
+      events.push({ ...common, kind: "undo", undoes: target?.id ?? "nothing-there" });
+    }
+  }
+  return events;
+}
+
+test(
+  "merging is idempotent, commutative and associative, and a replay of the result does not " +
+    "depend on the way there",
+  () => {
+    const random = mulberry32(5);
+    for (let i = 0; i < 60; i += 1) {
+      const [a, b, c] = [someLog(random, 20), someLog(random, 20), someLog(random, 10)],
+        shared = someLog(random, 10),
+        [x, y] = [
+          [...a, ...shared],
+          [...shared, ...b],
+        ];
+      assert.deepEqual(merge(x, y), merge(y, x));
+      assert.deepEqual(merge(merge(x, y), y), merge(x, y));
+      assert.deepEqual(merge(merge(x, y), c), merge(x, merge(y, c)));
+      assert.deepEqual(read(write(merge(x, y))), merge(x, y));
+      assert.deepEqual(sorted(all([...x, ...b]).cards), sorted(all(merge(y, x)).cards));
+    }
+  },
+);
+
+test("an undo takes back what it names, wherever it stands, and cannot be undone", () => {
+  const first = make("grade", { card: "floor", grade: 1 }),
+    undo = make("undo", { undoes: first.id }),
+    again = make("undo", { undoes: undo.id });
+  assert.deepEqual(effective([again, undo, first]), []);
+});
+
+// The store in memory: what it keeps up step by step is what a replay of its log gives.
+async function opened() {
+  const store = await Store.open();
+  store.channel?.close();
+  store.channel = null;
+  return store;
+}
+
+test("without a database the store goes on in memory, and says so", async () => {
+  const store = await opened();
+  assert.match(store.trouble, /only until you leave/);
+  await store.add("grade", { card: "floor", grade: 3 });
+  assert.equal((await store.states()).get("floor").reps, 1);
+});
+
+test(
+  "whatever is done, in whatever order of the clock, the store has what its log gives; and " +
+    "undone to the beginning it is empty",
+  async () => {
+    const random = mulberry32(11),
+      store = await opened(),
+      real = Date.now;
+    let clock = NOON,
+      made = 0;
+    Date.now = () => clock;
+    try {
+      for (let i = 0; i < 400; i += 1) {
+        clock +=
+          random() < 0.05
+            ? -Math.floor(random() * 3 * DAY)
+            : Math.floor(random() ** 6 * 10 * DAY) + 1;
+        const card = `c${Math.floor(random() * 8)}`,
+          kind = random();
+        if (kind < 0.7) {
+          await store.add("grade", { card, grade: 1 + Math.floor(random() * 4) });
+          made += 1;
+        } else if (kind < 0.78) {
+          await store.add("bury", { card });
+          made += 1;
+        } else if (kind < 0.9) {
+          if (await store.undo()) made -= 1;
+        } else if (kind < 0.96)
+          await store.add("attempt", {
+            problem: "p1",
+            seed: 3,
+            given: "1 ms",
+            verdict: random() < 0.5 ? "right" : "wrong",
+          });
+        else
+          await store.add("setting", {
+            name: "retention",
+            value: [0.8, 0.9, 0.95][Math.floor(random() * 3)],
+          });
+        if (i % 20) continue;
+        const { cards, days, problems } = all(await store.events());
+        assert.deepEqual(sorted(await store.states()), sorted(cards));
+        assert.deepEqual(
+          await store.days(),
+          [...days.values()].sort((a, b) => a.day - b.day),
+        );
+        assert.deepEqual(sorted(store.problems), sorted(problems));
+      }
+      while (await store.undo()) {
+        made -= 1;
+        clock += 1000;
+      }
+      assert.equal(made, 0);
+      assert.deepEqual([...(await store.states())], []);
+      assert.deepEqual(await store.days(), []);
+    } finally {
+      Date.now = real;
+    }
+  },
+);
+
+test("an import adds what is new, once; one that contradicts the log changes nothing", async () => {
+  const store = await opened(),
+    log = someLog(mulberry32(3), 50),
+    text = write(log);
+  assert.deepEqual(await store.import(text), { added: 50, known: 0 });
+  assert.deepEqual(await store.import(text), { added: 0, known: 50 });
+  assert.deepEqual(
+    sorted(await store.states()).map(([id]) => id),
+    sorted(all(log).cards).map(([id]) => id),
+  );
+  const before = await store.events(),
+    grade = log.find(({ kind }) => kind === "grade");
+  await assert.rejects(
+    store.import(
+      write([
+        { ...grade, grade: (grade.grade % 4) + 1 },
+        { ...good, id: "quite-new" },
+      ]),
+    ),
+    LogError,
+  );
+  assert.deepEqual(await store.events(), before);
+  await store.erase();
+  assert.deepEqual(
+    [await store.events(), (await store.states()).size, await store.days()],
+    [[], 0, []],
+  );
+});
+
+test("what Progress counts", () => {
+  const today = dayOf(NOON, 0),
+    day = (n, asked, held) => ({
+      day: today - n,
+      answers: asked + 1,
+      missed: 0,
+      fresh: 0,
+      asked,
+      held,
+    });
+  assert.deepEqual(
+    runs([day(9, 1, 1), day(8, 1, 1), day(7, 1, 1), day(2, 1, 1), day(1, 1, 1)], today),
+    { now: 2, longest: 3 },
+  );
+  assert.deepEqual(runs([], today), { now: 0, longest: 0 });
+  const weeks = retentionByWeek([day(200, 9, 9), day(20, 10, 8), day(0, 4, 4)], today);
+  assert.deepEqual(
+    weeks.map(({ asked, held }) => [asked, held]).filter(([n]) => n),
+    [
+      [10, 8],
+      [4, 4],
+    ],
+  );
+  assert.equal(weeks.at(-1).asked, 4);
+  const states = new Map([
+    ["a", next(undefined, { at: NOON, zone: 0, grade: 3 })],
+    ["b", next(undefined, { at: NOON - 90 * DAY, zone: 0, grade: 4 })],
+    ["gone", next(undefined, { at: NOON, zone: 0, grade: 3 })],
+    ["c", { state: "new", reps: 0 }],
+  ]);
+  const ahead = forecast(states, new Set(["a", "b", "c"]), today);
+  assert.deepEqual([ahead[0], ahead[2], ahead.reduce((x, y) => x + y)], [1, 1, 2]);
+  assert.deepEqual(
+    [stageOf(undefined), stageOf(states.get("c")), stageOf(states.get("a"))],
+    ["new", "new", "young"],
+  );
+  const [low, high] = wilson(9, 10);
+  assert.ok(low > 0.55 && low < 0.6 && high > 0.97 && high < 0.99); // 0.596 … 0.982 in the tables
+});
