@@ -15,8 +15,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from .elements import one
-from .page_metadata import PAPER
+from .theme import PAPER
 
 SOURCES = Path(__file__).parent / "web" / "offline"
 TITLE, SHORT = "A Handful of Equations", "Equations"
@@ -47,14 +46,9 @@ LEFT_OUT = (
     "_static/downloads/*",
     "*/pyodide/*",
     "_static/social/*",
-    # of the theme's, what has gone into the one sheet
-    "_static/pictures/*",
-    "_static/icons/*",
     "claims.json",
     "_static/handful/explorer.*",
     "_static/handful/katex/*",
-    "_static/sphinx-design.min.css",
-    "_static/basic.css",
     "sw.js",
     "404.html",
     "_headers",
@@ -62,11 +56,6 @@ LEFT_OUT = (
     ".*",
     "*/.*",
 )
-
-
-def dress(soup: BeautifulSoup, up: str) -> None:
-    """Add the link to the manifest."""
-    one(soup, "head").append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
 
 
 def manifest(site: Path) -> dict:

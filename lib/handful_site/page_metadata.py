@@ -1,4 +1,4 @@
-"""The head of a page: its icons, its description, and its card for other sites."""
+"""The description of a page and its card for other sites, in its head."""
 
 from __future__ import annotations
 
@@ -8,49 +8,6 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 BOOK = "A Handful of Equations"
-
-PAPER = {"light": "#fdfcf8", "dark": "#12181d"}
-
-
-def icons(soup, up: str) -> None:
-    """Add the icons (see icons.py), and the colour of a phone's bars above the page."""
-    new, static = soup.new_tag, f"{up}_static/handful/"
-    for old in soup.head.select('link[rel~="icon"]'):
-        old.decompose()
-    soup.head.extend(
-        [
-            new("link", rel="icon", type="image/svg+xml", href=static + "favicon.svg"),
-            new("link", rel="apple-touch-icon", href=static + "apple-touch-icon.png"),
-            *(
-                new(
-                    "meta",
-                    attrs={
-                        "name": "theme-color",
-                        "content": colour,
-                        "media": f"(prefers-color-scheme: {scheme})",
-                    },
-                )
-                for scheme, colour in PAPER.items()
-            ),
-        ]
-    )
-
-
-def place(soup, page: str) -> None:
-    """Mark the first page with a class, chapters with their number, and the lede of a page."""
-    if page == "index.html" and soup.select_one("figure.explorer"):
-        soup.body["class"] = [*soup.body.get("class", []), "is-front"]
-    first = soup.select_one("article.bd-article h1 + p")
-    if first and len(first.get_text()) <= 230:  # longer ones read as text
-        first["class"] = [*first.get("class", []), "lede"]
-    lists = soup.select(".bd-links .bd-toc-item > ul:not(.bd-sidenav__home-link)")
-    chapters = lists[0].select("li.toctree-l1") if len(lists) > 1 else []
-    title = soup.select_one("article.bd-article h1")
-    for number, entry in enumerate(chapters, 1):
-        if title and "current" in entry.get("class", []):
-            line = soup.new_tag("p", attrs={"class": "eyebrow"})
-            line.string = f"Chapter {number}"
-            title.insert_before(line)
 
 
 def plain(tag) -> str:

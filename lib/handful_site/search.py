@@ -22,7 +22,7 @@ from .extensions.roles import registry
 
 # Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages,
 # not by places.
-UNREAD = {"search.html", "genindex.html"}
+UNREAD = {"404.html", "search.html"}
 # What has entries of its own, repeats others, or is no prose.
 SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
 SKIPPED_CLASSES = {
@@ -61,15 +61,6 @@ BLOCKS = {
     "ol",
     "pre",
 }
-PAGE = """<article class="bd-article find-page"><h1>Search</h1>
-<noscript><p>The search needs a script, and scripts are off.
-The <a href="glossary.html">glossary</a> lists the terms, the \
-<a href="notation.html">notation</a> the letters,
-the <a href="numbers.html">index of numbers</a> every number with its place, and
-<a href="claims.html">the lecture, claim by claim</a> what was said and what we make of \
-it.</p></noscript>
-<div data-search-page></div></article>"""
-
 
 # What a term of the glossary is called for short.
 SHORT = {"key-value cache": "KV cache", "mixture of experts": "MoE", "reinforcement learning": "RL"}
@@ -359,7 +350,7 @@ def read(soup: BeautifulSoup, page: str) -> dict:
     for section in main.find_all("section", recursive=False):
         found["entries"] += _sections(section, page, [])
     found["title"] = words(main.find("h1")) or page
-    if menu := page == "index.html" and soup.find(class_="bd-docs-nav"):
+    if menu := page == "index.html" and soup.find(class_="book-chapters"):
         found["order"] = [link["href"] for link in menu.find_all("a", class_="internal")]
     return found
 
@@ -479,14 +470,6 @@ def gather(pages: dict[str, dict], maths) -> dict:
         "pages": [[name, found["title"]] for name, found in pages.items()],
         "entries": [*first.values(), *_formulas(pages, maths)],
     }
-
-
-def dress(soup: BeautifulSoup, page: str) -> None:
-    """Remove the theme's search from a page; put ours into the page of all results."""
-    if dialog := soup.find(id="pst-search-dialog"):
-        dialog.decompose()
-    if page == "search.html" and (box := soup.select_one(".bd-search-container")):
-        box.replace_with(BeautifulSoup(PAGE, "html.parser"))
 
 
 def write(

@@ -247,10 +247,10 @@ def test_a_page_offers_what_there_is(tmp_path):
 
     path = tmp_path / f"{offer.STEM}.epub"
     path.write_bytes(b"x" * 700_000)
-    page = """<div class="dropdown-download-buttons"><ul class="dropdown-menu">\
-<li><a class="btn-download-source-button" href="a.md">
-              <span class="btn__text-container">.md</span></a></li></ul></div>\
-<div class="bound-files"><p>…</p></div>"""
+    page = (
+        '<details class="downloads"><ul><li><a href="a.md">Its source</a></li></ul></details>'
+        '<div class="bound-files"><p>…</p></div>'
+    )
     soup = BeautifulSoup(page, "html.parser")
     offer.place(soup, "../", [path])
     assert [link["href"] for link in soup.select("a")] == [

@@ -139,7 +139,7 @@ def test_without_typeset_formulas_a_box_says_so_and_asks_again(site, watch):
     page.locator(".pop-formula .katex").wait_for()
 
 
-SCRIPTS = re.compile(r"/(handful/\w+|theme)[\w.-]*\.js")
+SCRIPTS = re.compile(r"/handful/(?!color_mode_init|database)\w[\w.-]*\.js")
 SHIFTS = """window.shift = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })

@@ -67,16 +67,3 @@ def test_no_answer_can_be_found(found):
 )
 def test_maths_reads_as_it_is_typed(tex, text):
     assert search.plain(tex) == text
-
-
-def test_a_page_gets_our_search_and_loses_the_themes():
-    soup = BeautifulSoup(
-        '<body><dialog id="pst-search-dialog"></dialog>'
-        '<div class="bd-search-container"><div id="search-results"></div></div></body>',
-        "html.parser",
-    )
-    search.dress(soup, "search.html")
-    assert soup.find("dialog") is None and soup.find(id="search-results") is None
-    assert soup.select_one("article [data-search-page]") and soup.select_one(
-        'noscript a[href="glossary.html"]'
-    )

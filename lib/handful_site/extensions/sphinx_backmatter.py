@@ -190,10 +190,10 @@ def cell(*children) -> nodes.entry:
     return nodes.entry("", nodes.paragraph("", "", *children))
 
 
-def listing(app, docname: str, head: list[str], groups) -> nodes.table:
-    """Return a table whose rows are (name cells, places)."""
+def listing(app, docname: str, head: list[str], groups) -> nodes.container:
+    """Return a table whose rows are (name cells, places), in a box that scrolls."""
     table, group, body = (
-        nodes.table(classes=["numbers-index"]),
+        nodes.table(classes=["table", "numbers-index"]),
         nodes.tgroup(cols=len(head)),
         nodes.tbody(),
     )
@@ -213,7 +213,7 @@ def listing(app, docname: str, head: list[str], groups) -> nodes.table:
         body += nodes.row("", *(cell(nodes.Text(name)) for name in names), cell(*links))
     group += body
     table += group
-    return table
+    return nodes.container("", table, classes=["scrollable-table"])
 
 
 def fill(app, doctree, docname: str) -> None:

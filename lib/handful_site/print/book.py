@@ -23,7 +23,8 @@ from handful import scenario
 from handful_study.check import right_choice
 from handful_study.problems import problem
 
-from .. import editions, postprocess
+from .. import edition as editions
+from .. import postprocess
 from ..bootstrap import ROOT
 from ..elements import one, set_classes, value
 

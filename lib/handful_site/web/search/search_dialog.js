@@ -4,7 +4,7 @@
 import "./search.css";
 import { h } from "../../../handful_explorers/web/dom.js";
 
-const BUTTON = ".search-button__button",
+const BUTTON = ".search-button",
   MAC = /^(Mac|iPhone|iPad)/.test(navigator.platform);
 // in sessionStorage: where a followed result leads, and the words to mark there
 export const ARRIVAL = "handful-search-arrival";
