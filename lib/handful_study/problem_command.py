@@ -6,7 +6,7 @@ import secrets
 
 from handful.cli import group
 
-from .command import _site, file_options, log_path, needing, write
+from .command import _site, file_options, needing, write
 
 
 def add(command) -> None:
@@ -56,9 +56,6 @@ def add(command) -> None:
         required=True,
         metavar="N",
         help="the one that the problem was shown for",
-    )
-    checked.add_argument(
-        "--log", metavar="FILE", help="note the attempt in this log, as the page does"
     )
     sent.add_argument("--format", required=True, choices=["markdown", "json", "moodle", "text2qti"])
     printed.add_argument("--solutions", action="store_true", help="solutions after each sheet")
@@ -162,8 +159,6 @@ def _check(options) -> None:
     )
     verdict = check(found, answer, seed)
     says = _says(found, verdict, seed)
-    if options.log and verdict.kind != "unread":
-        _note(options.log, found, seed, given, verdict)
     if options.json:
         return cli.print_json(
             {
@@ -198,28 +193,6 @@ def _says(problem, verdict, seed: int) -> str:
             80,
         )
     return markup.text(drawn.words(problem.wrong[verdict.turn].says), 80)
-
-
-def _note(path: str, problem, seed: int, given: str, verdict) -> None:
-    from .log import LogFile, make
-    from .review_session import clock
-
-    now = clock()
-    turn = {} if verdict.turn is None else {"turn": verdict.turn}
-    LogFile(log_path(path)).add(
-        [
-            make(
-                "attempt",
-                *now,
-                problem=problem.id,
-                seed=seed,
-                given=given[:150],
-                verdict=verdict.kind,
-                **turn,
-            )
-        ],
-        now[0],
-    )
 
 
 def _export(options) -> None:

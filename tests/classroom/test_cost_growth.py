@@ -224,8 +224,6 @@ NEVER_THERE = {
     "handful_study.problems": BOOK,
     "handful_study.source": BOOK,
     "handful_study.words": BOOK,
-    "handful_study.log": "reads a learner's own log on the learner's own device",
-    "handful_study.terminal": "reads the keys that are pressed in a terminal",
     "handful_explorers.plotting.declare": BOOK,
     "handful_explorers.plotting.explorer": BOOK,
     "handful_explorers.plotting.figure": "reads the SVG that matplotlib draws of numbers",

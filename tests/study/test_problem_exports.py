@@ -19,7 +19,6 @@ from handful_study import book, browser, markup, maths, printing
 from handful_study.cards import cards
 from handful_study.check import check, near, right_choice
 from handful_study.export import chosen as chosen_cards
-from handful_study.log import read_file
 from handful_study.order import by_chapter, title
 from handful_study.problem_export import (
     Drawn,
@@ -465,24 +464,6 @@ def test_answers_are_checked(run, problem):
             assert run("problems", "check", problem.id, "--seed", "2", f"{value!r} {drawn.unit}")[
                 :2
             ] == (0, markup.text(says, 80) + "\n")
-
-
-def test_an_attempt_is_noted_where_a_log_is_named(run, tmp_path):
-    problem, log = (
-        next(problem for problem in chosen() if problem.kind == "number"),
-        tmp_path / "log.json",
-    )
-    drawn = Drawn(problem, 1)
-    for answer in (
-        f"{drawn.number} {drawn.unit}",
-        f"{drawn.wrong[0][0]} {drawn.unit}",
-        "no number",
-    ):
-        run("problems", "check", problem.id, "--seed", "1", answer, "--log", str(log))
-    assert [(e["kind"], e["verdict"], e.get("turn"), e["seed"]) for e in read_file(log)] == [
-        ("attempt", "right", None, 1),
-        ("attempt", "wrong", 0, 1),
-    ]
 
 
 @pytest.mark.parametrize(

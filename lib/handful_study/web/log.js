@@ -1,5 +1,5 @@
 // The log of what a learner did: append-only events, of which every state is a replay.  One file
-// format for the page, the terminal and backups (version 1):
+// format for the page and for backups (version 1):
 //
 //   { "format": "handful-study-log", "version": 1, "exported": ms, "events": [event, …] }
 //   event: { id, at (ms UTC), zone (minutes east of UTC), kind, … }, by kind:

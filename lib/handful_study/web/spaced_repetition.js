@@ -1,8 +1,8 @@
 // When a card comes back: FSRS-6 by ts-fsrs, under the book's own rules of days, steps and queues.
 //
-// Pure functions.  Python follows the same rules (handful/study), and tests/data/schedule.json pins
-// both: whoever changes what comes out of here changes RULES, and every reader's card states are
-// computed anew from the log.
+// Pure functions.  tests/data/schedule.json pins what they give, and tests compare it with the
+// package fsrs for Python: whoever changes what comes out of here changes RULES, and every reader's
+// card states are computed anew from the log.
 //
 // The state of a card: { state: "new" | "learning" | "review" | "relearning", stability,
 //   difficulty, reps, lapses, last (ms UTC), lastDay, first (day of the first grade),
