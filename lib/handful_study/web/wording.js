@@ -19,8 +19,7 @@ const inUTC = (options) => {
 
 export const shortDate = inUTC({ day: "numeric", month: "short" });
 export const longDate = inUTC({ weekday: "long", day: "numeric", month: "long" });
-export const fullDate = inUTC({ day: "numeric", month: "long", year: "numeric" });
-export const monthOf = inUTC({ month: "long", year: "numeric" });
+const fullDate = inUTC({ day: "numeric", month: "long", year: "numeric" });
 // of a moment, as a calendar on the wall has it
 export const dateOf = dated({ day: "numeric", month: "long", year: "numeric" });
 /**
@@ -35,8 +34,6 @@ export const plural = (n, word, more = `${word}s`) =>
  * @param {number} [digits]
  */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
-/** @param {number} day */
-export const weekday = (day) => (new Date(day * DAY).getUTCDay() + 6) % 7; // 0 is Monday
 
 // “today”, “tomorrow, Friday 13 March”, “in 3 months, on 12 June 2026”.
 /**
