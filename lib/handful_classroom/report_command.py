@@ -121,10 +121,10 @@ def progress(what: str, total: int | None = None, out=None, clock=time.monotonic
 
 def _report(options) -> None:
     from handful import cli
+    from handful.units import plural
     from handful_study import book
 
     from .grading import grades, store
-    from .html_report import count
     from .release.assignment import assignment as find
     from .reports import feedback, report
 
@@ -173,7 +173,7 @@ def _report(options) -> None:
     graded = [grade for grade in made if grade.graded]
     final = sum(grade.final for grade in made)
     print(
-        f"{chosen.title}: {count(len(made), 'student')}, {len(graded):,} graded, {final:,} with "
+        f"{chosen.title}: {plural(len(made), 'student')}, {len(graded):,} graded, {final:,} with "
         "their final points."
     )
     for note in notes:
@@ -192,11 +192,11 @@ def counted(things, tell):
 def _similar(options) -> None:
     from handful import cli
     from handful.cli import MissingError
+    from handful.units import plural
     from handful_study.command import write
 
     from .grading.roster import Roster
     from .grading.submissions import opened
-    from .html_report import count
     from .release.assignment import assignment as find
     from .reports import similar, similar_page
 
@@ -238,8 +238,8 @@ def _similar(options) -> None:
             }
         )
     print(
-        f"{found.compared:,} compared, {count(len(found.pairs) + found.more, 'pair')} from "
+        f"{found.compared:,} compared, {plural(len(found.pairs) + found.more, 'pair')} from "
         f"{100 * options.share:.0f} % on, "
-        f"{count(len(found.groups), 'group')} the same throughout."
+        f"{plural(len(found.groups), 'group')} the same throughout."
     )
     print("Similarity is no proof; read the passages before you conclude anything.")

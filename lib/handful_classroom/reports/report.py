@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from handful.units import plural
+
 from .. import tables
 from ..grading.grades import Grade
-from ..html_report import SVG_STYLE, count, file_name, number, page, shown, table
+from ..html_report import SVG_STYLE, file_name, number, page, shown, table
 from .feedback import turn_says
 from .stats import FEWEST, LOW, OUTCOMES, Item, bins, items, quantile, scores, statuses, step, turns
 
@@ -173,7 +175,7 @@ def _scores(grades: Sequence[Grade]) -> str:
     )
     low, middle, high = (number(quantile(points, share)) for share in (0.25, 0.5, 0.75))
     says = (
-        f"Points of {count(len(points), 'student')}, from {what}: half lie between {low} and "
+        f"Points of {plural(len(points), 'student')}, from {what}: half lie between {low} and "
         f"{high} "
         f"of {number(possible)}, the median is {middle}."
     )
@@ -331,7 +333,7 @@ def _turns(assignment, grades: Sequence[Grade]) -> str:
             if any(part.get("turn") for part in grade.result["questions"])
         }
     )
-    says = f"{took:,} of {count(graded, 'student')} took a wrong turn that the assignment knows; "
+    says = f"{took:,} of {plural(graded, 'student')} took a wrong turn that the assignment knows; "
     question, turn, many = most[0]
     says += (
         f"the most common is {turn} in {question}, taken by {many:,}."
@@ -493,7 +495,7 @@ def _looks(grades: Sequence[Grade]) -> str:
     more = f"  The first {MOST_ROWS} are shown; grades.csv has all." if len(odd) > MOST_ROWS else ""
     return _section(
         "Worth a look",
-        f"{count(len(odd), 'submission')} could not be graded, or had to be stopped.{more}",
+        f"{plural(len(odd), 'submission')} could not be graded, or had to be stopped.{more}",
         table(("Student", "Status", "What happened"), rows),
     )
 
@@ -513,7 +515,7 @@ def _notices(grades: Sequence[Grade]) -> str:
     )
     return _section(
         "Notices",
-        f"{count(len(told), 'submission')} came with something that you should know, such as an "
+        f"{plural(len(told), 'submission')} came with something that you should know, such as an "
         f"id that two claim.{more}",
         table(("Student", "Notice"), rows),
     )

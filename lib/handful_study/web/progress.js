@@ -1,8 +1,9 @@
 // The page Progress: what was remembered, what comes, and what is known of each chapter.
 import { h, s } from "../../handful_explorers/web/dom.js";
+import { plural } from "../../handful_explorers/web/units.js";
 import { axes, panel, roundTicks } from "./chart.js";
 import { dayOf, MATURE, zoneAt } from "./spaced_repetition.js";
-import { longDate, percent, plural, shortDate } from "./wording.js";
+import { longDate, percent, shortDate } from "./wording.js";
 
 const BACK = 90,
   AHEAD = 30; // days

@@ -23,13 +23,6 @@ const fullDate = inUTC({ day: "numeric", month: "long", year: "numeric" });
 // of a moment, as a calendar on the wall has it
 export const dateOf = dated({ day: "numeric", month: "long", year: "numeric" });
 /**
- * @param {number} n
- * @param {string} word
- * @param {string} [more]
- */
-export const plural = (n, word, more = `${word}s`) =>
-  `${n.toLocaleString("en")} ${n === 1 ? word : more}`;
-/**
  * @param {number} share
  * @param {number} [digits]
  */

@@ -1,6 +1,7 @@
 // The search itself, fetched when a reader reaches for it: the dialog of every page and the page of
 // all results.
 import { h } from "../../../handful_explorers/web/dom.js";
+import { plural } from "../../../handful_explorers/web/units.js";
 import { arrive } from "./highlight.js";
 import { find, open, suggest } from "./find.js";
 import { GROUPS, NAMES, groupOf, hit } from "./hit.js";
@@ -212,13 +213,12 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     if (query)
       speak(
         some.length
-          ? `${like ? "Nothing fits exactly. " : ""}${count(fitting.length)}. First: ` +
+          ? `${like ? "Nothing fits exactly. " : ""}${plural(fitting.length, "result")}. First: ` +
               `${some[0].entry.title.slice(0, 90)}, ${NAMES[some[0].entry.kind]}.`
           : (says.textContent ?? ""),
       );
   }
 
-  const count = (/** @type {number} */ n) => (n === 1 ? "1 result" : `${n} results`);
   const tried = (/** @type {string} */ text) =>
     h("button", {
       type: "button",
