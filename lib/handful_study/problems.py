@@ -48,9 +48,10 @@ and a solution; judgement has a ``rubric`` too.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import Any
 
 import sympy
 
@@ -347,9 +348,37 @@ _OPTIONAL = (
 def make(entry: Entry) -> Problem:
     """Return the problem that an entry describes, or raise a SourceError that names the fault."""
     check_fields(entry, _REQUIRED, _OPTIONAL)
-    head = entry.head
     level = entry.one_of("level", LEVELS)
     chapter, section, lecture = check_place(entry)
+    text, hints, solution = _texts(entry)
+    kind = _kind(entry)
+    draw, units = _mapping(entry, "draw"), _mapping(entry, "units")
+    made = Problem(
+        entry.id,
+        kind,
+        level,
+        chapter,
+        section,
+        lecture,
+        text,
+        hints,
+        solution,
+        entry,
+        choices_drawn={
+            name: drawing.drawn_values(name, given, entry) for name, given in draw.items()
+        },
+        cases=tuple(_case(case, entry) for case in entry.head.get("cases") or ()),
+        units={name: str(unit) for name, unit in units.items()},
+        tolerance=_tolerance(entry),
+        letters=_letters(entry) if kind == "expression" else (),
+        rubric=tuple(map(str, entry.head.get("rubric") or ())),
+    )
+    _check_drawn_names(made)
+    return replace(made, **_FIELDS_OF_KIND[kind](made))
+
+
+def _texts(entry: Entry) -> tuple[Part, tuple[Part, ...], Part]:
+    """Return the text, the hints and the solution."""
     titles = [part.title for part in entry.parts]
     if titles != ["", "Hint", "Hint", "Solution"]:
         raise entry.error(
@@ -360,88 +389,96 @@ def make(entry: Entry) -> Problem:
         if not part.text:
             raise entry.error(f"{part.title or 'the text'} is empty.")
     text, *hints, solution = entry.parts
-    kinds = [name for name in ("choices", "schedule", "answer") if name in head]
-    if len(kinds) != 1:
+    return text, tuple(hints), solution
+
+
+def _kind(entry: Entry) -> str:
+    found = [name for name in ("choices", "schedule", "answer") if name in entry.head]
+    if len(found) != 1:
         raise entry.error("a problem has either an answer, choices or a schedule.")
-    kind = {
-        "choices": "choice",
-        "schedule": "schedule",
-        "answer": "expression" if "letters" in head else "number",
-    }[kinds[0]]
-    draw = _mapping(entry, "draw")
-    units = {name: str(unit) for name, unit in _mapping(entry, "units").items()}
-    drawn = {name: drawing.drawn_values(name, given, entry) for name, given in draw.items()}
-    cases = tuple(_case(case, entry) for case in head.get("cases") or ())
-    for name in {*drawn, *(key for case in cases for key in case)} - {*ROWS, "name", "case"}:
-        if name not in table and name not in units:
-            raise entry.error(
+    if found == ["answer"]:
+        return "expression" if "letters" in entry.head else "number"
+    return "choice" if found == ["choices"] else "schedule"
+
+
+def _check_drawn_names(problem: Problem) -> None:
+    for name in {*problem.choices_drawn, *(key for case in problem.cases for key in case)} - {
+        *ROWS,
+        "name",
+        "case",
+    }:
+        if name not in table and name not in problem.units:
+            raise problem.entry.error(
                 f"{name!r} is no quantity, so it needs a unit in units; the nearest quantities are "
                 f"{ask.nearest(name, table)}.",
                 "draw",
             )
-    made = Problem(
-        entry.id,
-        kind,
-        level,
-        chapter,
-        section,
-        lecture,
-        text,
-        tuple(hints),
-        solution,
-        entry,
-        drawn,
-        cases,
-        units,
-        tolerance=_tolerance(entry),
-        letters=_letters(entry) if kind == "expression" else (),
-        rubric=tuple(map(str, head.get("rubric") or ())),
-    )
-    extra: dict = {}
-    if kind in ("number", "expression"):
-        extra["answer"] = author_tree(head["answer"], entry, "answer", units, made.named)
-        extra["wrong"] = tuple(
+
+
+def _answer_fields(problem: Problem) -> dict[str, Any]:
+    """Return the trees of the answer and of the wrong turns."""
+    entry, units, named = problem.entry, problem.units, problem.named
+    return {
+        "answer": author_tree(entry.head["answer"], entry, "answer", units, named),
+        "wrong": tuple(
             Wrong(
-                author_tree(item["value"], entry, "wrong", units, made.named),
-                str(item["says"]).strip(),
+                author_tree(item["value"], entry, "wrong", units, named), str(item["says"]).strip()
             )
             for item in _items(entry, "wrong", ("value", "says"))
+        ),
+    }
+
+
+def _number_fields(problem: Problem) -> dict[str, Any]:
+    entry, units = problem.entry, problem.units
+    fields = _answer_fields(problem)
+    answer = entry.head["answer"]
+    try:
+        found = dimension(answer, units, problem.named)
+    except DimensionError as error:
+        raise entry.error(f"{error}", "answer") from None
+    unit = str(entry.head.get("unit") or unit_of(str(answer).strip(), units) or unit_for(found))
+    if unit not in UNITS:
+        raise entry.error(f"there is no unit {unit!r}; there are {', '.join(UNITS)}.", "unit")
+    return {**fields, "unit": unit, "dimension": found}
+
+
+def _expression_fields(problem: Problem) -> dict[str, Any]:
+    fields = _answer_fields(problem)
+    known = {q.name for q in table.values() if q.constant or q.default is not None}
+    if unknown := expressions.names(fields["answer"]) - {*problem.letters, *known}:
+        raise problem.entry.error(
+            f"the answer holds {', '.join(sorted(unknown))}, which is not among its letters.",
+            "letters",
         )
-    if kind == "expression":
-        unknown = (
-            expressions.names(extra["answer"])
-            - set(made.letters)
-            - {q.name for q in table.values() if q.constant}
-        )
-        unknown -= {q.name for q in table.values() if q.default is not None}
-        if unknown:
-            raise entry.error(
-                f"the answer holds {', '.join(sorted(unknown))}, which is not among its letters.",
-                "letters",
-            )
-    if kind == "choice":
-        extra["choices"] = tuple(
-            _choice(item, entry, units, made.named)
-            for item in _items(entry, "choices", ("text", "says"), ("right", "when"))
-        )
-        if len(extra["choices"]) < 2:
-            raise entry.error("two choices at least are expected.", "choices")
-    if kind == "schedule":
-        extra["schedule"] = _read_goal(entry, units, made.named)
-        extra["wrong"] = _read_schedule_wrong(entry, _items(entry, "wrong", ("value", "says")))
-    made = replace(made, **extra)
-    if kind == "number":
-        try:
-            found = dimension(head["answer"], units, made.named)
-        except DimensionError as error:
-            raise entry.error(f"{error}", "answer") from None
-        unit = str(
-            head.get("unit") or unit_of(str(head["answer"]).strip(), units) or unit_for(found)
-        )
-        if unit not in UNITS:
-            raise entry.error(f"there is no unit {unit!r}; there are {', '.join(UNITS)}.", "unit")
-        made = replace(made, unit=unit, dimension=found)
-    return made
+    return fields
+
+
+def _choice_fields(problem: Problem) -> dict[str, Any]:
+    entry = problem.entry
+    choices = tuple(
+        _choice(item, entry, problem.units, problem.named)
+        for item in _items(entry, "choices", ("text", "says"), ("right", "when"))
+    )
+    if len(choices) < 2:
+        raise entry.error("two choices at least are expected.", "choices")
+    return {"choices": choices}
+
+
+def _schedule_fields(problem: Problem) -> dict[str, Any]:
+    entry = problem.entry
+    return {
+        "schedule": _read_goal(entry, problem.units, problem.named),
+        "wrong": _read_schedule_wrong(entry, _items(entry, "wrong", ("value", "says"))),
+    }
+
+
+_FIELDS_OF_KIND: dict[str, Callable[[Problem], dict[str, Any]]] = {
+    "number": _number_fields,
+    "expression": _expression_fields,
+    "choice": _choice_fields,
+    "schedule": _schedule_fields,
+}
 
 
 def _mapping(entry: Entry, name: str) -> dict:
