@@ -308,14 +308,14 @@ class Assignment:
         self.variant = variant(self.name, self.student)
         known = bool(canonical(self.student)) or not varies
         self.given = (
-            {name: self._own(one) for name, one in self._public["given"].items()}
+            {name: self.of_variant(one) for name, one in self._public["given"].items()}
             if known
             else NoInputs()
         )
         self._known = known
 
-    def _own(self, spread: dict):
-        """Return the value for this variant out of those of all variants."""
+    def of_variant(self, spread: dict):
+        """Return the value for this student's variant out of those of all variants."""
         return copy.deepcopy(
             spread["values"][spread["index"][self.variant] if "index" in spread else 0]
         )
@@ -339,158 +339,145 @@ class Assignment:
                 print(f"{name} ({points}): {NO_ID}")
                 continue
             try:
-                says = getattr(self, f"_{question['kind']}")(name, question, space)
+                says = self._says(name, question, space)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever a student's object does when it is looked at
                 says = f"this answer cannot be checked ({_named(error)})."
             print(f"{name} ({points}): {says if names else says.partition(chr(10))[0]}")
 
-    def _answer(self, name: str, space: dict):
-        """Return (the answer, None), or (None, the reason why there is none)."""
+    def _says(self, name: str, question: dict, space: dict) -> str:
+        if question["kind"] == "written":
+            return "your teacher reads this answer."
         if name not in space:
-            return None, f"there is nothing called {name} yet; run the cell that defines it."
+            return f"there is nothing called {name} yet; run the cell that defines it."
         if space[name] is ...:
-            return None, "not filled in yet."
-        return space[name], None
-
-    def _value(self, name: str, question: dict, space: dict) -> str:
-        answer, why = self._answer(name, space)
-        if why:
-            return why
-        if callable(answer):
-            return f"a value is asked for; {name} is a function."
-        given, wanted, salt = (
-            leaves(plain(answer)),
-            self._own(question["digests"]),
-            f"{self.name}.{name}",
-        )
-        if set(given) != set(wanted):
-            return (
-                f"this does not have the form that is asked for: {question['asks']}.  Yours "
-                f"is {_short(answer)}."
-            )
-        right = [
-            where
-            for where in wanted
-            if fits(salt, where, given[where], wanted[where], question["tolerance"])
-        ]
-        if len(right) == len(wanted):
-            return "right."
-        if len(wanted) == 1 or not right:
-            return f"not right: {_short(answer)}."
-        wrong = [where.lstrip(".") for where in wanted if where not in right]
-        return (
-            "not all right.  Look again at "
-            f"{', '.join(wrong[:8])}{' and others' if len(wrong) > 8 else ''}; the other "
-            "parts are right."
-        )
-
-    def _function(self, name: str, question: dict, space: dict) -> str:
-        function, why = self._answer(name, space)
-        if why:
-            return why
-        if not callable(function):
-            return f"a function is asked for; {name} is {_short(function)}."
-        lines, right, empty = [], 0, 0
-        expected = self._own(question["expected"])
-        for i, call in enumerate(question["calls"]):
-            true = expected[i]
-            spelled = (
-                f"{name}({', '.join(f'{key}={_short(value)}' for key, value in call.items())})"
-            )
-            try:
-                answer = plain(function(**copy.deepcopy(call)))
-            except KeyboardInterrupt:
-                raise
-            except NotImplementedError:
-                empty += 1
-                continue
-            except BaseException as error:  # sys.exit and the like are mistakes too
-                lines.append(f"    ✗ {spelled} stops with {_named(error)}")
-                continue
-            if same(answer, true, question["tolerance"]):
-                right += 1
-                lines.append(f"    ✓ {spelled} gives {_short(answer)}")
-            else:
-                lines.append(f"    ✗ {spelled} gives {_short(answer)}; expected is {_short(true)}")
-        if empty == len(question["calls"]):
             return "not filled in yet."
-        hidden = (
-            f"; {question['hidden']} more are tried after you hand in" if question["hidden"] else ""
-        )
-        total = len(question["calls"])
-        head = (
-            f"{'right' if right == total else 'not right yet'}: {right} of {total} "
-            f"call{'' if total == 1 else 's'}{hidden}."
-        )
-        return "\n".join([head, *lines])
+        return _CHECKS[question["kind"]](self, name, question, space[name])
 
-    def _expression(self, name: str, question: dict, space: dict) -> str:
-        answer, why = self._answer(name, space)
-        if why:
-            return why
-        try:
-            from . import expressions
-        except ImportError:
-            return "this formula is read after you hand in."
-        text = str(answer)
-        for sympy, ours in (
-            ("Max(", "max("),
-            ("Min(", "min("),
-            ("Abs(", "abs("),
-            ("ceiling(", "ceil("),
-        ):
-            text = text.replace(sympy, ours)
-        try:
-            tree = expressions.replace(expressions.parse(text), question["spelled"])
-            unknown = [
-                one for one in expressions.written_names(text) if one not in question["spelled"]
-            ]
-        except expressions.ExpressionError as error:
-            return f"this formula cannot be read.  {error}"
-        if unknown:
-            return (
-                f"{unknown[0]!r} is none of the letters, which are "
-                f"{', '.join(question['letters'])}."
-            )
-        salt = f"{self.name}.{name}"
-        values = [expressions.evaluate(tree, point) for point in question["points_at"]]
-        right = all(
-            fits(salt, str(i), values[i], digest, question["tolerance"])
-            for i, digest in enumerate(question["digests"])
-        )
-        return "right." if right else f"not right: {_short(answer)}."
 
-    def _judged(self, name: str, question: dict, space: dict) -> str:
-        answer, why = self._answer(name, space)
-        if why:
-            return why
-        calls, answers = question["calls"], []
+def _check_value(assignment: Assignment, name: str, question: dict, answer) -> str:
+    if callable(answer):
+        return f"a value is asked for; {name} is a function."
+    salt = f"{assignment.name}.{name}"
+    given, wanted = leaves(plain(answer)), assignment.of_variant(question["digests"])
+    if set(given) != set(wanted):
+        return (
+            f"this does not have the form that is asked for: {question['asks']}.  Yours "
+            f"is {_short(answer)}."
+        )
+    right = [
+        where
+        for where in wanted
+        if fits(salt, where, given[where], wanted[where], question["tolerance"])
+    ]
+    if len(right) == len(wanted):
+        return "right."
+    if len(wanted) == 1 or not right:
+        return f"not right: {_short(answer)}."
+    wrong = [where.lstrip(".") for where in wanted if where not in right]
+    return (
+        "not all right.  Look again at "
+        f"{', '.join(wrong[:8])}{' and others' if len(wrong) > 8 else ''}; the other "
+        "parts are right."
+    )
+
+
+def _check_function(assignment: Assignment, name: str, question: dict, function) -> str:
+    if not callable(function):
+        return f"a function is asked for; {name} is {_short(function)}."
+    lines, right, empty = [], 0, 0
+    expected, calls = assignment.of_variant(question["expected"]), question["calls"]
+    for call, true in zip(calls, expected, strict=True):
+        spelled = f"{name}({', '.join(f'{key}={_short(value)}' for key, value in call.items())})"
         try:
-            for call in calls:
-                answers.append(plain(answer(**copy.deepcopy(call))))
+            answer = plain(function(**copy.deepcopy(call)))
         except KeyboardInterrupt:
             raise
         except NotImplementedError:
-            return "not filled in yet."
-        except BaseException as error:
-            return f"stops with {_named(error)}"
-        if not calls:
-            answers = [plain(answer)]
-        try:
-            from . import custom_scorers
+            empty += 1
+            continue
+        except BaseException as error:  # sys.exit and the like are mistakes too
+            lines.append(f"    ✗ {spelled} stops with {_named(error)}")
+            continue
+        if same(answer, true, question["tolerance"]):
+            right += 1
+            lines.append(f"    ✓ {spelled} gives {_short(answer)}")
+        else:
+            lines.append(f"    ✗ {spelled} gives {_short(answer)}; expected is {_short(true)}")
+    total = len(calls)
+    if empty == total:
+        return "not filled in yet."
+    hidden = (
+        f"; {question['hidden']} more are tried after you hand in" if question["hidden"] else ""
+    )
+    head = (
+        f"{'right' if right == total else 'not right yet'}: {right} of {total} "
+        f"call{'' if total == 1 else 's'}{hidden}."
+    )
+    return "\n".join([head, *lines])
 
-            judge = custom_scorers.found(question["judge"])
-        except (ImportError, ValueError):
-            return "this answer is judged after you hand in."
-        share, says, _ = judge(
-            _Asked(name, question), dict(self.given), copy.deepcopy(calls), answers
-        )
-        return "right." if share >= 1 else f"not all right.  {says}"
 
-    def _written(self, name: str, question: dict, space: dict) -> str:
-        return "your teacher reads this answer."
+def _check_expression(assignment: Assignment, name: str, question: dict, answer) -> str:
+    try:
+        from . import expressions
+    except ImportError:
+        return "this formula is read after you hand in."
+    text = str(answer)
+    for sympy, ours in (
+        ("Max(", "max("),
+        ("Min(", "min("),
+        ("Abs(", "abs("),
+        ("ceiling(", "ceil("),
+    ):
+        text = text.replace(sympy, ours)
+    try:
+        tree = expressions.replace(expressions.parse(text), question["spelled"])
+        unknown = [one for one in expressions.written_names(text) if one not in question["spelled"]]
+    except expressions.ExpressionError as error:
+        return f"this formula cannot be read.  {error}"
+    if unknown:
+        return f"{unknown[0]!r} is none of the letters, which are {', '.join(question['letters'])}."
+    salt = f"{assignment.name}.{name}"
+    values = [expressions.evaluate(tree, point) for point in question["points_at"]]
+    right = all(
+        fits(salt, str(i), values[i], digest, question["tolerance"])
+        for i, digest in enumerate(question["digests"])
+    )
+    return "right." if right else f"not right: {_short(answer)}."
+
+
+def _check_judged(assignment: Assignment, name: str, question: dict, answer) -> str:
+    calls, answers = question["calls"], []
+    try:
+        for call in calls:
+            answers.append(plain(answer(**copy.deepcopy(call))))
+    except KeyboardInterrupt:
+        raise
+    except NotImplementedError:
+        return "not filled in yet."
+    except BaseException as error:
+        return f"stops with {_named(error)}"
+    if not calls:
+        answers = [plain(answer)]
+    try:
+        from . import custom_scorers
+
+        judge = custom_scorers.found(question["judge"])
+    except (ImportError, ValueError):
+        return "this answer is judged after you hand in."
+    share, says, _ = judge(
+        _Asked(name, question), dict(assignment.given), copy.deepcopy(calls), answers
+    )
+    return "right." if share >= 1 else f"not all right.  {says}"
+
+
+_CHECKS = {
+    "value": _check_value,
+    "function": _check_function,
+    "expression": _check_expression,
+    "judged": _check_judged,
+}
 
 
 class _Asked:
