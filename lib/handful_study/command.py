@@ -118,18 +118,18 @@ def _site(options) -> str:
 def _list(options) -> None:
     from handful import cli
 
-    from .export import as_object, chosen
+    from .export import as_object, cards_of_chapter
 
-    found = chosen(options.chapter)
+    found = cards_of_chapter(options.chapter)
     if options.json:
         return cli.print_json([as_object(card) for card in found])
     cli.print_columns((card.id, card.kind, f"{card.chapter}#{card.section}") for card in found)
 
 
 def _export(options) -> None:
-    from .export import FORMATS, chosen, export
+    from .export import FORMATS, cards_of_chapter, export
 
-    content = export(options.format, chosen(options.chapter), _site(options))
+    content = export(options.format, cards_of_chapter(options.chapter), _site(options))
     write(
         content,
         options.output,
@@ -138,9 +138,9 @@ def _export(options) -> None:
 
 
 def _print(options) -> None:
-    from .export import chosen
+    from .export import cards_of_chapter
     from .printing import card_sheets, pdf
 
-    page = card_sheets(chosen(options.chapter), _site(options))
+    page = card_sheets(cards_of_chapter(options.chapter), _site(options))
     suffix = "pdf" if options.pdf else "html"
     write(pdf(page) if options.pdf else page.encode(), options.output, f"handful-cards.{suffix}")

@@ -100,7 +100,7 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
     return _Parser(tokens(text), resolve).parse()
 
 
-def _shown(token: Token) -> str:
+def _token_text(token: Token) -> str:
     return repr(token.removeprefix("\0")) if isinstance(token, str) else "a number"
 
 
@@ -122,8 +122,9 @@ class _Parser:
             raise ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.")
         tree = self.sum(0)
         if self.left:
+            extra = _token_text(self.left[-1])
             raise ExpressionError(
-                f"{_shown(self.left[-1])} stands where the formula should end or go on with a sign."
+                f"{extra} stands where the formula should end or go on with a sign."
             )
         return tree
 
@@ -136,7 +137,7 @@ class _Parser:
     def expect(self, sign: str) -> None:
         """Take a sign that has to come next."""
         if not self.accept(sign):
-            where = f"before {_shown(self.left[-1])}" if self.left else "at the end"
+            where = f"before {_token_text(self.left[-1])}" if self.left else "at the end"
             raise ExpressionError(f"A {sign!r} is missing {where}.")
 
     def sum(self, depth: int):
@@ -217,11 +218,11 @@ class _Parser:
                 return found
 
 
-def _folded(pick: Callable[[float, float], float]) -> Callable[[float, float], float]:
+def _nan_if_any(pick: Callable[[float, float], float]) -> Callable[[float, float], float]:
     return lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else pick(a, b)
 
 
-def _divided(a: float, b: float) -> float:
+def _divide(a: float, b: float) -> float:
     if b:
         return a / b
     return math.copysign(math.inf, a) * math.copysign(1, b) if a and not math.isnan(a) else math.nan
@@ -242,10 +243,10 @@ def _power(a: float, b: float) -> float:
 _TWO: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
     "*": lambda a, b: a * b,
-    "/": _divided,
+    "/": _divide,
     "^": _power,
-    "max": _folded(max),
-    "min": _folded(min),
+    "max": _nan_if_any(max),
+    "min": _nan_if_any(min),
 }
 _ONE: dict[str, Callable[[float], float]] = {
     "log": math.log,

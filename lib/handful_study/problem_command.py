@@ -119,9 +119,9 @@ def _seed(seed: int) -> int:
 def _list(options) -> None:
     from handful import cli
 
-    from .problem_export import chosen
+    from .problem_export import select_problems
 
-    found = chosen(options.chapter, options.level)
+    found = select_problems(options.chapter, options.level)
     if options.json:
         return cli.print_json(
             [
@@ -221,9 +221,9 @@ def _says(problem, verdict, seed: int) -> str:
 
 
 def _export(options) -> None:
-    from .problem_export import chosen, export
+    from .problem_export import export, select_problems
 
-    some = chosen(options.chapter, options.level)
+    some = select_problems(options.chapter, options.level)
     write(
         export(
             options.format, some, _seed(options.seed), options.variants, _site(options)
@@ -235,13 +235,15 @@ def _export(options) -> None:
 
 def _print(options) -> None:
     from .printing import pdf, problem_sheets
-    from .problem_export import MOST, chosen
+    from .problem_export import MOST, select_problems
     from .problems import problem
     from .source import SourceError
 
     if not 1 <= options.variants <= MOST:
         raise SourceError(f"From 1 to {MOST} variants can be made; got {options.variants}.")
-    some = chosen(options.chapter, options.level, [problem(name).id for name in options.only])
+    some = select_problems(
+        options.chapter, options.level, [problem(name).id for name in options.only]
+    )
     page = problem_sheets(
         some, range(_seed(options.seed), options.seed + options.variants), options.solutions
     )

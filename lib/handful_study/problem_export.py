@@ -2,9 +2,9 @@
 
 Every answer is computed when the file is made, in the unit that the question then asks for.
 
->>> asked(0.02314, "s"), asked(2.7e-7, "$/token"), asked(671e9, "parameter")
+>>> answer_unit(0.02314, "s"), answer_unit(2.7e-7, "$/token"), answer_unit(671e9, "parameter")
 ((0.001, 'ms'), (1e-06, 'dollars per million tokens'), (1000000000.0, 'billion parameters'))
->>> asked(3.29e24, "FLOP"), asked(0.25, "%")
+>>> answer_unit(3.29e24, "FLOP"), answer_unit(0.25, "%")
 ((1.0, 'FLOP'), (0.01, '%'))
 """
 
@@ -29,7 +29,7 @@ FORMATS = {"markdown": ".md", "json": ".json", "moodle": ".xml", "text2qti": ".t
 MOST = 100  # variants of a problem
 
 
-def chosen(
+def select_problems(
     chapter: str | None = None, level: str | None = None, names: Sequence[str] = ()
 ) -> list[Problem]:
     """Return the problems of a chapter and a level, or all, in book order."""
@@ -51,7 +51,7 @@ class Drawn:
         self.scale: float
         self.unit: str
         self.scale, self.unit = (
-            asked(problem.right(seed), problem.unit) if problem.kind == "number" else (1, "")
+            answer_unit(problem.right(seed), problem.unit) if problem.kind == "number" else (1, "")
         )
 
     def words(self, part: Part | str) -> str:
@@ -131,7 +131,7 @@ class Drawn:
         )
 
 
-def asked(value: float, unit: str) -> tuple[float, str]:
+def answer_unit(value: float, unit: str) -> tuple[float, str]:
     """Return the unit, with its prefix, in which a value is best asked for.
 
     `value` is in a unit of `handful.units`; the result is the size of the better unit in SI, and
@@ -237,10 +237,8 @@ def as_markdown(some: Iterable[Problem], seed: int, site: str = "") -> str:
             chapter = problem.chapter
             lines.append(f"## {title(chapter)}\n")
         drawn = Drawn(problem, seed)
-        lines.append(
-            f"### {problem.id}\n\n*{problem.level.capitalize()} · {book.place(problem, site)}*\n\n"
-            f"{drawn.text}\n"
-        )
+        head = f"{problem.level.capitalize()} · {book.section_and_lecture(problem, site)}"
+        lines.append(f"### {problem.id}\n\n*{head}*\n\n{drawn.text}\n")
         lines += [
             f"{mark}. {text}\n"
             for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices, strict=False)
@@ -327,7 +325,9 @@ def _add_question(quiz: Element, drawn: Drawn) -> None:
     question = _add(quiz, "question", type=kind)
     _add_text(question, "name", f"{problem.id}, seed {drawn.seed}")
     _add_html(question, "questiontext", drawn.text)
-    _add_html(question, "generalfeedback", f"{drawn.solution}\n\n{book.place(problem)}")
+    _add_html(
+        question, "generalfeedback", f"{drawn.solution}\n\n{book.section_and_lecture(problem)}"
+    )
     _add_fields(question, {"defaultgrade": "1", "penalty": "0.3333333", "hidden": "0"})
     _add(question, "idnumber", f"{problem.id}-{drawn.seed}")
     if kind == "numerical":

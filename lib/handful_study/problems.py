@@ -66,7 +66,7 @@ from .drawing import ROWS
 from .expressions import ExpressionError, evaluate, to_sympy
 from .pipeline_schedules import DEFAULTS, FIELDS, OPTIONAL, PATTERNS, Goal
 from .source import Entry, Part, SourceError, check_fields, check_place, read_all
-from .words import plain
+from .words import without_roles
 
 LEVELS = ("apply", "derive", "judge")
 TOLERANCE = 0.02
@@ -154,9 +154,9 @@ class Problem:
 
     def drawn_text(self, request: str, seed: int) -> str:
         """Return the text of a ``{drawn}`` role: a row's name, or a value with its unit."""
-        if request not in self._shown:
-            self._shown[request] = self.parse_drawn(request)
-        shown = self._shown[request]
+        if request not in self._drawn_requests:
+            self._drawn_requests[request] = self.parse_drawn(request)
+        shown = self._drawn_requests[request]
         if row := shown["row"]:
             drawn = self.draw(seed)
             return drawn["case"]["name"] if row == "case" else str(drawn[row])
@@ -166,10 +166,10 @@ class Problem:
 
     def words(self, markdown: str, seed: int) -> str:
         """Return a text of this problem as plain Markdown, with the values drawn for a seed."""
-        return plain(markdown, lambda request: self.drawn_text(request, seed))
+        return without_roles(markdown, lambda request: self.drawn_text(request, seed))
 
     @cached_property
-    def _shown(self) -> dict:
+    def _drawn_requests(self) -> dict:
         return {}
 
     @cached_property
@@ -191,11 +191,11 @@ class Problem:
             if text not in self.choices_drawn and not (text == "case" and self.cases):
                 raise self.entry.error(f"the text shows {text!r}, which is not drawn.")
             return {"row": text}
-        tree = author_tree(text, self.entry, "the text", self.units, self.named)
+        tree = author_tree(text, self.entry, "the text", self.units, self.bound_names)
         unit = (
             settings.get("unit")
             or unit_of(text, self.units)
-            or unit_for(dimension(text, self.units, self.named))
+            or unit_for(dimension(text, self.units, self.bound_names))
         )
         if unit not in UNITS or not settings.get("digits", "3").isdecimal():
             raise self.entry.error(
@@ -212,7 +212,7 @@ class Problem:
         return {"row": None, "tree": tree, "unit": unit, "digits": digits}
 
     @property
-    def named(self) -> set[str]:
+    def bound_names(self) -> set[str]:
         """Return the names that stand for themselves and not for a formula.
 
         These are the names to which the head gives values, and an answer's letters.
@@ -417,7 +417,7 @@ def _check_drawn_names(problem: Problem) -> None:
 
 def _answer_fields(problem: Problem) -> dict[str, Any]:
     """Return the trees of the answer and of the wrong turns."""
-    entry, units, named = problem.entry, problem.units, problem.named
+    entry, units, named = problem.entry, problem.units, problem.bound_names
     return {
         "answer": author_tree(entry.head["answer"], entry, "answer", units, named),
         "wrong": tuple(
@@ -434,7 +434,7 @@ def _number_fields(problem: Problem) -> dict[str, Any]:
     fields = _answer_fields(problem)
     answer = entry.head["answer"]
     try:
-        found = dimension(answer, units, problem.named)
+        found = dimension(answer, units, problem.bound_names)
     except DimensionError as error:
         raise entry.error(f"{error}", "answer") from None
     unit = str(entry.head.get("unit") or unit_of(str(answer).strip(), units) or unit_for(found))
@@ -457,7 +457,7 @@ def _expression_fields(problem: Problem) -> dict[str, Any]:
 def _choice_fields(problem: Problem) -> dict[str, Any]:
     entry = problem.entry
     choices = tuple(
-        _choice(item, entry, problem.units, problem.named)
+        _choice(item, entry, problem.units, problem.bound_names)
         for item in _items(entry, "choices", ("text", "says"), ("right", "when"))
     )
     if len(choices) < 2:
@@ -468,7 +468,7 @@ def _choice_fields(problem: Problem) -> dict[str, Any]:
 def _schedule_fields(problem: Problem) -> dict[str, Any]:
     entry = problem.entry
     return {
-        "schedule": _read_goal(entry, problem.units, problem.named),
+        "schedule": _read_goal(entry, problem.units, problem.bound_names),
         "wrong": _read_schedule_wrong(entry, _items(entry, "wrong", ("value", "says"))),
     }
 
@@ -551,14 +551,14 @@ def _entries() -> dict[str, Entry]:
 
 
 @cache
-def _made(name: str) -> Problem:
+def _problem(name: str) -> Problem:
     return make(_entries()[name])
 
 
 @cache
 def problems() -> dict[str, Problem]:
     """Return every problem of the book, by id."""
-    return {name: _made(name) for name in _entries()}
+    return {name: _problem(name) for name in _entries()}
 
 
 def problem(name: str) -> Problem:
@@ -570,7 +570,7 @@ def problem(name: str) -> Problem:
         raise SourceError(
             f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}."
         )
-    return _made(name)
+    return _problem(name)
 
 
 def _read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[str, object]:

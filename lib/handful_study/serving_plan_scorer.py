@@ -12,7 +12,7 @@ MOST_STAGES = 8
 LARGEST = 1e9  # sequences, tokens, domains: beyond any service
 
 
-def _number(value, least: float) -> bool:
+def _is_number(value, least: float) -> bool:
     """Return whether an answer (any JSON value) is a number from `least` to `LARGEST`.
 
     Formulas can take such a number.
@@ -24,8 +24,8 @@ def _number(value, least: float) -> bool:
     )
 
 
-def _whole(value, least: float) -> bool:
-    return _number(value, least) and value == int(value)
+def _is_whole(value, least: float) -> bool:
+    return _is_number(value, least) and value == int(value)
 
 
 def ratio_conditions(
@@ -74,7 +74,7 @@ def ratio_conditions(
     wanted, known = given["output_over_input"], {"kv_window_bytes": 0, **given}
     right, weights, said = 0, 0, []
     for place, one in zip(("first", "second"), found, strict=True):
-        if not _number(one["batch"], 1e-6) or not _number(one["context"], 100):
+        if not _is_number(one["batch"], 1e-6) or not _is_number(one["context"], 100):
             said.append(
                 f"The {place} pair needs a batch above 0 and a context of 100 tokens or more, as "
                 "numbers."
@@ -252,7 +252,7 @@ def _read_plan(answer, candidates: Sequence[str]) -> Plan | str:
     hardware, stages, batch, domains = (answer[name] for name in names)
     if hardware not in candidates:
         return f"hardware is one of {', '.join(candidates)}."
-    whole = _whole(stages, 1) and _whole(batch, 1) and _whole(domains, 1)
+    whole = _is_whole(stages, 1) and _is_whole(batch, 1) and _is_whole(domains, 1)
     if not (whole and stages <= MOST_STAGES) or domains % stages:
         return (
             f"stages (1 to {MOST_STAGES}), batch and domains are whole numbers from 1 up, and "

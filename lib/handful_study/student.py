@@ -159,21 +159,24 @@ def near(answer, true: float, tolerance: float) -> bool:
     return abs(answer - true) <= (tolerance * abs(true) * (1 + 1e-9) if true else ZERO)
 
 
-def plain(value):
+def plain_data(value):
     """Return a value as plain data: tuples and arrays as lists, NumPy's numbers as Python's.
 
-    >>> plain(((1, 2), {3: "a"}))
+    >>> plain_data(((1, 2), {3: "a"}))
     [[1, 2], {'3': 'a'}]
     """
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain_data(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain_data(one) for one in value]
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return plain_data(value.tolist())
     if getattr(value, "is_number", False) and hasattr(value, "is_Integer"):  # SymPy's
         return int(value) if value.is_Integer else float(value)
     return value
+
+
+plain = plain_data  # its name in the last edition
 
 
 # Digests
@@ -215,7 +218,7 @@ def _bucket(value: float, tolerance: float) -> tuple[str, int]:
     return "-" if value < 0 else "+", round(math.log(abs(value)) / (tolerance / STEPS))
 
 
-def _exact(value) -> str:
+def _exact_text(value) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if isinstance(value, float) and (not math.isfinite(value) or value != int(value)):
             return f"number {value!r}"
@@ -223,7 +226,7 @@ def _exact(value) -> str:
     return f"{type(value).__name__} {value!r}"
 
 
-def _stepped(value, tolerance: float) -> bool:
+def _has_tolerance(value, tolerance: float) -> bool:
     return isinstance(value, float) and bool(value) and math.isfinite(value) and tolerance > 0
 
 
@@ -235,8 +238,8 @@ def digests(salt: str, value, tolerance: float) -> dict:
     return {
         where: (
             "~" + _hash(salt + where, "{} {}".format(*_bucket(leaf, tolerance)))
-            if _stepped(leaf, tolerance)
-            else "=" + _hash(salt + where, _exact(leaf))
+            if _has_tolerance(leaf, tolerance)
+            else "=" + _hash(salt + where, _exact_text(leaf))
         )
         for where, leaf in leaves(value).items()
     }
@@ -252,7 +255,7 @@ def fits(salt: str, where: str, leaf, digest: str, tolerance: float) -> bool:
     [True, True, True, False, False, False, False, False]
     """
     if digest[0] == "=":
-        return digest[1:] == _hash(salt + where, _exact(leaf)) or (
+        return digest[1:] == _hash(salt + where, _exact_text(leaf)) or (
             isinstance(leaf, (int, float))
             and not isinstance(leaf, bool)
             and abs(leaf) <= ZERO
@@ -343,7 +346,7 @@ class Assignment:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever a student's object does when it is looked at
-                says = f"this answer cannot be checked ({_named(error)})."
+                says = f"this answer cannot be checked ({_error_text(error)})."
             print(f"{name} ({points}): {says if names else says.partition(chr(10))[0]}")
 
     def _says(self, name: str, question: dict, space: dict) -> str:
@@ -360,11 +363,11 @@ def _check_value(assignment: Assignment, name: str, question: dict, answer) -> s
     if callable(answer):
         return f"a value is asked for; {name} is a function."
     salt = f"{assignment.name}.{name}"
-    given, wanted = leaves(plain(answer)), assignment.of_variant(question["digests"])
+    given, wanted = leaves(plain_data(answer)), assignment.of_variant(question["digests"])
     if set(given) != set(wanted):
         return (
             f"this does not have the form that is asked for: {question['asks']}.  Yours "
-            f"is {_short(answer)}."
+            f"is {_short_text(answer)}."
         )
     right = [
         where
@@ -374,7 +377,7 @@ def _check_value(assignment: Assignment, name: str, question: dict, answer) -> s
     if len(right) == len(wanted):
         return "right."
     if len(wanted) == 1 or not right:
-        return f"not right: {_short(answer)}."
+        return f"not right: {_short_text(answer)}."
     wrong = [where.lstrip(".") for where in wanted if where not in right]
     return (
         "not all right.  Look again at "
@@ -385,26 +388,30 @@ def _check_value(assignment: Assignment, name: str, question: dict, answer) -> s
 
 def _check_function(assignment: Assignment, name: str, question: dict, function) -> str:
     if not callable(function):
-        return f"a function is asked for; {name} is {_short(function)}."
+        return f"a function is asked for; {name} is {_short_text(function)}."
     lines, right, empty = [], 0, 0
     expected, calls = assignment.of_variant(question["expected"]), question["calls"]
     for call, true in zip(calls, expected, strict=True):
-        spelled = f"{name}({', '.join(f'{key}={_short(value)}' for key, value in call.items())})"
+        spelled = (
+            f"{name}({', '.join(f'{key}={_short_text(value)}' for key, value in call.items())})"
+        )
         try:
-            answer = plain(function(**copy.deepcopy(call)))
+            answer = plain_data(function(**copy.deepcopy(call)))
         except KeyboardInterrupt:
             raise
         except NotImplementedError:
             empty += 1
             continue
         except BaseException as error:  # sys.exit and the like are mistakes too
-            lines.append(f"    ✗ {spelled} stops with {_named(error)}")
+            lines.append(f"    ✗ {spelled} stops with {_error_text(error)}")
             continue
         if same(answer, true, question["tolerance"]):
             right += 1
-            lines.append(f"    ✓ {spelled} gives {_short(answer)}")
+            lines.append(f"    ✓ {spelled} gives {_short_text(answer)}")
         else:
-            lines.append(f"    ✗ {spelled} gives {_short(answer)}; expected is {_short(true)}")
+            lines.append(
+                f"    ✗ {spelled} gives {_short_text(answer)}; expected is {_short_text(true)}"
+            )
     total = len(calls)
     if empty == total:
         return "not filled in yet."
@@ -444,26 +451,26 @@ def _check_expression(assignment: Assignment, name: str, question: dict, answer)
         fits(salt, str(i), values[i], digest, question["tolerance"])
         for i, digest in enumerate(question["digests"])
     )
-    return "right." if right else f"not right: {_short(answer)}."
+    return "right." if right else f"not right: {_short_text(answer)}."
 
 
 def _check_judged(assignment: Assignment, name: str, question: dict, answer) -> str:
     calls, answers = question["calls"], []
     try:
         for call in calls:
-            answers.append(plain(answer(**copy.deepcopy(call))))
+            answers.append(plain_data(answer(**copy.deepcopy(call))))
     except KeyboardInterrupt:
         raise
     except NotImplementedError:
         return "not filled in yet."
     except BaseException as error:
-        return f"stops with {_named(error)}"
+        return f"stops with {_error_text(error)}"
     if not calls:
-        answers = [plain(answer)]
+        answers = [plain_data(answer)]
     try:
         from . import custom_scorers
 
-        judge = custom_scorers.found(question["judge"])
+        judge = custom_scorers.find_judge(question["judge"])
     except (ImportError, ValueError):
         return "this answer is judged after you hand in."
     share, says, _ = judge(
@@ -489,7 +496,7 @@ class _Asked:
         self.tolerance = question.get("tolerance", 0.0)
 
 
-def _short(value) -> str:
+def _short_text(value) -> str:
     """Return a value as short text for a sentence."""
     try:
         text = f"{value:.6g}" if isinstance(value, float) else repr(value)
@@ -498,7 +505,7 @@ def _short(value) -> str:
     return text if len(text) <= 100 else f"{text[:97]}…"
 
 
-def _named(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
     except Exception:

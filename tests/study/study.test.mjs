@@ -5,7 +5,7 @@ import { mulberry32 } from "../../lib/handful_explorers/web/random.js";
 import { derive } from "../../lib/handful_study/web/derive.js";
 import {
   effective,
-  fault,
+  validationError,
   LogError,
   make,
   merge,
@@ -262,9 +262,9 @@ const bad = [
   ],
 ];
 test("an event is checked field by field", () => {
-  assert.equal(fault(good), null);
+  assert.equal(validationError(good), null);
   for (const [event, word] of bad)
-    assert.match(fault(event) || "nothing", new RegExp(word), JSON.stringify(event));
+    assert.match(validationError(event) || "nothing", new RegExp(word), JSON.stringify(event));
 });
 
 test(
@@ -345,7 +345,9 @@ test(
 test("an event is checked before it is noted, and two of one millisecond keep their order", () => {
   assert.throws(() => make("grade", { card: "floor", grade: 5 }), LogError);
   const made = Array.from({ length: 5 }, () => make("grade", { card: "floor", grade: 3 }, NOON));
-  assert.ok(made.every((event, i) => fault(event) === null && (!i || event.at > made[i - 1].at)));
+  assert.ok(
+    made.every((event, i) => validationError(event) === null && (!i || event.at > made[i - 1].at)),
+  );
   assert.equal(new Set(made.map(({ id }) => id)).size, 5);
 });
 

@@ -12,7 +12,7 @@ import pytest
 
 from handful.cli import main
 from handful_study import command
-from handful_study.export import chosen
+from handful_study.export import cards_of_chapter
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {
@@ -33,14 +33,14 @@ def run(capsys, tmp_path):
 def test_cards_are_listed(run):
     code, out, _ = run("cards", "list")
     assert code == 0 and [line.split()[0] for line in out.splitlines()] == [
-        card.id for card in chosen()
+        card.id for card in cards_of_chapter()
     ]
     assert [card["id"] for card in json.loads(run("cards", "list", "--json")[1])] == [
-        card.id for card in chosen()
+        card.id for card in cards_of_chapter()
     ]
-    one = chosen()[0].chapter
+    one = cards_of_chapter()[0].chapter
     assert len(json.loads(run("cards", "list", "--chapter", one, "--json")[1])) == sum(
-        card.chapter == one for card in chosen()
+        card.chapter == one for card in cards_of_chapter()
     )
 
 

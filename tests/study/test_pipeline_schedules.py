@@ -128,12 +128,12 @@ def test_what_cannot_be_played_is_said_in_a_sentence(goal, text, sentence):
     ],
 )
 def test_a_schedule_that_waits_for_itself_names_the_first_piece(lines, sentence):
-    from handful_study.pipeline_schedules import play, stop
+    from handful_study.pipeline_schedules import explain_deadlock, play
 
     orders = read_orders("\n".join(lines), HALVES)
     with pytest.raises(pipeline.Deadlock) as caught:
         play(orders, HALVES)
-    assert stop(orders, caught.value.stuck) == sentence
+    assert explain_deadlock(orders, caught.value.stuck) == sentence
 
 
 def test_every_schedule_problem_is_tested_here():

@@ -411,7 +411,7 @@ def _by_judge(
     came = [i for i, answer in enumerate(answers) if answer.status == "value"]
     failed = [i for i, answer in enumerate(answers) if answer.status != "value"]
     share, says, turn = 0.0, "", None
-    ask = custom_scorers.found(question.judge)
+    ask = custom_scorers.find_judge(question.judge)
     if came:
         try:
             share, says, turn = ask(
