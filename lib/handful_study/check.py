@@ -24,7 +24,7 @@ from handful_evidence.simulate.pipeline import Deadlock
 from . import expressions
 from .expressions import ExpressionError, evaluate
 from .pipeline_schedules import PATTERNS, OrdersError, explain_deadlock, percent, play, read_orders
-from .problems import Problem, schedule_goal
+from .problem_model import Problem, schedule_goal
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9

@@ -14,7 +14,7 @@ from .maths import mathml
 from .order import by_chapter, title
 from .pictures import picture
 from .problem_export import Drawn, right_letter
-from .problems import Problem
+from .problem_model import Problem
 
 STYLE = """
 @page { size: A4; margin: 14mm 13mm; }

@@ -22,7 +22,8 @@ from handful.units import NBSP, format_value
 from . import book, markup, words
 from .check import letter, right_choice
 from .order import title
-from .problems import LEVELS, Problem, problems
+from .problem_model import Problem
+from .problems import LEVELS, problems
 from .source import Part, SourceError
 
 FORMATS = {"markdown": ".md", "json": ".json", "moodle": ".xml", "text2qti": ".txt"}

@@ -15,8 +15,9 @@ from handful.symbolic.quantities import table
 from handful.units import UNITS
 
 from .check import dimension_in_words, letter
+from .drawing import ROWS
 from .expressions import names
-from .problems import ROWS, Problem
+from .problem_model import Problem
 
 # How the unit of an answer may be written; a learner is told one of them.
 WRITTEN = {

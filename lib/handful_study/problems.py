@@ -48,286 +48,24 @@ and a solution; judgement has a ``rubric`` too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
-import sympy
-
 from handful import query as ask
-from handful.symbolic.dimensions import NONE, Dimension, DimensionError, dimension_of
-from handful.symbolic.parse_quantity import read
+from handful.symbolic.dimensions import DimensionError
 from handful.symbolic.quantities import table
-from handful.units import UNITS, format_value
+from handful.units import UNITS
 
 from . import drawing, expressions
+from .author_expressions import author_tree, dimension, unit_for, unit_of
 from .drawing import ROWS
-from .expressions import ExpressionError, evaluate, to_sympy
-from .pipeline_schedules import DEFAULTS, FIELDS, OPTIONAL, PATTERNS, Goal
+from .pipeline_schedules import DEFAULTS, FIELDS, OPTIONAL, PATTERNS
+from .problem_model import TOLERANCE, Choice, Problem, Wrong
 from .source import Entry, Part, SourceError, check_fields, check_place, read_all
-from .words import without_roles
 
 LEVELS = ("apply", "derive", "judge")
-TOLERANCE = 0.02
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """A wrong turn: what it leads to, and the feedback on it.
-
-    `tree` is the tree of its result; for a schedule it is the name of its pattern.
-    """
-
-    tree: object
-    says: str
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A choice of a multiple-choice question; it is right where `when`, a tree, is positive."""
-
-    text: str
-    when: object
-    says: str
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A problem; `kind` is number, expression, choice or schedule."""
-
-    id: str
-    kind: str
-    level: str
-    chapter: str
-    section: str
-    lecture: str | None
-    text: Part
-    hints: tuple[Part, ...]
-    solution: Part
-    entry: Entry
-    choices_drawn: Mapping[str, tuple] = field(default_factory=dict)
-    cases: tuple[Mapping[str, object], ...] = ()
-    units: Mapping[str, str] = field(default_factory=dict)
-    answer: object = None
-    unit: str = "1"
-    dimension: Dimension = NONE
-    tolerance: float = TOLERANCE
-    wrong: tuple[Wrong, ...] = ()
-    letters: tuple[str, ...] = ()
-    choices: tuple[Choice, ...] = ()
-    rubric: tuple[str, ...] = ()
-    schedule: Mapping[str, object] = field(default_factory=dict)
-
-    def draw(self, seed: int) -> dict:
-        """Draw the values of a seed, by name: rows of the scenario, numbers, and ``case``.
-
-        Each name takes one number of `handful_evidence.random32`, in the order of the head; the
-        cases come last.
-        """
-        return drawing.draw(self.choices_drawn, self.cases, seed)
-
-    def values(self, seed: int) -> dict[str, float]:
-        """Return the values of all symbols for a seed: the scenario's, then the drawn ones."""
-        if seed not in self._values:
-            self._values.clear()  # of one seed much is asked, then of another
-            self._values[seed] = drawing.values(self.draw(seed))
-        return self._values[seed]
-
-    def right(self, seed: int) -> float:
-        """Return the answer to a problem that asks for a number."""
-        return self._numbers_of(seed)[0]
-
-    def wrong_values(self, seed: int) -> list[float]:
-        """Return the result of each wrong turn."""
-        return self._numbers_of(seed)[1:]
-
-    def _numbers_of(self, seed: int) -> list[float]:
-        if seed not in self._numbers:
-            self._numbers.clear()
-            values = self.values(seed)
-            self._numbers[seed] = [
-                evaluate(tree, values)
-                for tree in (self.answer, *(wrong.tree for wrong in self.wrong))
-            ]
-        return self._numbers[seed]
-
-    def drawn_text(self, request: str, seed: int) -> str:
-        """Return the text of a ``{drawn}`` role: a row's name, or a value with its unit."""
-        if request not in self._drawn_requests:
-            self._drawn_requests[request] = self.parse_drawn(request)
-        shown = self._drawn_requests[request]
-        if row := shown["row"]:
-            drawn = self.draw(seed)
-            return drawn["case"]["name"] if row == "case" else str(drawn[row])
-        return format_value(
-            evaluate(shown["tree"], self.values(seed)), shown["unit"], shown["digits"]
-        )
-
-    def words(self, markdown: str, seed: int) -> str:
-        """Return a text of this problem as plain Markdown, with the values drawn for a seed."""
-        return without_roles(markdown, lambda request: self.drawn_text(request, seed))
-
-    @cached_property
-    def _drawn_requests(self) -> dict:
-        return {}
-
-    @cached_property
-    def _numbers(self) -> dict[int, list[float]]:
-        return {}
-
-    @cached_property
-    def _values(self) -> dict[int, dict[str, float]]:
-        return {}
-
-    def parse_drawn(self, request: str) -> dict:
-        """Parse a ``{drawn}`` request into {"row": name} or {"tree", "unit", "digits"}.
-
-        ``batch``, ``2 * step_time digits=2``, ``weight_bytes unit=B``.
-        """
-        settings = dict(re.findall(r"\b(digits|unit)=(\S+)", request))
-        text = re.sub(r"\s*\b(?:digits|unit)=\S+", "", request).strip()
-        if text in ROWS or text == "case":
-            if text not in self.choices_drawn and not (text == "case" and self.cases):
-                raise self.entry.error(f"the text shows {text!r}, which is not drawn.")
-            return {"row": text}
-        tree = author_tree(text, self.entry, "the text", self.units, self.bound_names)
-        unit = (
-            settings.get("unit")
-            or unit_of(text, self.units)
-            or unit_for(dimension(text, self.units, self.bound_names))
-        )
-        if unit not in UNITS or not settings.get("digits", "3").isdecimal():
-            raise self.entry.error(
-                f"{request!r} asks for what is no unit, or no number of digits; units are "
-                f"{', '.join(UNITS)}.",
-                "the text",
-            )
-        digits = int(
-            settings.get(
-                "digits",
-                6 if text in self.choices_drawn or any(text in case for case in self.cases) else 3,
-            )
-        )
-        return {"row": None, "tree": tree, "unit": unit, "digits": digits}
-
-    @property
-    def bound_names(self) -> set[str]:
-        """Return the names that stand for themselves and not for a formula.
-
-        These are the names to which the head gives values, and an answer's letters.
-        """
-        return {
-            *self.letters,
-            *self.choices_drawn,
-            *(name for case in self.cases for name in case),
-        } - {*ROWS, "case", "name"}
-
-
-# What authors write
-
-
-def author_tree(
-    text: str,
-    entry: Entry,
-    where: str,
-    units: Mapping[str, str] = {},
-    named: Set[str] = frozenset(),
-):
-    """Parse an author's expression: drawn names, then formulas, then quantities.
-
-    A formula's name stands for its tree in inputs alone; ``name(batch=1)`` puts a value in place of
-    an input.
-    """
-    formulas = ask.registry()
-
-    def resolve(name: str, settings: dict):
-        if name in units or name in named or (name in table and name not in formulas):
-            if settings:
-                raise entry.error(f"{name} is no formula, so it takes no settings.", where)
-            return name
-        if name not in formulas:
-            raise entry.error(
-                f"there is no formula or quantity {name!r}; the nearest are "
-                f"{ask.nearest(name, [*formulas, *table])}.",
-                where,
-            )
-        tree = _tree_of(name)
-        known = expressions.names(tree)
-        for setting in settings:
-            if setting not in known:
-                raise entry.error(
-                    f"{name} does not depend on {setting!r}; it takes {', '.join(sorted(known))}.",
-                    where,
-                )
-        return expressions.replace(tree, settings)
-
-    try:
-        return expressions.parse(str(text), resolve)
-    except ExpressionError as error:
-        raise entry.error(str(error), where) from None
-
-
-@cache
-def _tree_of(formula: str):
-    return ask.registry()[formula].tree()
-
-
-def dimension(text: str, units: Mapping[str, str] = {}, named: Set[str] = frozenset()) -> Dimension:
-    """Return the dimension of an author's expression; a formula has that of its result.
-
-    >>> str(dimension("memory_bandwidth * step_time(batch=1) / devices"))
-    'byte/device^2'
-    >>> str(dimension("rounds / 2", {"rounds": "1"}))
-    'a pure number'
-    """
-    formulas = ask.registry()
-
-    def of(symbol) -> Dimension:
-        name = symbol.name
-        if name in units:
-            return NONE if units[name] == "1" else read(f"1 {units[name]}")[1] or NONE
-        return (
-            formulas[name].gives.dimension
-            if name in formulas and name not in named
-            else table[name].dimension
-        )
-
-    outline = expressions.parse(str(text), lambda name, settings: name)
-    return dimension_of(to_sympy(outline, lambda name: sympy.Symbol(name, positive=True)), of)
-
-
-def unit_of(name: str, units: Mapping[str, str]) -> str | None:
-    """Return the unit in which a quantity or formula of that name is shown.
-
-    For an unknown name the result is None.
-    """
-    if name in units:
-        return units[name]
-    formulas = ask.registry()
-    return (
-        formulas[name].gives.unit
-        if name in formulas
-        else table[name].unit
-        if name in table
-        else None
-    )
-
-
-def unit_for(wanted: Dimension) -> str:
-    """Return a unit of `handful.units` for a dimension.
-
-    >>> unit_for(Dimension(byte=1, time=-1)), unit_for(NONE)
-    ('B/s', '1')
-    """
-    if wanted == NONE:
-        return "1"
-    for q in table.values():
-        if q.dimension == wanted:
-            return q.unit
-    return "1"
-
-
 _REQUIRED = ("level", "section")
 _OPTIONAL = (
     "lecture",
@@ -545,34 +283,6 @@ def _case(case, entry: Entry) -> dict:
     }
 
 
-@cache
-def _entries() -> dict[str, Entry]:
-    return read_all("problems", lambda entry: entry)
-
-
-@cache
-def _problem(name: str) -> Problem:
-    return make(_entries()[name])
-
-
-@cache
-def problems() -> dict[str, Problem]:
-    """Return every problem of the book, by id."""
-    return {name: _problem(name) for name in _entries()}
-
-
-def problem(name: str) -> Problem:
-    """Return the problem of that id, or raise a SourceError that lists the nearest ids.
-
-    No other problem is made.
-    """
-    if name not in _entries():
-        raise SourceError(
-            f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}."
-        )
-    return _problem(name)
-
-
 def _read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[str, object]:
     """Return the trees of a head's ``schedule``."""
     given = entry.head["schedule"]
@@ -603,14 +313,29 @@ def _read_schedule_wrong(entry: Entry, items: list[dict]) -> tuple[Wrong, ...]:
     return tuple(Wrong(item["value"], str(item["says"]).strip()) for item in items)
 
 
-def schedule_goal(problem: Problem, seed: int) -> Goal:
-    """Return what a schedule has to reach, for one seed."""
-    found = {name: evaluate(tree, problem.values(seed)) for name, tree in problem.schedule.items()}
-    return Goal(
-        int(found["stages"]),
-        int(found["micro_batches"]),
-        found["backward"],
-        found.get("weights", 0.0),
-        found["bubble_at_most"],
-        found["in_flight_at_most"],
-    )
+@cache
+def _entries() -> dict[str, Entry]:
+    return read_all("problems", lambda entry: entry)
+
+
+@cache
+def _problem(name: str) -> Problem:
+    return make(_entries()[name])
+
+
+@cache
+def problems() -> dict[str, Problem]:
+    """Return every problem of the book, by id."""
+    return {name: _problem(name) for name in _entries()}
+
+
+def problem(name: str) -> Problem:
+    """Return the problem of that id, or raise a SourceError that lists the nearest ids.
+
+    No other problem is made.
+    """
+    if name not in _entries():
+        raise SourceError(
+            f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}."
+        )
+    return _problem(name)

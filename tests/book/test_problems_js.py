@@ -21,9 +21,9 @@ from handful_study.check import check, letter, right_choice
 from handful_study.expressions import ExpressionError
 from handful_study.order import by_chapter
 from handful_study.pipeline_schedules import as_text
+from handful_study.problem_model import schedule_goal as goal
 from handful_study.problem_spec import spec
 from handful_study.problems import problems
-from handful_study.problems import schedule_goal as goal
 from handful_study.words import ROLE
 
 pytestmark = pytest.mark.browser

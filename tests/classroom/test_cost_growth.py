@@ -221,6 +221,7 @@ NEVER_THERE = {
     "handful_study.maths": BOOK,
     "handful_study.pictures": BOOK,
     "handful_study.problem_export": BOOK,
+    "handful_study.problem_model": BOOK,
     "handful_study.problems": BOOK,
     "handful_study.source": BOOK,
     "handful_study.words": BOOK,

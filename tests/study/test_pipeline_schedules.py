@@ -7,8 +7,8 @@ import pytest
 from handful_evidence.simulate import pipeline
 from handful_study.check import check
 from handful_study.pipeline_schedules import Goal, OrdersError, as_text, read_orders
+from handful_study.problem_model import schedule_goal as goal
 from handful_study.problems import problem, problems
-from handful_study.problems import schedule_goal as goal
 
 ALL = [p for p in problems().values() if p.kind == "schedule"]
 TWO = Goal(2, 2, 2.0, 0.0, 0.2, 2)

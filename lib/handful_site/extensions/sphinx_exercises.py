@@ -26,7 +26,8 @@ from handful_study import problem_spec
 from handful_study.cards import Card, cards
 from handful_study.check import letter
 from handful_study.order import by_chapter, in_book_order, title
-from handful_study.problems import Problem, problems
+from handful_study.problem_model import Problem
+from handful_study.problems import problems
 from handful_study.source import Part, SourceError, anchors
 
 from ..bootstrap import ROOT

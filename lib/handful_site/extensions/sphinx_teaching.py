@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from handful_study.cards import Card
 from handful_study.order import title
-from handful_study.problems import Problem
+from handful_study.problem_model import Problem
 from handful_study.source import SourceError
 
 from . import teaching
