@@ -17,7 +17,17 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment, Tag
 
-from . import asset_bundle, icons, inpage, licences, offer, offline, page_metadata, search, wheel
+from . import (
+    asset_bundle,
+    book_files,
+    icons,
+    inpage,
+    licences,
+    offline,
+    page_metadata,
+    search,
+    wheel,
+)
 from .edition import address
 from .elements import classes, having, one, set_classes, value
 from .theme import POLICY
@@ -108,6 +118,17 @@ class Maths:
         if wrong:
             raise FinishError("Formulas that KaTeX cannot set:\n  " + "\n  ".join(wrong))
         return [styles.in_text(result["html"]) for result in results]
+
+    def boxes(self, formulas: list[str]) -> str:
+        """Return what the boxes of live numbers show, as JSON."""
+        set_by_kind = {
+            kind: {
+                name: formulas[self.number[entry["latex"], False]]
+                for name, entry in sorted(entries.items())
+            }
+            for kind, entries in self.asked.items()
+        }
+        return json.dumps(set_by_kind, ensure_ascii=False, separators=(",", ":"))
 
 
 def strip(soup: BeautifulSoup, page: str) -> None:
@@ -281,6 +302,40 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
             )
 
 
+def copy_files(raw: Path, site: Path, scripts: Path, root: Path, notebooks: Path | None) -> None:
+    """Copy into `site` what goes there as it is: pictures, sources, scripts, notebooks, the wheel.
+
+    The arguments are those of `finish`.
+    """
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(raw, site, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
+    ours = site / "_static" / "handful"
+    shutil.copytree(scripts, ours, ignore=shutil.ignore_patterns("*.meta.json", "rows.json"))
+    licences.write(ours, root / "node_modules")
+    icons.write(ours)
+    made = sorted(notebooks.glob("*.ipynb")) if notebooks else []
+    for path in made:
+        shutil.copy(path, site / "_sources" / path.name)
+    if notebooks and made:
+        wheel.publish(notebooks.with_name("wheels"), site)
+
+
+def read_page(path: Path, page: str) -> BeautifulSoup:
+    """Return a page that Sphinx wrote, without what no page may have."""
+    soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    if soup.head is None:
+        soup = _redirect(soup)
+    strip(soup, page)
+    return soup
+
+
+def with_formulas(html: str, formulas: list[str]) -> str:
+    """Return a page with its formulas in the place of their placeholders."""
+    # Within JSON (marked \ue002) the markup is a string and is escaped as one.
+    html = re.sub("\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], html)
+    return re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
+
+
 def finish(
     raw: Path,
     site: Path,
@@ -310,40 +365,20 @@ def finish(
         The address that the site will have, for canonical links.
     """
     fresh = site.with_name(site.name + ".new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(raw, fresh, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
-    static = fresh / "_static"
-    shutil.copytree(
-        scripts, static / "handful", ignore=shutil.ignore_patterns("*.meta.json", "rows.json")
-    )
-    licences.write(static / "handful", root / "node_modules")
-    icons.write(static / "handful")
-    made = (
-        {path.stem: path for path in notebooks.glob("*.ipynb")}
-        if notebooks and notebooks.exists()
-        else {}
-    )
-    for path in made.values():
-        shutil.copy(path, fresh / "_sources" / path.name)
-    bound = offer.made()
-    offer.lay(fresh, bound)
-    if notebooks and made:
-        wheel.publish(notebooks.with_name("wheels"), fresh)
+    static, files = fresh / "_static", book_files.current()
+    copy_files(raw, fresh, scripts, root, notebooks)
+    book_files.copy_to(fresh, files)
     python = inpage.publish(notebooks.with_name("pyodide"), fresh) if notebooks else ("", 0)
-
     styles, maths, pages, found = Styles(), Maths(), {}, {}
     for path in sorted(raw.rglob("*.html")):
         page = path.relative_to(raw).as_posix()
         up = "../" * page.count("/")
-        soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        if soup.head is None:
-            soup = _redirect(soup)
-        strip(soup, page)
+        soup = read_page(path, page)
         found[page] = search.read(soup, page)
         fold(soup)
         hold_back(soup)
         name_cells(soup)
-        offer.place(soup, up, bound)
+        book_files.add_links(soup, up, files)
         inpage.offer(soup, up, *python)
         mark_maths(soup, page, maths)
         name_styles(soup, styles)
@@ -353,30 +388,14 @@ def finish(
     page_metadata.describe(pages, fresh, root)
     to_find = search.gather(found, maths)
     formulas = maths.typeset(node, root, styles)
-    boxes = json.dumps(
-        {
-            kind: {
-                name: formulas[maths.number[entry["latex"], False]]
-                for name, entry in sorted(entries.items())
-            }
-            for kind, entries in maths.asked.items()
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-    (static / "handful" / "boxes.json").write_text(boxes, "utf-8")
+    (static / "handful" / "boxes.json").write_text(maths.boxes(formulas), "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
     (static / "handful" / "code.css").write_text(code_colors(), "utf-8")
     if wrong := search.write(to_find, formulas, fresh, pages, node, root):
         raise FinishError(f"search/index.mjs stopped: {wrong[-2000:]}")
     for page, soup in pages.items():
-        # Within JSON (marked \ue002) the markup is a string and is escaped as one.
-        html = re.sub(
-            "\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], str(soup)
-        )
-        html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
         (fresh / page).parent.mkdir(parents=True, exist_ok=True)
-        (fresh / page).write_text(html, "utf-8")
+        (fresh / page).write_text(with_formulas(str(soup), formulas), "utf-8")
     if wrong := asset_bundle.bundle(static, SHEETS, node, root):
         raise FinishError(f"asset_bundle.mjs stopped: {wrong[-2000:]}")
     asset_bundle.stamp(fresh, pages)

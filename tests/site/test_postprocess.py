@@ -9,7 +9,7 @@ import sys
 import pytest
 from bs4 import BeautifulSoup
 
-from handful_site import asset_bundle, bootstrap, offer
+from handful_site import asset_bundle, book_files, bootstrap
 from handful_site.postprocess import FinishError, finish
 
 PAGE = (
@@ -27,7 +27,9 @@ def plain(address: str) -> str:
 @pytest.fixture
 def finished(tmp_path, monkeypatch):
     """Finish pages given as body markup; returns their soups."""
-    monkeypatch.setattr(offer, "made", lambda: [])  # whatever editions lie in this working tree
+    monkeypatch.setattr(
+        book_files, "current", lambda: []
+    )  # whatever editions lie in this working tree
 
     def run(files=(), node=None, notebooks=None, **bodies) -> dict[str, BeautifulSoup]:
         """`files` are others that Sphinx wrote: pairs of path and text."""

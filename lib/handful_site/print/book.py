@@ -313,69 +313,48 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
     found = []
     for box in body.select("section.problem"):
         place["problems"] += 1
-        name = (
-            f"Problem {chapter}.{place['problems']}" if chapter else f"Problem {place['problems']}"
-        )
-        given = value(box, "id").removeprefix("problem-")
-        title = one(box, ".problem-name").get_text().strip()
-        answer = new(
-            "div", head(name, f"problem-{given}", title), class_="answer", id=f"solution-{given}"
-        )
-        for i, hint in enumerate(box.select("details.hint"), 1):
-            one(hint, "summary").decompose()
-            answer.append(
-                new(
-                    "div",
-                    new("p", new("strong", f"Hint {i}"), class_="hint-head"),
-                    *list(hint.children),
-                    class_="hint",
-                )
-            )
-            hint.decompose()
-        for rubric in box.select("ul.rubric"):
-            rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
-        if says := box.select(".choice-says"):
-            answer.append(
-                new(
-                    "p",
-                    new("strong", f"{'ABCDEFGH'[right_choice(problem(given), 0)]} is right."),
-                    class_="right",
-                )
-            )
-            answer.append(
-                new(
-                    "ol",
-                    *(new("li", *list(one.extract().children)) for one in says),
-                    class_="choices",
-                )
-            )
-        solution = one(box, "details.solution")
-        one(solution, "summary").decompose()
-        answer.append(
-            new(
-                "div",
-                new("p", new("strong", "Solution"), class_="hint-head"),
-                *list(solution.children),
-                class_="solution",
-            )
-        )
-        solution.decompose()
-        level = one(box, ".problem-level").get_text().strip()
-        one(box, ".problem-head").replace_with(
-            new(
-                "p",
-                new("strong", f"{name} "),
-                new("strong", title, class_="problem-name"),
-                f" · {level.lower()}",
-                class_="problem-head",
-            )
-        )
-        box.name, box.attrs = "div", {}
-        set_classes(box, ["problem"])
-        box["id"] = f"problem-{given}"
-        box.append(see("Hints and solution", f"solution-{given}"))
-        found.append(answer)
+        number = f"{chapter}.{place['problems']}" if chapter else str(place["problems"])
+        found.append(_answer_of(box, f"Problem {number}"))
     return found
+
+
+def _answer_of(box: Tag, name: str) -> Tag:
+    """Leave the question of a problem in its place, and return its hints and solution."""
+    id_ = value(box, "id").removeprefix("problem-")
+    title = one(box, ".problem-name").get_text().strip()
+    answer = new("div", head(name, f"problem-{id_}", title), class_="answer", id=f"solution-{id_}")
+    for i, hint in enumerate(box.select("details.hint"), 1):
+        answer.append(_unfolded(hint, f"Hint {i}", "hint"))
+    for rubric in box.select("ul.rubric"):
+        rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
+    if says := box.select(".choice-says"):
+        letter = "ABCDEFGH"[right_choice(problem(id_), 0)]
+        answer.append(new("p", new("strong", f"{letter} is right."), class_="right"))
+        rows = (new("li", *list(one.extract().children)) for one in says)
+        answer.append(new("ol", *rows, class_="choices"))
+    answer.append(_unfolded(one(box, "details.solution"), "Solution", "solution"))
+    level = one(box, ".problem-level").get_text().strip().lower()
+    heading = (
+        new("strong", f"{name} "),
+        new("strong", title, class_="problem-name"),
+        f" · {level}",
+    )
+    one(box, ".problem-head").replace_with(new("p", *heading, class_="problem-head"))
+    box.name, box.attrs = "div", {}
+    set_classes(box, ["problem"])
+    box["id"] = f"problem-{id_}"
+    box.append(see("Hints and solution", f"solution-{id_}"))
+    return answer
+
+
+def _unfolded(fold: Tag, name: str, kind: str) -> Tag:
+    """Take a folded part out of a problem, and return it open under its name."""
+    one(fold, "summary").decompose()
+    part = new(
+        "div", new("p", new("strong", name), class_="hint-head"), *list(fold.children), class_=kind
+    )
+    fold.decompose()
+    return part
 
 
 def cards(body: Tag) -> None:

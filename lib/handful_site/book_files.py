@@ -28,7 +28,7 @@ def source_digest() -> str:
             "package-lock.json",
         )
     ]
-    for folder in ("book", "exercises", "lib/handful"):
+    for folder in ("book", "exercises", "lib"):
         files += [path for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
     for path in sorted(files):
         total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -47,7 +47,7 @@ def stamp(kind: str, digest: str, folder: Path = FOLDER) -> None:
     )
 
 
-def made(folder: Path = FOLDER) -> list[Path]:
+def current(folder: Path = FOLDER) -> list[Path]:
     """Return the files that were made from the sources as they are now.
 
     A file made from older sources is left out.
@@ -58,14 +58,14 @@ def made(folder: Path = FOLDER) -> list[Path]:
     return [path for path in paths if path.exists()]
 
 
-def lay(site: Path, files: list[Path]) -> None:
+def copy_to(site: Path, files: list[Path]) -> None:
     """Copy the files into a site."""
     for path in files:
         (site / PLACE).mkdir(parents=True, exist_ok=True)
         shutil.copy(path, site / PLACE)
 
 
-def place(soup, up: str, files: list[Path]) -> None:
+def add_links(soup, up: str, files: list[Path]) -> None:
     """Offer the files in a page's download menu, and in its boxes of class "bound-files"."""
     menu = soup.select_one("details.downloads > ul")
     for path in files if menu else ():
