@@ -48,7 +48,8 @@ class FitPage(SphinxPostTransform):
         for table in list(self.document.findall(nodes.table)):
             table["classes"].append("table")
             box = nodes.container(classes=["scrollable-table"])
-            table.replace_self(box)
+            # Not replace_self, which would give the box the table's classes and its id.
+            table.parent.replace(table, box)
             box += table
 
 
