@@ -1,6 +1,6 @@
 // Asking the index: words in, ranked entries and marked snippets out.  Nothing here touches a page.
 import { unpack } from "./pack.js";
-import { KINDS, OPTIONS, isStop, term, untex, words } from "./text.js";
+import { KINDS, OPTIONS, isStop, matches, term, untex, words } from "./text.js";
 
 // What a reader more likely wants of two that match alike: the word itself before a place that uses
 // it.
@@ -54,8 +54,7 @@ const WEIGHT = {
 /** @param {Found} entry */
 const weight = ({ kind, letter }) => WEIGHT[kind] * (kind === "formula" && !letter ? 0.8 : 1);
 const BOOST = { title: 5, letters: 2, text: 1, trail: 0.7 };
-const FEW = 4,
-  RANKED = 120;
+const FEW = 4;
 
 // The book from the index file: entries, and the search over them.
 /** @param {IndexFile} file */
@@ -163,8 +162,8 @@ export function find(book, query) {
   // One letter is a symbol, or the beginning of a name; as the beginning of words in the text it
   // would be nearly all.
   const fields = asked.length === 1 ? ["title", "letters"] : OPTIONS.fields;
-  let found = ask({ combineWith: "AND", prefix, fields }),
-    like = false;
+  const found = ask({ combineWith: "AND", prefix, fields });
+  let like = false;
   if (found.length < FEW && asked.length > 1) {
     const seen = new Set(found.map(({ id }) => id)),
       add = (
@@ -184,24 +183,14 @@ export function find(book, query) {
   }
   const phrase = joined(raw),
     several = phrase.includes(" ");
-  found = found.sort((a, b) => b.score - a.score);
-  const head = found
-    .slice(0, RANKED)
+  const results = found
     .map(({ id, score, terms }) => ({
       entry: book.entries[id],
       terms,
       score: score * closeness(book.entries[id], phrase, several, raw),
     }))
     .sort((a, b) => b.score - a.score);
-  return {
-    results: fold([
-      ...head,
-      ...found
-        .slice(RANKED)
-        .map(({ id, score, terms }) => ({ entry: book.entries[id], terms, score })),
-    ]),
-    like,
-  };
+  return { results: fold(results), like };
 }
 
 // Another spelling, where nothing was found.
@@ -227,17 +216,7 @@ export const suggest = (book, query) => {
  * @param {number} [length]
  */
 export function marked(text, terms, length = Infinity) {
-  /** @type {[number, number, string][]} */
-  const hits = [];
-  for (const { 0: word, index } of text.matchAll(/[\p{L}\p{N}_.,*]+/gu)) {
-    for (const part of words(word)) {
-      const whole = term(part);
-      if (!terms.has(whole) && !(part.includes("_") && terms.has(whole.replaceAll("_", ""))))
-        continue;
-      const start = index + word.indexOf(part);
-      hits.push([start, start + part.length, whole]);
-    }
-  }
+  const hits = matches(text, terms);
   let from = 0,
     to = text.length;
   if (text.length > length) {

@@ -1,7 +1,7 @@
 // Where a followed result leads: the place is unfolded and shown, and the words that were asked for
 // are marked until Escape, or the button that says so, takes the marks away.
 import { h } from "../../../handful_explorers/web/dom.js";
-import { term, words } from "./text.js";
+import { matches } from "./text.js";
 
 const MOST = 600,
   UNREAD = ".katex, script, style, svg, noscript, template, .bar, .headerlink, .find-clear";
@@ -23,14 +23,10 @@ function ranges(root, terms) {
     );
   for (let node = walk.nextNode(); node && found.length < MOST; node = walk.nextNode()) {
     if (!(node instanceof Text)) continue;
-    let at = 0;
-    for (const word of words(node.data)) {
-      const start = node.data.indexOf(word, at);
-      at = start + word.length;
-      if (!terms.has(term(word))) continue;
+    for (const [start, end] of matches(node.data, terms)) {
       const range = new Range();
       range.setStart(node, start);
-      range.setEnd(node, at);
+      range.setEnd(node, end);
       found.push(range);
     }
   }

@@ -76,6 +76,20 @@ export const term = (word) =>
 /** @param {string} word */
 export const isStop = (word) => STOP.has(word);
 
+// Where words of a text are among the terms that a search found: [start, end, term].  N_total is
+// also found as "ntotal".
+/**
+ * @param {string} text
+ * @param {Set<string>} terms
+ * @returns {[number, number, string][]}
+ */
+export const matches = (text, terms) =>
+  [...text.matchAll(WORD)].flatMap(({ 0: word, index }) => {
+    const whole = term(word),
+      found = terms.has(whole) || (word.includes("_") && terms.has(whole.replaceAll("_", "")));
+    return found ? [[index, index + word.length, whole]] : [];
+  });
+
 // Terms of one word as the index keeps them: N_total also as "ntotal" and "total", B* also as "b".
 /**
  * @param {string} word
