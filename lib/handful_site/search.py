@@ -362,42 +362,39 @@ def _bare(tex: str) -> str:
 # Putting together
 
 
+def _formula_places(pages: dict[str, dict], rows: dict) -> dict[str, tuple[str, str] | None]:
+    """Return page and anchor of each registered formula; None where no page shows it.
+
+    The first page where a cell shows the formula comes first, then the first page with a live
+    number of it, then the row of its letter in the notation (`rows`).
+    """
+
+    def place(name: str, formula) -> tuple[str, str] | None:
+        tex = _bare(formula.latex())
+        for page, found in pages.items():
+            if tex in found["shown"]:
+                return page, _anchor(found["shown"][tex], name)
+        for page, found in pages.items():
+            if name in found["live"]:
+                return page, found["live"][name]
+        return rows.get(formula.gives.name)
+
+    return {name: place(name, formula) for name, formula in registry().items()}
+
+
 def _formulas(pages: dict[str, dict], maths) -> list[dict]:
     """Return an entry for each registered formula and each letter that has a place."""
     from handful.symbolic.quantities import table
 
     if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
         return []
-    made, places, rows = (
-        [],
-        {},
-        {
-            name: (page, anchor)
-            for page, found in pages.items()
-            for name, anchor in found["rows"].items()
-        },
-    )
-    for name, formula in registry().items():
-        tex = formula.latex()
-        places[name] = (
-            next(
-                (
-                    (page, _anchor(found["shown"][_bare(tex)], name))
-                    for page, found in pages.items()
-                    if _bare(tex) in found["shown"]
-                ),
-                None,
-            )
-            or next(
-                (
-                    (page, found["live"][name])
-                    for page, found in pages.items()
-                    if name in found["live"]
-                ),
-                None,
-            )
-            or rows.get(formula.gives.name)
-        )
+    rows = {
+        name: (page, anchor)
+        for page, found in pages.items()
+        for name, anchor in found["rows"].items()
+    }
+    places = _formula_places(pages, rows)
+    made = []
     for name, formula in registry().items():
         tex, gives, place = formula.latex(), formula.gives.name, places[name]
         if place is None:
@@ -407,11 +404,7 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
         at = places.get(gives) if place == rows.get(gives) else None
         made.append(
             {
-                "kind": "formula",
-                "page": place[0],
-                "anchor": place[1],
-                "title": replace(formula.gives, name=name).label,
-                "trail": [],
+                **_letter_entry("formula", place, replace(formula.gives, name=name).label),
                 "text": formula.meaning,
                 "variant_of": f"{(at or place)[0]} {gives}",
                 "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
@@ -425,11 +418,7 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
             continue  # the formula says all that the letter's row says, and more
         made.append(
             {
-                "kind": "letter",
-                "page": place[0],
-                "anchor": place[1],
-                "title": quantity.label,
-                "trail": [],
+                **_letter_entry("letter", place, quantity.label),
                 "text": quantity.meaning,
                 "letters": f"{plain(quantity.latex)} {name}",
                 "named": plain(quantity.latex),
@@ -437,6 +426,11 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
             }
         )
     return made
+
+
+def _letter_entry(kind: str, place: tuple[str, str], title: str) -> dict:
+    """Return what entries of formulas and of letters share."""
+    return {"kind": kind, "page": place[0], "anchor": place[1], "title": title, "trail": []}
 
 
 def _anchor(holder, name: str) -> str:
