@@ -1,32 +1,10 @@
 // How text becomes the terms of the index: the same when the index is built and when it is asked.
 
-/** @type {Record<string, string>} */
-const GREEK = {
-  α: "alpha",
-  β: "beta",
-  γ: "gamma",
-  δ: "delta",
-  ε: "epsilon",
-  ϵ: "epsilon",
-  ζ: "zeta",
-  η: "eta",
-  θ: "theta",
-  κ: "kappa",
-  λ: "lambda",
-  μ: "mu",
-  µ: "mu",
-  ν: "nu",
-  ξ: "xi",
-  π: "pi",
-  ρ: "rho",
-  σ: "sigma",
-  τ: "tau",
-  φ: "phi",
-  ϕ: "phi",
-  χ: "chi",
-  ψ: "psi",
-  ω: "omega",
-};
+// From α to ω, with the final sigma.
+const GREEK = (
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma " +
+  "sigma tau upsilon phi chi psi omega"
+).split(" ");
 
 // A letter with its subscript and star (N_total, B*), a number with its separators and its unit
 // (2,400; 3.35; 70B), or a word.
@@ -67,9 +45,9 @@ export const term = (word) =>
   singular(
     word
       .toLowerCase()
-      .replace(/[α-ωϕϵµ]/g, (letter) => GREEK[letter] || letter)
+      .normalize("NFKD") // also makes ϵ, ϕ and µ, which have code points of their own, ε, φ and μ
+      .replace(/[α-ω]/g, (letter) => GREEK[letter.charCodeAt(0) - 0x3b1])
       .replace(/(\p{N}),(?=\p{N})/gu, "$1")
-      .normalize("NFKD")
       .replace(/\p{M}/gu, ""),
   );
 
