@@ -17,8 +17,8 @@ import { KINDS, OPTIONS, isStop, matches, term, untex, words } from "./text.js";
  * @property {string} note
  * @property {string} letter
  * @property {number} variant
- * @property {string} [joined]
- * @property {string} [lower]
+ * @property {string} [normalTitle]
+ * @property {string} [lowerText]
  * @typedef {[
  *   kind: number, page: number, anchor: string, title: string, trail: string[], text: string,
  *   note: string, letter: string, variant: number
@@ -79,9 +79,9 @@ export function open({ pages, entries, maths, index }) {
 }
 
 /** @param {string} text */
-const joined = (text) => words(text).map(term).join(" ");
+const normalize = (text) => words(text).map(term).join(" ");
 /** @param {string} word */
-function typo(word) {
+function typoDistance(word) {
   if (/\p{N}/u.test(word) || word.length < 4) return false;
   return word.length < 5 ? 1 : 2;
 }
@@ -96,7 +96,7 @@ function typo(word) {
  * @returns {number}
  */
 function closeness(entry, phrase, several, raw) {
-  const title = (entry.joined ??= joined(entry.title));
+  const title = (entry.normalTitle ??= normalize(entry.title));
   if (entry.letter && entry.letter === raw) return entry.kind === "letter" ? 10 : 5;
   if (title === phrase || title === `the ${phrase}`) {
     if (entry.kind === "term") return 7;
@@ -104,7 +104,8 @@ function closeness(entry, phrase, several, raw) {
   }
   if (title.startsWith(phrase)) return 2;
   if (several && ` ${title} `.includes(` ${phrase}`)) return 1.8;
-  if (several && (entry.lower ??= entry.text.toLowerCase()).includes(raw.toLowerCase())) return 1.5;
+  if (several && (entry.lowerText ??= entry.text.toLowerCase()).includes(raw.toLowerCase()))
+    return 1.5;
   return 1;
 }
 
@@ -133,13 +134,13 @@ function fold(results) {
 /**
  * @param {Book} book
  * @param {string} query
- * @returns {{ results: Hit[], like: boolean }}
+ * @returns {{ results: Hit[], approximate: boolean }}
  */
 export function find(book, query) {
   const raw = untex(query).trim(),
     typed = words(raw);
   const kept = typed.filter((word) => typed.length === 1 || !isStop(term(word)));
-  if (!typed.length) return { results: [], like: false };
+  if (!typed.length) return { results: [], approximate: false };
   // the last word may still be being typed
   const unfinished = /[\p{L}\p{N}_*]$/u.test(raw),
     wanted = kept.length ? kept : typed;
@@ -163,7 +164,7 @@ export function find(book, query) {
   // would be nearly all.
   const fields = asked.length === 1 ? ["title", "letters"] : OPTIONS.fields;
   const found = ask({ combineWith: "AND", prefix, fields });
-  let like = false;
+  let approximate = false;
   if (found.length < FEW && asked.length > 1) {
     const seen = new Set(found.map(({ id }) => id)),
       add = (
@@ -176,12 +177,12 @@ export function find(book, query) {
             found.push({ ...result, score: result.score * share });
           }
       };
-    like = !found.length;
-    add(ask({ combineWith: "AND", prefix, fuzzy: typo, fields }), 0.5);
+    approximate = !found.length;
+    add(ask({ combineWith: "AND", prefix, fuzzy: typoDistance, fields }), 0.5);
     if (found.length < FEW && typed.length > 1)
-      add(ask({ combineWith: "OR", prefix, fuzzy: typo, fields }), 0.1);
+      add(ask({ combineWith: "OR", prefix, fuzzy: typoDistance, fields }), 0.1);
   }
-  const phrase = joined(raw),
+  const phrase = normalize(raw),
     several = phrase.includes(" ");
   const results = found
     .map(({ id, score, terms }) => ({
@@ -190,7 +191,7 @@ export function find(book, query) {
       score: score * closeness(book.entries[id], phrase, several, raw),
     }))
     .sort((a, b) => b.score - a.score);
-  return { results: fold(results), like };
+  return { results: fold(results), approximate };
 }
 
 // Another spelling, where nothing was found.
@@ -215,7 +216,7 @@ export const suggest = (book, query) => {
  * @param {Set<string>} terms
  * @param {number} [length]
  */
-export function marked(text, terms, length = Infinity) {
+export function snippet(text, terms, length = Infinity) {
   const hits = matches(text, terms);
   let from = 0,
     to = text.length;

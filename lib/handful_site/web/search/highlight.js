@@ -34,7 +34,7 @@ function ranges(root, terms) {
 }
 
 /** @param {string[]} list */
-export function arrive(list) {
+export function showTarget(list) {
   const root = document.querySelector("main article") || document.querySelector("main"),
     terms = new Set(list.filter((name) => name.length > 1));
   const target = () =>

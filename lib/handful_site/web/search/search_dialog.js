@@ -21,9 +21,9 @@ const fetchSearch = () =>
       throw error;
     },
   ));
-const warm = () =>
+const preload = () =>
   fetchSearch()
-    .then((search) => search.warm(indexAddress()))
+    .then((search) => search.loadIndex(indexAddress()))
     .catch(() => {}); // whoever opens it is told
 const indexAddress = () => new URL(document.body.dataset.search ?? "", document.baseURI);
 const home = () => new URL("../../", indexAddress());
@@ -113,10 +113,10 @@ function open() {
   dialog.querySelector("input")?.select();
 }
 
-const within = (/** @type {Event} */ { target }, /** @type {string} */ rule) =>
+const isWithin = (/** @type {Event} */ { target }, /** @type {string} */ rule) =>
   target instanceof Element && Boolean(target.closest(rule));
-const writes = (/** @type {Event} */ event) =>
-  within(
+const isTextField = (/** @type {Event} */ event) =>
+  isWithin(
     event,
     "input, textarea, select, [contenteditable]:not([contenteditable=false]), .cm-editor",
   );
@@ -127,12 +127,12 @@ function start() {
     document.addEventListener(
       kind,
       (event) => {
-        if (within(event, BUTTON)) warm();
+        if (isWithin(event, BUTTON)) preload();
       },
       { passive: true },
     );
   document.addEventListener("click", (event) => {
-    if (within(event, BUTTON)) open();
+    if (isWithin(event, BUTTON)) open();
   });
   addEventListener(
     "keydown",
@@ -143,7 +143,11 @@ function start() {
         !event.altKey &&
         (MAC ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
       const slash =
-        event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !writes(event);
+        event.key === "/" &&
+        !event.ctrlKey &&
+        !event.metaKey &&
+        !event.altKey &&
+        !isTextField(event);
       if (!command && !slash) return;
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -173,7 +177,7 @@ function start() {
   }
   if (arrival?.to === location.href)
     fetchSearch()
-      .then((search) => search.arrive(arrival.terms))
+      .then((search) => search.showTarget(arrival.terms))
       .catch(() => {});
 }
 

@@ -73,7 +73,7 @@ export const matches = (text, terms) =>
  * @param {string} word
  * @param {string} [field]
  */
-function kept(word, field) {
+function indexTerms(word, field) {
   const whole = term(word);
   if (field === "text" && (STOP.has(whole) || whole.length === 1)) return null;
   const all = [whole];
@@ -107,6 +107,6 @@ export const KINDS = [
 export const OPTIONS = {
   fields: ["title", "letters", "text", "trail"],
   tokenize: words,
-  processTerm: kept,
+  processTerm: indexTerms,
   searchOptions: { processTerm: term },
 };
