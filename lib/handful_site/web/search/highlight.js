@@ -33,6 +33,29 @@ function ranges(root, terms) {
   return found;
 }
 
+// A button that takes the marks away.
+/** @param {() => void} stop */
+function clearButton(stop) {
+  /** @type {HTMLButtonElement} */
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "find-clear",
+      text: "Clear the marks",
+      onclick: () => {
+        stop();
+        CSS.highlights?.delete("find");
+        for (const node of document.querySelectorAll(".find-here"))
+          node.classList.remove("find-here");
+        button.remove();
+      },
+    },
+    h("kbd", { "aria-hidden": "true", text: "Esc" }),
+  );
+  return button;
+}
+
 /** @param {string[]} list */
 export function showTarget(list) {
   const root = document.querySelector("main article") || document.querySelector("main"),
@@ -83,23 +106,7 @@ export function showTarget(list) {
   look();
   for (const wait of [150, 500, 1200, 2500]) setTimeout(wait === 150 ? show : look, wait);
 
-  /** @type {HTMLButtonElement} */
-  const clear = h(
-    "button",
-    {
-      type: "button",
-      class: "find-clear",
-      text: "Clear the marks",
-      onclick: () => {
-        stop.abort();
-        CSS.highlights?.delete("find");
-        for (const node of document.querySelectorAll(".find-here"))
-          node.classList.remove("find-here");
-        clear.remove();
-      },
-    },
-    h("kbd", { "aria-hidden": "true", text: "Esc" }),
-  );
+  const clear = clearButton(() => stop.abort());
   if ("Highlight" in window) document.body.append(clear);
   addEventListener(
     "keydown",

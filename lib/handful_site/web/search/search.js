@@ -182,6 +182,77 @@ function follow(event, query) {
   setTimeout(() => showTarget(terms), 0);
 }
 
+// The list of hits, of which one may be selected; `listed` for a list that the field's arrow keys
+// walk.
+/**
+ * @param {HTMLInputElement} input
+ * @param {URL} home
+ * @param {boolean} listed
+ */
+function hitList(input, home, listed) {
+  /** @type {HTMLElement} */
+  const node = h(listed ? "div" : "ol", {
+    class: "find-list",
+    id: "find-list",
+    ...(listed ? { role: "listbox", "aria-label": "Results" } : {}),
+  });
+  /** @type {HTMLElement[]} */
+  let shown = [];
+  let active = -1,
+    scrolled = false;
+  node.addEventListener("scroll", () => (scrolled = node.scrollTop > 0), { passive: true });
+  return {
+    node,
+    // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is
+    // what typing waits for.
+    /**
+     * @param {Hit[]} hits
+     * @param {boolean} folded whether hits name the variants that are folded into them
+     */
+    render(hits, folded) {
+      const old = new Map(shown.map((item) => [item.dataset.key, item]));
+      shown = hits.map(({ entry, terms, others = [] }, i) => {
+        const titles = folded ? others : [],
+          key = `${entry.id} ${terms} ${titles}`;
+        const link = old.get(key) || hit({ entry, terms, others: titles }, home, listed);
+        if (listed) link.id = `find-hit-${i}`;
+        link.dataset.key = key;
+        const item = listed ? link : link.parentNode || h("li", null, link);
+        if (node.children[i] !== item) node.insertBefore(item, node.children[i] || null);
+        return link;
+      });
+      while (node.children.length > shown.length) node.lastChild?.remove();
+      node.hidden = !shown.length;
+      if (listed) input.setAttribute("aria-expanded", String(Boolean(shown.length)));
+    },
+    /** @param {number} to */
+    select(to) {
+      shown[active]?.removeAttribute("aria-selected");
+      active = to;
+      const link = shown[active];
+      if (link) {
+        link.setAttribute("aria-selected", "true");
+        link.scrollIntoView({ block: "nearest" });
+        input.setAttribute("aria-activedescendant", link.id);
+      } else input.removeAttribute("aria-activedescendant");
+    },
+    // Where an arrow key leads in a list of so many; -1 is the field.
+    /**
+     * @param {string} key
+     * @param {number} length
+     */
+    target(key, length) {
+      if (key === "ArrowDown") return active < length - 1 ? active + 1 : -1;
+      if (key === "ArrowUp") return active < 0 ? length - 1 : active - 1;
+      return undefined;
+    },
+    follow: () => shown[Math.max(active, 0)].click(),
+    scrollToTop() {
+      if (scrolled) node.scrollTop = 0; // to set it has the whole list laid out at once
+    },
+  };
+}
+
 // One search: a field, the kinds to choose from, and what was found.
 /**
  * @param {Element} host
@@ -193,49 +264,28 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   const home = new URL("../../", address),
     spoken = h("p", { class: "find-heard", role: "status" }),
     message = h("p", { class: "find-says" });
-  /** @type {HTMLElement} */
-  const list = h(listed ? "div" : "ol", {
-    class: "find-list",
-    id: "find-list",
-    ...(listed ? { role: "listbox", "aria-label": "Results" } : {}),
-  });
-  const more = h("p", { class: "find-more" });
+  const more = h("p", { class: "find-more" }),
+    list = hitList(input, home, listed);
   /** @type {Hit[]} */
   let visible = [],
     /** @type {Hit[]} */
     results = [],
-    /** @type {HTMLElement[]} */
-    shown = [],
     /** @type {string | null} */
     query = null,
     /** @type {Book | null} */
     book = null;
   let group = "all",
-    active = -1,
     limit = step,
     speechTimer = 0,
     renderTimer = 0,
-    approximate = false,
-    scrolled = false;
+    approximate = false;
 
   const groups = groupChoice((name) => {
     group = name;
     limit = step;
     render();
   });
-  host.replaceChildren(groups.fieldset, message, list, more, spoken);
-
-  /** @param {number} to */
-  function select(to) {
-    shown[active]?.removeAttribute("aria-selected");
-    active = to;
-    const node = shown[active];
-    if (node) {
-      node.setAttribute("aria-selected", "true");
-      node.scrollIntoView({ block: "nearest" });
-      input.setAttribute("aria-activedescendant", node.id);
-    } else input.removeAttribute("aria-activedescendant");
-  }
+  host.replaceChildren(groups.fieldset, message, list.node, more, spoken);
 
   // Spoken when the typing pauses, so that a reader hears one sentence and not one for each letter.
   /** @param {string} text */
@@ -246,31 +296,12 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     }, 900);
   }
 
-  // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is
-  // what typing waits for.
-  /** @param {number} [upTo] */
-  function renderHits(upTo = visible.length) {
-    const old = new Map(shown.map((node) => [node.dataset.key, node]));
-    shown = visible.slice(0, upTo).map((result, i) => {
-      const { entry, terms, others = [] } = result,
-        titles = group === "all" ? others : [],
-        key = `${entry.id} ${terms} ${titles}`;
-      const node = old.get(key) || hit({ entry, terms, others: titles }, home, listed);
-      if (listed) node.id = `find-hit-${i}`;
-      node.dataset.key = key;
-      const item = listed ? node : node.parentNode || h("li", null, node);
-      if (list.children[i] !== item) list.insertBefore(item, list.children[i] || null);
-      return node;
-    });
-    while (list.children.length > shown.length) list.lastChild?.remove();
-  }
-
   // What waits for a pause: the other hits, and the formulas, which are most of what there is to
   // lay out.
   async function renderRest() {
-    renderHits();
+    list.render(visible, group === "all");
     /** @type {NodeListOf<HTMLElement>} */
-    const empty = list.querySelectorAll("[data-maths]:empty");
+    const empty = list.node.querySelectorAll("[data-maths]:empty");
     if (!empty.length) return;
     const found = await loadMaths(address);
     for (const node of empty) node.innerHTML = found[node.dataset.maths ?? ""] || "";
@@ -285,13 +316,11 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     groups.update(tallies, group);
     const fitting = group === "all" ? all : results.filter(({ entry }) => groupOf(entry) === group);
     visible = fitting.slice(0, limit);
-    select(-1);
-    renderHits(first);
+    list.select(-1);
+    list.render(visible.slice(0, first), group === "all");
     clearTimeout(renderTimer);
     renderTimer = window.setTimeout(renderRest, PAUSE);
-    list.hidden = !visible.length;
-    if (listed) input.setAttribute("aria-expanded", String(Boolean(visible.length)));
-    if (scrolled) list.scrollTop = 0; // to set it has the whole list laid out at once
+    list.scrollToTop();
     message.replaceChildren(
       ...advice({ query, approximate, found: results.length > 0, book }, home, suggestion),
     );
@@ -361,35 +390,20 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
 
   /** @param {KeyboardEvent} event */
   function handleKey(event) {
-    const last = visible.length - 1,
-      to = {
-        ArrowDown: active < last ? active + 1 : -1,
-        ArrowUp: active < 0 ? last : active - 1,
-      }[event.key];
-    if (to !== undefined && visible.length) {
+    if (!visible.length) return;
+    const to = list.target(event.key, visible.length);
+    if (to !== undefined) {
       event.preventDefault();
-      renderHits();
-      select(to);
-    } else if (
-      event.key === "Enter" &&
-      !event.isComposing &&
-      shown.length &&
-      input.value.trim() === query
-    ) {
+      list.render(visible, group === "all");
+      list.select(to);
+    } else if (event.key === "Enter" && !event.isComposing && input.value.trim() === query) {
       event.preventDefault();
-      shown[Math.max(active, 0)].click();
+      list.follow();
     }
   }
 
   input.addEventListener("input", run);
-  list.addEventListener(
-    "scroll",
-    () => {
-      scrolled = list.scrollTop > 0;
-    },
-    { passive: true },
-  );
-  list.addEventListener("click", (event) => follow(event, query ?? ""));
+  list.node.addEventListener("click", (event) => follow(event, query ?? ""));
   if (listed) input.addEventListener("keydown", handleKey);
   render();
   run();

@@ -79,15 +79,10 @@ function make() {
   fetchSearch()
     .then((search) => search.attach(made, indexAddress()))
     .catch(() => {
-      bodyOf(made).replaceChildren(
-        h("p", {
-          class: "find-says",
-          role: "status",
-          text:
-            "The search could not be fetched. The glossary, the notation and the index of " +
-            "numbers in the menu list what there is.",
-        }),
-      );
+      const text =
+        "The search could not be fetched. The glossary, the notation and the index of " +
+        "numbers in the menu list what there is.";
+      bodyOf(made).replaceChildren(h("p", { class: "find-says", role: "status", text }));
       made.addEventListener(
         "close",
         () => {
