@@ -22,7 +22,7 @@ from .extensions.roles import registry
 
 # Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages,
 # not by places.
-UNREAD = {"404.html", "search.html"}
+EXCLUDED_PAGES = {"404.html", "search.html"}
 # What has entries of its own, repeats others, or is no prose.
 SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
 SKIPPED_CLASSES = {
@@ -63,7 +63,11 @@ BLOCKS = {
 }
 
 # What a term of the glossary is called for short.
-SHORT = {"key-value cache": "KV cache", "mixture of experts": "MoE", "reinforcement learning": "RL"}
+SHORT_NAMES = {
+    "key-value cache": "KV cache",
+    "mixture of experts": "MoE",
+    "reinforcement learning": "RL",
+}
 
 
 # Maths as words
@@ -75,23 +79,23 @@ _SIGNS = """
     kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ phi φ varphi φ chi χ psi ψ omega ω
     Gamma Γ Delta Δ Theta Θ Lambda Λ Sigma Σ Phi Φ Psi Ψ Omega Ω % % $ $ & & _ _ { { } }
 """
-_NAMED: dict[str, str] = {
+_TEXT_OF_COMMAND: dict[str, str] = {
     **dict(re.findall(r"(\S+) (\S+)", _SIGNS)),
     **dict.fromkeys(("left", "right", "displaystyle", "big", "bigl", "bigr", "Big", "limits"), ""),
     **{"!": "", "quad": " ", "qquad": " ", "\\": "; "},
 }
-_WRAPPED = re.compile(
+_FONT_COMMAND = re.compile(
     r"\\(?:mathrm|text|mathit|mathbf|mathcal|operatorname\*?|textrm|mathbb|hat|bar|tilde|vec|overline)\s*\{([^{}]*)\}"
 )
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 
 
-def plain(tex: str) -> str:
+def tex_to_text(tex: str) -> str:
     r"""Return a formula as a person would type it.
 
-    >>> plain(r"B^{*} = \frac{w N_{\mathrm{total}}}{2 N_{\mathrm{active}}}")
+    >>> tex_to_text(r"B^{*} = \frac{w N_{\mathrm{total}}}{2 N_{\mathrm{active}}}")
     'B* = w N_total/(2 N_active)'
-    >>> plain(r"\gamma = 1 - \left(1 - \frac{k}{E}\right)^{B}")
+    >>> tex_to_text(r"\gamma = 1 - \left(1 - \frac{k}{E}\right)^{B}")
     'γ = 1 - (1 - k/E)^B'
     """
 
@@ -104,15 +108,19 @@ def plain(tex: str) -> str:
     before = None
     while before != text:
         before = text
-        text = _WRAPPED.sub(lambda m: m[1].replace(r"\,", " ").strip(), text)
-        text = re.sub(r"_\{([^{}]*)\}", lambda m: "_" + re.sub(r"[\s,]+", "_", plain(m[1])), text)
+        text = _FONT_COMMAND.sub(lambda m: m[1].replace(r"\,", " ").strip(), text)
+        text = re.sub(
+            r"_\{([^{}]*)\}", lambda m: "_" + re.sub(r"[\s,]+", "_", tex_to_text(m[1])), text
+        )
         text = re.sub(r"\^\{\s*(\*|\\ast|\\star)\s*\}", "*", text)
         text = re.sub(r"\^\{\s*([\w.]+)\s*\}", r"^\1", text)
         text = _FRACTION.sub(fraction, text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
         text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
     text = re.sub(
-        r"\\([A-Za-z]+|.)", lambda m: _NAMED.get(m[1], m[1] if len(m[1]) > 1 else " "), text
+        r"\\([A-Za-z]+|.)",
+        lambda m: _TEXT_OF_COMMAND.get(m[1], m[1] if len(m[1]) > 1 else " "),
+        text,
     )
     text = re.sub(r"\^\*|(?<=\w)\^\s*\*", "*", re.sub(r"[{}~]", "", text))
     return re.sub(r"\s+([),;])", r"\1", re.sub(r"\s+", " ", text)).strip()
@@ -121,8 +129,8 @@ def plain(tex: str) -> str:
 # Reading a page
 
 
-def words(node) -> str:
-    """Return the text of a node without what has entries of its own; maths as `plain` writes it."""
+def text_of(node) -> str:
+    """Return the text of a node without what has entries of its own."""
     pieces: list[str] = []
 
     def walk(node) -> None:
@@ -133,7 +141,9 @@ def words(node) -> str:
             elif child.name in SKIPPED or SKIPPED_CLASSES.intersection(child.get("class") or ()):
                 continue
             elif child.has_attr("data-tex"):
-                pieces.append(plain(child["data-tex"]) + (". " if child.name == "div" else ""))
+                pieces.append(
+                    tex_to_text(child["data-tex"]) + (". " if child.name == "div" else "")
+                )
             else:
                 walk(child)
                 if child.name in BLOCKS:
@@ -149,14 +159,14 @@ def _sections(section, page: str, trail: list[str]):
     heading = section.find(["h1", "h2", "h3", "h4"], recursive=False)
     if heading is None or not section.get("id"):
         return
-    title = words(heading)
+    title = text_of(heading)
     inner = [
         child
         for child in section.find_all("section", recursive=False)
         if "problem" not in (child.get("class") or ())
     ]
     parts = (
-        words(child)
+        text_of(child)
         if child.name
         in ("p", "ul", "ol", "div", "dl", "blockquote", "details", "table", "figure", "aside")
         else ""
@@ -181,15 +191,15 @@ def _sections(section, page: str, trail: list[str]):
         yield from _sections(child, page, [*trail, title])
 
 
-def _elements(node):
+def _descendants(node):
     """Yield every element below a node except drawings, nine tenths of a chapter's elements."""
     for child in node.find_all(True, recursive=False):
         if child.name not in SKIPPED:
             yield child
-            yield from _elements(child)
+            yield from _descendants(child)
 
 
-def _own(node, page: str) -> dict | None:
+def _element_entry(node, page: str) -> dict | None:
     """Return the entry of an element with an id, by the classes that the build gives it.
 
     The result is None where the element is not an entry of its own.
@@ -212,35 +222,35 @@ def _own(node, page: str) -> dict | None:
 
     if "explorer" in classes:
         still = node.find(role="img", attrs={"aria-label": True})
-        return entry("plot", words(part("explorer-title")), still["aria-label"] if still else "")
+        return entry("plot", text_of(part("explorer-title")), still["aria-label"] if still else "")
     if node.name == "dt" and "glossary" in node.parent.get("class", ()):
         return entry(
             "term",
-            words(node),
-            words(node.find_next_sibling("dd")),
-            letters=SHORT.get(words(node), ""),
+            text_of(node),
+            text_of(node.find_next_sibling("dd")),
+            letters=SHORT_NAMES.get(text_of(node), ""),
         )
     if anchor.startswith("claim-") and "entry" in classes:
         return entry(
             "claim",
-            words(part("entry-said")),
-            words(part("entry-why")),
-            note=words(part("verdict")),
-            trail=[f"{node['data-who']}, {words(part('lecture-time'))}"],
+            text_of(part("entry-said")),
+            text_of(part("entry-why")),
+            note=text_of(part("verdict")),
+            trail=[f"{node['data-who']}, {text_of(part('lecture-time'))}"],
         )
     if node.has_attr("data-card") and page != "review.html":  # where the same cards stand again
-        return entry("card", words(part("card-front")))
+        return entry("card", text_of(part("card-front")))
     if node.has_attr("data-problem") and page == "practice.html":
         return entry(
             "problem",
-            words(part("problem-name")),
-            words(part("problem-text")),
-            note=words(part("problem-level")),
+            text_of(part("problem-name")),
+            text_of(part("problem-text")),
+            note=text_of(part("problem-level")),
         )
     if anchor.startswith("assignment-") and (row := node.find_parent("tr")):
-        return entry("assignment", words(node.find("strong")), words(row.find_all("td")[-1]))
+        return entry("assignment", text_of(node.find("strong")), text_of(row.find_all("td")[-1]))
     if "citation" in classes:
-        return entry("source", words(node.find("p")))
+        return entry("source", text_of(node.find("p")))
     return None
 
 
@@ -258,17 +268,17 @@ def read(soup: BeautifulSoup, page: str) -> dict:
         "title": page,
         "order": [],
     }
-    if main is None or page in UNREAD:
+    if main is None or page in EXCLUDED_PAGES:
         return found
-    for node in _elements(main):
+    for node in _descendants(main):
         anchor = node.get("id", "")
-        if anchor and (entry := _own(node, page)):
+        if anchor and (entry := _element_entry(node, page)):
             found["entries"].append(entry)
         elif anchor.startswith("symbol-row-"):
             found["rows"][anchor.removeprefix("symbol-row-")] = anchor
         elif node.has_attr("data-tex"):
             if holder := node.find_parent(class_=["text_latex", "derivation"]):
-                found["shown"].setdefault(_bare(node["data-tex"]), holder)
+                found["shown"].setdefault(_without_style(node["data-tex"]), holder)
         elif (
             node.has_attr("data-live")
             and anchor
@@ -277,13 +287,13 @@ def read(soup: BeautifulSoup, page: str) -> dict:
             found["live"].setdefault(node["data-live"].rpartition("-")[0], anchor)
     for section in main.find_all("section", recursive=False):
         found["entries"] += _sections(section, page, [])
-    found["title"] = words(main.find("h1")) or page
+    found["title"] = text_of(main.find("h1")) or page
     if menu := page == "index.html" and soup.find(class_="book-chapters"):
         found["order"] = [link["href"] for link in menu.find_all("a", class_="internal")]
     return found
 
 
-def _bare(tex: str) -> str:
+def _without_style(tex: str) -> str:
     return tex.strip().removeprefix(r"\displaystyle").strip()
 
 
@@ -298,7 +308,7 @@ def _formula_places(pages: dict[str, dict], rows: dict) -> dict[str, tuple[str, 
     """
 
     def place(name: str, formula) -> tuple[str, str] | None:
-        tex = _bare(formula.latex())
+        tex = _without_style(formula.latex())
         for page, found in pages.items():
             if tex in found["shown"]:
                 return page, _anchor(found["shown"][tex], name)
@@ -335,8 +345,8 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
                 **_letter_entry("formula", place, replace(formula.gives, name=name).label),
                 "text": formula.meaning,
                 "variant_of": f"{(at or place)[0]} {gives}",
-                "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
-                "named": plain(formula.gives.latex) if name == gives else "",
+                "letters": f"{tex_to_text(formula.gives.latex)} {name} {tex_to_text(tex)}",
+                "named": tex_to_text(formula.gives.latex) if name == gives else "",
                 "html": maths.want(tex, False, "search"),
             }
         )
@@ -348,8 +358,8 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
             {
                 **_letter_entry("letter", place, quantity.label),
                 "text": quantity.meaning,
-                "letters": f"{plain(quantity.latex)} {name}",
-                "named": plain(quantity.latex),
+                "letters": f"{tex_to_text(quantity.latex)} {name}",
+                "named": tex_to_text(quantity.latex),
                 "html": maths.want(quantity.latex, False, "search"),
             }
         )

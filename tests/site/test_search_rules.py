@@ -66,4 +66,4 @@ def test_no_answer_can_be_found(found):
     ],
 )
 def test_maths_reads_as_it_is_typed(tex, text):
-    assert search.plain(tex) == text
+    assert search.tex_to_text(tex) == text
