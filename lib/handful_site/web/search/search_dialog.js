@@ -29,13 +29,13 @@ const indexAddress = () => new URL(document.body.dataset.search ?? "", document.
 const home = () => new URL("../../", indexAddress());
 
 /**
- * @param {HTMLElement} made
+ * @param {HTMLElement} element
  * @returns {Element}
  */
-const bodyOf = (made) => made.querySelector(".find-body") ?? made;
+const bodyOf = (element) => element.querySelector(".find-body") ?? element;
 
 // The field stands at once and keeps what is typed while the rest is on its way.
-function make() {
+function createDialog() {
   const input = h("input", {
     type: "text",
     name: "q",
@@ -51,7 +51,7 @@ function make() {
     enterkeyhint: "go",
   });
   /** @type {HTMLDialogElement} */
-  const made = h(
+  const element = h(
     "dialog",
     { class: "find", "aria-label": "Search this book" },
     h(
@@ -64,7 +64,7 @@ function make() {
           type: "button",
           class: "find-close",
           "aria-label": "Esc: close the search",
-          onclick: () => made.close(),
+          onclick: () => element.close(),
         },
         h("kbd", { "aria-hidden": "true", text: "Esc" }),
         h("span", { "aria-hidden": "true", text: "✕" }),
@@ -72,30 +72,30 @@ function make() {
     ),
     h("div", { class: "find-body" }),
   );
-  made.addEventListener("click", (event) => {
-    if (event.target === made) made.close();
+  element.addEventListener("click", (event) => {
+    if (event.target === element) element.close();
   }); // beside it
-  document.body.append(made);
+  document.body.append(element);
   fetchSearch()
-    .then((search) => search.attach(made, indexAddress()))
+    .then((search) => search.attach(element, indexAddress()))
     .catch(() => {
       const text =
         "The search could not be fetched. The glossary, the notation and the index of " +
         "numbers in the menu list what there is.";
-      bodyOf(made).replaceChildren(h("p", { class: "find-says", role: "status", text }));
-      made.addEventListener(
+      bodyOf(element).replaceChildren(h("p", { class: "find-says", role: "status", text }));
+      element.addEventListener(
         "close",
         () => {
-          made.remove();
+          element.remove();
           dialog = null;
         },
         { once: true },
       ); // the next try starts anew
     });
-  return made;
+  return element;
 }
 
-function open() {
+function openSearch() {
   /** @type {HTMLInputElement | null} */
   const field = document.querySelector("[data-search-page] input[name=q]");
   if (field) {
@@ -103,7 +103,7 @@ function open() {
     field.select();
     return;
   }
-  dialog ||= make();
+  dialog ||= createDialog();
   if (!dialog.open) dialog.showModal();
   dialog.querySelector("input")?.select();
 }
@@ -127,7 +127,7 @@ function start() {
       { passive: true },
     );
   document.addEventListener("click", (event) => {
-    if (isWithin(event, BUTTON)) open();
+    if (isWithin(event, BUTTON)) openSearch();
   });
   addEventListener(
     "keydown",
@@ -147,7 +147,7 @@ function start() {
       event.preventDefault();
       event.stopImmediatePropagation();
       if (command && dialog?.open) dialog.close();
-      else open();
+      else openSearch();
     },
     true,
   );
