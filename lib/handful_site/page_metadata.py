@@ -60,7 +60,7 @@ def descriptions(pages: dict) -> dict[str, str]:
     for page, soup in pages.items():
         own = [
             plain(tag)
-            for tag in soup.select("article.bd-article section > p")
+            for tag in soup.select("article.article section > p")
             if "eyebrow" not in tag.get("class", [])
         ]
         title = soup.title.get_text(" ", strip=True) if soup.title else BOOK

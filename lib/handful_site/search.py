@@ -259,7 +259,7 @@ def read(soup: BeautifulSoup, page: str) -> dict:
 
     The keys are "entries", "rows", "shown", "live", "title" and "order".
     """
-    main = soup.find("article", class_="bd-article")
+    main = soup.find("article", class_="article")
     found: dict[str, Any] = {
         "entries": [],
         "rows": {},

@@ -46,7 +46,7 @@ def text_stands(page) -> bool:
 
     The rest waits for the reader under content-visibility.
     """
-    text = page.locator("article.bd-article")
+    text = page.locator("article.article")
     return (
         len(text.text_content().split()) > 1000
         and text.locator("p:not([class])").first.is_visible()

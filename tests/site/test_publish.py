@@ -23,7 +23,7 @@ PAGE = (
     'rel="stylesheet"/><title>{0} — A Handful '
     'of Equations</title></head><body><a href="#main">skip</a><nav>'
     '<a class="current" href="#">{0}</a><a href="index.html">first</a></nav>'
-    '<main id="main"><article class="bd-article"><h1 id="top">{0}</h1></article>'
+    '<main id="main"><article class="article"><h1 id="top">{0}</h1></article>'
     "</main></body></html>"
 )
 

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 from handful_site import bootstrap, search
 
-PAGE = """<article class="bd-article"><section id="one"><h1>One<a class="headerlink">#</a></h1>\
+PAGE = """<article class="article"><section id="one"><h1>One<a class="headerlink">#</a></h1>\
 <p>First <span class="math" data-tex="N_{\\mathrm{total}}">x</span>.</p>
 <section id="two"><h2>Two things</h2><p>Text (<a class="lecture-time">1:05</a>) here.</p>\
 <div class="cell_input">code</div>

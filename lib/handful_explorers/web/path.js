@@ -127,7 +127,8 @@ export function ribbonPath(X, low, high) {
       d += `${head}${tenth(X[i])},${tenth(high[i])}`;
       head = "L";
     }
-    for (const i of simplifyPolyline(X, low, from, to).reverse()) d += `L${tenth(X[i])},${tenth(low[i])}`;
+    for (const i of simplifyPolyline(X, low, from, to).reverse())
+      d += `L${tenth(X[i])},${tenth(low[i])}`;
     d += "z";
   }
   return d || "M0,0";

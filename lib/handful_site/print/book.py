@@ -195,7 +195,7 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
             raise BookError(f"{name}: the page has not been built; run `make build`.")
         number += kind == "chapter"
         soup = BeautifulSoup((raw / f"{name}.html").read_text("utf-8"), "html.parser")
-        body = soup.select_one("article.bd-article section")
+        body = soup.select_one("article.article section")
         if body is None:
             raise BookError(
                 f"{name}: the page holds no text; the theme has changed, see bound/book.py."

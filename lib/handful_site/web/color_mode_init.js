@@ -22,7 +22,7 @@
 // newer than the browser, the page says so.
 addEventListener("load", function () {
   var root = document.documentElement,
-    main = document.querySelector("article.bd-article") || document.querySelector("main");
+    main = document.querySelector("article.article") || document.querySelector("main");
   if (root.hasAttribute("data-up") || !main) return;
   var line = document.createElement("p");
   line.className = "page-trouble";

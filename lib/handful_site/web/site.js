@@ -78,7 +78,7 @@ function pin(bar) {
 }
 
 const article = () =>
-  ["article.bd-article", "main article", "main"]
+  ["article.article", "main article", "main"]
     .map((rule) => document.querySelector(rule))
     .find(Boolean);
 
@@ -205,7 +205,7 @@ if (document.readyState === "loading") {
   // This module does not wait for the text: where no address is to be checked against the page's
   // explorers, the bar stands as soon as there is something to stand above.
   const early = new MutationObserver(() => {
-    if (!document.querySelector("article.bd-article > *")) return;
+    if (!document.querySelector("article.article > *")) return;
     early.disconnect();
     showBar();
   });

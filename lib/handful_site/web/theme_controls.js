@@ -298,7 +298,7 @@ function start() {
     if (details instanceof HTMLDetailsElement) foldAway(details);
   (window.requestIdleCallback || setTimeout)(() => {
     for (const block of all(
-      ".cell_input .highlight, .bd-article > section > .highlight, .bd-article " +
+      ".cell_input .highlight, .article > section > .highlight, .article " +
         "div[class*=highlight-] > .highlight",
     ))
       if (!block.querySelector(".copy-code")) offerCopy(block);
