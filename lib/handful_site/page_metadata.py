@@ -10,13 +10,13 @@ from urllib.parse import urljoin
 BOOK = "A Handful of Equations"
 
 
-def plain(tag) -> str:
+def text_of(tag) -> str:
     """Return the words of an element.
 
     Badges, times of the lecture and maths that is still to be set are left out.
 
     >>> from bs4 import BeautifulSoup
-    >>> plain(
+    >>> text_of(
     ...     BeautifulSoup(
     ...         '<p>Six times the price (<a class="lecture-time">1:05</a>) '
     ...         '<a class="claim">holds</a>.</p>',
@@ -55,11 +55,11 @@ def descriptions(pages: dict) -> dict[str, str]:
     for term in front.select("article dl > dt") if front else ():
         link, said = term.find("a", href=True), term.find_next_sibling("dd")
         if link and said:
-            listed[link["href"]] = plain(said)
+            listed[link["href"]] = text_of(said)
     found = {}
     for page, soup in pages.items():
         own = [
-            plain(tag)
+            text_of(tag)
             for tag in soup.select("article.article section > p")
             if "eyebrow" not in tag.get("class", [])
         ]
@@ -86,7 +86,7 @@ def describe(pages: dict, site: Path, root: Path) -> None:
         ):
             old.decompose()
         heading, above = soup.select_one("article h1"), soup.select_one(".eyebrow")
-        title = plain(heading) if heading else BOOK
+        title = text_of(heading) if heading else BOOK
         canonical = soup.head.select_one('link[rel~="canonical"]')
         told = {
             "og:type": "website" if page == "index.html" else "article",

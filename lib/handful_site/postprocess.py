@@ -386,7 +386,7 @@ def finish(
         check_links(soup, page)
         pages[page] = soup
     page_metadata.describe(pages, fresh, root)
-    to_find = search.gather(found, maths)
+    to_find = search.collect(found, maths)
     formulas = maths.typeset(node, root, styles)
     (static / "handful" / "boxes.json").write_text(maths.boxes(formulas), "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")

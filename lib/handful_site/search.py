@@ -1,6 +1,6 @@
 """The search index: sections, plots, formulas, letters, terms, claims, exercises, sources.
 
-``read`` takes the entries out of a page as Sphinx wrote it, ``gather`` puts those of all pages
+``read`` takes the entries out of a page as Sphinx wrote it, ``collect`` puts those of all pages
 together with the registered formulas, and ``write`` has ``search/index.mjs`` make the index that
 ``search/find.js`` asks. Exercises are cards, problems and assignments; the answer of a card and the
 solution of a problem are in no entry. Every entry leads to an anchor.
@@ -378,7 +378,7 @@ def _anchor(holder, name: str) -> str:
     return holder["id"]
 
 
-def gather(pages: dict[str, dict], maths) -> dict:
+def collect(pages: dict[str, dict], maths) -> dict:
     """Return all entries in reading order: {"pages": [[address, title]], "entries": [...]}.
 
     The formulas of results are asked of `maths`.

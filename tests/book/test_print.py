@@ -31,7 +31,7 @@ def raw():
 
 @pytest.fixture(scope="module")
 def gathered(raw):
-    pages = book.gather(raw, SOME, whole=False)
+    pages = book.collect_pages(raw, SOME, whole=False)
     return pages, book.typeset(pages, bootstrap.node_command())
 
 
@@ -90,9 +90,9 @@ def test_a_link_that_leads_nowhere_is_refused(raw, tmp_path):
         "utf-8",
     )
     with pytest.raises(book.BookError, match="no-such-place"):
-        book.gather(tmp_path, [("calculators", "chapter")], whole=False)
+        book.collect_pages(tmp_path, [("calculators", "chapter")], whole=False)
     with pytest.raises(book.BookError, match="not been built"):
-        book.gather(tmp_path, [("pipelining", "chapter")], whole=False)
+        book.collect_pages(tmp_path, [("pipelining", "chapter")], whole=False)
 
 
 # EPUB

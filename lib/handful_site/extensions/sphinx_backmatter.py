@@ -166,7 +166,7 @@ def setting(entry: dict) -> str:
     )
 
 
-def gather(env) -> tuple[dict, dict]:
+def collect_places(env) -> tuple[dict, dict]:
     """Return the places of live numbers by formula, and those of facts by (label, source).
 
     A place is its text, setting, page and anchor.
@@ -219,7 +219,7 @@ def listing(app, docname: str, head: list[str], groups) -> nodes.container:
 def fill(app, doctree, docname: str) -> None:
     """Replace the placeholder by the index of numbers."""
     for node in list(doctree.findall(numbers_index)):
-        live, facts = gather(app.env)
+        live, facts = collect_places(app.env)
         known = registry()
         results = sorted(
             ((known[name].gives.label, known[name].meaning), places)

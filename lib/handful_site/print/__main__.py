@@ -36,7 +36,7 @@ def main() -> None:
     toc = yaml.safe_load((build.ROOT / "_toc.yml").read_text("utf-8"))
     book_files.FOLDER.mkdir(parents=True, exist_ok=True)
     try:
-        pages = book.gather(raw, book.listed(toc))
+        pages = book.collect_pages(raw, book.listed(toc))
         formulas = book.typeset(pages, build.node())
         for kind in kinds:
             target = book_files.FOLDER / f"{book_files.STEM}.{kind}"

@@ -169,7 +169,7 @@ def listed(toc: dict) -> list[tuple[str, str]]:
     return [(name, kind) for name, kind in found if name not in LEFT_OUT]
 
 
-def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> list[Page]:
+def collect_pages(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> list[Page]:
     """Return the pages of an edition, in order.
 
     Parameters
@@ -210,12 +210,12 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
         place = {"questions": 0, "problems": 0}
         found_answers = [*questions(body, chapter, place), *problems(body, chapter, place)]
         cards(body)
-        own(body, name, top)
+        prefix_ids(body, name, top)
         if found_answers:
             section = new("section", id=f"answers--{name}")
             section.append(heading("h2", f"{chapter} {title}" if chapter else title))
             section.extend(found_answers)
-            own(section, name, top)
+            prefix_ids(section, name, top)
             answers.append(section)
         found.append(Page(name, title, chapter, kind, body))
     if len(answers) > 1:
@@ -378,7 +378,7 @@ def cards(body: Tag) -> None:
         group.extend([new("p", "To remember", class_="cards-title"), new("dl", *entries)])
 
 
-def own(body: Tag, page: str, top: str) -> None:
+def prefix_ids(body: Tag, page: str, top: str) -> None:
     """Prefix ids with the name of their page, and adapt the links.
 
     A link becomes ``#page--id``, wherever in the book it leads.
