@@ -100,6 +100,7 @@ def set_defaults(app: Sphinx, config: Config) -> None:
     """Ask for the pages that the theme brings, and for none that it lacks."""
     config.html_additional_pages = {"404": "404.html", **config.html_additional_pages}
     config.html_permalinks_icon = "#"
+    config.html_sourcelink_suffix = ""
     config.html_use_index = False
 
 
