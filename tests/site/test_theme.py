@@ -1,4 +1,4 @@
-"""The theme in a small book that plain Sphinx builds: what a page says before anything works on it."""
+"""The theme in a small book that plain Sphinx builds: what a page says before a script runs."""
 
 from __future__ import annotations
 
