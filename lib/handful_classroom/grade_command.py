@@ -381,6 +381,6 @@ def _key(options) -> None:
 
 
 def _sandbox(options) -> None:
-    from .sandbox import sandbox
+    from .sandbox import run
 
-    print(sandbox.describe())
+    print(run.describe())

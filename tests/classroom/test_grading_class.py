@@ -28,7 +28,7 @@ from handful_classroom.grading import cluster, grade, scoring, store, submission
 from handful_classroom.grading.submissions import Submission
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
-from handful_classroom.sandbox import sandbox, sandbox_process
+from handful_classroom.sandbox import run, sandbox_process
 from handful_classroom.sandbox.protocol import Limits
 
 ROOFLINE = assignments()["roofline"]
@@ -39,14 +39,14 @@ WRONG = [
 
 STAND_IN = '''
 import hashlib, os, signal, time
-from handful_classroom.sandbox import sandbox, sandbox_process
+from handful_classroom.sandbox import run, sandbox_process
 from handful_classroom.sandbox.protocol import Answer, Outcome
-from handful_classroom.sandbox.sandbox import SandboxError, StartError
+from handful_classroom.sandbox.run import SandboxError, StartError
 
 def in_a_namespace(*arguments):
     """The sandbox, made as for a teacher who is not root."""
     sandbox_process.as_root = lambda: False
-    return sandbox.ask(*arguments)
+    return run.ask(*arguments)
 
 def ask(cells, requests, given, limits, library):
     """Answer in the sandbox's place, and do whatever a cell's first word asks for.
@@ -173,7 +173,7 @@ def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(
         return stand_in(*arguments)
 
     monkeypatch.setattr(cluster, how, pool)
-    monkeypatch.setattr(sandbox, "ask", ask)
+    monkeypatch.setattr(run, "ask", ask)
     grade.run(
         ROOFLINE,
         small(3),
@@ -292,7 +292,7 @@ def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_
     def ask(*arguments):
         calls.append(1)
         if len(calls) == 3:
-            raise sandbox.SandboxError("There is no sandbox here.")
+            raise run.SandboxError("There is no sandbox here.")
         return stand_in(*arguments)
 
     with pytest.raises(cluster.ClusterError, match=r"There is no sandbox here\."):

@@ -556,10 +556,10 @@ def test_gradescope_gets_no_score_where_nothing_was_graded(
     roofline, files, says, tmp_path, monkeypatch
 ):
     from handful_classroom.grading import grade
-    from handful_classroom.sandbox import sandbox
+    from handful_classroom.sandbox import run
 
     def refuse(*_):
-        raise sandbox.SandboxError("bubblewrap cannot make namespaces here.")
+        raise run.SandboxError("bubblewrap cannot make namespaces here.")
 
     monkeypatch.setattr(grade, "grade_one", refuse)
     zipfile.ZipFile(

@@ -267,7 +267,7 @@ def grade_one(
         What the student's code may use.
     ask : callable, optional
         What runs the student's code, with the arguments and the result of
-        `handful_classroom.sandbox.sandbox.ask`, which it is by default.  Tests of what stands
+        `handful_classroom.sandbox.run.ask`, which it is by default.  Tests of what stands
         around the sandbox hand in another; it has to be a module's own function where processes are
         used.
     handed_out : Released, optional
@@ -326,7 +326,7 @@ def grade_one(
             f"written, and was graded by those of {canonical(owner)!r}; release it again."
         )
     if ask is None:
-        from ..sandbox.sandbox import ask as in_sandbox
+        from ..sandbox.run import ask as in_sandbox
 
         ask = in_sandbox
     prologue = PROLOGUE.format(owner)
