@@ -8,13 +8,12 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections import Counter
 
 import pytest
 
 from handful import cli
-from handful_classroom.grade_command import Progress
 from handful_classroom.grading import grade, store, submissions
+from handful_classroom.progress import Progress
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
 from handful_classroom.sandbox.protocol import Answer, Limits, Outcome
@@ -384,11 +383,10 @@ def test_counts_of_progress_on_a_terminal():
             return True
 
     stream, now = Terminal(), [0.0]
-    shown = Progress(stream, clock=lambda: now[0])
-    for done in range(1, 101):
-        now[0] = done
-        shown(done, 100, Counter(ok=done))
-    shown.end()
+    with Progress("Graded", "", 100, stream=stream, clock=lambda: now[0]) as show:
+        for done in range(1, 101):
+            now[0] = done
+            show(done, f"ok {done}")
     lines = stream.getvalue().split("\r")
     assert (
         lines[50].strip() == "Graded 50 of 100: ok 50; about 1 min left"
