@@ -403,7 +403,7 @@ MEETS: dict[str, Attacks] = {
         lambda text: tables.points(text, 2, "here"),
         [pump("1"), pump("1."), pump("1", "1."), pump(","), pump(" ", after="1")],
     ),
-    "handful_classroom.grading.scoring _expression": (
+    "handful_classroom.grading.scoring _parsed": (
         lambda text: scoring._expression(EXPRESSION, Answer("value", text)),
         [pump("Max"), pump("Max("), pump("Min "), pump("ceilin"), pump("(")],
     ),

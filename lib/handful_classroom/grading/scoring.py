@@ -14,7 +14,7 @@ import builtins
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -336,37 +336,50 @@ def short(value: object) -> str:
 
 
 def _expression(question: Question, answer: Answer) -> dict:
+    def wrong(says: str) -> dict:
+        return _result(question, "wrong", 0, says, right=[False])
+
     if answer.status != "value":
         return _result(
             question, answer.status, 0, answer.says or "Nothing came back.", right=[False]
         )
-    text = answer.value if isinstance(answer.value, str) else ""
-    text = re.sub(r"\b(Max|Min|Abs|ceiling)\(", lambda found: _SYMPY[found[1]] + "(", text)
-    known = {
-        spelling: name for name in question.letters.values() for spelling in (letter(name), name)
-    } | dict(question.letters)
     try:
-        tree = expressions.replace(expressions.parse(text), known)
-        unknown = next(
-            (name for name in expressions.written_names(text) if name not in known), None
-        )
+        tree, unknown = _parsed(question, answer.value if isinstance(answer.value, str) else "")
     except ExpressionError as error:
-        return _result(question, "wrong", 0, printable(str(error)), right=[False])
+        return wrong(printable(str(error)))
     if unknown:
-        says = (
+        return wrong(
             f"{printable(unknown, 40)!r} is none of the letters of this answer, which are "
             f"{', '.join(question.letters)}."
         )
-        return _result(question, "wrong", 0, says, right=[False])
     problem = as_problem(question)
     if same_value(problem, tree, question.tree):
         return _result(question, "ok", question.points, "Right.", right=[True])
     turn = next(
-        (key for key, wrong in question.wrong.items() if same_value(problem, tree, wrong.tree)),
+        (key for key, one in question.wrong.items() if same_value(problem, tree, one.tree)),
         None,
     )
     if turn:
         return _turned(question, turn, [False])
+    return wrong(_hint(question, problem, tree))
+
+
+def _parsed(question: Question, text: str) -> tuple[tuple, str | None]:
+    """Return a formula as a tree of quantities, and its first name that is no letter.
+
+    Raises ExpressionError where the text is no formula.
+    """
+    text = re.sub(r"\b(Max|Min|Abs|ceiling)\(", lambda found: _SYMPY[found[1]] + "(", text)
+    known = {
+        spelling: name for name in question.letters.values() for spelling in (letter(name), name)
+    } | dict(question.letters)
+    tree = expressions.replace(expressions.parse(text), known)
+    names = expressions.written_names(text)
+    return tree, next((name for name in names if name not in known), None)
+
+
+def _hint(question: Question, problem: Any, tree: tuple) -> str:
+    """Return what is wrong with a formula, such as a factor or a letter that is missing."""
     ratios = [
         evaluate(tree, at) / evaluate(question.tree, at)
         for at in sampled(problem)
@@ -376,26 +389,16 @@ def _expression(question: Question, answer: Answer) -> dict:
         math.isfinite(ratio) and ratio and abs(ratio - ratios[0]) <= SAME * abs(ratios[0])
         for ratio in ratios
     ):
-        return _result(
-            question,
-            "wrong",
-            0,
+        return (
             f"Only a factor is off: yours is always {format_value(ratios[0], '1', 4)} times the "
-            "answer.",
-            right=[False],
+            "answer."
         )
     missing = [
         spelling
         for spelling, name in question.letters.items()
         if name in expressions.names(question.tree) - expressions.names(tree)
     ]
-    return _result(
-        question,
-        "wrong",
-        0,
-        f"Not right: the answer depends on {missing[0]} too." if missing else "Not right.",
-        right=[False],
-    )
+    return f"Not right: the answer depends on {missing[0]} too." if missing else "Not right."
 
 
 # Judges
@@ -409,57 +412,50 @@ def _by_judge(
     answers: list[Answer],
 ) -> dict:
     came = [i for i, answer in enumerate(answers) if answer.status == "value"]
-    failed = [i for i, answer in enumerate(answers) if answer.status != "value"]
+    scorer = custom_scorers.found(question.judge)
     share, says, turn = 0.0, "", None
-    ask = custom_scorers.found(question.judge)
     if came:
-        try:
-            share, says, turn = ask(
-                question,
-                given(assignment, variant),
-                [calls[i] for i in came] if calls else [],
-                [answers[i].value for i in came],
-            )
-        except (
-            ValueError,
-            TypeError,
-            LookupError,
-            AttributeError,
-            ArithmeticError,
-            RecursionError,
-        ) as error:
-            if isinstance(error, custom_scorers.JudgeError):
-                raise
-            share, says, turn = (
-                0.0,
-                "What came back does not have the form that is asked for.",
-                None,
-            )
-    share = min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0
-    if failed:
-        first = failed[0]
-        own = (
+        share, says, turn = _scored(
+            scorer,
+            question,
+            given(assignment, variant),
+            [calls[i] for i in came] if calls else [],
+            [answers[i].value for i in came],
+        )
+    if len(came) < len(answers):
+        first = next(i for i, answer in enumerate(answers) if answer.status != "value")
+        why = (
             answers[first].says
             if first < max(1, len(question.visible))
             else "Of the calls that are not shown, " + _unseen(answers[first])
         )
-        return _result(
-            question,
-            _worst(answers),
-            question.points * share * len(came) / len(answers),
-            own,
-            right=[False] * len(answers),
-        )
+        points = question.points * share * len(came) / len(answers)
+        return _result(question, _worst(answers), points, why, right=[False] * len(answers))
     if share >= 1:
         return _result(
             question, "ok", question.points, says or "Right.", right=[True] * len(answers)
         )
     if turn is not None and turn in question.wrong:
         return _turned(question, turn, [False] * len(answers))
-    return _result(
-        question,
-        "wrong",
-        question.points * share,
-        says or "Not right.",
-        right=[False] * len(answers),
-    )
+    points = question.points * share
+    return _result(question, "wrong", points, says or "Not right.", right=[False] * len(answers))
+
+
+def _scored(
+    scorer: Callable, question: Question, inputs: dict, calls: list[dict], values: list
+) -> tuple[float, str, str | None]:
+    """Return the share of the points from 0 to 1, a sentence, and a wrong turn or None."""
+    try:
+        share, says, turn = scorer(question, inputs, calls, values)
+    except custom_scorers.JudgeError:
+        raise
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ):
+        return 0.0, "What came back does not have the form that is asked for.", None
+    return (min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0), says, turn
