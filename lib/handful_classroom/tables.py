@@ -29,7 +29,7 @@ def line(text: object) -> str:
     return " ".join(str(text).split())
 
 
-def written(
+def as_csv(
     head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = False, delimiter: str = ","
 ) -> bytes:
     """Return CSV in UTF-8, with the line ends of RFC 4180.
@@ -144,7 +144,7 @@ def points(text: str, most: float, where: str) -> float | None:
     return float(bare)
 
 
-def keep(path: Path, data: bytes, sure: bool = False) -> None:
+def write_atomically(path: Path, data: bytes, sure: bool = False) -> None:
     """Write a file whole or not at all, unless it holds these bytes already.
 
     With `sure`, wait until the disk has it.

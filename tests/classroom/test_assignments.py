@@ -15,10 +15,10 @@ from handful_classroom.grading import scoring
 from handful_classroom.grading.scoring import requests
 from handful_classroom.release import notebooks, validate_assignment
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.model import VARIANTS as VARIANTS_OF_ALL
-from handful_classroom.release.variants import answers, calls, given, solutions, truths, turns
+from handful_classroom.release.variants import answers, calls, inputs_of, solutions, truths, turns
 from handful_classroom.sandbox.protocol import Answer
 from handful_study import student
+from handful_study.student import VARIANTS as VARIANTS_OF_ALL
 from handful_study.student import Assignment as Checks
 
 NAMES = sorted(assignments())
@@ -50,7 +50,7 @@ def came_back(assignment, variant, things, texts=lambda name: "") -> dict:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_solutions_are_what_the_library_gives_and_mistakes_differ(name):
-    assert validate_assignment.faults(assignments()[name], VARIANTS) == []
+    assert validate_assignment.mistakes(assignments()[name], VARIANTS) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,7 +124,7 @@ def test_a_release_holds_no_hidden_value(name):
     seen = {
         figure
         for variant in range(VARIANTS_OF_ALL)
-        for figure in floats(given(assignment, variant))
+        for figure in floats(inputs_of(assignment, variant))
     }
     seen |= {
         figure
@@ -187,7 +187,7 @@ def test_a_student_has_the_inputs_that_the_grader_draws(name):
     for who in ("ada", "grace", "Émilie du Châtelet", "42", "a" * 100):
         mine = Checks(public, who)
         assert mine.variant == assignment.variant(who)
-        assert mine.given == given(assignment, mine.variant)
+        assert mine.given == inputs_of(assignment, mine.variant)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -839,7 +839,7 @@ def test_a_cell_runs_nowhere_and_comes_back(text, delimiter):
 @given(st.lists(st.lists(TRICKY, min_size=3, max_size=3), max_size=4), st.sampled_from(",;\t"))
 @settings(max_examples=400, deadline=None)
 def test_a_table_holds_no_formula_for_any_separator(rows, delimiter):
-    assert not formulas(tables.written(["one", "two", "three"], rows, delimiter=delimiter))
+    assert not formulas(tables.as_csv(["one", "two", "three"], rows, delimiter=delimiter))
 
 
 @given(
@@ -850,7 +850,7 @@ def test_a_table_holds_no_formula_for_any_separator(rows, delimiter):
 @settings(max_examples=150, deadline=None)
 def test_a_table_comes_back_as_it_was_written(tmp_path_factory, rows, mark, delimiter):
     path = tmp_path_factory.mktemp("table") / "t.csv"
-    path.write_bytes(tables.written(["one", "two", "three"], rows, mark, delimiter))
+    path.write_bytes(tables.as_csv(["one", "two", "three"], rows, mark, delimiter))
     found, columns, by = tables.read(path)
     expected = [
         [tables.plain(tables.harmless(cell)) for cell in row]
@@ -939,7 +939,7 @@ def test_feedback_says_what_is_right_and_what_went_wrong_and_gives_nothing_away(
     one["questions"][0]["hidden"] = "0.00123456789"  # a field that no page knows
     page = feedback.student_page(
         assignment(),
-        grades.gather([one], rubric.asked(assignment(), [one]))[0],
+        grades.gather([one], rubric.lines_to_fill(assignment(), [one]))[0],
         "https://example.org/book/",
     )
     assert (

@@ -624,7 +624,7 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
         ],
         999_000,
     ),
-    "a sentence": (protocol.plain, [pump("\0"), pump("0x")], MOST),
+    "a sentence": (protocol.printable, [pump("\0"), pump("0x")], MOST),
     "a line in pieces": (
         lambda text: chunks(text.encode()),
         [pump("a", after="\n"), pump("a"), pump("aaaaaaa\n")],
@@ -699,7 +699,7 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
         MOST,
     ),
     "lines of a rubric": (
-        lambda text: [line.id for line in rubric.asked(ROOFLINE, [result(text)])],
+        lambda text: [line.id for line in rubric.lines_to_fill(ROOFLINE, [result(text)])],
         [pump("a")],
         MOST,
     ),
@@ -768,7 +768,7 @@ IN_FILES = {
     ),
     "a class list": (grades.class_list, [students, wide, twice, pump("student,student ")]),
     "points by rubric": (
-        rubric.filled,
+        rubric.read_table,
         [
             lambda size: (
                 ",".join(rubric.HEAD)

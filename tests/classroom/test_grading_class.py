@@ -341,12 +341,12 @@ def test_what_one_process_has_shown_holds_for_the_others_of_the_machine():
         cluster.Stop("This did not start", "StartError"),
     ]
     for stop, errors in ((stops[0], ("SandboxError", "StartError")), (stops[1], ("StartError",))):
-        assert cluster._checked(stop, True, errors) == cluster.Fault(stop.says.rstrip("."))
+        assert cluster._check_outcome(stop, True, errors) == cluster.Fault(stop.says.rstrip("."))
         with pytest.raises(cluster.ClusterError, match=stop.says):
-            cluster._checked(stop, False, errors)
+            cluster._check_outcome(stop, False, errors)
     for stop in (stops[0], cluster.Stop("The assignment is wrong.", "SourceError")):
         with pytest.raises(cluster.ClusterError, match=stop.says):
-            cluster._checked(stop, True)
+            cluster._check_outcome(stop, True)
 
 
 @dataclass(eq=False)

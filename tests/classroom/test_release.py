@@ -13,7 +13,7 @@ from handful.cli import main
 from handful_classroom.exports import formats, gradescope
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments, read_text
-from handful_classroom.release.variants import given, solutions
+from handful_classroom.release.variants import inputs_of, solutions
 from handful_study.source import SourceError
 from handful_study.student import Assignment, digests, fits, plain, same
 
@@ -503,7 +503,7 @@ def test_nbgrader_tests_give_solutions_all_points(name):
         sum(cell["metadata"]["nbgrader"]["points"] for cell in graded)
         == assignment.points + assignment.waiting
     )
-    space, empty = ({"given": given(assignment, formats.VARIANT)} for _ in range(2))
+    space, empty = ({"given": inputs_of(assignment, formats.VARIANT)} for _ in range(2))
     for i, piece in enumerate(assignment.pieces):
         if piece.kind == "code" and piece.tag != "explore":
             exec(assignment.cuts[i].solution, space)

@@ -27,7 +27,7 @@ from ..release.assignment import Assignment, Question
 from ..release.cells import Piece
 from ..release.checks import as_problem
 from ..release.notebooks import worth
-from ..release.variants import answers, calls, given, truths
+from ..release.variants import answers, calls, inputs_of, truths
 from .gradescope import archive
 
 VARIANT = 0
@@ -104,7 +104,7 @@ def nbgrader(assignment: Assignment) -> dict:
     [3, 4, 3, 3, 4, 3, 6]
     """
     inputs = "\n".join(
-        f"    {name!r}: {literal(value)}," for name, value in given(assignment, VARIANT).items()
+        f"    {name!r}: {literal(value)}," for name, value in inputs_of(assignment, VARIANT).items()
     )
     cells = (
         [_cell("code", "setup", f"# Your inputs.\ngiven = {{\n{inputs}\n}}", locked=True)]

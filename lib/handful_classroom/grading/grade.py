@@ -26,7 +26,7 @@ from handful_study.student import canonical
 
 from ..release import variants
 from ..release.assignment import Assignment, read_text
-from ..sandbox.protocol import Answer, Limits, Outcome, plain
+from ..sandbox.protocol import Answer, Limits, Outcome, printable
 from . import cluster, store
 from .grades import summary
 from .notebook_reader import Handed, NotebookError, Origin, mark
@@ -175,7 +175,7 @@ def _inputs(
         except Exception:  # our own code: a current answer fails on the older inputs
             basis = None
     shown = origin.shown(variant)
-    differ = _differing(shown, variants.given(basis or assignment, variant)) if shown else ""
+    differ = _differing(shown, variants.inputs_of(basis or assignment, variant)) if shown else ""
     kind = (
         "other"
         if differ
@@ -357,7 +357,7 @@ def _sandbox_answers(
         from ..sandbox.run import ask as in_sandbox
 
         ask = in_sandbox
-    inputs = variants.given(basis, variant)
+    inputs = variants.inputs_of(basis, variant)
     # In place of a first cell that is not run, so that cells keep their numbers.
     code = [PROLOGUE.format(owner), *handed.cells[handed.cells[:1] == ("",) :]]
     # Whether its cells left the inputs as they are.
@@ -435,7 +435,7 @@ def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
         first = next((line.strip() for line in source.split("\n") if line.strip()), "")
         at = f", line {stop.line}" if stop.line else ""
         found.append(
-            f"Cell {stop.cell + 1 - before} (“{plain(first, 40)}”{at}) did not end well: "
+            f"Cell {stop.cell + 1 - before} (“{printable(first, 40)}”{at}) did not end well: "
             f"{stop.says}"
         )
     if len(outcome.cells) > MOST_NOTICES:

@@ -130,14 +130,14 @@ class Roster:
 
         It is reliable where more than a name does, since students may choose their names.
         """
-        where = one.place
-        if not where.number:
-            student = self.find(where.student)
+        owner = one.owner
+        if not owner.number:
+            student = self.find(owner.student)
             return [
-                (f"the name {where.student!r}", student)
-            ] if student else [], where.student in self.spelled
-        found, moodle = [], f"Participant {where.number}" in where.known
-        for number in (where.number, *where.others):
+                (f"the name {owner.student!r}", student)
+            ] if student else [], owner.student in self.spelled
+        found, moodle = [], f"Participant {owner.number}" in owner.known
+        for number in (owner.number, *owner.others):
             participant = _key(
                 f"Participant {number}"
             )  # Moodle's, which is not its users' ID number
@@ -145,11 +145,11 @@ class Roster:
                 participant if moodle and participant in self.ids else number
             ):
                 found.append((f"the number {number}", student))
-        if student := self.ids.get(_key(where.student)):
-            found.append((f"the id {where.student!r}", student))
+        if student := self.ids.get(_key(owner.student)):
+            found.append((f"the id {owner.student!r}", student))
         sure = bool(found)
-        if student := where.who and self.find_called(where.who):
-            found.append((f"the name {where.who!r}", student))
+        if student := owner.who and self.find_called(owner.who):
+            found.append((f"the name {owner.who!r}", student))
         return found, sure
 
     def matched(self, found: list[Entry]) -> list:
@@ -249,13 +249,13 @@ def _ambiguous(
         )
     if (
         one.mixed
-        and one.place.number
+        and one.owner.number
         and students[0] in with_names
         and not any(what.startswith("the name") for what, _ in leads)
     ):
         return (
             f"On the roster {leads[0][0]} belongs to {students[0]!r}, and the name "
-            f"{one.place.who!r} does not; among files that are not all named by one "
+            f"{one.owner.who!r} does not; among files that are not all named by one "
             "platform, "
             "both have to agree."
         )

@@ -25,16 +25,14 @@ from handful_study.check import SAME, letter
 from handful_study.check import points as sampled
 from handful_study.check import same as same_value
 from handful_study.expressions import ExpressionError, evaluate
-from handful_study.student import near, same
+from handful_study.student import VARIANTS, near, same
 
 from ..release.assignment import Assignment, Question
 from ..release.checks import as_problem
-from ..release.model import VARIANTS
 from ..release.variants import answers as ours
 from ..release.variants import calls as made_calls
-from ..release.variants import given, truths, turns
-from ..sandbox.protocol import Answer
-from ..sandbox.protocol import plain as printable
+from ..release.variants import inputs_of, truths, turns
+from ..sandbox.protocol import Answer, printable
 
 WORST = (
     "killed",
@@ -418,7 +416,7 @@ def _by_judge(
         share, says, turn = _scored(
             scorer,
             question,
-            given(assignment, variant),
+            inputs_of(assignment, variant),
             [calls[i] for i in came] if calls else [],
             [answers[i].value for i in came],
         )

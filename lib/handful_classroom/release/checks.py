@@ -42,7 +42,7 @@ NEEDED = {
 }
 
 
-def read_given(entry: Entry) -> tuple[dict, tuple, tuple]:
+def read_inputs(entry: Entry) -> tuple[dict, tuple, tuple]:
     """Return the drawn values, the cases and the shown names of the head's `given`."""
     head = entry.head.get("given")
     if head is None:
@@ -306,11 +306,11 @@ def _tree(entry: Entry, field: str, text: str, letters: Mapping[str, str]):
 def _wrong(
     entry: Entry, kind: str, name: str, points: float, letters: Mapping[str, str]
 ) -> dict[str, WrongTurn]:
-    given = entry.head.get("wrong", {})
-    if not isinstance(given, dict):
+    items = entry.head.get("wrong", {})
+    if not isinstance(items, dict):
         raise entry.error("wrong turns by their ids are expected.", "wrong")
     found = {}
-    for key, item in given.items():
+    for key, item in items.items():
         where = f"wrong.{key}"
         if not isinstance(key, str) or not ID.fullmatch(key):
             raise entry.error(

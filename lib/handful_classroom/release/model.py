@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from handful_study import student as own
 from handful_study.source import Entry
+from handful_study.student import variant as variant_of
 
 from .cells import Cut, Piece, cut
-
-VARIANTS = own.VARIANTS
-
 
 KINDS = ("value", "function", "expression", "judged", "written")
 
@@ -104,7 +101,7 @@ class Assignment:
         It depends on the assignment's name and the student's id, whose capitals and width of
         letters do not count.
         """
-        return own.variant(self.name, student)
+        return variant_of(self.name, student)
 
     @property
     def file(self) -> str:

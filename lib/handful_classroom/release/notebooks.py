@@ -30,7 +30,7 @@ from handful_study.student import digests
 from .assignment import Assignment, Question
 from .cells import Piece
 from .checks import as_problem
-from .variants import answers, given, spread, truths
+from .variants import answers, inputs_of, spread, truths
 
 PACKAGES = "ipywidgets matplotlib numpy"
 WRITE_HERE = "*Write your answer here, in place of this line.*"
@@ -47,7 +47,7 @@ Then hand in this file, under the name that it has."""
 @lru_cache(16)
 def _public(assignment: Assignment) -> str:
     def of_all(name: str) -> dict:
-        return spread(lambda variant: given(assignment, variant)[name])
+        return spread(lambda variant: inputs_of(assignment, variant)[name])
 
     inputs = {name: of_all(name) for name in assignment.shows}
     questions = {

@@ -3,7 +3,7 @@
 Only our own code runs here, in this process.
 
 >>> from handful_classroom.release.assignment import assignments
->>> faults(assignments()["roofline"], variants=[3, 77])
+>>> mistakes(assignments()["roofline"], variants=[3, 77])
 []
 """
 
@@ -22,13 +22,13 @@ from handful_study.student import same
 from . import notebooks
 from .assignment import Assignment, Question
 from .checks import as_problem
-from .variants import answers, calls, given, solutions, truths, turns
+from .variants import answers, calls, inputs_of, solutions, truths, turns
 
 
-def faults(
+def mistakes(
     assignment: Assignment, variants: Iterable[int], tell: Callable[[int], None] = lambda done: None
 ) -> list[str]:
-    """Return the faults of an assignment, one sentence each.
+    """Return the mistakes in an assignment, one sentence each.
 
     `tell` is called with how many variants are done.
     """
@@ -113,7 +113,7 @@ def _judged(
     judge = custom_scorers.found(question.judge)
 
     def judged(thing: object):
-        return judge(question, given(assignment, variant), made, answers(question, thing, made))
+        return judge(question, inputs_of(assignment, variant), made, answers(question, thing, made))
 
     share, says, _ = judged(ours)
     found = [] if share == 1 else [f"the judge does not give the solution all points: {says}"]
@@ -134,7 +134,7 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for name, question in assignment.questions.items():
         for key in question.wrong:
-            space: dict = {"__name__": "handful_solution", "given": given(assignment, variant)}
+            space: dict = {"__name__": "handful_solution", "given": inputs_of(assignment, variant)}
             for cell in notebooks.notebook(assignment, "", ("wrong", name, key))["cells"]:
                 if cell["cell_type"] == "code" and not {"setup", "check", "explore"} & set(
                     cell["metadata"].get("tags", [])

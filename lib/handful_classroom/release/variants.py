@@ -35,9 +35,9 @@ from typing import Any
 from handful_evidence.random32 import mulberry32
 from handful_study.drawing import draw, values
 from handful_study.source import SourceError
-from handful_study.student import plain
+from handful_study.student import VARIANTS, plain
 
-from .model import VARIANTS, Assignment, Question
+from .model import Assignment, Question
 
 KEPT = 2 * VARIANTS  # results that are remembered; an assignment has 200 variants
 
@@ -67,7 +67,7 @@ def scenario(assignment: Assignment, variant: int) -> Mapping[str, object]:
     return MappingProxyType(found)
 
 
-def given(assignment: Assignment, variant: int) -> dict:
+def inputs_of(assignment: Assignment, variant: int) -> dict:
     """Return the inputs that a student sees, in base units."""
     found = scenario(assignment, variant)
     return {name: copy.deepcopy(found[name]) for name in assignment.shows}
@@ -114,7 +114,10 @@ def _solved(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
     Explore cells are not run.
     """
-    space: dict[str, object] = {"__name__": "handful_solution", "given": given(assignment, variant)}
+    space: dict[str, object] = {
+        "__name__": "handful_solution",
+        "given": inputs_of(assignment, variant),
+    }
     for i, piece in enumerate(assignment.pieces):
         if piece.kind == "code" and piece.tag != "explore":
             _run(

@@ -80,12 +80,12 @@ def write(
                 f"{file_name(grade.student)}.html",
                 _page_in_time(assignment, grade, site).encode(),
             )
-            tables.keep(folder / "feedback" / name, html)
+            tables.write_atomically(folder / "feedback" / name, html)
             entry = zipfile.ZipInfo(f"feedback/{name}", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, html)
             progress(done)
-    tables.keep(folder / "feedback.zip", packed.getvalue())
+    tables.write_atomically(folder / "feedback.zip", packed.getvalue())
 
 
 def _page_in_time(assignment, grade: Grade, site: str) -> str:
@@ -229,13 +229,13 @@ def _link(assignment, site: str) -> str:
 
 
 def _line(line) -> str:
-    given = "" if line.points is None else f"<strong>{number(line.points)}</strong> of "
+    points = "" if line.points is None else f"<strong>{number(line.points)}</strong> of "
     said = (
         f'<br><span class="note">Your teacher: {shown(line.comment, 2000)}</span>'
         if line.comment
         else ""
     )
-    return f"<li>{given}{count_points(line.possible)}: {shown(line.text, 1000)}{said}</li>"
+    return f"<li>{points}{count_points(line.possible)}: {shown(line.text, 1000)}{said}</li>"
 
 
 def _foot(result: Mapping) -> str:

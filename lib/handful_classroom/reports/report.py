@@ -68,7 +68,7 @@ def write(folder: Path, assignment, grades: Sequence[Grade], notes: Sequence[str
         Sentences that a reader of the grades should know, shown at the top.
     """
     path = folder / "report.html"
-    tables.keep(path, class_page(assignment, grades, notes).encode())
+    tables.write_atomically(path, class_page(assignment, grades, notes).encode())
     return path
 
 

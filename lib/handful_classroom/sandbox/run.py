@@ -60,7 +60,7 @@ SAYS = {
 def ask(
     cells: Sequence[str],
     requests: Sequence[Mapping[str, object]],
-    given: Mapping[str, object] = {},
+    inputs: Mapping[str, object] = {},
     limits: Limits = LIMITS,
     library: bool = False,
 ) -> Outcome:
@@ -78,7 +78,7 @@ def ask(
     requests
         ``{"get": name}``, ``{"call": name, "arguments": {…}}`` or ``{"text": name}`` (text, or
         ``str()`` of what is there), each with ``"question": name`` where several belong together.
-    given
+    inputs
         The inputs that `handful_study.student` hands to the notebook; inside, it finds them as
         ``handful_room.given``.
     limits
@@ -98,12 +98,12 @@ def ask(
             "was run."
         )
         return Outcome((Answer("error", None, says),) * len(requests), (), "killed", says)
-    talk = _Talk(list(cells), list(requests), dict(given), limits)
+    talk = _Talk(list(cells), list(requests), dict(inputs), limits)
     for _ in range(limits.restarts + 1):
         begin = time.monotonic()
         with _begun(limits, library) as room:
             talk.until += time.monotonic() - begin  # the notebook does not pay for a slow start
-            stop = talk.hold(room)
+            stop = talk.use(room)
         if stop is None or stop == "total" or None not in talk.answers:
             break
     return talk.outcome()
@@ -137,10 +137,10 @@ class _Talk:
         self,
         cells: list[str],
         requests: list[Mapping[str, object]],
-        given: dict[str, object],
+        inputs: dict[str, object],
         limits: Limits,
     ) -> None:
-        self.cells, self.requests, self.given, self.limits = cells, requests, given, limits
+        self.cells, self.requests, self.inputs, self.limits = cells, requests, inputs, limits
         self.answers: list[Answer | None] = [None] * len(requests)
         self.spoilt: dict[int, CellError] = {}
         self.end, self.says = "whole", ""
@@ -169,7 +169,7 @@ class _Talk:
         return {
             "cells": self.cells,
             "skip": skip,
-            "given": self.given,
+            "inputs": self.inputs,
             "front": [ROOM],
             "paths": list(shown()[2]),
             "patience": limits.patience,
@@ -178,7 +178,7 @@ class _Talk:
             "late": LATE,
         }
 
-    def hold(self, room: Room) -> str | None:
+    def use(self, room: Room) -> str | None:
         """Use one sandbox until all is answered (None) or it has to be stopped (the reason)."""
         self.at, why = None, ""
         try:

@@ -338,10 +338,10 @@ def answer(request, space, spoilt):
             None,
             f"{name} is no function: it is of the type {_name_of(type(found))[:60]}.",
         )
-    given = found(**request["arguments"])
-    if given is Ellipsis or given is NotImplemented:
+    result = found(**request["arguments"])
+    if result is Ellipsis or result is NotImplemented:
         return "missing", None, f"{name} is left empty."
-    return "value", encode(given), ""
+    return "value", encode(result), ""
 
 
 def put_requests(document, space, spoilt, clock, tell, lines):
@@ -438,7 +438,7 @@ def main():
     sys.modules["__main__"] = main_module
     space = main_module.__dict__
     space["__builtins__"] = builtins
-    install_stubs(document["given"])
+    install_stubs(document["inputs"])
     clock = _Clock(document["patience"])
     spoilt = run_cells(document, space, clock, tell)
     tell(f'{{"cell":{len(document["cells"])}}}')

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from handful_evidence.claims import CHAPTERS, load
 from handful_study.cards import cards
 from handful_study.problems import Problem, problems
+from handful_study.student import VARIANTS
 
 from ..bootstrap import ROOT
 from ..contents import chapters
@@ -155,7 +156,7 @@ COUNTED: dict[str, Callable[[], int]] = {
     "claims": lambda: len(load()),
     "assignments": lambda: len(assignments()),
     "questions": lambda: sum(len(one.questions) for one in assignments().values()),
-    "variants": lambda: importlib.import_module("handful_classroom.release.model").VARIANTS,
+    "variants": lambda: VARIANTS,
 }
 
 
