@@ -5,7 +5,14 @@ import textwrap
 import pytest
 
 from handful_classroom.release.assignment import assignment, read, read_text
-from handful_classroom.release.variants import answers, calls, inputs_of, solutions, truths, turns
+from handful_classroom.release.variants import (
+    answers,
+    calls,
+    inputs_of,
+    misconceptions,
+    solutions,
+    truths,
+)
 from handful_study.source import SourceError
 
 SOURCE = textwrap.dedent("""\
@@ -91,7 +98,7 @@ def test_the_source_is_right_as_it_stands():
         == answers(question, solutions(made, 5)["twice"], asked)
         == [2 * call["x"] for call in asked]
     )
-    assert answers(question, turns(made, 5)["twice"]["square"], asked) == [
+    assert answers(question, misconceptions(made, 5)["twice"]["square"], asked) == [
         call["x"] ** 2 for call in asked
     ]
     assert inputs_of(made, 5).keys() == {"batch", "hardware"}
@@ -212,7 +219,7 @@ MISTAKES = [
         "says: You squared it.\n    score: 2\n",
         "a score from 0 to less than the question's 2 points is expected; got 2",
     ),
-    ("    says: You squared it.\n", "", "a wrong turn needs says and code"),
+    ("    says: You squared it.\n", "", "a misconception needs says and code"),
     (
         "  square:",
         "  Square:",
@@ -328,7 +335,7 @@ MISTAKES = [
         "wrong:\n  square:\n    says: You squared it.\n    code: |\n      def twice(x):\n"
         "          return x * x",
         "wrong: [square]",
-        "wrong: wrong turns by their ids are expected",
+        "wrong: misconceptions by their ids are expected",
     ),
     (
         "says: You squared it.",

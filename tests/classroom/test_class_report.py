@@ -17,7 +17,15 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
+from class_samples import (
+    HOSTILE,
+    KINDS,
+    MISCONCEPTIONS,
+    assignment,
+    class_of,
+    hostile_class,
+    result,
+)
 from handful import cli
 from handful_classroom import html_report, tables
 from handful_classroom.grading import grade, grades, rubric, scoring, store
@@ -150,16 +158,17 @@ def test_the_page_says_the_numbers_that_were_computed():
         f"<b>{html_report.number(points.mean())}</b><span>mean" in page
         and f"<b>{html_report.number(np.median(points))}</b><span>median of 13 points" in page
     )
-    for question, turn, many in stats.turns(made):
+    for question, misconception, many in stats.misconceptions(made):
         again = sum(
-            part.get("turn") == turn and part["name"] == question
+            part.get("turn") == misconception and part["name"] == question
             for one in CLASS
             for part in one["questions"]
         )
         assert many == again
         assert re.search(
-            rf'{turn}<br><code class="note">{question}</code></th>'
-            rf'<td>{re.escape(TURNS[question][turn][0])}</td><td class="num">{many}</td>',
+            rf'{misconception}<br><code class="note">{question}</code></th>'
+            rf"<td>{re.escape(MISCONCEPTIONS[question][misconception][0])}</td>"
+            rf'<td class="num">{many}</td>',
             page,
         )
     assert "drawn for the same id" in page and "The file is no notebook" in page
@@ -192,7 +201,7 @@ def test_the_table_of_grades_has_every_number(tmp_path):
         "total",
         "out of",
         *assignment().questions,
-        "wrong turns",
+        "misconceptions",
         "notices",
         "submission",
     ]
@@ -212,7 +221,7 @@ def test_the_table_of_grades_has_every_number(tmp_path):
             assert row[part["name"]] == (
                 "" if part["status"] == "waiting" else html_report.number(part["points"])
             )
-        assert row["wrong turns"] == "; ".join(
+        assert row["misconceptions"] == "; ".join(
             f"{part['name']}: {part['turn']}" for part in one["questions"] if part["turn"]
         )
 
@@ -1003,8 +1012,8 @@ def graded(tmp_path):
     ada is right, ben is wrong in a named way, and cy handed in nothing.
     """
     found = assignments()["roofline"]
-    name, turn = next(
-        (question.name, turn) for question in found.questions.values() for turn in question.wrong
+    name, misconception = next(
+        (question.name, key) for question in found.questions.values() for key in question.wrong
     )
 
     def one(student, submission, wrong=None):
@@ -1033,7 +1042,10 @@ def graded(tmp_path):
         for part in parts:
             if part["name"] == wrong:
                 part.update(
-                    status="wrong", points=1, turn=turn, says=found.questions[name].wrong[turn].says
+                    status="wrong",
+                    points=1,
+                    turn=misconception,
+                    says=found.questions[name].wrong[misconception].says,
                 )
             if not submission:
                 part.update(status="missing", points=0, text="", says="It is missing.")
@@ -1089,13 +1101,13 @@ def test_the_command_writes_everything_and_says_so(graded, capsys):
         assert (graded / name).exists(), name
     harmless_page((graded / "report.html").read_text())
     ben = (graded / "feedback" / "ben.html").read_text()
-    turn = next(
-        turn
+    misconception = next(
+        misconception
         for question in assignments()["roofline"].questions.values()
-        for turn in question.wrong.values()
+        for misconception in question.wrong.values()
     )
     assert (
-        ben.count(html_report.shown(turn.says)) == 1
+        ben.count(html_report.shown(misconception.says)) == 1
         and "https://example.org/book/latency-and-cost.html" in ben
     )
     fill(graded, lambda row: row.update(points=row["possible"]))

@@ -20,9 +20,7 @@ from handful_classroom.sandbox.protocol import Answer, Limits, Outcome
 
 ROOFLINE = assignments()["roofline"]
 QUICK = Limits(cell_seconds=1, call_seconds=0.5, total_seconds=12, memory_bytes=400 << 20)
-WRONG = [
-    (question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong
-]
+WRONG = [(question.name, key) for question in ROOFLINE.questions.values() for key in question.wrong]
 NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind != "written"]
 
 
@@ -59,15 +57,15 @@ def test_real_notebooks_through_the_sandbox(student):
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("name,key", WRONG)
-def test_a_wrong_turn_through_the_sandbox(name, key):
+def test_a_misconception_through_the_sandbox(name, key):
     result = grade.grade_one(ROOFLINE, "ada", hand("ada", ("wrong", name, key)))
-    turn = ROOFLINE.questions[name].wrong[key]
+    misconception = ROOFLINE.questions[name].wrong[key]
     assert (part(result, name)["turn"], part(result, name)["points"], result["status"]) == (
         key,
-        turn.score,
+        misconception.score,
         "wrong",
     )
-    assert result["points"] == 20 - ROOFLINE.questions[name].points + turn.score
+    assert result["points"] == 20 - ROOFLINE.questions[name].points + misconception.score
 
 
 # One result

@@ -32,9 +32,7 @@ from handful_classroom.sandbox import run, sandbox_process
 from handful_classroom.sandbox.protocol import Limits
 
 ROOFLINE = assignments()["roofline"]
-WRONG = [
-    (question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong
-]
+WRONG = [(question.name, key) for question in ROOFLINE.questions.values() for key in question.wrong]
 
 
 STAND_IN = '''

@@ -398,7 +398,7 @@ def test_a_mistake_that_is_paid_twice_is_noted(tmp_path, capsys):
         + SECOND
     )
     assert main(["assign", "check", str(tmp_path / "t.md"), "--variants", "1"]) == 0
-    assert "Note: t: x: the wrong turn four makes y wrong too" in capsys.readouterr().err
+    assert "Note: t: x: the misconception four makes y wrong too" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_a_faulty_assignment_is_named(tmp_path, capsys):
     assert main(["assign", "check", str(tmp_path / "t.md"), "--variants", "2"]) == 2
     out = capsys.readouterr()
     assert "x: the solution is not what handful gives (variants 0, 1)" in out.out
-    assert "x: the wrong turn four is right (variants 0, 1)" in out.out
+    assert "x: the misconception four is right (variants 0, 1)" in out.out
     assert "2 faults in t." in out.err
 
 

@@ -5,7 +5,7 @@ marks, written answers are cells for its manual grading.  ``make nbgrader`` runs
 it, generate and autograde: the solution gets all points, the empty notebook none, a wrong one part
 of them.  Judged questions, and assignments that use the library, want `handful` in nbgrader's
 environment too; these were not run there.  nbgrader has one set of inputs for everybody (variant
-0), does not know wrong turns, and runs students' code as the teacher, so that its grades can be
+0), does not know misconceptions, and runs students' code as the teacher, so that its grades can be
 forged; our own grader is the safe one.
 
 Gradescope: see `handful_classroom.exports.gradescope`.

@@ -357,14 +357,14 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
         "total",
         "out of",
         *names,
-        "wrong turns",
+        "misconceptions",
         "notices",
         "submission",
     ]
     rows = []
     for grade in grades:
         result = grade.result
-        turns = [
+        misconceptions = [
             f"{part['name']}: {part['turn']}" for part in result["questions"] if part.get("turn")
         ]
         each = (question_points(grade, name) for name in names)
@@ -379,7 +379,7 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
                 number(grade.total),
                 number(grade.possible),
                 *("" if value is None else number(value) for value in each),
-                "; ".join(turns),
+                "; ".join(misconceptions),
                 tables.line("; ".join(map(str, result["notices"]))),
                 result["submission"] or "",
             ]

@@ -31,7 +31,7 @@ from ..release.assignment import Assignment, Question
 from ..release.checks import as_problem
 from ..release.variants import answers as ours
 from ..release.variants import calls as made_calls
-from ..release.variants import inputs_of, truths, turns
+from ..release.variants import inputs_of, misconceptions, truths
 from ..sandbox.protocol import Answer, printable
 
 WORST = (
@@ -50,7 +50,7 @@ _SYMPY = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
 class Expected:
     """The right and wrong answers of a variant.
 
-    It has the calls of each question, the right answers, and the answers of each wrong turn.
+    It has the calls of each question, the right answers, and the answers of each misconception.
     """
 
     calls: Mapping[str, list[dict]]
@@ -64,26 +64,26 @@ def expected(assignment: Assignment, variant: int) -> Expected:
 
     They are cached, since a class shares 200 of them.
     """
-    true, wrong = truths(assignment, variant), turns(assignment, variant)
-    calls, right, turned = {}, {}, {}
+    true, wrong = truths(assignment, variant), misconceptions(assignment, variant)
+    calls, right, mistaken = {}, {}, {}
     for name, question in assignment.questions.items():
         calls[name] = made_calls(question, variant)
         if question.kind in ("value", "function"):
             right[name] = ours(question, true[name], calls[name])
-            turned[name] = {
+            mistaken[name] = {
                 key: _tried(question, thing, calls[name]) for key, thing in wrong[name].items()
             }
-    return Expected(calls, right, turned)
+    return Expected(calls, right, mistaken)
 
 
 def _tried(question: Question, thing: object, calls: Sequence[Mapping]) -> list:
-    """Return the answers of a wrong turn.
+    """Return the answers of a misconception.
 
     Where it fails on a call, they are such that no answer agrees with them.
     """
     try:
         return ours(question, thing, calls)
-    except Exception:  # a wrong turn may well divide by zero
+    except Exception:  # a misconception may well divide by zero
         return [NOTHING] * max(1, len(calls))
 
 
@@ -146,7 +146,7 @@ def _result(
     status: str,
     points: float,
     says: str,
-    turn: str | None = None,
+    misconception: str | None = None,
     right: Sequence[bool] = (),
     text: str = "",
 ) -> dict:
@@ -158,7 +158,7 @@ def _result(
         "points": round(float(points), 2),
         "possible": question.points,
         "says": says,
-        "turn": turn,
+        "turn": misconception,  # so called in results that are stored
         "right": list(right),
         "text": text,
     }
@@ -192,9 +192,9 @@ def _judged(
             f"All {len(right)} calls are right." if calls else "Right.",
             right=right,
         )
-    turn = None
+    misconception = None
     if all(answer.status == "value" for answer in answers):
-        turn = next(
+        misconception = next(
             (
                 key
                 for key, values in known.wrong[question.name].items()
@@ -205,8 +205,8 @@ def _judged(
             ),
             None,
         )
-    if turn:
-        return _turned(question, turn, right)
+    if misconception:
+        return _mistaken(question, misconception, right)
     says = (
         _call_says(question, calls, answers, truth, right)
         if calls
@@ -217,9 +217,14 @@ def _judged(
     )
 
 
-def _turned(question: Question, turn: str, right: Sequence[bool]) -> dict:
+def _mistaken(question: Question, misconception: str, right: Sequence[bool]) -> dict:
     return _result(
-        question, "wrong", question.wrong[turn].score, question.wrong[turn].says, turn, right
+        question,
+        "wrong",
+        question.wrong[misconception].score,
+        question.wrong[misconception].says,
+        misconception,
+        right,
     )
 
 
@@ -353,12 +358,12 @@ def _expression(question: Question, answer: Answer) -> dict:
     problem = as_problem(question)
     if same_value(problem, tree, question.tree):
         return _result(question, "ok", question.points, "Right.", right=[True])
-    turn = next(
+    misconception = next(
         (key for key, one in question.wrong.items() if same_value(problem, tree, one.tree)),
         None,
     )
-    if turn:
-        return _turned(question, turn, [False])
+    if misconception:
+        return _mistaken(question, misconception, [False])
     return wrong(_hint(question, problem, tree))
 
 
@@ -411,9 +416,9 @@ def _by_judge(
 ) -> dict:
     came = [i for i, answer in enumerate(answers) if answer.status == "value"]
     scorer = custom_scorers.found(question.judge)
-    share, says, turn = 0.0, "", None
+    share, says, misconception = 0.0, "", None
     if came:
-        share, says, turn = _scored(
+        share, says, misconception = _scored(
             scorer,
             question,
             inputs_of(assignment, variant),
@@ -433,8 +438,8 @@ def _by_judge(
         return _result(
             question, "ok", question.points, says or "Right.", right=[True] * len(answers)
         )
-    if turn is not None and turn in question.wrong:
-        return _turned(question, turn, [False] * len(answers))
+    if misconception is not None and misconception in question.wrong:
+        return _mistaken(question, misconception, [False] * len(answers))
     points = question.points * share
     return _result(question, "wrong", points, says or "Not right.", right=[False] * len(answers))
 
@@ -442,9 +447,9 @@ def _by_judge(
 def _scored(
     scorer: Callable, question: Question, inputs: dict, calls: list[dict], values: list
 ) -> tuple[float, str, str | None]:
-    """Return the share of the points from 0 to 1, a sentence, and a wrong turn or None."""
+    """Return the share of the points from 0 to 1, a sentence, and a misconception or None."""
     try:
-        share, says, turn = scorer(question, inputs, calls, values)
+        share, says, misconception = scorer(question, inputs, calls, values)
     except custom_scorers.JudgeError:
         raise
     except (
@@ -456,4 +461,4 @@ def _scored(
         RecursionError,
     ):
         return 0.0, "What came back does not have the form that is asked for.", None
-    return (min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0), says, turn
+    return (min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0), says, misconception

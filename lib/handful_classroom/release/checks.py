@@ -21,7 +21,7 @@ from handful_study.problems import author_tree
 from handful_study.source import ID, Entry, SourceError, fields
 
 from .cells import Piece, bound, parse
-from .model import KINDS, Criterion, Question, WrongTurn
+from .model import KINDS, Criterion, Misconception, Question
 
 TOLERANCES = {"value": 0.02, "function": 1e-6, "expression": 1e-9}
 MOST_CALLS = 200
@@ -305,10 +305,10 @@ def _tree(entry: Entry, field: str, text: str, letters: Mapping[str, str]):
 
 def _wrong(
     entry: Entry, kind: str, name: str, points: float, letters: Mapping[str, str]
-) -> dict[str, WrongTurn]:
+) -> dict[str, Misconception]:
     items = entry.head.get("wrong", {})
     if not isinstance(items, dict):
-        raise entry.error("wrong turns by their ids are expected.", "wrong")
+        raise entry.error("misconceptions by their ids are expected.", "wrong")
     found = {}
     for key, item in items.items():
         where = f"wrong.{key}"
@@ -321,7 +321,7 @@ def _wrong(
             "code",
             "score",
         }:
-            raise entry.error("a wrong turn needs says and code, and may have score.", where)
+            raise entry.error("a misconception needs says and code, and may have score.", where)
         score = item.get("score", 0)
         if (
             isinstance(score, bool)
@@ -339,7 +339,7 @@ def _wrong(
                 "says is a sentence for the student, and code makes the mistake; both are needed.",
                 where,
             )
-        found[key] = WrongTurn(
+        found[key] = Misconception(
             key,
             item["says"].strip(),
             score,

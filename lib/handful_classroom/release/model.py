@@ -1,4 +1,4 @@
-"""Assignments as their sources say them: questions, wrong turns, criteria, and variants."""
+"""Assignments as their sources say them: questions, misconceptions, criteria, and variants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = ("value", "function", "expression", "judged", "written")
 
 
 @dataclass(frozen=True)
-class WrongTurn:
+class Misconception:
     """A known mistake: its message, its points, and code that makes it.
 
     For an expression, the code is the text of the wrong expression.
@@ -57,7 +57,7 @@ class Question:
     tolerance: float = 0.0
     truth: str = ""
     tree: object = None
-    wrong: Mapping[str, WrongTurn] = field(default_factory=dict)
+    wrong: Mapping[str, Misconception] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)
     judge: str = ""
     rubric: tuple[Criterion, ...] = ()

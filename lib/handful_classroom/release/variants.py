@@ -1,6 +1,6 @@
 """Compute inputs, right answers and calls from an assignment and a variant.
 
-Truths, solutions and wrong turns are our own code and run here, in this process; nothing of a
+Truths, solutions and misconceptions are our own code and run here, in this process; nothing of a
 student's does.
 
 >>> from handful_classroom.release.assignment import assignments
@@ -186,8 +186,8 @@ def truths(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
 
 @lru_cache(KEPT)
-def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, object]]:
-    """Return what each wrong turn defines, by question and id.
+def misconceptions(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, object]]:
+    """Return what each misconception defines, by question and id.
 
     These are functions, values, and texts of expressions.
 
@@ -196,13 +196,13 @@ def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, obj
     found: dict[str, Mapping[str, object]] = {}
     for name, question in assignment.questions.items():
         made: dict[str, object] = {}
-        for key, turn in question.wrong.items():
+        for key, misconception in question.wrong.items():
             if question.kind == "expression":
-                made[key] = turn.code
+                made[key] = misconception.code
             else:
                 made[key] = _defined(
                     question,
-                    turn.code,
+                    misconception.code,
                     f"wrong.{key}.code",
                     dict(_solved(assignment, variant)),
                     variant,

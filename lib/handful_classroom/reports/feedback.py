@@ -39,14 +39,14 @@ WORDS = {
 }
 
 
-def turn_says(assignment, question: str, turn: str) -> str:
-    """Return the message of a named wrong turn.
+def misconception_says(assignment, question: str, misconception: str) -> str:
+    """Return the message of a named misconception.
 
     Where the assignment does not know it (any more), the message is its name in words.
     """
     known = assignment.questions.get(question)
-    wrong = known and known.wrong.get(turn)
-    return wrong.says if wrong else f"{turn.replace('-', ' ').capitalize()}."
+    wrong = known and known.wrong.get(misconception)
+    return wrong.says if wrong else f"{misconception.replace('-', ' ').capitalize()}."
 
 
 def write(
@@ -65,7 +65,7 @@ def write(
     folder : Path
         Where results/ is.
     assignment
-        The assignment, for its title, its chapter and the sentences of wrong turns.
+        The assignment, for its title, its chapter and the sentences of misconceptions.
     grades : sequence of Grade
         One for each student.
     site : str, optional
@@ -180,13 +180,17 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
     ]
     # Of an answer that the teacher has read, the lines of the rubric below say it.
     says = "" if status == "waiting" and points is not None else str(part["says"] or "")
-    turn = turn_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
-    if turn and turn in says:
-        says = says.replace(turn, "").strip()
+    explained = (
+        misconception_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
+    )
+    if explained and explained in says:
+        says = says.replace(explained, "").strip()
     if says and says.rstrip(".").casefold() != word:
         body.append(f"<p>{shown(says, 2000)}</p>")
-    if turn:
-        body.append(f'<p class="turn">{shown(turn, 1000)} {_link(assignment, site)}</p>')
+    if explained:
+        body.append(
+            f'<p class="misconception">{shown(explained, 1000)} {_link(assignment, site)}</p>'
+        )
     if part.get("text"):
         body.append(f'<div class="answer">{shown(part["text"])}</div>')
     if lines:

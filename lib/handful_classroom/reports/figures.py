@@ -108,19 +108,25 @@ def _draw_questions(axes, items: Sequence[tuple[Item, float]]) -> None:
     axes.grid(False, axis="y")
 
 
-def turns(found: Sequence[tuple[str, str, int]], says: str, caption: str) -> str:
-    """Return how many students took each wrong turn: question, wrong turn and number."""
-    draw = partial(_draw_turns, found=found)
-    return figure(draw, "turns", 0.75 + 0.5 * len(found), says, caption)
+def misconceptions(found: Sequence[tuple[str, str, int]], says: str, caption: str) -> str:
+    """Return how many students show each misconception: question, misconception and number."""
+    draw = partial(_draw_misconceptions, found=found)
+    return figure(draw, "misconceptions", 0.75 + 0.5 * len(found), says, caption)
 
 
-def _draw_turns(axes, found: Sequence[tuple[str, str, int]]) -> None:
+def _draw_misconceptions(axes, found: Sequence[tuple[str, str, int]]) -> None:
     _margins(axes, 2.1, 0.5, right=0.4)
     counts = [count for _, _, count in found]
     axes.barh(range(len(found)), counts, height=0.62, color=RED, linewidth=0)
     for row, count in enumerate(counts):
         _label(axes, f"{count}", (count, row), (4, 0), INK)
-    _rows(axes, [f"{shortened(turn, 26)}\n{shortened(name, 26)}" for name, turn, _ in found])
+    _rows(
+        axes,
+        [
+            f"{shortened(misconception, 26)}\n{shortened(name, 26)}"
+            for name, misconception, _ in found
+        ],
+    )
     axes.set_xlim(0, max(counts) * 1.08)
     axes.xaxis.get_major_locator().set_params(integer=True, nbins=5)
     axes.set_xlabel("students", color=INK, fontsize=10.5)

@@ -13,7 +13,7 @@ from .. import tables
 from ..grading.grades import Grade
 from ..html_report import SVG_STYLE, count, file_name, number, page, shown, table
 from . import figures
-from .feedback import turn_says
+from .feedback import misconception_says
 from .stats import (
     FEWEST,
     LOW,
@@ -21,11 +21,11 @@ from .stats import (
     Item,
     bins,
     items,
+    misconceptions,
     quartiles,
     scores,
     statuses,
     step,
-    turns,
 )
 
 MOST_ROWS = 200  # of a table that grows with the class
@@ -87,7 +87,7 @@ def class_page(assignment, grades: Sequence[Grade], notes: Sequence[str] = ()) -
             said,
             _scores(grades),
             _questions(found),
-            _turns(assignment, grades),
+            _misconceptions(assignment, grades),
             _discrimination(found),
             _statuses(grades),
             _looks(grades),
@@ -228,50 +228,54 @@ def _questions(found: Sequence[Item]) -> str:
     )
 
 
-def _turns(assignment, grades: Sequence[Grade]) -> str:
-    found = turns(grades)
+def _misconceptions(assignment, grades: Sequence[Grade]) -> str:
+    found = misconceptions(grades)
     graded = sum(grade.graded for grade in grades)
     if not found:
-        return _section("Wrong turns", "No wrong turn that the assignment knows was taken.")
-    says = _turns_say(grades, found, graded)
+        return _section("Misconceptions", "Nobody shows a misconception that the assignment knows.")
+    says = _misconceptions_say(grades, found, graded)
     rows = [
         (
-            f'{shown(turn, 100)}<br><code class="note">{shown(question, 100)}</code>',
-            shown(turn_says(assignment, question, turn), 500),
+            f'{shown(misconception, 100)}<br><code class="note">{shown(question, 100)}</code>',
+            shown(misconception_says(assignment, question, misconception), 500),
             f"{many:,}",
             percent(many / graded) if graded else "",
         )
-        for question, turn, many in found[:MOST_ROWS]
+        for question, misconception, many in found[:MOST_ROWS]
     ]
     return _section(
-        "Wrong turns",
+        "Misconceptions",
         shown(says),
-        figures.turns(
+        figures.misconceptions(
             found[:MOST_BARS],
             says + "  The table below has them all.",
-            "The most common wrong turns, by name.",
+            "The most common misconceptions, by name.",
         ),
-        table(("Wrong turn", "What its author is told", "Students", "Share"), rows, numbers=(2, 3)),
+        table(
+            ("Misconception", "What its author is told", "Students", "Share"), rows, numbers=(2, 3)
+        ),
     )
 
 
-def _turns_say(grades: Sequence[Grade], found: Sequence[tuple[str, str, int]], graded: int) -> str:
-    """Return how many took any wrong turn, and which is the most common."""
-    took = len(
+def _misconceptions_say(
+    grades: Sequence[Grade], found: Sequence[tuple[str, str, int]], graded: int
+) -> str:
+    """Return how many show any misconception, and which is the most common."""
+    who = len(
         {
             grade.student
             for grade in grades
             if any(part.get("turn") for part in grade.result["questions"])
         }
     )
-    question, turn, many = found[0]
+    question, misconception, many = found[0]
     most = (
-        f"the most common is {turn} in {question}, taken by {many:,}."
+        f"the most common is {misconception} in {question}, shown by {many:,}."
         if many > 1
-        else "none was taken by more than one."
+        else "none is shown by more than one."
     )
     return (
-        f"{took:,} of {count(graded, 'student')} took a wrong turn that the assignment knows; "
+        f"{who:,} of {count(graded, 'student')} show a misconception that the assignment knows; "
         f"{most}"
     )
 

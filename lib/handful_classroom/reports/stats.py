@@ -1,6 +1,6 @@
 """Statistics of a class: spread of scores, difficulty and discrimination of questions.
 
-They also count the wrong turns that were taken.
+They also count misconceptions.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ def _outcome(status: str, points: float, possible: float) -> str:
     return "stopped" if status in ("error", "timeout", "killed") else "none"
 
 
-def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
-    """Return question, wrong turn and how many took it, the most common first."""
+def misconceptions(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
+    """Return question, misconception and how many show it, the most common first."""
     found = Counter(
         (part["name"], str(part["turn"]))
         for grade in grades
@@ -216,8 +216,10 @@ def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
         if part.get("turn")
     )
     return [
-        (question, turn, many)
-        for (question, turn), many in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        (question, misconception, many)
+        for (question, misconception), many in sorted(
+            found.items(), key=lambda pair: (-pair[1], pair[0])
+        )
     ]
 
 
