@@ -566,7 +566,7 @@ def replies(size: int) -> str:
 
 def chunks(talk: bytes) -> list[bytes]:
     """Return what a room's `line` takes for the end of a line in pieces of 8 bytes."""
-    made = sandbox_process.Room(Limits(), False)
+    made = sandbox_process.Sandbox(Limits(), False)
     made.out = made.ended = 0
     pieces, found = iter([talk[i : i + 8] for i in range(0, len(talk), 8)]), []
     with pytest.MonkeyPatch.context() as patch:

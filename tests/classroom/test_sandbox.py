@@ -726,7 +726,7 @@ def test_what_this_machine_has_is_described(anew, monkeypatch):
 @pytest.mark.parametrize("as_root", [True, False])
 def test_no_wall_is_left_out(as_root):
     """Attacks run into several walls at once, so each is looked for here too."""
-    command = bubblewrap.walls(Limits(), False, as_root, {}, 7, 8)
+    command = bubblewrap.bubblewrap_command(Limits(), False, as_root, {}, 7, 8)
     wanted = {
         "--unshare-net",
         "--unshare-pid",
@@ -772,12 +772,12 @@ def test_an_installed_package_and_a_course_below_what_is_shown_are_covered(monke
     (tmp_path / "exercises").mkdir()
     monkeypatch.setattr(
         bubblewrap,
-        "shown",
+        "visible_paths",
         lambda: (((tmp_path, "/packages"),), "/python/bin/python3", ("/packages",)),
     )
     monkeypatch.setattr(bubblewrap, "LIBRARY", tmp_path / "site")
     monkeypatch.setattr(bubblewrap, "COURSE", tmp_path)
-    view = bubblewrap.view(False)
+    view = bubblewrap.mounts(False)
     covered = {view[place + 1] for place, word in enumerate(view) if word == "--tmpfs"}
     assert covered - set(bubblewrap.UNSEEN) == {
         "/packages/site/handful",

@@ -99,8 +99,8 @@ def attempt(run: Callable, task) -> Done | Fault | Stop:
 
 def _began() -> bool:
     """Return whether a sandbox has started in this process."""
-    room = sys.modules.get("handful_classroom.sandbox.sandbox_process")
-    return room is not None and room.began
+    process = sys.modules.get("handful_classroom.sandbox.sandbox_process")
+    return process is not None and process.began
 
 
 def _check_outcome(found, began: bool, errors: tuple[str, ...] = ("StartError",)):

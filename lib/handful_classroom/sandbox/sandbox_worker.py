@@ -393,8 +393,8 @@ def lines_of(fd):
         yield line.decode()
 
 
-def settle():
-    """Drop the privileges that the student's code may not have.
+def drop_privileges():
+    """Drop what the student's code may not have, and return the descriptor of the answers.
 
     These are the user root, other descriptors, and the streams.
     """
@@ -413,7 +413,7 @@ def settle():
 
 def main():
     """Serve one document and exit at once, so that no handler of the student's runs."""
-    out, own = settle(), getpid()
+    out, own = drop_privileges(), getpid()
 
     def tell(line):
         if getpid() != own:  # a fork of the student's that ran on into our code
