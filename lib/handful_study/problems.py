@@ -1,4 +1,4 @@
-"""Problems: numbers drawn from a seed, computed answers, and known wrong turns.
+"""Problems: numbers drawn from a seed, computed answers, and known misconceptions.
 
 A problem of ``exercises/problems/CHAPTER.md``::
 
@@ -33,7 +33,7 @@ Kinds, by what the head has:
   ``unit`` (of ``handful.units``) where the answer is no quantity's own; ``tolerance`` where it is
   not 2 %.
 - ``answer`` and ``letters``: a formula in those quantities, checked for equality of value.
-  Texts of choices and of wrong turns are Markdown too, and may show what is drawn.
+  Texts of choices and of misconceptions are Markdown too, and may show what is drawn.
 - ``choices``: each with ``text`` and ``says``; exactly one has ``right: true``, or a ``when`` that
   is positive.
 - ``schedule``: see `handful_study.pipeline_schedules`.
@@ -73,7 +73,7 @@ TOLERANCE = 0.02
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong turn: what it leads to, and the feedback on it.
+    """A misconception: what it leads to, and the feedback on it.
 
     `tree` is the tree of its result; for a schedule it is the name of its pattern.
     """
@@ -138,7 +138,7 @@ class Problem:
         return self._numbers_of(seed)[0]
 
     def wrong_values(self, seed: int) -> list[float]:
-        """Return the result of each wrong turn."""
+        """Return the result of each misconception."""
         return self._numbers_of(seed)[1:]
 
     def _numbers_of(self, seed: int) -> list[float]:
@@ -555,11 +555,11 @@ def _read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[
 
 
 def _read_schedule_wrong(entry: Entry, items: list[dict]) -> tuple[Wrong, ...]:
-    """Return the wrong turns of a schedule, by the names of `PATTERNS`."""
+    """Return the misconceptions of a schedule, by the names of `PATTERNS`."""
     for item in items:
         if item["value"] not in PATTERNS:
             raise entry.error(
-                f"of a schedule's wrong turns, {' and '.join(PATTERNS)} are known; got "
+                f"of a schedule's misconceptions, {' and '.join(PATTERNS)} are known; got "
                 f"{item['value']!r}.",
                 "wrong",
             )
