@@ -186,13 +186,13 @@ def source_folder() -> Path:
 
 
 @cache
-def _own(name: str) -> Assignment:
+def _read_named(name: str) -> Assignment:
     return read(source_folder() / f"{name}.md")
 
 
 def assignments() -> dict[str, Assignment]:
     """Return every assignment of the book, by name."""
-    return {name: _own(name) for name in _names()}
+    return {name: _read_named(name) for name in _names()}
 
 
 def _names() -> list[str]:
@@ -216,4 +216,4 @@ def assignment(name: str) -> Assignment:
         raise SourceError(
             f"There is no assignment {name!r}; the nearest are {nearest(name, _names())}."
         )
-    return _own(name)
+    return _read_named(name)
