@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from .marks import few
+from .marks import limit_marks
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8;
@@ -113,7 +113,7 @@ def shown(text: object, most: int = MOST) -> str:
     """
     text = str(text)
     rest = len(text) - most
-    return escape("".join(_visible(letter) for letter in few(text[:most]))) + (
+    return escape("".join(_visible(letter) for letter in limit_marks(text[:most]))) + (
         f"… ({rest:,} more characters)" if rest > 0 else ""
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from handful_study.spreadsheet import MOST, harmless, plain
 
-from .marks import few
+from .marks import limit_marks
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
@@ -24,7 +24,7 @@ class TableError(ValueError):
     exit_code = 2
 
 
-def line(text: object) -> str:
+def one_line(text: object) -> str:
     """Return a text on one line, for programs that read a file line by line."""
     return " ".join(str(text).split())
 
@@ -44,7 +44,7 @@ def as_csv(
             [
                 cell
                 if place and cell == "-" and delimiter == ","
-                else harmless(few(str(cell)[:MOST]), delimiter)
+                else harmless(limit_marks(str(cell)[:MOST]), delimiter)
                 for place, cell in enumerate(row)
             ]
         )

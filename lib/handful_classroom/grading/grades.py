@@ -380,7 +380,7 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
                 number(grade.possible),
                 *("" if value is None else number(value) for value in each),
                 "; ".join(misconceptions),
-                tables.line("; ".join(map(str, result["notices"]))),
+                tables.one_line("; ".join(map(str, result["notices"]))),
                 result["submission"] or "",
             ]
         )
@@ -402,14 +402,14 @@ def canvas(
 
     Its importer looks for line ends before it parses, so that no cell may hold one.
     """
-    head = [*CANVAS, tables.line(assignment.title)]
+    head = [*CANVAS, tables.one_line(assignment.title)]
     rows = [["    Points Possible", "", "", "", "", number(_possible(assignment))]]
     for grade in grades:
         row = listed_as(listed, grade.student) or {}
         who = [row.get(column.casefold(), "") for column in CANVAS]
         if not any(who[1:4]):  # a list that is none of Canvas'
             who = [row.get("name") or grade.student, "", "", grade.student, ""]
-        rows.append([*map(tables.line, who), _mark(grade, partial, "")])
+        rows.append([*map(tables.one_line, who), _mark(grade, partial, "")])
     return tables.as_csv(head, rows)
 
 
@@ -425,9 +425,11 @@ def moodle(
     for grade in grades:
         row = listed_as(listed, grade.student) or {}
         who = [row.get(key.casefold(), "") for key in keys] if keys else [grade.student]
-        rows.append([*map(tables.line, who), _mark(grade, partial, "-"), tables.line(grade.says)])
+        rows.append(
+            [*map(tables.one_line, who), _mark(grade, partial, "-"), tables.one_line(grade.says)]
+        )
     return tables.as_csv(
-        [*(keys or ["Username"]), tables.line(assignment.title), "Feedback comments"], rows
+        [*(keys or ["Username"]), tables.one_line(assignment.title), "Feedback comments"], rows
     )
 
 

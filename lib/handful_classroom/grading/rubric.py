@@ -139,7 +139,7 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
             [
                 line.student,
                 line.question,
-                tables.line(line.text),
+                tables.one_line(line.text),
                 html_report.number(line.possible),
                 old.get("points", "").strip(),
                 old.get("comment", "").strip(),

@@ -35,7 +35,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from ..marks import few
+from ..marks import limit_marks
 
 if TYPE_CHECKING:
     from .roster import Roster
@@ -133,7 +133,7 @@ def shown(name: str) -> str:
         for c in name[:MOST_READ]
     )
     whole = unicodedata.normalize("NFC", spelled).strip()
-    text = few(whole)
+    text = limit_marks(whole)
     if (
         len(text) > LONGEST_NAME or text != whole or len(name) > MOST_READ
     ):  # two long names stay two
