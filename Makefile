@@ -29,7 +29,7 @@ help:
 	@echo "make build             build the whole book into _build/html"
 	@echo "make notebooks         the chapters as .ipynb in _build/notebooks"
 	@echo "make pdf               the book for paper in _build/editions (PAPER=letter); 'make epub' for e-readers, 'make editions' both"
-	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://... EDITIONS=folder),"
+	@echo "make publish           the book for a web server in _build/public (BASE_URL=https://...),"
 	@echo "                       every page looked at with axe-core and every link tried first (CHECK=no: neither)"
 	@echo "make notebooks-clean   run every .ipynb in a new environment, with the package as its first cell installs it"
 	@echo "make lab-check         a chapter in JupyterLab in a real browser: run all, move a slider (NAME=...)"
@@ -83,7 +83,7 @@ editions: browser
 	@$(RUN) -m handful_site.print --paper $(PAPER)
 
 publish: $(if $(filter no,$(CHECK)),tools,browser)
-	@BASE_URL="$(BASE_URL)" $(RUN) -m handful_site.publish --jobs $(JOBS) $(if $(CHECK),--check $(CHECK)) $(if $(EDITIONS),--editions "$(EDITIONS)")
+	@BASE_URL="$(BASE_URL)" $(RUN) -m handful_site.publish --jobs $(JOBS) $(if $(CHECK),--check $(CHECK))
 
 # The port is tried before the build, so that nobody waits for a book that cannot be shown.
 serve: tools

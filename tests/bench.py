@@ -417,7 +417,7 @@ def search() -> None:
                 const address = new URL(document.body.dataset.search, document.baseURI),
                   search = await import(new URL(script, address));
                 const start = performance.now();
-                await search.warm(address);
+                await search.loadIndex(address);
                 return performance.now() - start;
             }""",
                     script,

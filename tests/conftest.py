@@ -33,10 +33,10 @@ def pytest_collection_modifyitems(items):
 @cache
 def no_browser() -> str:
     """Return why no page can be opened on this machine; nothing where it can."""
-    from handful_site.bootstrap import driver, find_browser
+    from handful_site.bootstrap import driver_error, find_browser
 
     return (
-        driver()
+        driver_error()
         if find_browser()
         else "no Chromium or Chrome on this machine; `make browser` says how to get one"
     )

@@ -37,7 +37,7 @@ from handful_classroom.grading.notebook_reader import NotebookError
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import Submission, SubmissionError
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.variants import plain, solutions
+from handful_classroom.release.variants import plain_data, solutions
 from handful_classroom.sandbox import protocol
 from handful_classroom.sandbox.protocol import ProtocolError
 from handful_classroom.tables import TableError
@@ -741,7 +741,7 @@ def solved() -> list[tuple[str, str, list[str]]]:
                 else thing
                 for request in own
             ]
-            found.append((name, question.name, [json.dumps(plain(value)) for value in made]))
+            found.append((name, question.name, [json.dumps(plain_data(value)) for value in made]))
     return found
 
 

@@ -93,34 +93,52 @@ NAMES = {
 }
 
 
-def changes(tree: ast.AST):
-    """Yield (line, words, undo) with the tree changed in one place; undo puts it back."""
+def owners(tree: ast.Module) -> dict[ast.AST, str]:
+    """Return the name of the function, class or value of the module that each node is part of."""
+    found = {}
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            name = statement.name
+        elif isinstance(statement, ast.Assign):
+            name = ast.unparse(statement.targets[0])
+        elif isinstance(statement, ast.AnnAssign):
+            name = ast.unparse(statement.target)
+        else:
+            name = "module"
+        found |= dict.fromkeys(ast.walk(statement), name)
+    return found
+
+
+def changes(tree: ast.Module):
+    """Yield (owner, words) with the tree changed in one place, and put it back after."""
+    names = owners(tree)
     for node in ast.walk(tree):
+        name = names.get(node, "module")
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             # One more; a third more where one is nothing.
             old, node.value = (
                 node.value,
                 node.value + 1 if node.value < 100 else node.value * 4 // 3,
             )
-            yield node.lineno, f"{old} → {node.value}"
+            yield name, f"{old} → {node.value}"
             node.value = old
         elif isinstance(node, ast.BinOp) and type(node.op) in SWAPS:
             old, node.op = node.op, SWAPS[type(node.op)]()
             yield (
-                node.lineno,
+                name,
                 f"{type(old).__name__} → {type(node.op).__name__} in {ast.unparse(node)[:60]}",
             )
             node.op = old
         elif isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPS:
             old, node.ops[0] = node.ops[0], SWAPS[type(node.ops[0])]()
             yield (
-                node.lineno,
+                name,
                 f"{type(old).__name__} → {type(node.ops[0]).__name__} in {ast.unparse(node)[:60]}",
             )
             node.ops[0] = old
         elif isinstance(node, ast.Name) and node.id in NAMES and isinstance(node.ctx, ast.Load):
             old, node.id = node.id, NAMES[node.id]
-            yield node.lineno, f"{old} → {node.id}"
+            yield name, f"{old} → {node.id}"
             node.id = old
 
 
@@ -190,7 +208,7 @@ def tested(module: str, source: str, notes: Path) -> int:
         import pytest
 
         def fails(*names: str) -> int:
-            files = [str(ROOT / f"tests/test_{name}.py") for name in names]
+            files = [str(path) for name in names for path in ROOT.glob(f"tests/*/test_{name}.py")]
             return pytest.main(
                 ["-x", *QUICK, "--rootdir", str(ROOT), *files], plugins=[Order(notes)]
             )
@@ -198,7 +216,7 @@ def tested(module: str, source: str, notes: Path) -> int:
         if fails(*TESTS.get(module, (module,))):
             return 1
         flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-        if doctest.testmod(importlib.import_module(f"handful.{module}"), optionflags=flags).failed:
+        if doctest.testmod(importlib.import_module(full_name(module)), optionflags=flags).failed:
             return 1
         # Then what holds for every formula: that its derivation reaches it.
         return fails("derivation")
@@ -247,10 +265,9 @@ def mutants(module: str) -> list[tuple[str, str]]:
     Mutants of equal words are numbered, because one would otherwise hide another.
     """
     tree = ast.parse(source_of(module).read_text("utf-8"))
-    lines = source_of(module).read_text("utf-8").splitlines()
     found, often = [], Counter()
-    for line, change in changes(tree):
-        words = f"{module}: {change}  |  {lines[line - 1].strip()}"
+    for owner, change in changes(tree):
+        words = f"{module}: {change}  |  {owner}"
         often[words] += 1
         found.append(
             (words if often[words] == 1 else f"{words}  [{often[words]}]", ast.unparse(tree))
@@ -280,7 +297,7 @@ def main(names: list[str]) -> int:
     a, b = sympy.symbols("a b")
     sympy.lambdify((a, b), sympy.solve(a + b - 1, a)[0])(1, 2)
     gc.freeze()
-    if loaded := [name for name in MODULES if f"handful.{name}" in sys.modules]:
+    if loaded := [name for name in MODULES if full_name(name) in sys.modules]:
         sys.exit(f"{loaded[0]} was loaded before it could be changed.")
     unknown = [name for name in names if name not in MODULES]
     if unknown:
@@ -291,6 +308,11 @@ def main(names: list[str]) -> int:
         return 2
     kept = (ROOT / "tests/survivors.txt").read_text("utf-8").splitlines()
     known, new, count = {line for line in kept if "  |  " in line}, [], 0
+    there = {words for name in names or MODULES for words, _ in mutants(name)}
+    if gone := [
+        line for line in known if line.split(":")[0] in (names or MODULES) and line not in there
+    ]:
+        sys.exit(f"survivors.txt lists what is no mutant any more: {gone[0]}")
     with tempfile.TemporaryDirectory() as folder:
         for name in names or MODULES:
             tried, alive = survivors(name, folder)

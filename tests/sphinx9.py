@@ -26,25 +26,15 @@ PYTHON = PLACE / "env" / "bin" / "python"
 TOOLS = [
     "sphinx>=9,<10",
     "myst-nb>=1.4",
-    "sphinx-book-theme>=1.1",
     "sphinx-external-toc>=1.0",
-    "sphinx-copybutton",
-    "sphinx-design",
-    "sphinx-togglebutton",
+    "accessible-pygments",
     "sphinxcontrib-bibtex>=2.6",
     "ipykernel",
 ]
 # Of the package's extras, what its Sphinx extensions import.
 EXTRAS = "study"
-EXTENSIONS = [
-    "myst_nb",
-    "sphinx_external_toc",
-    "sphinx_book_theme",
-    "sphinx_copybutton",
-    "sphinx_design",
-    "sphinx_togglebutton",
-    "sphinxcontrib.bibtex",
-]
+# Jupyter Book's own, which plain Sphinx does without.
+LEFT_OUT = {"jupyter_book"}
 
 
 def environment() -> None:
@@ -70,20 +60,21 @@ def environment() -> None:
 def configuration() -> str:
     """Return the text of conf.py, made from _config.yml."""
     book = yaml.safe_load((build.ROOT / "_config.yml").read_text("utf-8"))
+    extensions = book["sphinx"]["config"]["extensions"]
     settings = {
         "project": book["title"],
         "author": book["author"],
         "copyright": book["copyright"],
-        "extensions": [*EXTENSIONS, *book["sphinx"]["extra_extensions"]],
         "external_toc_path": str(build.ROOT / "_toc.yml"),
         "external_toc_exclude_missing": True,
-        "html_theme": "sphinx_book_theme",
+        "html_title": book["title"],
         "myst_enable_extensions": book["parse"]["myst_enable_extensions"],
         "bibtex_bibfiles": [str(build.ROOT / "book" / name) for name in book["bibtex_bibfiles"]],
         "nb_execution_mode": book["execute"]["execute_notebooks"],
         "nb_execution_timeout": book["execute"]["timeout"],
         "nb_execution_cache_path": str(PLACE / "cache"),
         **book["sphinx"]["config"],
+        "extensions": [name for name in extensions if name not in LEFT_OUT],
     }
     return "".join(f"{name} = {value!r}\n" for name, value in settings.items())
 

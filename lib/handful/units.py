@@ -24,6 +24,18 @@ from typing import NamedTuple
 NBSP, MINUS = "\u00a0", "\u2212"
 
 
+def plural(count: float, noun: str, nouns: str | None = None) -> str:
+    """Return a number with what it counts, in the singular or plural.
+
+    >>> plural(1, "student"), plural(1200, "student"), plural(2, "entry", "entries")
+    ('1 student', '1,200 students', '2 entries')
+    >>> plural(1.0, "point"), plural(2.5, "point")
+    ('1 point', '2.5 points')
+    """
+    shown = f"{count:,}" if isinstance(count, int) else f"{count:g}"
+    return f"{shown} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
 class Unit(NamedTuple):
     """The form in which one unit is written.
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from handful.cli import MissingError
+from handful.units import plural
 from handful_study.command import needing
 
 BUILT = (
@@ -236,8 +237,7 @@ def _check(options) -> None:
         print(says)
     if wrong:
         raise SourceError(
-            f"{len(wrong)} fault{'s' if len(wrong) > 1 else ''} in "
-            f"{', '.join(one.name for one in found)}."
+            f"{plural(len(wrong), 'fault')} in {', '.join(one.name for one in found)}."
         )
     print(
         f"{', '.join(one.name for one in found)}: solutions are right and known mistakes wrong, "

@@ -181,15 +181,6 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def count(of: int, what: str, several: str | None = None) -> str:
-    """Return a number with what it counts, in the singular or plural.
-
-    >>> count(1, "student"), count(1200, "student"), count(2, "entry", "entries")
-    ('1 student', '1,200 students', '2 entries')
-    """
-    return f"{of:,} {what if of == 1 else several or what + 's'}"
-
-
 def file_name(student: str) -> str:
     """Return a portable name for the files of a student; no two students share one.
 

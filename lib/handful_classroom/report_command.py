@@ -158,12 +158,12 @@ def _write_grades(options, folder: Path, assignment, about) -> tuple[list, list[
 
 
 def _print_report(folder: Path, page: Path, assignment, made: list, notes: list[str]) -> None:
-    from .html_report import count
+    from handful.units import plural
 
     graded = sum(grade.graded for grade in made)
     final = sum(grade.final for grade in made)
     print(
-        f"{assignment.title}: {count(len(made), 'student')}, {graded:,} graded, {final:,} with "
+        f"{assignment.title}: {plural(len(made), 'student')}, {graded:,} graded, {final:,} with "
         "their final points."
     )
     for note in notes:
@@ -224,11 +224,11 @@ def _pairs(found) -> dict:
 
 
 def _print_similar(found, share: float) -> None:
-    from .html_report import count
+    from handful.units import plural
 
     print(
-        f"{found.compared:,} compared, {count(len(found.pairs) + found.more, 'pair')} from "
+        f"{found.compared:,} compared, {plural(len(found.pairs) + found.more, 'pair')} from "
         f"{100 * share:.0f} % on, "
-        f"{count(len(found.groups), 'group')} the same throughout."
+        f"{plural(len(found.groups), 'group')} the same throughout."
     )
     print("Similarity is no proof; read the passages before you conclude anything.")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from handful_study.spreadsheet import MOST, harmless, plain
+from handful_study.spreadsheet import MOST, escape_cell, unescape_cell
 
 from .marks import limit_marks
 
@@ -44,7 +44,7 @@ def as_csv(
             [
                 cell
                 if place and cell == "-" and delimiter == ","
-                else harmless(limit_marks(str(cell)[:MOST]), delimiter)
+                else escape_cell(limit_marks(str(cell)[:MOST]), delimiter)
                 for place, cell in enumerate(row)
             ]
         )
@@ -91,7 +91,7 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
     filled = [
         (place, row) for place, row in enumerate(lines, 1) if any(cell.strip() for cell in row)
     ]
-    columns = [plain(cell, delimiter).strip() for cell in filled[0][1]] if filled else []
+    columns = [unescape_cell(cell, delimiter).strip() for cell in filled[0][1]] if filled else []
     for column in needed:
         if column not in columns:
             raise TableError(f"{name} has no column {column!r}; it needs {', '.join(needed)}.")
@@ -108,7 +108,7 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
                 "columns."
             )
         found = dict.fromkeys(needed, "") | {
-            column: plain(cell, delimiter)
+            column: unescape_cell(cell, delimiter)
             # A spreadsheet leaves out empty cells at the end of a row, or adds some.
             for column, cell in zip(columns, row, strict=False)
         }

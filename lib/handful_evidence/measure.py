@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from handful import balance, facts, latency
-from handful.units import NBSP, format_value
+from handful.units import NBSP, format_value, plural
 
 __all__ = [
     "Backend",
@@ -411,7 +411,7 @@ def processor(*, quick: bool = False) -> Backend:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     return Backend(
-        f"NumPy {np.__version__} on {cores} processor core{'s' if cores != 1 else ''}",
+        f"NumPy {np.__version__} on {plural(cores, 'processor core')}",
         "float32",
         4,
         width,

@@ -1,43 +1,23 @@
 // One style sheet for the whole site: node asset_bundle.mjs, with the job as JSON on standard input.
-//   root       the site's folder
-//   sheets     its style sheets, in the order in which pages load them
-//   foreign    those of them that are the theme's: rules that match nothing on any page are left
-//              out
-// Writes _static/site.css, with what it refers to in _static/files.
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+//   static     the site's folder _static
+//   sheets     the sheets within handful/, in the order in which they count
+// Writes site.css, with what it refers to in files/.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { PurgeCSS } from "purgecss";
 
-/** @type {{ root: string, sheets: string[], foreign: string[] }} */
-const { root, sheets, foreign } = JSON.parse(readFileSync(0, "utf8"));
-const target = ["es2021", "chrome100", "firefox100", "safari15.4"];
-const files = readdirSync(root, { recursive: true }).map(String);
-const loads = (/** @type {string} */ suffix) =>
-  files
-    .filter((name) => name.endsWith(suffix))
-    .map((name) => ({ raw: readFileSync(join(root, name), "utf8"), extension: "html" }));
-
-// Every word of every page and script counts as a name in use, so that what a script adds is kept
-// as well.
-const purged = await new PurgeCSS().purge({
-  content: [...loads(".html"), ...loads(".js")],
-  css: foreign.map((name) => ({ raw: readFileSync(join(root, name), "utf8") })),
-  defaultExtractor: (text) => text.match(/[\w-]+/g) || [],
-  safelist: { greedy: [/data-theme/, /data-mode/] },
-});
-purged.forEach(({ css }, i) => writeFileSync(join(root, foreign[i]), css));
-
+/** @type {{ static: string, sheets: string[] }} */
+const job = JSON.parse(readFileSync(0, "utf8"));
 await build({
   stdin: {
-    contents: sheets.map((name) => `@import "./${name}";`).join("\n"),
-    resolveDir: root,
+    contents: job.sheets.map((name) => `@import "./handful/${name}";`).join("\n"),
+    resolveDir: job.static,
     loader: "css",
   },
-  outfile: join(root, "_static/site.css"),
+  outfile: join(job.static, "site.css"),
   bundle: true,
   minify: true,
-  target,
+  target: ["es2021", "chrome100", "firefox100", "safari15.4"],
   legalComments: "none",
   logLevel: "warning",
   assetNames: "files/[name]-[hash]",

@@ -1,8 +1,4 @@
-"""One style sheet and one script for the site, so that a page loads three files, not thirty.
-
-The theme and its extensions bring nine sheets, most of their rules for things that the book does
-not have.  A browser asks for them one after the other and matches every rule against every element.
-"""
+"""One style sheet for the site, and names of shared files that change with what they hold."""
 
 from __future__ import annotations
 
@@ -14,100 +10,35 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from bs4 import BeautifulSoup
+from .theme import FONTS
 
-from .elements import one
-
-SHARED = ("site.css", "handful/handful.js", "handful/boxes.json")
-OURS = "_static/handful/"
-# Every page is set in these two, so they are asked for beside the sheet that names them: text that
-# changes its font under a reader's eyes moves.  The bundler puts a mark behind their names.
-FONTS = (
-    "files/source-serif-4-latin-400-normal.woff2",
-    "files/source-sans-3-latin-wght-normal.woff2",
+SHARED = (
+    "site.css",
+    "handful/handful.js",
+    "handful/color_mode_init.js",
+    "handful/database.js",
+    "handful/boxes.json",
 )
-# Sets light or dark before the first paint, and so may not wait.
-EARLY = "data-cfasync"
 # How one of our modules names another that it asks for later, with a mark made of what that one
 # holds.
 LATER = re.compile(r"([\w-]+\.js)\?v=([0-9a-f]{8})")
 
 
-def address(tag, page: str) -> str:
-    """Return the file within the site that a link or script of `page` names.
-
-    >>> tag = BeautifulSoup('<script src="../_static/a.js?v=1"></script>', "html.parser").script
-    >>> address(tag, "part/one.html")
-    '_static/a.js'
-    """
-    name = tag.get("src") or tag["href"]
-    return posixpath.normpath(posixpath.join(posixpath.dirname(page), urlsplit(name).path))
-
-
-def sheets(soup: BeautifulSoup) -> list:
-    """Return the links to style sheets, except those within <noscript>."""
-    return [tag for tag in soup.select('link[rel="stylesheet"]') if not tag.find_parent("noscript")]
-
-
-def shared(pages: dict[str, BeautifulSoup]) -> list[str]:
-    """Return the sheets that every page loads, in order; pages that load none are ignored."""
-    lists = [[address(tag, page) for tag in sheets(soup)] for page, soup in pages.items()]
-    lists = [names for names in lists if names]
-    return [
-        name
-        for name in dict.fromkeys(lists[0] if lists else ())
-        if all(name in names for names in lists)
-    ]
-
-
-def relink(soup: BeautifulSoup, page: str, sheet_names: list[str]) -> None:
-    """Make a page load the one sheet in place of those that go into it."""
-    up = "../" * page.count("/") + "_static/"
-    for tag in sheets(soup):
-        if address(tag, page) in sheet_names:
-            tag.decompose()
-    # Browsers stop looking ahead at a policy, so what the page waits for is named first.
-    first = [
-        soup.new_tag("link", rel="stylesheet", href=up + "site.css"),
-        one(soup, 'script[type="module"]').extract(),
-        *(
-            soup.new_tag(
-                "link",
-                attrs={
-                    "rel": "preload",
-                    "as": "font",
-                    "type": "font/woff2",
-                    "crossorigin": "",
-                    "href": up + name,
-                },
-            )
-            for name in FONTS
-        ),
-        *(tag.extract() for tag in soup.select(f"script[{EARLY}]")),
-    ]
-    one(soup, 'meta[http-equiv="Content-Security-Policy"]').insert_after(*first)
-
-
-def bundle(site: Path, sheet_names: list[str], node: list[str], root: Path) -> str:
-    """Write site.css from the files and remove them; return what went wrong, or ""."""
-    job = {
-        "root": str(site),
-        "sheets": sheet_names,
-        "foreign": [name for name in sheet_names if not name.startswith(OURS)],
-    }
+def bundle(static: Path, sheets: Iterable[str], node: list[str], root: Path) -> str:
+    """Write site.css from the sheets and remove them; return what went wrong, or ""."""
+    job = {"static": str(static), "sheets": list(sheets)}
     command = [*node, str(Path(__file__).with_suffix(".mjs"))]
     done = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True, cwd=root)
-    if done.returncode == 0:
-        for name in sheet_names:
-            (site / name).unlink()
-        # Fonts and pictures that our sheet names have gone to _static/files.
-        for name in ("*.woff2", "favicon-*.svg", "katex"):
-            for copy in (site / OURS).glob(name):
-                shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
-        return ""
-    return done.stderr.strip() or "no reason given"
+    if done.returncode:
+        return done.stderr.strip() or "no reason given"
+    for name in job["sheets"]:
+        (static / "handful" / name).unlink()
+    # Fonts and pictures that our sheet names have gone to _static/files.
+    for name in ("*.woff2", "favicon-*.svg", "katex"):
+        for copy in (static / "handful").glob(name):
+            shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
+    return ""
 
 
 def stamp(site: Path, pages: Iterable[str]) -> None:

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -37,11 +38,10 @@ NODE_LOCK = Path(__file__).with_name("node.lock")
 NEWEST_PYTHON = "3.14"  # the newest that both commands were tried with
 OLDEST_NODE = 18
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-NOTHING = re.compile(r"(?!)")
-STARTED = time.monotonic()
+START_TIME = time.monotonic()
 
 
-class Stopped(Exception):
+class InstallationError(Exception):
     """A failure that ends the installation; the message is one sentence with the cause."""
 
 
@@ -50,13 +50,15 @@ def oldest_python() -> str:
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     found = re.search(r'^requires-python = ">=([\d.]+)"', project, re.M)
     if found is None:
-        raise Stopped("pyproject.toml has no line requires-python with the oldest Python.")
+        raise InstallationError(
+            "pyproject.toml has no line requires-python with the oldest Python."
+        )
     return found[1]
 
 
-def say(text: str) -> None:
+def print_progress(text: str) -> None:
     """Print one line of progress with the seconds since the start."""
-    print(f"[{time.monotonic() - STARTED:6.1f} s] {text}", flush=True)
+    print(f"[{time.monotonic() - START_TIME:6.1f} s] {text}", flush=True)
 
 
 def digest(*parts: Path | str) -> str:
@@ -68,7 +70,12 @@ def digest(*parts: Path | str) -> str:
     return total.hexdigest()
 
 
-def free(folder: Path | str) -> str:
+def is_current(stamp: Path, *digests: str) -> bool:
+    """Check whether a stamp holds one of these digests, so that its step need not run again."""
+    return stamp.exists() and stamp.read_text() in digests
+
+
+def free_space(folder: Path | str) -> str:
     """Return the space that is left where a folder lies, such as "0.3 GB"."""
     return f"{shutil.disk_usage(folder).free / 1e9:.1f} GB"
 
@@ -153,30 +160,25 @@ def cause(output: str) -> str:
             )
             return sentence.format(
                 no_version=missing,
-                root_free=free(ROOT),
+                root_free=free_space(ROOT),
                 temporary=tempfile.gettempdir(),
-                temporary_free=free(tempfile.gettempdir()),
+                temporary_free=free_space(tempfile.gettempdir()),
             )
     return "The lines above say why."
 
 
-def watch(
-    command: list[str],
-    count: re.Pattern[str],
-    total: int,
-    noun: str,
-    failure: str,
-    cwd: Path = ROOT,
+def run(
+    command: list[str], failure: str, count: str = "(?!)", total: int = 0, noun: str = ""
 ) -> None:
-    """Run a long command, and show how many lines of its output matched `count`.
+    """Run a long command, and show how many lines of its output match the pattern `count`.
 
-    Where the command fails, show the end of its output and raise Stopped with the cause.
+    Where the command fails, show the end of its output and raise InstallationError with the cause.
     """
     # Causes are read from what is printed, so it is asked for in English.
-    lines, done, shown, patience = [], 0, time.monotonic(), False
+    lines, done, shown, retried = [], 0, time.monotonic(), False
     with subprocess.Popen(
         command,
-        cwd=cwd,
+        cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -185,55 +187,53 @@ def watch(
     ) as process:
         for line in process.stdout or ():
             lines.append(line)
-            done += bool(count.search(line))
-            if "Retrying" in line and not patience:
-                patience = True
-                say("    no answer from the package index yet; trying again")
+            done += bool(re.search(count, line))
+            if "Retrying" in line and not retried:
+                retried = True
+                print_progress("    no answer from the package index yet; trying again")
             if time.monotonic() - shown > 3 and done:
-                say(f"    {min(done, total)} of {total} {noun}")
+                amount = f"{min(done, total)} of {total}" if total else done
+                print_progress(f"    {amount} {noun}")
                 shown = time.monotonic()
     if process.returncode:
         sys.stderr.write("".join(lines[-25:]))
-        raise Stopped(f"{failure} {cause(''.join(lines))}")
+        raise InstallationError(f"{failure} {cause(''.join(lines))}")
 
 
-def python_packages(tests: bool = False) -> None:
+def install_python_packages(tests: bool = False) -> None:
     """Create ``.venv``, install exactly what the lock files name, then this package, editable."""
     promised = oldest_python()
     if sys.version_info < tuple(map(int, promised.split("."))):
-        raise Stopped(
+        raise InstallationError(
             f"Python {promised} or newer is needed, and this is {platform.python_version()}; "
             "name another with: make PYTHON=/path/to/python3.12"
         )
     # Where the folder lies is part of it: environments hold absolute paths, and a folder may have
     # been moved.
     stamp, want = VENV / ".made-from", digest(LOCK, sys.version, str(ROOT))
-    if not (stamp.exists() and stamp.read_text() == want and PYTHON.exists()):
-        environment()
-        locked_packages(LOCK)
+    if not (PYTHON.exists() and is_current(stamp, want)):
+        create_environment()
+        install_locked_packages(LOCK)
         stamp.write_text(want)
     projects = (ROOT / "pyproject.toml", ROOT / "lib" / "pyproject.toml")
-    own, want = VENV / ".handful-from", digest(*projects, want)
-    if not (own.exists() and own.read_text() == want):
-        say("the packages of lib, editable")
+    stamp, want = VENV / ".handful-from", digest(*projects, want)
+    if not is_current(stamp, want):
+        print_progress("the packages of lib, editable")
         folders = [part for one in projects for part in ("-e", str(one.parent))]
-        watch(
+        run(
             [*PIP, "install", "--no-deps", "--no-build-isolation", *folders],
-            NOTHING,
-            1,
-            "",
             "The packages of lib could not be installed.",
         )
-        own.write_text(want)
-    more, want = VENV / ".tests-made-from", digest(TEST_LOCK, want)
-    if tests and not (more.exists() and more.read_text() == want):
-        locked_packages(TEST_LOCK)
-        more.write_text(want)
+        stamp.write_text(want)
+    stamp, want = VENV / ".tests-made-from", digest(TEST_LOCK, want)
+    if tests and not is_current(stamp, want):
+        install_locked_packages(TEST_LOCK)
+        stamp.write_text(want)
 
 
-def environment() -> None:
+def create_environment() -> None:
     """Make an empty ``.venv``."""
-    say("Python environment in .venv")
+    print_progress("Python environment in .venv")
     made = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", str(VENV)], capture_output=True, text=True
     )
@@ -241,41 +241,32 @@ def environment() -> None:
         sys.stderr.write(made.stdout + made.stderr)
         if "ensurepip" in made.stdout + made.stderr or "No module named venv" in made.stderr:
             package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
-            raise Stopped(
+            raise InstallationError(
                 "This Python comes without its module venv, which makes environments: install it "
                 f"(Debian, Ubuntu: sudo apt-get install {package}), or name another Python with "
                 "make PYTHON=/path/to/python3.12"
             )
-        raise Stopped(
+        raise InstallationError(
             f"No Python environment could be made in .venv. {cause(made.stdout + made.stderr)}"
         )
 
 
-def locked_packages(lock: Path) -> None:
+def install_locked_packages(lock: Path) -> None:
     """Install exactly what a lock file names."""
     total = len(re.findall(r"^[\w.-]+==", lock.read_text("utf-8"), re.M))
-    say(f"    installing {total} Python packages from {lock.name}")
+    print_progress(f"    installing {total} Python packages from {lock.name}")
     # The lock is complete, so pip need not work out dependencies again; nor build anything, since
     # each has a wheel; nor translate every module of every package: Python does so itself with
     # those that are used.
-    watch(
-        [
-            *PIP,
-            "install",
-            "--no-compile",
-            "--require-hashes",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-            "-r",
-            str(lock),
-        ],
-        re.compile(r"^\s*(Collecting|Requirement already|Ignoring)"),
+    options = ["--no-compile", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    run(
+        [*PIP, "install", *options, "-r", str(lock)],
+        "The Python packages could not be installed.",
+        r"^\s*(Collecting|Requirement already|Ignoring)",
         total,
         "packages fetched",
-        "The Python packages could not be installed.",
     )
-    watch([*PIP, "check"], NOTHING, 1, "", f"{lock.name} does not fit this Python.")
+    run([*PIP, "check"], f"{lock.name} does not fit this Python.")
 
 
 def node_command() -> list[str] | None:
@@ -305,45 +296,38 @@ def npm_command() -> list[str]:
     return [*node, str(own / "lib/node_modules/npm/bin/npm-cli.js")] if own and node else []
 
 
-def npm_packages(tests: bool = False) -> None:
+def install_npm_packages(tests: bool = False) -> None:
     """Install ``node_modules`` from package-lock.json; no install script of any package is run.
 
     What checks the scripts (ESLint, Prettier, TypeScript) comes with `tests` only.
     """
     stamp = ROOT / "node_modules" / ".made-from"
     book, both = (digest(ROOT / "package-lock.json", NODE_LOCK, what) for what in ("book", "tests"))
-    enough = (both,) if tests else (book, both)
-    if stamp.exists() and stamp.read_text() in enough and node_command():
+    if is_current(stamp, *[both] if tests else [book, both]) and node_command():
         return
     if not node_command() or not npm_command():
-        say(
+        print_progress(
             f"Node {OLDEST_NODE} or newer with npm is not on this machine: taking it as a Python "
             "package"
         )
-        watch(
+        run(
             [*PIP, "install", "--require-hashes", "--only-binary", ":all:", "-r", str(NODE_LOCK)],
-            NOTHING,
-            1,
-            "",
             f"Node {OLDEST_NODE} or newer is needed and could not be fetched.",
         )
     npm = npm_command()
     if not npm:
-        raise Stopped(
+        raise InstallationError(
             f"npm was not found beside Node; install Node {OLDEST_NODE} or newer with npm."
         )
-    say("npm packages in node_modules")
-    watch(
+    print_progress("npm packages in node_modules")
+    run(
         [*npm, "ci", "--ignore-scripts", "--no-progress", *([] if tests else ["--omit=dev"])],
-        NOTHING,
-        1,
-        "",
         "The npm packages could not be installed.",
     )
     stamp.write_text(both if tests else book)
 
 
-def driver() -> str:
+def driver_error() -> str:
     """Return why Playwright, which drives the browser, cannot run its own Node.
 
     The result is "" where it runs, or where Playwright is not installed.
@@ -362,117 +346,109 @@ def driver() -> str:
     return ""
 
 
-def browser() -> str:
+def install_browser() -> str:
     """Find a Chromium, or install Debian's where this user may.
 
     Return what to do where there is none; else "".
     """
-    if find_browser():
-        return ""
     named = os.environ.get("HANDFUL_BROWSER")
-    if named:
+    if named and not find_browser():
         return f"HANDFUL_BROWSER names {named!r}, which is no program on this machine."
-    failed = distribution_package("Chromium", ("chromium-headless-shell", "chromium"))
-    return (
-        ""
-        if find_browser()
-        else (
-            f"No Chromium or Chrome is on this machine: install one (Debian: sudo apt-get install "
-            f"chromium) or set HANDFUL_BROWSER to its path.{failed}"
-        )
+    return install_program(
+        find_browser,
+        ("chromium-headless-shell", "chromium"),
+        "No Chromium or Chrome is on this machine: install one (Debian: sudo apt-get install "
+        "chromium) or set HANDFUL_BROWSER to its path.",
     )
 
 
-def sandbox() -> str:
+def install_sandbox() -> str:
     """Find bubblewrap, in which the classroom runs students' code, or install Debian's.
 
     Return what to do where there is none; else "".
     """
     if sys.platform != "linux":
         return "Students' code runs in a sandbox on Linux only (bubblewrap)."
-    if shutil.which("bwrap"):
-        return ""
-    failed = distribution_package("bubblewrap", ("bubblewrap",))
-    return (
-        ""
-        if shutil.which("bwrap")
-        else (
-            f"No bubblewrap is on this machine: install it (Debian, Ubuntu: sudo apt-get "
-            f"install bubblewrap).{failed}"
-        )
+    return install_program(
+        lambda: shutil.which("bwrap"),
+        ("bubblewrap",),
+        "No bubblewrap is on this machine: install it (Debian, Ubuntu: sudo apt-get install "
+        "bubblewrap).",
     )
 
 
-def distribution_package(name: str, packages: tuple[str, ...]) -> str:
-    """Install the first of these packages that Debian has, if there is apt and this user may.
+def install_program(find: Callable[[], object], packages: tuple[str, ...], missing: str) -> str:
+    """Install the first of these packages that Debian has, where `find` finds no program.
 
-    Return why the installation failed; "" where it did not, or was not tried.
+    Only root may, with apt.  Return "" where `find` succeeds in the end; else the sentence
+    `missing`, and why the installation failed.
     """
-    if not shutil.which("apt-get") or os.geteuid() != 0:
+    if find():
         return ""
-    say(f"{name} from the distribution's packages")
-    prefix = ["env", "DEBIAN_FRONTEND=noninteractive"]
-    try:
-        watch([*prefix, "apt-get", "update", "-qq"], re.compile("^Get"), 99, "lists", "")
-        known = subprocess.run(
-            ["apt-cache", "pkgnames"], capture_output=True, text=True
-        ).stdout.split()
-        package = next((package for package in packages if package in known), packages[-1])
-        watch(
-            [*prefix, "apt-get", "install", "-y", "--no-install-recommends", package],
-            re.compile("^(Unpacking|Setting up)"),
-            9999,
-            "packages handled",
-            "",
-        )
-    except Stopped as stopped:
-        return str(stopped)
-    return ""
+    failure = ""
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        print_progress(f"{packages[-1]} from the distribution's packages")
+        apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+        try:
+            run([*apt, "update", "-qq"], "")
+            known = subprocess.run(
+                ["apt-cache", "pkgnames"], capture_output=True, text=True
+            ).stdout.split()
+            package = next((package for package in packages if package in known), packages[-1])
+            run(
+                [*apt, "install", "-y", "--no-install-recommends", package],
+                failure="",
+                count="^Setting up",
+                noun="packages set up",
+            )
+        except InstallationError as error:
+            failure = str(error)
+    return "" if find() else f"{missing}{failure}"
 
 
-def everything(wanted: str) -> None:
-    """Install everything, in parallel where no step waits for another.
+def install(target: str) -> None:
+    """Install everything for "tools", "tests" or "browser", in parallel where no step waits.
 
     Most of the time goes to the network and the disk.
     """
     if not os.access(ROOT, os.W_OK):
-        raise Stopped(
+        raise InstallationError(
             "Nothing can be written to this folder: "
             f"{cause('Read-only file system' if os.geteuid() == 0 else 'Permission denied')}"
         )
-    lacking: list[str] = []
-    needs = {"tools": (), "browser": (browser,), "tests": (browser, sandbox)}[wanted]
+    programs = {
+        "tools": (),
+        "browser": (install_browser,),
+        "tests": (install_browser, install_sandbox),
+    }[target]
+    missing: list[str] = []
     with ThreadPoolExecutor() as pool:
         steps = [
-            pool.submit(python_packages, tests=wanted != "tools"),
-            pool.submit(lambda: lacking.extend(filter(None, (need() for need in needs)))),
-        ]  # apt takes one at a time
+            pool.submit(install_python_packages, tests=target != "tools"),
+            # one after the other, since apt takes one at a time
+            pool.submit(lambda: missing.extend(program() for program in programs)),
+        ]
         if shutil.which("npm") and node_command() == [shutil.which("node")]:
-            steps.append(pool.submit(npm_packages, tests=wanted == "tests"))
+            steps.append(pool.submit(install_npm_packages, tests=target == "tests"))
     # Only when all have come to their end: the sentence that says why is the last line.
-    if failures := list(
-        dict.fromkeys(
-            str(step.exception()) for step in steps if isinstance(step.exception(), Stopped)
-        )
-    ):
-        raise Stopped("\n".join(failures))
+    errors = [step.exception() for step in steps]
+    if failures := [str(error) for error in errors if isinstance(error, InstallationError)]:
+        raise InstallationError("\n".join(dict.fromkeys(failures)))
     for step in steps:
         step.result()
     # A machine without Node takes it from the Python packages, which are here now.
-    npm_packages(tests=wanted == "tests")
-    if needs and find_browser() and (trouble := driver()):
-        distribution_package("a library of the browser's driver", ("libatomic1",))
-        lacking += [trouble] if driver() else []
-    if lacking and (
-        wanted == "browser" or os.environ.get("CI")
-    ):  # nobody reads what a machine left out
-        raise Stopped("\n".join(lacking))
-    for sentence in lacking:
-        say(f"{sentence} Tests that need it are skipped, and counted at the end.")
+    install_npm_packages(tests=target == "tests")
+    if programs and find_browser():
+        missing.append(install_program(lambda: not driver_error(), ("libatomic1",), driver_error()))
+    missing = [sentence for sentence in missing if sentence]
+    if missing and (target == "browser" or os.environ.get("CI")):
+        raise InstallationError("\n".join(missing))  # nobody reads what a machine left out
+    for sentence in missing:
+        print_progress(f"{sentence} Tests that need it are skipped, and counted at the end.")
 
 
 if __name__ == "__main__":
     try:
-        everything(sys.argv[1] if sys.argv[1:] else "tools")
-    except Stopped as stopped:
-        sys.exit(f"\n{stopped}")
+        install(sys.argv[1] if sys.argv[1:] else "tools")
+    except InstallationError as error:
+        sys.exit(f"\n{error}")

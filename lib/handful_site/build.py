@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -66,7 +65,8 @@ def digest(paths) -> str:
 def package_files(scripts: bool) -> list[Path]:
     """Return the files that scripts are bundled from, or those that cells and pages depend on.
 
-    Of the packages, cells and pages depend on all but this one, and on this one's extensions.
+    Of the packages, cells and pages depend on all but this one, and on this one's extensions and
+    theme.
     """
     library, site = ROOT / "lib", Path(__file__).parent
     files = [p for p in library.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
@@ -75,8 +75,12 @@ def package_files(scripts: bool) -> list[Path]:
     return [
         p
         for p in files
-        if p.suffix in (".py", ".csv", ".json", ".toml")
-        and (not p.is_relative_to(site) or p.is_relative_to(site / "extensions"))
+        if p.suffix in (".py", ".csv", ".json", ".toml", ".html")
+        and (
+            not p.is_relative_to(site)
+            or p.is_relative_to(site / "extensions")
+            or p.is_relative_to(site / "theme")
+        )
     ]
 
 
@@ -134,9 +138,13 @@ def fresh_folder() -> Path:
     return folder
 
 
-def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
-    """Run Jupyter Book with progress, and return the folder of raw pages."""
+def sphinx(folder: Path, toc: dict, whole: bool) -> Path:
+    """Run Jupyter Book with progress, and return the folder of raw pages.
+
+    In the whole book warnings are errors, and pages offer their notebooks.
+    """
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    config["sphinx"]["config"]["html_theme_options"] = {"notebooks": "yes" if whole else ""}
     config["execute"]["cache"] = str(folder / "cache")
     (folder / "config.yml").write_text(
         yaml.safe_dump(config, sort_keys=False, allow_unicode=True), "utf-8"
@@ -153,7 +161,7 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
         str(folder / "config.yml"),
         "--toc",
         str(folder / "toc.yml"),
-        *(["-W", "--keep-going"] if strict else []),
+        *(["-W", "--keep-going"] if whole else []),
     ]
     # One hash seed and no colours: the same source gives the same pages.
     environment = {**os.environ, "PYTHONHASHSEED": "0", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
@@ -193,11 +201,11 @@ def sphinx(folder: Path, toc: dict, strict: bool) -> Path:
     return raw
 
 
-def publish(raw: Path, site: Path, base: str = "", earlier: Sequence[str] = ()) -> None:
-    """Finish the pages into `site`, at the address `base`, beside `earlier` editions."""
+def publish(raw: Path, site: Path, base: str = "") -> None:
+    """Finish the pages into `site`, at the address `base`."""
     say("maths, icons and policy: finishing the pages")
     try:
-        pages = postprocess.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base, earlier)
+        pages = postprocess.finish(raw, site, SCRIPTS, node(), ROOT, NOTEBOOKS, base)
     except postprocess.FinishError as error:
         stop(str(error))
     say(f"{len(pages)} pages in {site.relative_to(ROOT)}")
@@ -237,7 +245,7 @@ def raw_pages(base: str = "") -> Path:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     folder = fresh_folder()
     say(f"pages: {len(chapters(toc))} (Jupyter Book)")
-    raw = sphinx(folder, toc, strict=True)
+    raw = sphinx(folder, toc, whole=True)
     make_notebooks(chapters(toc), base)
     if missing := inpage.prepare(ROOT / "node_modules" / "pyodide", BUILD / "pyodide", package()):
         say(missing)
@@ -246,9 +254,9 @@ def raw_pages(base: str = "") -> Path:
     return raw
 
 
-def book(site: Path = SITE, base: str = "", earlier: Sequence[str] = ()) -> None:
+def book(site: Path = SITE, base: str = "") -> None:
     """Build the whole book."""
-    publish(raw_pages(base), site, base, earlier)
+    publish(raw_pages(base), site, base)
 
 
 def chapter(name: str) -> None:
@@ -267,7 +275,7 @@ def chapter(name: str) -> None:
             shutil.rmtree(old)
     folder.mkdir(parents=True, exist_ok=True)
     say(f"{name} (Jupyter Book)")
-    raw = sphinx(folder, {"format": "jb-book", "root": name}, strict=False)
+    raw = sphinx(folder, {"format": "jb-book", "root": name}, whole=False)
     publish(raw, BUILD / "chapter")
 
 

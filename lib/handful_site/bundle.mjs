@@ -3,8 +3,8 @@
 //                              live numbers, bar)
 //   study.js                   cards and problems; asked for by pages that have some, once they
 //                              have been shown
-//   ahead.js                   opens the learner's store; postprocess.py puts it into the head of the
-//                              pages that are about it
+//   color_mode_init.js         sets light or dark before a page is painted, in any browser
+//   database.js                opens the learner's store; in the head of the pages that are about it
 //   search.js                  the search; asked for by whoever reaches for it
 //   python.js                  cells that run in the page; asked for on a click
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
@@ -30,7 +30,7 @@ mkdirSync(out, { recursive: true });
 
 const entries = {
   study: 'export * from "../handful_study/web/study.js";',
-  ahead:
+  database:
     'import { openDatabase } from "../handful_study/web/database.js"; window.studyOpening = openDatabase(); ' +
     "window.studyOpening.catch(() => {});",
   search: 'export * from "./web/search/search.js";',
@@ -53,7 +53,7 @@ for (const [name, contents] of Object.entries(entries)) {
     outfile: join(out, `${name}.js`),
     bundle: true,
     minify: true,
-    format: name === "ahead" ? "iife" : "esm",
+    format: name === "database" ? "iife" : "esm",
     target: ["es2021", "chrome100", "firefox100", "safari15.4"],
     alias: { "handful-rows": join(out, "rows.json") },
     loader: { ".json": "json", ".svg": "file", ".woff2": "file" },
@@ -77,10 +77,19 @@ for (const [name, contents] of Object.entries(entries)) {
         .slice(0, 8),
     );
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(result.metafile));
-  if (!late && name !== "ahead" && !existsSync(join(out, `${name}.css`)))
+  if (!late && name !== "database" && !existsSync(join(out, `${name}.css`)))
     writeFileSync(join(out, `${name}.css`), "");
 }
 
+writeFileSync(
+  join(out, "color_mode_init.js"),
+  (
+    await transform(readFileSync(join(here, "web/color_mode_init.js"), "utf8"), {
+      minify: true,
+      target: "es5",
+    })
+  ).code,
+);
 copyFileSync(join(here, "favicon.svg"), join(out, "favicon.svg"));
 
 // What the scripts and sheets hold of others goes under its licence, which stands beside them;

@@ -25,7 +25,7 @@ HEADERS = {
 POLICIES = {f"{inpage.FOLDER}/": inpage.POLICY}
 # A name with a mark made of what the file holds: the same name is always the same file.
 LASTING = (
-    r"/_static/(inline/[0-9a-f]{12}|pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|"
+    r"/_static/(pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|"
     r"([^/]+/)*[^/]+\.[0-9a-f]{8})\.[a-z0-9]+$"
 )
 KEPT = "public, max-age=31536000, immutable"
@@ -67,10 +67,9 @@ def lasting(path: str) -> bool:
     ...     for name in (
     ...         "site.1b2c3d4e.css",
     ...         "files/KaTeX_Main-YP5VVQRP.woff2",
-    ...         "inline/0b79e4d181c6.css",
     ...     )
     ... ]
-    [True, True, True]
+    [True, True]
     >>> [
     ...     lasting(name)
     ...     for name in (
@@ -117,7 +116,7 @@ def headers_file(site: Path, path: str) -> str:
         for p in (site / "_static").rglob("*")
         if p.is_file()
         and lasting(f"/{p.relative_to(site).as_posix()}")
-        and p.parent.name not in ("inline", "files")
+        and p.parent.name != "files"
         and not any(folder in p.as_posix() for folder in POLICIES)
     )
     rules = [
@@ -128,7 +127,7 @@ def headers_file(site: Path, path: str) -> str:
         ),
         *(
             (f"{path}{name.lstrip('/')}", {"Cache-Control": KEPT})
-            for name in ("_static/inline/*", "_static/files/*", *named)
+            for name in ("_static/files/*", *named)
         ),
     ]
     return (

@@ -9,35 +9,22 @@ from __future__ import annotations
 from importlib import metadata
 from pathlib import Path
 
-# Distributions whose sheets or modules are on the site: those of Sphinx, then those of Python in
-# the page.
+# Distributions whose sheets or modules are on the site: the colours of code, then Python in the
+# page.
 PACKAGES = (
-    "Sphinx",
     "Pygments",
-    "pydata-sphinx-theme",
-    "sphinx-book-theme",
-    "sphinx-design",
-    "myst-nb",
+    "accessible-pygments",
     "SymPy",
     "mpmath",
 )
 # Carried inside of them without a licence of their own; the copyright lines are the makers'.
 MIT = {
-    "Bootstrap, its style sheet (in pydata-sphinx-theme)": "Copyright (c) 2011-2024 "
-    "The Bootstrap Authors",
-    "Font Awesome Free, its style sheet (in pydata-sphinx-theme); its pictures are under CC BY "
-    "4.0, https://creativecommons.org/licenses/by/4.0/": "Copyright (c) 2024 Fonticons, Inc. "
-    "(https://fontawesome.com)",
     "latex2mathml": "Copyright (c) 2016 Ronie Martinez",
 }
 OFL = {
     "KaTeX's fonts": "Copyright (c) 2009-2010, Design Science, Inc. (www.mathjax.org)\n"
     "Copyright (c) 2014-2018 Khan Academy (www.khanacademy.org),\n"
     "with Reserved Font Names KaTeX_Main, KaTeX_Math and the like, one for each font.",
-    "Font Awesome Free, its fonts, cut down to "
-    "the icons in use and renamed": "Copyright (c) 2024 Fonticons, Inc. "
-    "(https://fontawesome.com)\n"
-    'with Reserved Font Name: "Font Awesome".',
 }
 PYODIDE = """Its source is at https://github.com/pyodide/pyodide.  Compiled into it, \
 under terms that their sources carry:

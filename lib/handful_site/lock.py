@@ -75,7 +75,7 @@ def main() -> None:
         subprocess.run(
             [str(binaries / "python"), "-m", "pip", "install", "--quiet", "uv"], check=True
         )
-        uv, everything, wanted = (
+        uv, full_lock, node_package = (
             binaries / "uv",
             Path(folder) / "everything.lock",
             Path(folder) / "node.in",
@@ -83,19 +83,19 @@ def main() -> None:
         print("resolving the lock files", flush=True)
         # First all of it, so that the book's packages stand at versions that the tests' packages
         # allow.
-        resolve(uv, ROOT / "pyproject.toml", everything, *EXTRAS, *TEST_EXTRAS, "--upgrade")
+        resolve(uv, ROOT / "pyproject.toml", full_lock, *EXTRAS, *TEST_EXTRAS, "--upgrade")
         resolve(
-            uv, ROOT / "pyproject.toml", LOCK, *EXTRAS, "--upgrade", "--constraint", str(everything)
+            uv, ROOT / "pyproject.toml", LOCK, *EXTRAS, "--upgrade", "--constraint", str(full_lock)
         )
         book = set(ENTRY.findall(LOCK.read_text("utf-8")))
         TEST_LOCK.write_text(
             "".join(
-                entry for entry in ENTRY.findall(everything.read_text("utf-8")) if entry not in book
+                entry for entry in ENTRY.findall(full_lock.read_text("utf-8")) if entry not in book
             ),
             "utf-8",
         )
-        wanted.write_text(NODE_LOCK.read_text("utf-8").split()[0] + "\n")
-        resolve(uv, wanted, NODE_LOCK)
+        node_package.write_text(NODE_LOCK.read_text("utf-8").split()[0] + "\n")
+        resolve(uv, node_package, NODE_LOCK)
 
 
 if __name__ == "__main__":

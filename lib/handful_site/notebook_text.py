@@ -39,16 +39,18 @@ def holding(text: str) -> str:
     return CONDITIONAL.sub(resolve, text)
 
 
-def plain(text: str, site: str = "", references: Mapping[str, str] | None = None) -> str:
+def to_markdown(text: str, site: str = "", references: Mapping[str, str] | None = None) -> str:
     r"""Resolve the book's own roles to text and links.
 
-    >>> plain("see {lecture}`9:40` for {spoken}`2,400`")
+    >>> to_markdown("see {lecture}`9:40` for {spoken}`2,400`")
     'see [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s) for 2,400'
-    >>> plain("once {claim}`batch-is-2400`")
+    >>> to_markdown("once {claim}`batch-is-2400`")
     'once (✗ wrong)'
-    >>> plain("at {live}`cost_floor`").replace("\xa0", " ")  # a dollar sign would begin a formula
+    >>> to_markdown("at {live}`cost_floor`").replace(
+    ...     "\xa0", " "
+    ... )  # a dollar sign would begin a formula
     'at \\$0.033 per million tokens'
-    >>> plain("by {cite}`a,b`", references={"a": "Ada, 1843", "b": "Babbage, 1864"})
+    >>> to_markdown("by {cite}`a,b`", references={"a": "Ada, 1843", "b": "Babbage, 1864"})
     'by (Ada, 1843; Babbage, 1864)'
     """
     from .extensions import roles

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from . import wheel
-from .notebook_text import citations, plain, relink, written_out
+from .notebook_text import citations, relink, to_markdown, written_out
 
 CELL = re.compile(r"^\s*(`{3,}|:{3,}|~{3,})\{code-cell\}", re.M)
 
@@ -117,7 +117,9 @@ def convert(
         notebook.metadata.pop("jupytext", None)
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = relink(plain(written_out(cell.source), site, references), site, texts)
+                cell.source = relink(
+                    to_markdown(written_out(cell.source), site, references), site, texts
+                )
         notebook.cells.insert(
             0, new_code_cell(first_cell(package, site), metadata={"tags": ["setup"]})
         )

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from .elements import one
-from .page_metadata import PAPER
+from .theme import PAPER
 
 SOURCES = Path(__file__).parent / "web" / "offline"
 TITLE, SHORT = "A Handful of Equations", "Equations"
@@ -47,14 +46,9 @@ LEFT_OUT = (
     "_static/downloads/*",
     "*/pyodide/*",
     "_static/social/*",
-    # of the theme's, what has gone into the one sheet
-    "_static/pictures/*",
-    "_static/icons/*",
     "claims.json",
     "_static/handful/explorer.*",
     "_static/handful/katex/*",
-    "_static/sphinx-design.min.css",
-    "_static/basic.css",
     "sw.js",
     "404.html",
     "_headers",
@@ -62,11 +56,6 @@ LEFT_OUT = (
     ".*",
     "*/.*",
 )
-
-
-def dress(soup: BeautifulSoup, up: str) -> None:
-    """Add the link to the manifest."""
-    one(soup, "head").append(soup.new_tag("link", rel="manifest", href=f"{up}manifest.webmanifest"))
 
 
 def manifest(site: Path) -> dict:
@@ -103,11 +92,11 @@ def manifest(site: Path) -> dict:
     }
 
 
-def of_edition(name: str) -> bool:
+def is_in_edition(name: str) -> bool:
     """Check whether a file of that name is kept on a reader's device.
 
     >>> [
-    ...     of_edition(n)
+    ...     is_in_edition(n)
     ...     for n in ("index.html", "_static/site.css", "book.pdf", "_static/pyodide/pyodide.wasm")
     ... ]
     [True, True, False, False]
@@ -115,14 +104,23 @@ def of_edition(name: str) -> bool:
     return not any(fnmatch(name, pattern) for pattern in LEFT_OUT)
 
 
-def title(html: str) -> str:
+def page_title(html: str) -> str:
     """Return a page's title without the book's.
 
-    >>> title("<head><title>Review — A Handful of Equations</title></head>")
+    >>> page_title("<head><title>Review — A Handful of Equations</title></head>")
     'Review'
     """
     found = BeautifulSoup(html[: html.find("</head>") + 7], "html.parser").title
     return re.sub(rf" [—-] {TITLE}", "", found.get_text()).strip() if found else ""
+
+
+def edition_files(site: Path) -> dict[str, Path]:
+    """Return the files that are kept on a reader's device, by name."""
+    return {
+        name: path
+        for path in sorted(site.rglob("*"))
+        if path.is_file() and is_in_edition(name := path.relative_to(site).as_posix())
+    }
 
 
 def edition(site: Path, policy: str) -> dict:
@@ -133,8 +131,7 @@ def edition(site: Path, policy: str) -> dict:
     """
     files = {
         name: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        for path in sorted(site.rglob("*"))
-        if path.is_file() and of_edition(name := path.relative_to(site).as_posix())
+        for name, path in edition_files(site).items()
     }
     front = site / "index.html"
     menu = re.findall(r'href="([^"#?]+\.html)"', front.read_text("utf-8")) if front.exists() else []
@@ -143,7 +140,7 @@ def edition(site: Path, policy: str) -> dict:
         (name for name in files if name.endswith(".html")),
         key=lambda name: (order.get(name, len(order)), name),
     )
-    pages = {name: title((site / name).read_text("utf-8")) for name in found}
+    pages = {name: page_title((site / name).read_text("utf-8")) for name in found}
     known = {
         "core": [name for name in files if name not in pages],
         "pages": pages,
@@ -167,18 +164,18 @@ def write(site: Path, policy: str) -> dict:
         (SOURCES / "offline.css").read_bytes()
     )
     (site / "manifest.webmanifest").write_text(json.dumps(manifest(site), indent=1) + "\n", "utf-8")
-    known = edition(site, policy)
-    weight = {name: len(gzip.compress((site / name).read_bytes(), 6)) for name in known["files"]}
-    sizes = {"core": sum(weight[name] for name in known["core"]), "whole": sum(weight.values())}
-    for name in known["pages"]:
-        text = (site / name).read_text("utf-8")
+    files = edition_files(site)
+    sizes = {name: len(gzip.compress(path.read_bytes(), 6)) for name, path in files.items()}
+    whole = sum(sizes.values())
+    for path in (path for path in files.values() if path.suffix == ".html"):
+        text = path.read_text("utf-8")
         if 'data-offline=""' in text:
-            (site / name).write_text(
-                text.replace('data-offline=""', f'data-offline="{sizes["whole"] / 1e6:.1f} MB"'),
-                "utf-8",
+            path.write_text(
+                text.replace('data-offline=""', f'data-offline="{whole / 1e6:.1f} MB"'), "utf-8"
             )
-    line = json.dumps(edition(site, policy), ensure_ascii=False, separators=(",", ":"))
+    known = edition(site, policy)
+    line = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
     (site / "sw.js").write_text(
         f"const EDITION = {line};\n{(SOURCES / 'sw.js').read_text('utf-8')}", "utf-8"
     )
-    return sizes
+    return {"core": sum(sizes[name] for name in known["core"]), "whole": whole}

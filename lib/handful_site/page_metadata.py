@@ -1,4 +1,4 @@
-"""The head of a page: its icons, its description, and its card for other sites."""
+"""The description of a page and its card for other sites, in its head."""
 
 from __future__ import annotations
 
@@ -9,57 +9,14 @@ from urllib.parse import urljoin
 
 BOOK = "A Handful of Equations"
 
-PAPER = {"light": "#fdfcf8", "dark": "#12181d"}
 
-
-def icons(soup, up: str) -> None:
-    """Add the icons (see icons.py), and the colour of a phone's bars above the page."""
-    new, static = soup.new_tag, f"{up}_static/handful/"
-    for old in soup.head.select('link[rel~="icon"]'):
-        old.decompose()
-    soup.head.extend(
-        [
-            new("link", rel="icon", type="image/svg+xml", href=static + "favicon.svg"),
-            new("link", rel="apple-touch-icon", href=static + "apple-touch-icon.png"),
-            *(
-                new(
-                    "meta",
-                    attrs={
-                        "name": "theme-color",
-                        "content": colour,
-                        "media": f"(prefers-color-scheme: {scheme})",
-                    },
-                )
-                for scheme, colour in PAPER.items()
-            ),
-        ]
-    )
-
-
-def place(soup, page: str) -> None:
-    """Mark the first page with a class, chapters with their number, and the lede of a page."""
-    if page == "index.html" and soup.select_one("figure.explorer"):
-        soup.body["class"] = [*soup.body.get("class", []), "is-front"]
-    first = soup.select_one("article.bd-article h1 + p")
-    if first and len(first.get_text()) <= 230:  # longer ones read as text
-        first["class"] = [*first.get("class", []), "lede"]
-    lists = soup.select(".bd-links .bd-toc-item > ul:not(.bd-sidenav__home-link)")
-    chapters = lists[0].select("li.toctree-l1") if len(lists) > 1 else []
-    title = soup.select_one("article.bd-article h1")
-    for number, entry in enumerate(chapters, 1):
-        if title and "current" in entry.get("class", []):
-            line = soup.new_tag("p", attrs={"class": "eyebrow"})
-            line.string = f"Chapter {number}"
-            title.insert_before(line)
-
-
-def plain(tag) -> str:
+def text_of(tag) -> str:
     """Return the words of an element.
 
     Badges, times of the lecture and maths that is still to be set are left out.
 
     >>> from bs4 import BeautifulSoup
-    >>> plain(
+    >>> text_of(
     ...     BeautifulSoup(
     ...         '<p>Six times the price (<a class="lecture-time">1:05</a>) '
     ...         '<a class="claim">holds</a>.</p>',
@@ -98,12 +55,12 @@ def descriptions(pages: dict) -> dict[str, str]:
     for term in front.select("article dl > dt") if front else ():
         link, said = term.find("a", href=True), term.find_next_sibling("dd")
         if link and said:
-            listed[link["href"]] = plain(said)
+            listed[link["href"]] = text_of(said)
     found = {}
     for page, soup in pages.items():
         own = [
-            plain(tag)
-            for tag in soup.select("article.bd-article section > p")
+            text_of(tag)
+            for tag in soup.select("article.article section > p")
             if "eyebrow" not in tag.get("class", [])
         ]
         title = soup.title.get_text(" ", strip=True) if soup.title else BOOK
@@ -129,7 +86,7 @@ def describe(pages: dict, site: Path, root: Path) -> None:
         ):
             old.decompose()
         heading, above = soup.select_one("article h1"), soup.select_one(".eyebrow")
-        title = plain(heading) if heading else BOOK
+        title = text_of(heading) if heading else BOOK
         canonical = soup.head.select_one('link[rel~="canonical"]')
         told = {
             "og:type": "website" if page == "index.html" else "article",

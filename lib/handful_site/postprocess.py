@@ -7,13 +7,10 @@ leaves the input as it was, so it can run again.  Every page then complies with 
 
 from __future__ import annotations
 
-import copy
-import hashlib
 import json
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -22,63 +19,24 @@ from bs4 import BeautifulSoup, Comment, Tag
 
 from . import (
     asset_bundle,
-    editions,
+    book_files,
     icons,
     inpage,
     licences,
-    offer,
     offline,
     page_metadata,
     search,
-    section_height_estimates,
-    sheets,
-    theme_accessibility,
     wheel,
 )
+from .edition import address
 from .elements import classes, having, one, set_classes, value
+from .theme import POLICY
 
-POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; object-src 'none'"
-
-# Of the theme and of Jupyter Book's fixed extensions, what no page of ours uses; of their scripts
-# none: theme_controls.js does what the book needs of them.
-UNWANTED_FILES = (
-    "*.map",
-    "*.js",
-    "*.LICENSE.txt",
-    "sphinx-thebe.*",
-    "togglebutton.*",
-    "cop*button*",
-    "check-solid.svg",
-    "play-solid.svg",
-    "scripts",
-    "vendor",
-    "*webpack-macros.html",
-    ".buildinfo",
-    ".doctrees",
-    "locales",
-    "logo_*",
-)
-UNWANTED_TAGS = (
-    'link[href*="sphinx-thebe"]',
-    'script[type="text/x-thebe-config"]',
-    'meta[name^="docsearch"]',
-    "#ethical-ad-placement",
-    # Folded answers are <details>, which need no script.
-    'link[href*="togglebutton"]',
-    'link[href*="copybutton"]',
-    # Widgets' state serves a widget manager, which no page loads.
-    'script[type="application/vnd.jupyter.widget-state+json"]',
-    'link[rel="preconnect"]',
-    'link[rel="dns-prefetch"]',
-    'link[rel="preload"][as="script"]',
-    # The bar across the top holds a second search field and a second menu button, no more; news
-    # about other versions would be fetched.
-    "#pst-header",
-    ".pst-async-banner-revealer",
-)
-EARLY = (Path(__file__).parent / "web" / "color_mode_init.js").read_text("utf-8")
-RUNS = ("module", "text/javascript", "application/javascript")
-HANDLERS = {"window.print()": "print", "toggleFullScreen()": "fullscreen"}
+# Sphinx's and its extensions' scripts and sheets, which no page asks for, and its own records.
+UNWANTED_FILES = ("*.js", "*.css", ".buildinfo*", ".doctrees", "locales", "objects.inv")
+# The sheets of the site, in the order in which they count.
+SHEETS = ("katex/katex.css", "handful.css", "code.css", "styles.css")
+CODE_COLORS = {"light": "a11y-high-contrast-light", "dark": "a11y-high-contrast-dark"}
 STYLE = re.compile(r' style="([^"]*)"')
 
 
@@ -161,45 +119,64 @@ class Maths:
             raise FinishError("Formulas that KaTeX cannot set:\n  " + "\n  ".join(wrong))
         return [styles.in_text(result["html"]) for result in results]
 
+    def boxes(self, formulas: list[str]) -> str:
+        """Return what the boxes of live numbers show, as JSON."""
+        set_by_kind = {
+            kind: {
+                name: formulas[self.number[entry["latex"], False]]
+                for name, entry in sorted(entries.items())
+            }
+            for kind, entries in self.asked.items()
+        }
+        return json.dumps(set_by_kind, ensure_ascii=False, separators=(",", ":"))
+
 
 def strip(soup: BeautifulSoup, page: str) -> None:
-    """Remove what the theme adds for services that the book does not use."""
-    for selector in UNWANTED_TAGS:
-        for tag in soup.select(selector):
-            tag.decompose()
+    """Remove what a kernel would use, and comments; refuse what cannot work on a page."""
     if soup.select_one('script[type="application/vnd.jupyter.widget-view+json"]'):
         raise FinishError(
             f"{page}: a cell shows a bare widget, which is dead on a page without a kernel; "
             "show an object that also has an HTML form, such as an Explorer."
         )
-    for tag in soup.find_all("script"):
-        if (
-            tag.get("type", "module") not in RUNS
-            or tag.has_attr(asset_bundle.EARLY)
-            or urlsplit(str(tag.get("src", ""))).netloc
-        ):
-            continue  # data; what color_mode_init.js replaces; and what check_links refuses
-        if tag.find_parent("section"):
+    # Widgets' state serves a widget manager, which no page loads.
+    for tag in soup.select('script[type="application/vnd.jupyter.widget-state+json"]'):
+        tag.decompose()
+    for tag in soup.select("body script"):
+        if "json" not in str(tag.get("type", "")):
             raise FinishError(
                 f"{page}: a script stands within the text; put it into a module of the page."
             )
-        tag.decompose()
-    if not soup.select_one(".sd-tab-set, [class*=' sd-'], [class^='sd-']"):
-        for tag in soup.select('[href*="sphinx-design"]'):
-            tag.decompose()
-    seen: set[str] = set()
-    for tag in soup.find_all(["meta", "link", "script"]):
-        key = str(tag)
-        if (tag.name == "meta" and tag.get("name") == "viewport") or (
-            tag.name == "script" and not tag.get("type")
-        ):
-            key = str(tag.get("name") or key)
-            if key in seen:
-                tag.decompose()
-                continue
-        seen.add(key)
+    for tag in soup.find_all("style"):
+        if tag.find_parent("svg") is None:
+            raise FinishError(
+                f"{page}: a <style> stands within the text; put its rules into a sheet of the site."
+            )
+    for tag in soup.find_all(lambda t: any(name.startswith("on") for name in t.attrs)):
+        name = next(name for name in tag.attrs if name.startswith("on"))
+        raise FinishError(
+            f"{page}: {name}={tag[name]!r} is a script within a tag; put it into a module."
+        )
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
         comment.extract()
+
+
+def name_cells(soup: BeautifulSoup) -> None:
+    """Say of a table's head cells what they head, and of sources that they are a list's entries.
+
+    >>> soup = BeautifulSoup(
+    ...     "<table><thead><tr><th> </th><th>Cost</th></tr></thead></table>", "html.parser"
+    ... )
+    >>> name_cells(soup)
+    >>> print(soup)
+    <table><thead><tr><td> </td><th scope="col">Cost</th></tr></thead></table>
+    """
+    for cell in soup.select("th"):
+        if not cell.get_text(strip=True) and not cell.find(["img", "svg"]):
+            cell.name = "td"  # an empty corner heads nothing
+        elif cell.find_parent("thead") and not cell.get("scope"):
+            cell["scope"] = "col"
+    for entry in soup.select('[role="doc-biblioentry"]'):
+        entry["role"] = "listitem"  # the older role is withdrawn, and was never one of a list's
 
 
 def fold(soup: BeautifulSoup) -> None:
@@ -268,114 +245,42 @@ def _json(data) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def take_out(soup: BeautifulSoup, page: str, up: str, static: Path, styles: Styles) -> None:
-    """Move scripts, style elements and style attributes of a page into files and classes."""
-    inline = static / "inline"
-    inline.mkdir(parents=True, exist_ok=True)
-
-    def store(text: str, suffix: str) -> str:
-        name = f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.{suffix}"
-        (inline / name).write_text(text, "utf-8")
-        return f"{up}_static/inline/{name}"
-
-    for tag in soup.select(f"script[{asset_bundle.EARLY}]:not([src])"):
-        ahead = (
-            (static / "handful" / "ahead.js").read_text("utf-8")
-            if soup.select_one("[data-study]")
-            else ""
-        )
-        tag["src"], tag.string = store(EARLY + ahead, "js"), ""
+def name_styles(soup: BeautifulSoup, styles: Styles) -> None:
+    """Turn style attributes, and the style elements of figures, into classes."""
     for tag in soup.find_all("style"):
-        figure = tag.find_parent("svg")
-        if figure is not None:
-            # A figure's own rules ("* {stroke-linejoin: round}") must not reach the page round it.
-            name = styles.blocks.setdefault(tag.string or "", f"b{len(styles.blocks)}")
-            set_classes(figure, [*classes(figure), name])
-            tag.decompose()
-        else:
-            tag.replace_with(
-                soup.new_tag("link", rel="stylesheet", href=store(tag.string or "", "css"))
-            )
+        # A figure's own rules ("* {stroke-linejoin: round}") must not reach the page round it.
+        figure = tag.find_parents("svg")[0]
+        name = styles.blocks.setdefault(tag.string or "", f"b{len(styles.blocks)}")
+        set_classes(figure, [*classes(figure), name])
+        tag.decompose()
     for tag in soup.find_all(style=True):
         set_classes(tag, [*classes(tag), styles.name(value(tag, "style"))])
         del tag["style"]
-    for tag in soup.find_all(lambda t: any(name.startswith("on") for name in t.attrs)):
-        for name in [name for name in tag.attrs if name.startswith("on")]:
-            if value(tag, name).strip() not in HANDLERS:
-                raise FinishError(
-                    f"{page}: {name}={tag[name]!r} is a script within a tag; put it into a module."
-                )
-            tag["data-do"] = HANDLERS[value(tag, name).strip()]
-            del tag[name]
 
 
-def dress(soup: BeautifulSoup, up: str) -> None:
-    """Add the policy, our style sheets and our one script."""
-    head = one(soup, "head")
-    one(soup, "html")["data-theme"] = (
-        "light"  # until color_mode_init.js knows better, which with scripts off is never
+def set_canonical(soup: BeautifulSoup, page: str, base: str) -> None:
+    """Write the page's address on the published site, at `base`, into its head."""
+    if base and page not in ("404.html", "search.html"):
+        one(soup, "head").append(soup.new_tag("link", rel="canonical", href=address(base, page)))
+
+
+def code_colors() -> str:
+    """Return the sheet with the colours of code, in light and dark."""
+    from pygments.formatters import HtmlFormatter
+
+    return "\n".join(
+        HtmlFormatter(style=style).get_style_defs(f'html[data-theme="{mode}"] .highlight')
+        for mode, style in CODE_COLORS.items()
     )
-    policy = soup.new_tag("meta", content=POLICY)
-    policy["http-equiv"] = "Content-Security-Policy"
-    charset = head.find("meta", charset=True)
-    charset.insert_after(policy) if charset else head.insert(0, policy)
-    for name in ("handful/katex/katex.css", "handful/handful.css", "handful/styles.css"):
-        head.append(soup.new_tag("link", rel="stylesheet", href=f"{up}_static/{name}"))
-    page_metadata.icons(soup, up)
-    # Text and its sheet come first; the script is needed only when they are there.
-    head.append(
-        soup.new_tag(
-            "script",
-            attrs={
-                "type": "module",
-                "async": "",
-                "fetchpriority": "low",
-                "src": f"{up}_static/handful/handful.js",
-            },
-        )
-    )
-    if soup.select_one("[data-study]"):  # where cards and problems are what the page is for
-        head.append(
-            soup.new_tag(
-                "link",
-                attrs={
-                    "rel": "modulepreload",
-                    "fetchpriority": "low",
-                    "href": f"{up}_static/handful/study.js",
-                },
-            )
-        )
-    offline.dress(soup, up)
 
 
-def offer_notebook(
-    soup: BeautifulSoup, page: str, up: str, notebooks: set[str], wheels: list[Path]
-) -> None:
-    """Add the page's notebook, where there is one, and its package to the download menu."""
-    name = page.removesuffix(".html")
-    menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
-    source = menu.select_one("a.btn-download-source-button") if menu else None
-    row = source.find_parent("li") if source else None
-    if row is None or name not in notebooks:
-        return
-    item = copy.copy(row)
-    link = one(item, "a")
-    link["href"], link["title"], link["download"] = (
-        f"{up}_sources/{name}.ipynb",
-        "Download as a notebook",
-        "",
+def _redirect(lone: BeautifulSoup) -> BeautifulSoup:
+    """Return a page round the lone <meta> that Jupyter Book writes for a root of another name."""
+    return BeautifulSoup(
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{lone}'
+        "<title>A Handful of Equations</title></head><body></body></html>",
+        "html.parser",
     )
-    one(link, ".btn__text-container").string = "Notebook (.ipynb)"
-    row.insert_before(item)
-    for package in wheels:
-        item = copy.copy(item)
-        link = one(item, "a")
-        link["href"], link["title"] = (
-            f"{up}{wheel.FOLDER}/{package.name}",
-            "Download the package that the notebook needs",
-        )
-        one(link, ".btn__text-container").string = "Its package (.whl)"
-        row.insert_before(item)
 
 
 def check_links(soup: BeautifulSoup, page: str) -> None:
@@ -397,6 +302,40 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
             )
 
 
+def copy_files(raw: Path, site: Path, scripts: Path, root: Path, notebooks: Path | None) -> None:
+    """Copy into `site` what goes there as it is: pictures, sources, scripts, notebooks, the wheel.
+
+    The arguments are those of `finish`.
+    """
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(raw, site, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
+    ours = site / "_static" / "handful"
+    shutil.copytree(scripts, ours, ignore=shutil.ignore_patterns("*.meta.json", "rows.json"))
+    licences.write(ours, root / "node_modules")
+    icons.write(ours)
+    made = sorted(notebooks.glob("*.ipynb")) if notebooks else []
+    for path in made:
+        shutil.copy(path, site / "_sources" / path.name)
+    if notebooks and made:
+        wheel.publish(notebooks.with_name("wheels"), site)
+
+
+def read_page(path: Path, page: str) -> BeautifulSoup:
+    """Return a page that Sphinx wrote, without what no page may have."""
+    soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    if soup.head is None:
+        soup = _redirect(soup)
+    strip(soup, page)
+    return soup
+
+
+def with_formulas(html: str, formulas: list[str]) -> str:
+    """Return a page with its formulas in the place of their placeholders."""
+    # Within JSON (marked \ue002) the markup is a string and is escaped as one.
+    html = re.sub("\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], html)
+    return re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
+
+
 def finish(
     raw: Path,
     site: Path,
@@ -405,7 +344,6 @@ def finish(
     root: Path,
     notebooks: Path | None = None,
     base: str = "",
-    earlier: Sequence[str] = (),
 ) -> list[str]:
     """Write the site and return its pages.
 
@@ -425,100 +363,41 @@ def finish(
         Folder of .ipynb files to offer for download.
     base : str, optional
         The address that the site will have, for canonical links.
-    earlier : sequence of str, optional
-        Names of earlier editions that will stand beside it.
     """
     fresh = site.with_name(site.name + ".new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(raw, fresh, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
-    static = fresh / "_static"
-    shutil.copytree(
-        scripts, static / "handful", ignore=shutil.ignore_patterns("*.meta.json", "rows.json")
-    )
-    licences.write(static / "handful", root / "node_modules")
-    icons.write(static / "handful")
-    made = (
-        {path.stem: path for path in notebooks.glob("*.ipynb")}
-        if notebooks and notebooks.exists()
-        else {}
-    )
-    for path in made.values():
-        shutil.copy(path, fresh / "_sources" / path.name)
-    bound = offer.made()
-    offer.lay(fresh, bound)
-    wheels = wheel.publish(notebooks.with_name("wheels"), fresh) if notebooks and made else []
+    static, files = fresh / "_static", book_files.current()
+    copy_files(raw, fresh, scripts, root, notebooks)
+    book_files.copy_to(fresh, files)
     python = inpage.publish(notebooks.with_name("pyodide"), fresh) if notebooks else ("", 0)
-
-    styles, maths, pages, glyphs, found = Styles(), Maths(), {}, set(), {}
+    styles, maths, pages, found = Styles(), Maths(), {}, {}
     for path in sorted(raw.rglob("*.html")):
         page = path.relative_to(raw).as_posix()
-        if page.startswith("_static/"):
-            continue
         up = "../" * page.count("/")
-        soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        if soup.head is None:
-            # The redirect that Jupyter Book writes for a book whose root has another name: a lone
-            # <meta>.
-            soup = BeautifulSoup(
-                f'<!doctype html><html lang="en"><head><meta charset="utf-8"/>{soup}'
-                "<title>A Handful of Equations</title></head><body></body></html>",
-                "html.parser",
-            )
-        strip(soup, page)
-        search.dress(soup, page)
+        soup = read_page(path, page)
         found[page] = search.read(soup, page)
         fold(soup)
         hold_back(soup)
-        theme_accessibility.mend(soup)
-        offer_notebook(soup, page, up, set(made), wheels)
-        offer.place(soup, up, bound)
+        name_cells(soup)
+        book_files.add_links(soup, up, files)
         inpage.offer(soup, up, *python)
         mark_maths(soup, page, maths)
-        section_height_estimates.keep(soup)
-        take_out(soup, page, up, static, styles)
-        dress(soup, up)
-        page_metadata.place(soup, page)
-        editions.sign(soup, page, base, earlier)
+        name_styles(soup, styles)
+        set_canonical(soup, page, base)
         check_links(soup, page)
-        glyphs |= {
-            name
-            for tag in soup.select("[class*=fa-]")
-            for name in classes(tag)
-            if name.startswith("fa-")
-        }
         pages[page] = soup
     page_metadata.describe(pages, fresh, root)
-    to_find = search.gather(found, maths)
+    to_find = search.collect(found, maths)
     formulas = maths.typeset(node, root, styles)
-    boxes = json.dumps(
-        {
-            kind: {
-                name: formulas[maths.number[entry["latex"], False]]
-                for name, entry in sorted(entries.items())
-            }
-            for kind, entries in maths.asked.items()
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-    (static / "handful" / "boxes.json").write_text(boxes, "utf-8")
+    (static / "handful" / "boxes.json").write_text(maths.boxes(formulas), "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")
-    sheets.trim(static, raw / "_static", glyphs)
+    (static / "handful" / "code.css").write_text(code_colors(), "utf-8")
     if wrong := search.write(to_find, formulas, fresh, pages, node, root):
         raise FinishError(f"search/index.mjs stopped: {wrong[-2000:]}")
-    shared = asset_bundle.shared(pages)
     for page, soup in pages.items():
-        asset_bundle.relink(soup, page, shared)
-        # Within JSON (marked \ue002) the markup is a string and is escaped as one.
-        html = re.sub(
-            "\ue002\ue000(\\d+)\ue001", lambda m: _json(formulas[int(m[1])])[1:-1], str(soup)
-        )
-        html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
         (fresh / page).parent.mkdir(parents=True, exist_ok=True)
-        (fresh / page).write_text(html, "utf-8")
-    if wrong := asset_bundle.bundle(fresh, shared, node, root):
+        (fresh / page).write_text(with_formulas(str(soup), formulas), "utf-8")
+    if wrong := asset_bundle.bundle(static, SHEETS, node, root):
         raise FinishError(f"asset_bundle.mjs stopped: {wrong[-2000:]}")
-    (static / "handful" / "ahead.js").unlink(missing_ok=True)
     asset_bundle.stamp(fresh, pages)
     offline.write(fresh, POLICY)  # last: an edition is what its files hold
     shutil.rmtree(site, ignore_errors=True)

@@ -2,8 +2,8 @@
 
 ``_build/public`` gets the site once axe-core has passed every page of it and every link works
 (CHECK=no skips this), and beside it what a published copy needs: robots.txt, sitemap.xml, a page
-for unknown addresses, pages where others have moved from, headers for hosts that read them, and
-earlier editions. The book's address comes from BASE_URL, else from ``html: baseurl`` of
+for unknown addresses, pages where others have moved from, and headers for hosts that read them.
+The book's address comes from BASE_URL, else from ``html: baseurl`` of
 _config.yml; without one, whatever needs the whole address (the sitemap, canonical links) is left
 out.
 """
@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
@@ -26,16 +25,16 @@ from xml.sax.saxutils import escape
 import yaml
 from bs4 import BeautifulSoup
 
-from . import editions, hosting
+from . import edition, hosting
 from .bootstrap import ROOT
-from .elements import one
-from .postprocess import POLICY
+from .elements import having, one, value
+from .theme import POLICY
 
 PUBLIC = ROOT / "_build" / "public"
 # What every edition is held to: axe-core on each of its pages, and each link within it.
 CHECKS = ("tests/book/test_accessible.py", "tests/book/test_links.py")
 # Pages that a search engine has no use for.
-UNLISTED = {"404.html", "search.html", "genindex.html"}
+UNLISTED = {"404.html", "search.html"}
 
 
 class PublishError(RuntimeError):
@@ -124,26 +123,21 @@ def moved_page(new: str, title: str, base: str) -> str:
     )
 
 
-def not_found(about: str, path: str) -> str:
-    """Return the page for unknown addresses.
+def from_root(page: str, path: str) -> str:
+    """Return a page whose addresses start at the host's root, in the folder `path`.
 
-    A host shows it under any address, however deep, so what it asks for is named from the host's
-    root on.
+    A host shows the page for unknown addresses under any address, however deep.
     """
-    page = editions.like(
-        about,
-        "No such page",
-        (
-            "<p>There is no page at this address in this edition of the book; it may have been "
-            "renamed, or the link was mistyped.</p>"
-            f'<p><a href="{path}index.html">The first page</a> names all chapters, and <a '
-            f'href="{path}search.html">the search</a> '
-            "finds words in them.</p>"
-        ),
-        path,
-    )
-    one(page, "head").append(page.new_tag("meta", attrs={"name": "robots", "content": "noindex"}))
-    return str(page)
+    soup = BeautifulSoup(page, "html.parser")
+    for name in ("href", "src", "action"):
+        for tag in having(soup, name):
+            if not re.match(r"#|/|[a-z]+:", value(tag, name)):
+                tag[name] = path + value(tag, name)
+    for tag in having(soup, "data-search"):
+        tag["data-search"] = path + value(tag, "data-search")
+    one(soup, "html")["data-content_root"] = path
+    one(soup, "head").append(soup.new_tag("meta", attrs={"name": "robots", "content": "noindex"}))
+    return str(soup)
 
 
 def sitemap(pages: list[str], base: str, changed: date) -> str:
@@ -164,8 +158,7 @@ def sitemap(pages: list[str], base: str, changed: date) -> str:
     <BLANKLINE>
     """
     urls = [
-        f"<url><loc>{escape(editions.address(base, page))}</loc><lastmod>{changed}</lastmod>"
-        "</url>\n"
+        f"<url><loc>{escape(edition.address(base, page))}</loc><lastmod>{changed}</lastmod></url>\n"
         for page in pages
         if page not in UNLISTED
     ]
@@ -176,13 +169,7 @@ def sitemap(pages: list[str], base: str, changed: date) -> str:
     )
 
 
-def complete(
-    site: Path,
-    base: str,
-    moved: dict[str, str],
-    archive: Path | None = None,
-    earlier: Sequence[str] = (),
-) -> list[str]:
+def complete(site: Path, base: str, moved: dict[str, str]) -> list[str]:
     """Add to a finished site what a published copy needs, and return remarks, a line each.
 
     It only adds files, so the site's own service worker remains correct.
@@ -197,11 +184,10 @@ def complete(
         (site / old).write_text(
             moved_page("../" * old.count("/") + new, title.partition(" — ")[0], base), "utf-8"
         )
-    (site / "404.html").write_text(
-        not_found((site / "about.html").read_text("utf-8"), path), "utf-8"
-    )
+    lost = site / "404.html"
+    lost.write_text(from_root(lost.read_text("utf-8"), path), "utf-8")
     if base:
-        (site / "sitemap.xml").write_text(sitemap(pages, base, editions.current().date), "utf-8")
+        (site / "sitemap.xml").write_text(sitemap(pages, base, edition.current().date), "utf-8")
     else:
         said.append(
             "no BASE_URL: without sitemap.xml and canonical links, and 404.html expects the book "
@@ -212,10 +198,6 @@ def complete(
     for name, text in hosting.files(site, path, moved).items():
         (site / name).write_text(text, "utf-8")
     shutil.copy(ROOT / "CITATION.cff", site)
-    if archive is not None:
-        for name in earlier:
-            editions.add(site, archive / name, base)
-            said.append(f"an earlier edition, {name}, under {editions.FOLDER}/")
     return said
 
 
@@ -250,9 +232,6 @@ def main() -> None:
         description="Write the book into _build/public, to be copied onto any web server."
     )
     parser.add_argument(
-        "--editions", type=Path, help="a folder of earlier editions, each as it was published"
-    )
-    parser.add_argument(
         "--check",
         choices=("yes", "no"),
         default="yes",
@@ -260,19 +239,13 @@ def main() -> None:
     )
     parser.add_argument("--jobs", default="2", help="how many browsers look at them (default: 2)")
     options = parser.parse_args()
-    if options.editions and not options.editions.is_dir():
-        sys.exit(
-            f"There is no folder {options.editions}; EDITIONS names one that holds a folder for "
-            "each earlier edition."
-        )
     try:
         base, moved = base_url(), moves(ROOT / "book" / "redirects.toml")
-        earlier = editions.earlier_in(options.editions) if options.editions else []
         # It takes the place of what was published last once it has passed.
         fresh = PUBLIC.with_name("unchecked")
-        build.book(fresh, base, earlier)
-        said = complete(fresh, base, moved, options.editions, earlier)
-    except (PublishError, editions.EditionError) as error:
+        build.book(fresh, base)
+        said = complete(fresh, base, moved)
+    except PublishError as error:
         build.stop(str(error))
     if options.check == "yes":
         build.say("every page in a browser, light and dark, and every link: some minutes")

@@ -1,6 +1,6 @@
 """The search index: sections, plots, formulas, letters, terms, claims, exercises, sources.
 
-``read`` takes the entries out of a page as Sphinx wrote it, ``gather`` puts those of all pages
+``read`` takes the entries out of a page as Sphinx wrote it, ``collect`` puts those of all pages
 together with the registered formulas, and ``write`` has ``search/index.mjs`` make the index that
 ``search/find.js`` asks. Exercises are cards, problems and assignments; the answer of a card and the
 solution of a problem are in no entry. Every entry leads to an anchor.
@@ -22,7 +22,7 @@ from .extensions.roles import registry
 
 # Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages,
 # not by places.
-UNREAD = {"search.html", "genindex.html"}
+EXCLUDED_PAGES = {"404.html", "search.html"}
 # What has entries of its own, repeats others, or is no prose.
 SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
 SKIPPED_CLASSES = {
@@ -61,118 +61,41 @@ BLOCKS = {
     "ol",
     "pre",
 }
-PAGE = """<article class="bd-article find-page"><h1>Search</h1>
-<noscript><p>The search needs a script, and scripts are off.
-The <a href="glossary.html">glossary</a> lists the terms, the \
-<a href="notation.html">notation</a> the letters,
-the <a href="numbers.html">index of numbers</a> every number with its place, and
-<a href="claims.html">the lecture, claim by claim</a> what was said and what we make of \
-it.</p></noscript>
-<div data-search-page></div></article>"""
-
 
 # What a term of the glossary is called for short.
-SHORT = {"key-value cache": "KV cache", "mixture of experts": "MoE", "reinforcement learning": "RL"}
+SHORT_NAMES = {
+    "key-value cache": "KV cache",
+    "mixture of experts": "MoE",
+    "reinforcement learning": "RL",
+}
 
 
 # Maths as words
 
-_NAMED = {
-    "cdot": "·",
-    "times": "×",
-    "approx": "≈",
-    "le": "≤",
-    "leq": "≤",
-    "ge": "≥",
-    "geq": "≥",
-    "ne": "≠",
-    "neq": "≠",
-    "infty": "∞",
-    "sum": "Σ",
-    "to": "→",
-    "rightarrow": "→",
-    "Rightarrow": "⇒",
-    "pm": "±",
-    "propto": "∝",
-    "ll": "≪",
-    "gg": "≫",
-    "in": "∈",
-    "ldots": "…",
-    "dots": "…",
-    "cdots": "…",
-    "oplus": "⊕",
-    "partial": "∂",
-    "ell": "ℓ",
-    "quad": " ",
-    "qquad": " ",
-    "%": "%",
-    "$": "$",
-    "&": "&",
-    "_": "_",
-    "{": "{",
-    "}": "}",
-    ",": " ",
-    ";": " ",
-    ":": " ",
-    "!": "",
-    " ": " ",
-    "\\": "; ",
-    "min": "min",
-    "max": "max",
-    "star": "*",
-    "ast": "*",
-    "left": "",
-    "right": "",
-    "displaystyle": "",
-    "big": "",
-    "bigl": "",
-    "bigr": "",
-    "Big": "",
-    "limits": "",
-    "alpha": "α",
-    "beta": "β",
-    "gamma": "γ",
-    "delta": "δ",
-    "epsilon": "ε",
-    "varepsilon": "ε",
-    "zeta": "ζ",
-    "eta": "η",
-    "theta": "θ",
-    "kappa": "κ",
-    "lambda": "λ",
-    "mu": "μ",
-    "nu": "ν",
-    "xi": "ξ",
-    "pi": "π",
-    "rho": "ρ",
-    "sigma": "σ",
-    "tau": "τ",
-    "phi": "φ",
-    "varphi": "φ",
-    "chi": "χ",
-    "psi": "ψ",
-    "omega": "ω",
-    "Gamma": "Γ",
-    "Delta": "Δ",
-    "Theta": "Θ",
-    "Lambda": "Λ",
-    "Sigma": "Σ",
-    "Phi": "Φ",
-    "Psi": "Ψ",
-    "Omega": "Ω",
+_SIGNS = """
+    cdot · times × approx ≈ le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ infty ∞ sum Σ to → rightarrow →
+    Rightarrow ⇒ pm ± propto ∝ ll ≪ gg ≫ in ∈ ldots … dots … cdots … oplus ⊕ partial ∂ ell ℓ
+    star * ast * alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ
+    kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ phi φ varphi φ chi χ psi ψ omega ω
+    Gamma Γ Delta Δ Theta Θ Lambda Λ Sigma Σ Phi Φ Psi Ψ Omega Ω % % $ $ & & _ _ { { } }
+"""
+_TEXT_OF_COMMAND: dict[str, str] = {
+    **dict(re.findall(r"(\S+) (\S+)", _SIGNS)),
+    **dict.fromkeys(("left", "right", "displaystyle", "big", "bigl", "bigr", "Big", "limits"), ""),
+    **{"!": "", "quad": " ", "qquad": " ", "\\": "; "},
 }
-_WRAPPED = re.compile(
+_FONT_COMMAND = re.compile(
     r"\\(?:mathrm|text|mathit|mathbf|mathcal|operatorname\*?|textrm|mathbb|hat|bar|tilde|vec|overline)\s*\{([^{}]*)\}"
 )
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 
 
-def plain(tex: str) -> str:
+def tex_to_text(tex: str) -> str:
     r"""Return a formula as a person would type it.
 
-    >>> plain(r"B^{*} = \frac{w N_{\mathrm{total}}}{2 N_{\mathrm{active}}}")
+    >>> tex_to_text(r"B^{*} = \frac{w N_{\mathrm{total}}}{2 N_{\mathrm{active}}}")
     'B* = w N_total/(2 N_active)'
-    >>> plain(r"\gamma = 1 - \left(1 - \frac{k}{E}\right)^{B}")
+    >>> tex_to_text(r"\gamma = 1 - \left(1 - \frac{k}{E}\right)^{B}")
     'γ = 1 - (1 - k/E)^B'
     """
 
@@ -185,15 +108,19 @@ def plain(tex: str) -> str:
     before = None
     while before != text:
         before = text
-        text = _WRAPPED.sub(lambda m: m[1].replace(r"\,", " ").strip(), text)
-        text = re.sub(r"_\{([^{}]*)\}", lambda m: "_" + re.sub(r"[\s,]+", "_", plain(m[1])), text)
+        text = _FONT_COMMAND.sub(lambda m: m[1].replace(r"\,", " ").strip(), text)
+        text = re.sub(
+            r"_\{([^{}]*)\}", lambda m: "_" + re.sub(r"[\s,]+", "_", tex_to_text(m[1])), text
+        )
         text = re.sub(r"\^\{\s*(\*|\\ast|\\star)\s*\}", "*", text)
         text = re.sub(r"\^\{\s*([\w.]+)\s*\}", r"^\1", text)
         text = _FRACTION.sub(fraction, text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
         text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
     text = re.sub(
-        r"\\([A-Za-z]+|.)", lambda m: _NAMED.get(m[1], m[1] if len(m[1]) > 1 else " "), text
+        r"\\([A-Za-z]+|.)",
+        lambda m: _TEXT_OF_COMMAND.get(m[1], m[1] if len(m[1]) > 1 else " "),
+        text,
     )
     text = re.sub(r"\^\*|(?<=\w)\^\s*\*", "*", re.sub(r"[{}~]", "", text))
     return re.sub(r"\s+([),;])", r"\1", re.sub(r"\s+", " ", text)).strip()
@@ -202,8 +129,8 @@ def plain(tex: str) -> str:
 # Reading a page
 
 
-def words(node) -> str:
-    """Return the text of a node without what has entries of its own; maths as `plain` writes it."""
+def text_of(node) -> str:
+    """Return the text of a node without what has entries of its own."""
     pieces: list[str] = []
 
     def walk(node) -> None:
@@ -214,7 +141,9 @@ def words(node) -> str:
             elif child.name in SKIPPED or SKIPPED_CLASSES.intersection(child.get("class") or ()):
                 continue
             elif child.has_attr("data-tex"):
-                pieces.append(plain(child["data-tex"]) + (". " if child.name == "div" else ""))
+                pieces.append(
+                    tex_to_text(child["data-tex"]) + (". " if child.name == "div" else "")
+                )
             else:
                 walk(child)
                 if child.name in BLOCKS:
@@ -230,14 +159,14 @@ def _sections(section, page: str, trail: list[str]):
     heading = section.find(["h1", "h2", "h3", "h4"], recursive=False)
     if heading is None or not section.get("id"):
         return
-    title = words(heading)
+    title = text_of(heading)
     inner = [
         child
         for child in section.find_all("section", recursive=False)
         if "problem" not in (child.get("class") or ())
     ]
     parts = (
-        words(child)
+        text_of(child)
         if child.name
         in ("p", "ul", "ol", "div", "dl", "blockquote", "details", "table", "figure", "aside")
         else ""
@@ -262,15 +191,15 @@ def _sections(section, page: str, trail: list[str]):
         yield from _sections(child, page, [*trail, title])
 
 
-def _elements(node):
+def _descendants(node):
     """Yield every element below a node except drawings, nine tenths of a chapter's elements."""
     for child in node.find_all(True, recursive=False):
         if child.name not in SKIPPED:
             yield child
-            yield from _elements(child)
+            yield from _descendants(child)
 
 
-def _own(node, page: str) -> dict | None:
+def _element_entry(node, page: str) -> dict | None:
     """Return the entry of an element with an id, by the classes that the build gives it.
 
     The result is None where the element is not an entry of its own.
@@ -293,35 +222,35 @@ def _own(node, page: str) -> dict | None:
 
     if "explorer" in classes:
         still = node.find(role="img", attrs={"aria-label": True})
-        return entry("plot", words(part("explorer-title")), still["aria-label"] if still else "")
+        return entry("plot", text_of(part("explorer-title")), still["aria-label"] if still else "")
     if node.name == "dt" and "glossary" in node.parent.get("class", ()):
         return entry(
             "term",
-            words(node),
-            words(node.find_next_sibling("dd")),
-            letters=SHORT.get(words(node), ""),
+            text_of(node),
+            text_of(node.find_next_sibling("dd")),
+            letters=SHORT_NAMES.get(text_of(node), ""),
         )
     if anchor.startswith("claim-") and "entry" in classes:
         return entry(
             "claim",
-            words(part("entry-said")),
-            words(part("entry-why")),
-            note=words(part("verdict")),
-            trail=[f"{node['data-who']}, {words(part('lecture-time'))}"],
+            text_of(part("entry-said")),
+            text_of(part("entry-why")),
+            note=text_of(part("verdict")),
+            trail=[f"{node['data-who']}, {text_of(part('lecture-time'))}"],
         )
     if node.has_attr("data-card") and page != "review.html":  # where the same cards stand again
-        return entry("card", words(part("card-front")))
+        return entry("card", text_of(part("card-front")))
     if node.has_attr("data-problem") and page == "practice.html":
         return entry(
             "problem",
-            words(part("problem-name")),
-            words(part("problem-text")),
-            note=words(part("problem-level")),
+            text_of(part("problem-name")),
+            text_of(part("problem-text")),
+            note=text_of(part("problem-level")),
         )
     if anchor.startswith("assignment-") and (row := node.find_parent("tr")):
-        return entry("assignment", words(node.find("strong")), words(row.find_all("td")[-1]))
+        return entry("assignment", text_of(node.find("strong")), text_of(row.find_all("td")[-1]))
     if "citation" in classes:
-        return entry("source", words(node.find("p")))
+        return entry("source", text_of(node.find("p")))
     return None
 
 
@@ -330,7 +259,7 @@ def read(soup: BeautifulSoup, page: str) -> dict:
 
     The keys are "entries", "rows", "shown", "live", "title" and "order".
     """
-    main = soup.find("article", class_="bd-article")
+    main = soup.find("article", class_="article")
     found: dict[str, Any] = {
         "entries": [],
         "rows": {},
@@ -339,17 +268,17 @@ def read(soup: BeautifulSoup, page: str) -> dict:
         "title": page,
         "order": [],
     }
-    if main is None or page in UNREAD:
+    if main is None or page in EXCLUDED_PAGES:
         return found
-    for node in _elements(main):
+    for node in _descendants(main):
         anchor = node.get("id", "")
-        if anchor and (entry := _own(node, page)):
+        if anchor and (entry := _element_entry(node, page)):
             found["entries"].append(entry)
         elif anchor.startswith("symbol-row-"):
             found["rows"][anchor.removeprefix("symbol-row-")] = anchor
         elif node.has_attr("data-tex"):
             if holder := node.find_parent(class_=["text_latex", "derivation"]):
-                found["shown"].setdefault(_bare(node["data-tex"]), holder)
+                found["shown"].setdefault(_without_style(node["data-tex"]), holder)
         elif (
             node.has_attr("data-live")
             and anchor
@@ -358,17 +287,37 @@ def read(soup: BeautifulSoup, page: str) -> dict:
             found["live"].setdefault(node["data-live"].rpartition("-")[0], anchor)
     for section in main.find_all("section", recursive=False):
         found["entries"] += _sections(section, page, [])
-    found["title"] = words(main.find("h1")) or page
-    if menu := page == "index.html" and soup.find(class_="bd-docs-nav"):
+    found["title"] = text_of(main.find("h1")) or page
+    if menu := page == "index.html" and soup.find(class_="book-chapters"):
         found["order"] = [link["href"] for link in menu.find_all("a", class_="internal")]
     return found
 
 
-def _bare(tex: str) -> str:
+def _without_style(tex: str) -> str:
     return tex.strip().removeprefix(r"\displaystyle").strip()
 
 
 # Putting together
+
+
+def _formula_places(pages: dict[str, dict], rows: dict) -> dict[str, tuple[str, str] | None]:
+    """Return page and anchor of each registered formula; None where no page shows it.
+
+    The first page where a cell shows the formula comes first, then the first page with a live
+    number of it, then the row of its letter in the notation (`rows`).
+    """
+
+    def place(name: str, formula) -> tuple[str, str] | None:
+        tex = _without_style(formula.latex())
+        for page, found in pages.items():
+            if tex in found["shown"]:
+                return page, _anchor(found["shown"][tex], name)
+        for page, found in pages.items():
+            if name in found["live"]:
+                return page, found["live"][name]
+        return rows.get(formula.gives.name)
+
+    return {name: place(name, formula) for name, formula in registry().items()}
 
 
 def _formulas(pages: dict[str, dict], maths) -> list[dict]:
@@ -377,36 +326,13 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
 
     if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
         return []
-    made, places, rows = (
-        [],
-        {},
-        {
-            name: (page, anchor)
-            for page, found in pages.items()
-            for name, anchor in found["rows"].items()
-        },
-    )
-    for name, formula in registry().items():
-        tex = formula.latex()
-        places[name] = (
-            next(
-                (
-                    (page, _anchor(found["shown"][_bare(tex)], name))
-                    for page, found in pages.items()
-                    if _bare(tex) in found["shown"]
-                ),
-                None,
-            )
-            or next(
-                (
-                    (page, found["live"][name])
-                    for page, found in pages.items()
-                    if name in found["live"]
-                ),
-                None,
-            )
-            or rows.get(formula.gives.name)
-        )
+    rows = {
+        name: (page, anchor)
+        for page, found in pages.items()
+        for name, anchor in found["rows"].items()
+    }
+    places = _formula_places(pages, rows)
+    made = []
     for name, formula in registry().items():
         tex, gives, place = formula.latex(), formula.gives.name, places[name]
         if place is None:
@@ -416,15 +342,11 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
         at = places.get(gives) if place == rows.get(gives) else None
         made.append(
             {
-                "kind": "formula",
-                "page": place[0],
-                "anchor": place[1],
-                "title": replace(formula.gives, name=name).label,
-                "trail": [],
+                **_letter_entry("formula", place, replace(formula.gives, name=name).label),
                 "text": formula.meaning,
                 "variant_of": f"{(at or place)[0]} {gives}",
-                "letters": f"{plain(formula.gives.latex)} {name} {plain(tex)}",
-                "named": plain(formula.gives.latex) if name == gives else "",
+                "letters": f"{tex_to_text(formula.gives.latex)} {name} {tex_to_text(tex)}",
+                "named": tex_to_text(formula.gives.latex) if name == gives else "",
                 "html": maths.want(tex, False, "search"),
             }
         )
@@ -434,18 +356,19 @@ def _formulas(pages: dict[str, dict], maths) -> list[dict]:
             continue  # the formula says all that the letter's row says, and more
         made.append(
             {
-                "kind": "letter",
-                "page": place[0],
-                "anchor": place[1],
-                "title": quantity.label,
-                "trail": [],
+                **_letter_entry("letter", place, quantity.label),
                 "text": quantity.meaning,
-                "letters": f"{plain(quantity.latex)} {name}",
-                "named": plain(quantity.latex),
+                "letters": f"{tex_to_text(quantity.latex)} {name}",
+                "named": tex_to_text(quantity.latex),
                 "html": maths.want(quantity.latex, False, "search"),
             }
         )
     return made
+
+
+def _letter_entry(kind: str, place: tuple[str, str], title: str) -> dict:
+    """Return what entries of formulas and of letters share."""
+    return {"kind": kind, "page": place[0], "anchor": place[1], "title": title, "trail": []}
 
 
 def _anchor(holder, name: str) -> str:
@@ -455,7 +378,7 @@ def _anchor(holder, name: str) -> str:
     return holder["id"]
 
 
-def gather(pages: dict[str, dict], maths) -> dict:
+def collect(pages: dict[str, dict], maths) -> dict:
     """Return all entries in reading order: {"pages": [[address, title]], "entries": [...]}.
 
     The formulas of results are asked of `maths`.
@@ -479,14 +402,6 @@ def gather(pages: dict[str, dict], maths) -> dict:
         "pages": [[name, found["title"]] for name, found in pages.items()],
         "entries": [*first.values(), *_formulas(pages, maths)],
     }
-
-
-def dress(soup: BeautifulSoup, page: str) -> None:
-    """Remove the theme's search from a page; put ours into the page of all results."""
-    if dialog := soup.find(id="pst-search-dialog"):
-        dialog.decompose()
-    if page == "search.html" and (box := soup.select_one(".bd-search-container")):
-        box.replace_with(BeautifulSoup(PAGE, "html.parser"))
 
 
 def write(

@@ -71,71 +71,47 @@ def explorers() -> dict:
 
 def draw(title: str, line: str, above: str, explorer):
     """Return the card as a matplotlib Figure; `explorer` may be None."""
-    import numpy as np
     from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     width, height = SIZE
     line = re.split(r"(?<=[.:;]) ", line)[0] if len(line) > 110 else line
+    words = textwrap.wrap(line, 42 if explorer else 84)
+    words = [*words[:3], words[3] + " …"] if len(words) > 4 else words
+    lines = textwrap.wrap(title, 13 if explorer else 22)
+    size = 54 if len(lines) < 3 else 45 if len(lines) < 4 else 37
     with rc_context({"font.family": SANS}):
         card = Figure(figsize=(width / 100, height / 100), dpi=100, facecolor=PAPER)
-        room = 22 if explorer is None else 13
-        lines = textwrap.wrap(title, room)
-        size = 54 if len(lines) < 3 else 45 if len(lines) < 4 else 37
+
+        def add_text(
+            x: int, y: int, text: str, size: int, color: str, va: str = "top", **how
+        ) -> None:
+            card.text(x / width, y / height, text, fontsize=size, color=color, va=va, **how)
+
         icons.draw(card.add_axes((60 / width, 1 - 116 / height, 56 / width, 56 / height)))
-        card.text(
-            134 / width,
-            1 - 88 / height,
-            "A Handful of Equations",
-            color=INK,
-            fontsize=21,
-            family=SERIF,
-            va="center",
-        )
-        if above:
-            card.text(
-                60 / width,
-                1 - 168 / height,
-                above,
-                color=ACCENT,
-                fontsize=17,
-                weight="bold",
-                va="top",
-            )
-        card.text(
-            58 / width,
-            1 - 204 / height,
-            "\n".join(lines),
-            color=INK,
-            fontsize=size,
-            family=SERIF,
-            va="top",
-            linespacing=0.86,
-        )
-        words = textwrap.wrap(line, 42 if explorer else 84)
-        words = [*words[:3], words[3] + " …"] if len(words) > 4 else words
-        card.text(
-            60 / width,
-            56 / height,
-            "\n".join(words),
-            color=SOFT,
-            fontsize=17,
-            va="bottom",
-            linespacing=1.1,
-        )
+        add_text(134, height - 88, "A Handful of Equations", 21, INK, "center", family=SERIF)
+        add_text(60, height - 168, above, 17, ACCENT, weight="bold")
+        add_text(58, height - 204, "\n".join(lines), size, INK, family=SERIF, linespacing=0.86)
+        add_text(60, 56, "\n".join(words), 17, SOFT, "bottom", linespacing=1.1)
         if explorer is not None:
-            figure = explorer.figure(5.1, 4.1)
-            figure.set(dpi=124, facecolor=PAPER)
-            for axes in figure.axes:
-                axes.set_facecolor("none")
-            canvas = FigureCanvasAgg(figure)
-            canvas.draw()
-            plot = np.asarray(canvas.buffer_rgba())
-            card.figimage(
-                plot, width - 40 - plot.shape[1], max(30, (height - plot.shape[0]) // 2 - 20)
-            )
+            draw_plot(card, explorer)
     return card
+
+
+def draw_plot(card, explorer) -> None:
+    """Put an explorer's still plot at the right of a card."""
+    import numpy as np
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    width, height = SIZE
+    figure = explorer.figure(5.1, 4.1)
+    figure.set(dpi=124, facecolor=PAPER)
+    for axes in figure.axes:
+        axes.set_facecolor("none")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    plot = np.asarray(canvas.buffer_rgba())
+    card.figimage(plot, width - 40 - plot.shape[1], max(30, (height - plot.shape[0]) // 2 - 20))
 
 
 def write(

@@ -50,6 +50,15 @@ def build(root: Path, target: Path, state: str) -> Path:
     return next(target.glob("*.whl"))
 
 
+def name(version: str) -> str:
+    """Return the file name of the package's wheel.
+
+    >>> name("0.1.0")
+    'handful-0.1.0-py3-none-any.whl'
+    """
+    return f"handful-{version}-py3-none-any.whl"
+
+
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file, as pip writes it after ``#sha256=``."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

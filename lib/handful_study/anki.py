@@ -21,7 +21,7 @@ from pathlib import Path
 from handful_evidence.claims import CHAPTERS
 
 from . import book, markup, words
-from .book import foot
+from .book import card_footer
 from .cards import Card
 from .order import title
 from .pictures import picture
@@ -72,7 +72,7 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
     site : str, optional
         Where the book is published; without it sections are named and not linked.
     when : int, optional
-        Seconds since 1970 that the notes are of; `newest` by default.
+        Seconds since 1970 that the notes are of; `sources_time` by default.
     """
     import genanki
 
@@ -94,25 +94,25 @@ def package(some: Iterable[Card], site: str = "", when: int | None = None) -> by
             decks[card.chapter] = genanki.Deck(
                 deck_id(card.chapter), name, f"{book.TITLE}, {book.LICENCE}"
             )
-        image = partial(_packed, pictures, f"{card.file}: {card.id}")
+        image = partial(_add_picture, pictures, f"{card.file}: {card.id}")
         front, back = (
             markup.html(words.markdown(part.text), image=image) for part in (card.front, card.back)
         )
         decks[card.chapter].add_note(
             genanki.Note(
                 note_type,
-                [front, back, markup.html(foot(card, site)), card.id],
+                [front, back, markup.html(card_footer(card, site)), card.id],
                 guid=genanki.guid_for("handful", card.id),
                 tags=[card.kind, card.chapter],
                 due=number,
             )
         )
-    return _zipped(
-        genanki.Package(list(decks.values())), pictures, newest() if when is None else when
+    return _archive_bytes(
+        genanki.Package(list(decks.values())), pictures, sources_time() if when is None else when
     )
 
 
-def _packed(pictures: dict[str, Path], where: str, source: str) -> str:
+def _add_picture(pictures: dict[str, Path], where: str, source: str) -> str:
     """Add a picture to those of the package, and return its name there."""
     path = picture(source, where)
     name = f"handful-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}{path.suffix.lower()}"
@@ -120,7 +120,7 @@ def _packed(pictures: dict[str, Path], where: str, source: str) -> str:
     return name
 
 
-def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:
+def _archive_bytes(made, pictures: dict[str, Path], when: int) -> bytes:
     """Return genanki's archive compressed and with fixed dates: same cards, same bytes."""
     import json
 
@@ -143,11 +143,11 @@ def _zipped(made, pictures: dict[str, Path], when: int) -> bytes:
     return out.getvalue()
 
 
-def newest() -> int:
+def sources_time() -> int:
     """Return the time of the cards' sources, in seconds since 1970.
 
     This is SOURCE_DATE_EPOCH where it is set, as in all reproducible builds; else the time of the
-    last commit where nothing has changed since; else the time of the newest file.
+    last commit where nothing has changed since; else the time of the sources_time file.
     """
     if os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return int(os.environ["SOURCE_DATE_EPOCH"])

@@ -68,7 +68,7 @@ def section_address(site: str, chapter: str, section: str) -> str | None:
     return f"{site.rstrip('/')}/{chapter}.html#{section}" if site else None
 
 
-def place(thing, site: str = "") -> str:
+def section_and_lecture(thing, site: str = "") -> str:
     """Return, as Markdown, the section of a card or problem and its time in the lecture.
 
     The section is linked where the book's address is known.
@@ -85,6 +85,6 @@ def place(thing, site: str = "") -> str:
     return " · ".join(parts)
 
 
-def foot(card: Card, site: str = "") -> str:
+def card_footer(card: Card, site: str = "") -> str:
     """Return the line below a card, as Markdown: its kind and where it belongs."""
-    return f"{card.kind.capitalize()} · {place(card, site)}"
+    return f"{card.kind.capitalize()} · {section_and_lecture(card, site)}"

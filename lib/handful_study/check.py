@@ -23,8 +23,8 @@ from handful_evidence.simulate.pipeline import Deadlock
 
 from . import expressions
 from .expressions import ExpressionError, evaluate
-from .pipeline_schedules import PATTERNS, OrdersError, percent, play, read_orders, stop
-from .problems import Problem, schedule_goal
+from .pipeline_schedules import PATTERNS, OrdersError, explain_deadlock, percent, play, read_orders
+from .problem_model import Problem, schedule_goal
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9
@@ -85,10 +85,14 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
         dimension = wanted  # so many chips, tokens, sequences: the question says of what
     if dimension is None:
         return Verdict(
-            "unread", f"Which unit?  This answer is {called(wanted)}, and its unit counts."
+            "unread",
+            f"Which unit?  This answer is {dimension_in_words(wanted)}, and its unit counts.",
         )
     if not fits(dimension, wanted):
-        return Verdict("wrong", f"That is {called(dimension)}; asked for is {called(wanted)}.")
+        return Verdict(
+            "wrong",
+            f"That is {dimension_in_words(dimension)}; asked for is {dimension_in_words(wanted)}.",
+        )
     right = problem.right(seed)
     if near(value, right, problem.tolerance):
         return Verdict("right", "Right.")
@@ -125,10 +129,14 @@ WORDS = {
 }
 
 
-def called(dimension: Dimension) -> str:
+def dimension_in_words(dimension: Dimension) -> str:
     """Return a dimension in words.
 
-    >>> called(Dimension(byte=1)), called(Dimension(byte=1, time=-1)), called(Dimension())
+    >>> (
+    ...     dimension_in_words(Dimension(byte=1)),
+    ...     dimension_in_words(Dimension(byte=1, time=-1)),
+    ...     dimension_in_words(Dimension()),
+    ... )
     ('a number of bytes', 'in B/s', 'a number without a unit')
     """
     if not dimension.powers:
@@ -169,13 +177,13 @@ def points(problem: Problem) -> list[dict[str, float]]:
     ]
 
 
-def spelled(problem: Problem) -> dict[str, str]:
+def spellings(problem: Problem) -> dict[str, str]:
     """Return the spellings that a learner may use, each mapped to its quantity's name.
 
     Each quantity may be written as its letter or as its name.
 
     >>> from types import SimpleNamespace
-    >>> known = spelled(SimpleNamespace(letters=("total_parameters", "memory_bandwidth")))
+    >>> known = spellings(SimpleNamespace(letters=("total_parameters", "memory_bandwidth")))
     >>> list(known)
     ['N_total', 'total_parameters', 'BW', 'memory_bandwidth']
     >>> known["BW"]
@@ -199,7 +207,7 @@ def letter(name: str) -> str:
 
 def check_expression(problem: Problem, text: str) -> Verdict:
     """Check the answer to a problem that asks for a formula."""
-    known = spelled(problem)
+    known = spellings(problem)
     try:
         written = expressions.parse(text)
     except ExpressionError as error:
@@ -287,7 +295,7 @@ def check_schedule(problem: Problem, text: str, seed: int) -> Verdict:
     try:
         played = play(orders, asked)
     except Deadlock as error:
-        return Verdict("wrong", stop(orders, error.stuck))
+        return Verdict("wrong", explain_deadlock(orders, error.stuck))
     share, held = played.bubble / played.makespan, max(played.held)
     faults = []
     if share > asked.bubble_at_most * (1 + 1e-9):

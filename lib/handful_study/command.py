@@ -17,20 +17,14 @@ from handful.cli import MissingError, group
 # Packages of the extras; a program that only computes does without them.
 EXTRAS = {
     "study": {
-        "fsrs",
         "genanki",
         "latex2mathml",
         "markdown_it",
         "mdit_py_plugins",
-        "platformdirs",
         "playwright",
     },
     "classroom": {"datasketch", "distributed"},
 }
-LOG = (
-    "the log; by default study-log.json in your data folder.  The page Review exports and "
-    "imports the same file"
-)
 
 
 def needing(run):
@@ -95,58 +89,10 @@ def write(content: bytes, output: str | None, default: str | None, quiet: bool =
 
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
-    one = group(
-        command,
-        "cards",
-        "cards: what is due, review, export, print",
-        "The log of reviews is one file, the same as the page's: handful cards log --import FILE.",
-    )
+    one = group(command, "cards", "cards: list, export, print")
     listed = one("list", needing(_list), "all cards, or those of a chapter")
     listed.add_argument(
         "--chapter", metavar="C", help="of one chapter only, such as latency-and-cost"
-    )
-    due = one("due", needing(_due), "what is due today")
-    asked = one(
-        "review",
-        needing(_review),
-        "review what is due, a key an answer",
-        "Enter shows the answer, 1 to 4 grade it, ? helps.",
-        programs=False,
-    )
-    kept = one(
-        "log",
-        needing(_log),
-        "where reviews are kept; import and export them, change settings",
-        "Settings: retention=0.9, new_per_day=10, chapters=latency-and-cost,pipelining (none: "
-        "all).",
-    )
-    for made in (due, asked, kept):
-        made.add_argument("--log", metavar="FILE", help=LOG)
-    for made in (due, asked):
-        made.add_argument("--chapter", metavar="C", help="cards of one chapter only")
-    asked.add_argument(
-        "--site", metavar="URL", help="where the book is published, for links to its sections"
-    )
-    kept.add_argument(
-        "--import",
-        dest="bring",
-        metavar="FILE",
-        nargs="+",
-        default=[],
-        help="take over what these logs have; nothing is counted twice",
-    )
-    kept.add_argument(
-        "--export",
-        dest="take",
-        metavar="FILE",
-        help="write the log into a file, for the page or as a backup",
-    )
-    kept.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change a setting; may be repeated",
     )
     sent = one(
         "export",
@@ -169,137 +115,21 @@ def _site(options) -> str:
     return book.address() if options.site is None else options.site
 
 
-def log_path(given: str | None) -> Path:
-    """Return the path of the learner's log: the given one, or the default."""
-    if given:
-        return Path(given)
-    import platformdirs
-
-    return platformdirs.user_data_path("handful", appauthor=False) / "study-log.json"
-
-
 def _list(options) -> None:
     from handful import cli
 
-    from .export import as_object, chosen
+    from .export import as_object, cards_of_chapter
 
-    found = chosen(options.chapter)
+    found = cards_of_chapter(options.chapter)
     if options.json:
         return cli.print_json([as_object(card) for card in found])
     cli.print_columns((card.id, card.kind, f"{card.chapter}#{card.section}") for card in found)
 
 
-def _sitting(options):
-    from .export import chosen
-    from .log import LogFile
-    from .review_session import Sitting
-
-    return Sitting(LogFile(log_path(options.log)), chosen(options.chapter))
-
-
-def _due(options) -> None:
-    from handful import cli
-
-    from .review_session import plural
-
-    sitting = _sitting(options)
-    queue = sitting.queue()
-    if options.json:
-        return cli.print_json(
-            {"due": queue["review"], "new": queue["new"], "again": queue["learning"]}
-        )
-    print(
-        f"{plural(len(queue['review']), 'card')} due, {len(queue['new'])} new, "
-        f"{len(queue['learning'])} to be asked again"
-    )
-    rows = [
-        (word, name, sitting.cards[name].chapter)
-        for kind, word in (("review", "due"), ("new", "new"), ("learning", "again"))
-        for name in queue[kind]
-    ]
-    if rows:
-        cli.print_columns(rows)
-
-
-def _review(options) -> None:
-    from handful import cli
-
-    from . import terminal
-
-    sitting, screen = _sitting(options), terminal.Screen(cli.terminal_width())
-    try:
-        with terminal.keyboard() as pressed:
-            terminal.review(sitting, screen, pressed, _site(options))
-    except KeyboardInterrupt:
-        screen.say()  # everything that was answered is kept
-    finally:
-        print(f"\nKept in {sitting.file.path}", file=sys.stderr)
-
-
-def _log(options) -> None:
-    from handful import cli
-
-    from .log import LogFile, line, read_file
-    from .log import write as as_file
-    from .review_session import clock, plural, read_setting, set_setting
-    from .spaced_repetition import Study
-
-    settings = [read_setting(text) for text in options.set]
-    file, now = LogFile(log_path(options.log)), clock()
-    given = [event for path in options.bring for event in _read(read_file, path)]
-    added = file.add(given, now[0]) if given else []
-    for name, value in settings:
-        set_setting(file, name, value, now)
-    if options.take:
-        write(
-            as_file(map(line, file.events), now[0]).encode(), options.take, None, quiet=options.json
-        )
-    study = Study(file.events)
-    if options.json:
-        return cli.print_json(
-            {
-                "file": str(file.path),
-                "events": len(file.events),
-                "added": len(added),
-                "cards": len(study.states),
-                "settings": study.settings,
-            }
-        )
-    rows = [
-        ("File", str(file.path)),
-        ("Entries", f"{len(file.events):,}"),
-        ("Cards seen", f"{len(study.states):,}"),
-    ]
-    rows += [
-        (
-            name.replace("_", " ").capitalize(),
-            ", ".join(value) or "all" if isinstance(value, list) else str(value),
-        )
-        for name, value in study.settings.items()
-    ]
-    cli.print_columns(rows)
-    if options.bring:
-        known = len({event["id"] for event in given}) - len(added)
-        print(
-            f"\nImported: {plural(len(added), 'new entry').replace('entrys', 'entries')}"
-            + (f"; {known:,} stood here already" if known else "")
-            + "."
-        )
-
-
-def _read(read_file, path: str) -> list[dict]:
-    from .log import LogError
-
-    try:
-        return read_file(path)
-    except FileNotFoundError:
-        raise LogError(f"There is no file {path}.") from None
-
-
 def _export(options) -> None:
-    from .export import FORMATS, chosen, export
+    from .export import FORMATS, cards_of_chapter, export
 
-    content = export(options.format, chosen(options.chapter), _site(options))
+    content = export(options.format, cards_of_chapter(options.chapter), _site(options))
     write(
         content,
         options.output,
@@ -308,9 +138,9 @@ def _export(options) -> None:
 
 
 def _print(options) -> None:
-    from .export import chosen
+    from .export import cards_of_chapter
     from .printing import card_sheets, pdf
 
-    page = card_sheets(chosen(options.chapter), _site(options))
+    page = card_sheets(cards_of_chapter(options.chapter), _site(options))
     suffix = "pdf" if options.pdf else "html"
     write(pdf(page) if options.pdf else page.encode(), options.output, f"handful-cards.{suffix}")

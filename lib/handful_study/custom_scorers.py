@@ -10,7 +10,7 @@ judge is added with `judge`:
 >>> @judge
 ... def even(question, given, calls, answers):
 ...     return float(answers[0] % 2 == 0), "An even number is asked for.", None
->>> found(JUDGES["even"].__name__)(None, {}, [], [4])[0], JUDGES.pop("even") is even
+>>> find_judge(JUDGES["even"].__name__)(None, {}, [], [4])[0], JUDGES.pop("even") is even
 (1.0, True)
 """
 
@@ -25,10 +25,10 @@ from .pipeline_schedules import (
     PATTERNS,
     Goal,
     OrdersError,
+    explain_deadlock,
     percent,
     play,
     read_orders,
-    stop,
 )
 from .serving_plan_scorer import ratio_conditions, serving_plan
 
@@ -53,10 +53,10 @@ for _made in (ratio_conditions, serving_plan):
     judge(_made)
 
 
-def found(name: str) -> Callable[..., Verdict]:
+def find_judge(name: str) -> Callable[..., Verdict]:
     """Return the judge of that name; raise JudgeError for an unknown one.
 
-    >>> found("schedul")
+    >>> find_judge("schedul")
     Traceback (most recent call last):
     ...
     handful_study.custom_scorers.JudgeError: There is no judge 'schedul';
@@ -65,6 +65,9 @@ def found(name: str) -> Callable[..., Verdict]:
     if name not in JUDGES:
         raise JudgeError(f"There is no judge {name!r}; there are {', '.join(sorted(JUDGES))}.")
     return JUDGES[name]
+
+
+found = find_judge  # its name in the last edition, in exported assignments
 
 
 def goal(settings: Mapping[str, object]) -> Goal:
@@ -167,7 +170,7 @@ def _one(asked: Goal, answer: object) -> tuple[bool, str, str | None]:
     except OrdersError as error:
         return False, str(error), None
     except Deadlock as error:
-        return False, stop(orders, error.stuck), None
+        return False, explain_deadlock(orders, error.stuck), None
     share, held = played.bubble / played.makespan, max(played.held)
     turn = next((name for name, fits in PATTERNS.items() if fits(orders, played)), None)
     if share > asked.bubble_at_most * (1 + 1e-9):

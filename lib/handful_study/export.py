@@ -14,12 +14,12 @@ from pathlib import Path
 from . import book, words
 from .cards import Card, cards
 from .order import title
-from .spreadsheet import harmless
+from .spreadsheet import escape_cell
 
 FORMATS = {"anki": ".apkg", "csv": ".csv", "markdown": ".md", "json": ".json"}
 
 
-def chosen(chapter: str | None = None) -> list[Card]:
+def cards_of_chapter(chapter: str | None = None) -> list[Card]:
     """Return the cards of a chapter, or all, in book order."""
     return book.of_chapter(cards(), "cards", chapter)
 
@@ -69,7 +69,7 @@ def as_csv(some: Iterable[Card]) -> str:
     for card in map(as_object, some):
         writer.writerow(
             map(
-                harmless,
+                escape_cell,
                 (card["id"], card["chapter_title"], card["kind"], card["front"], card["back"]),
             )
         )
@@ -87,7 +87,7 @@ def as_markdown(some: Iterable[Card], site: str = "") -> str:
             chapter = card.chapter
             lines.append(f"## {title(chapter)}\n")
         lines.append(
-            f"### {card.id}\n\n*{book.foot(card, site)}*\n\n"
+            f"### {card.id}\n\n*{book.card_footer(card, site)}*\n\n"
             f"{words.markdown(card.front.text)}\n\n---\n\n{words.markdown(card.back.text)}\n"
         )
     return "\n".join(lines)
@@ -113,6 +113,6 @@ def site_files(folder: Path) -> list[Path]:
     made = []
     for kind, suffix in FORMATS.items():
         path = folder / f"cards{suffix}"
-        path.write_bytes(export(kind, chosen(), book.address()))
+        path.write_bytes(export(kind, cards_of_chapter(), book.address()))
         made.append(path)
     return made

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import sympy
 
@@ -30,11 +31,14 @@ _TOKEN = re.compile(
 _SAME = {"−": "-", "×": "*", "·": "*", "÷": "/", "**": "^"}
 
 
+Token: TypeAlias = str | float | int
+
+
 class ExpressionError(ValueError):
     """Text that is not an expression; the message is one sentence."""
 
 
-def tokens(text: str) -> list[str | float | int]:
+def tokens(text: str) -> list[Token]:
     """Split a text into numbers, names and signs; a sign follows a null byte.
 
     >>> tokens("2 N")
@@ -44,7 +48,7 @@ def tokens(text: str) -> list[str | float | int]:
         raise ExpressionError(
             f"A formula of {len(text)} characters is too long; {LONGEST} are allowed."
         )
-    found: list[str | float | int] = []
+    found: list[Token] = []
     at, text = 0, text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -93,108 +97,132 @@ def parse(text: str, resolve: Callable[[str, dict], object] | None = None):
     ExpressionError
         In one sentence, for text that is not an expression.
     """
-    left = tokens(text)[::-1]
-    if not left:
-        raise ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.")
+    return _Parser(tokens(text), resolve).parse()
 
-    def accept(*signs: str) -> str | None:
-        if left and left[-1] in ["\0" + sign for sign in signs]:
-            return str(left.pop())[1:]
+
+def _token_text(token: Token) -> str:
+    return repr(token.removeprefix("\0")) if isinstance(token, str) else "a number"
+
+
+class _Parser:
+    """A recursive descent: a sum of products of powers of atoms.
+
+    `depth` counts the parentheses, signs and exponents that a part stands in.
+    """
+
+    def __init__(
+        self, found: Sequence[Token], resolve: Callable[[str, dict], object] | None
+    ) -> None:
+        self.left = list(reversed(found))
+        self.resolve = resolve
+
+    def parse(self):
+        """Parse all of it."""
+        if not self.left:
+            raise ExpressionError("Nothing is written here yet; write a formula, such as 2*N/F.")
+        tree = self.sum(0)
+        if self.left:
+            extra = _token_text(self.left[-1])
+            raise ExpressionError(
+                f"{extra} stands where the formula should end or go on with a sign."
+            )
+        return tree
+
+    def accept(self, *signs: str) -> str | None:
+        """Take the next token if it is one of these signs."""
+        if self.left and self.left[-1] in ["\0" + sign for sign in signs]:
+            return str(self.left.pop())[1:]
         return None
 
-    def expect(sign: str) -> None:
-        if not accept(sign):
-            raise ExpressionError(
-                f"A {sign!r} is missing {'before ' + shown(left[-1]) if left else 'at the end'}."
-            )
+    def expect(self, sign: str) -> None:
+        """Take a sign that has to come next."""
+        if not self.accept(sign):
+            where = f"before {_token_text(self.left[-1])}" if self.left else "at the end"
+            raise ExpressionError(f"A {sign!r} is missing {where}.")
 
-    def shown(token) -> str:
-        return repr(token.removeprefix("\0")) if isinstance(token, str) else "a number"
-
-    def total(depth: int):
+    def sum(self, depth: int):
+        """Parse terms with + and - between them."""
         if depth > DEEPEST:
             raise ExpressionError(f"Parentheses more than {DEEPEST} deep are too many.")
-        parts = [product(depth)]
-        while sign := accept("+", "-"):
-            part = product(depth)
+        parts = [self.product(depth)]
+        while sign := self.accept("+", "-"):
+            part = self.product(depth)
             parts.append(part if sign == "+" else ["*", -1, part])
         return parts[0] if len(parts) == 1 else ["+", *parts]
 
-    def product(depth: int):
-        found = power(depth)
-        while left:
-            if sign := accept("*", "/"):
-                found = [sign, found, power(depth)]
-            elif left[-1] == "\0(" or not str(left[-1]).startswith("\0"):
-                found = ["*", found, power(depth)]
+    def product(self, depth: int):
+        """Parse factors with * and / between them, or nothing."""
+        found = self.power(depth)
+        while self.left:
+            if sign := self.accept("*", "/"):
+                found = [sign, found, self.power(depth)]
+            elif self.left[-1] == "\0(" or not str(self.left[-1]).startswith("\0"):
+                found = ["*", found, self.power(depth)]
             else:
                 break
         return found
 
-    def power(depth: int):
-        if accept("-"):
-            return ["*", -1, power(depth + 1)] if depth < DEEPEST else total(depth + 1)
-        if accept("+"):
-            return power(depth + 1) if depth < DEEPEST else total(depth + 1)
-        base = atom(depth)
-        return ["^", base, power(depth + 1)] if depth < DEEPEST and accept("^") else base
+    def power(self, depth: int):
+        """Parse an atom with its sign before it and its exponent behind it."""
+        if self.accept("-"):
+            return ["*", -1, self.power(depth + 1)] if depth < DEEPEST else self.sum(depth + 1)
+        if self.accept("+"):
+            return self.power(depth + 1) if depth < DEEPEST else self.sum(depth + 1)
+        base = self.atom(depth)
+        return ["^", base, self.power(depth + 1)] if depth < DEEPEST and self.accept("^") else base
 
-    def atom(depth: int):
-        if not left:
+    def atom(self, depth: int):
+        """Parse a number, a name, a call of a function, or what stands in parentheses."""
+        if not self.left:
             raise ExpressionError("The formula ends where a number or a name should stand.")
-        if accept("("):
-            inside = total(depth + 1)
-            expect(")")
+        if self.accept("("):
+            inside = self.sum(depth + 1)
+            self.expect(")")
             return inside
-        token = left.pop()
+        token = self.left.pop()
         if not isinstance(token, str):
             return token
         if token.startswith("\0"):
             raise ExpressionError(f"{token[1:]!r} stands where a number or a name should.")
         if token in FUNCTIONS:
-            expect("(")
-            return call(token, depth)
-        if resolve is None:
+            self.expect("(")
+            return self.call(token, depth)
+        if self.resolve is None:
             return token
-        return resolve(token, settings(depth) if accept("(") else {})
+        return self.resolve(token, self.settings(depth) if self.accept("(") else {})
 
-    def call(name: str, depth: int):
-        arguments = [total(depth + 1)]
-        while accept(","):
-            arguments.append(total(depth + 1))
-        expect(")")
+    def call(self, name: str, depth: int):
+        """Parse the arguments of a function, after its parenthesis."""
+        arguments = [self.sum(depth + 1)]
+        while self.accept(","):
+            arguments.append(self.sum(depth + 1))
+        self.expect(")")
         if (len(arguments) == 1) == (name in ("max", "min")):
             raise ExpressionError(
                 f"{name} takes {'two values or more' if name in ('max', 'min') else 'one value'}."
             )
         return ["/", ["log", *arguments], ["log", 2]] if name == "log2" else [name, *arguments]
 
-    def settings(depth: int) -> dict:
+    def settings(self, depth: int) -> dict:
+        """Parse name(batch=1, …), after its parenthesis."""
         found = {}
         while True:
-            name = left.pop() if left else ""
-            if not isinstance(name, str) or name.startswith("\0") or not accept("="):
+            name = self.left.pop() if self.left else ""
+            if not isinstance(name, str) or name.startswith("\0") or not self.accept("="):
                 raise ExpressionError(
                     "A name's settings are written name(batch=1, context=2*context)."
                 )
-            found[name] = total(depth + 1)
-            if not accept(","):
-                expect(")")
+            found[name] = self.sum(depth + 1)
+            if not self.accept(","):
+                self.expect(")")
                 return found
 
-    tree = total(0)
-    if left:
-        raise ExpressionError(
-            f"{shown(left[-1])} stands where the formula should end or go on with a sign."
-        )
-    return tree
 
-
-def _folded(pick: Callable[[float, float], float]) -> Callable[[float, float], float]:
+def _nan_if_any(pick: Callable[[float, float], float]) -> Callable[[float, float], float]:
     return lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else pick(a, b)
 
 
-def _divided(a: float, b: float) -> float:
+def _divide(a: float, b: float) -> float:
     if b:
         return a / b
     return math.copysign(math.inf, a) * math.copysign(1, b) if a and not math.isnan(a) else math.nan
@@ -215,10 +243,10 @@ def _power(a: float, b: float) -> float:
 _TWO: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
     "*": lambda a, b: a * b,
-    "/": _divided,
+    "/": _divide,
     "^": _power,
-    "max": _folded(max),
-    "min": _folded(min),
+    "max": _nan_if_any(max),
+    "min": _nan_if_any(min),
 }
 _ONE: dict[str, Callable[[float], float]] = {
     "log": math.log,

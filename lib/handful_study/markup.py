@@ -122,7 +122,7 @@ def _block(node, width: int) -> list[str]:
             return [
                 line
                 for number, item in enumerate(node.children, first)
-                for line in _marked(
+                for line in _with_mark(
                     "- " if node.type == "bullet_list" else f"{number}. ",
                     _blocks(item.children, width - 4),
                 )
@@ -146,7 +146,7 @@ def _block(node, width: int) -> list[str]:
             return _blocks(node.children, width)
 
 
-def _marked(mark: str, lines: list[str]) -> list[str]:
+def _with_mark(mark: str, lines: list[str]) -> list[str]:
     return [
         (mark if i == 0 else " " * len(mark)) + line if line else "" for i, line in enumerate(lines)
     ]

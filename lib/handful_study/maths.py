@@ -84,12 +84,12 @@ def mathml(tex: str, display: bool = False) -> str:
 def text(tex: str) -> str:
     """Return a formula as one or more lines of text; as its TeX where that is not possible."""
     try:
-        return re.sub(r"[ \xa0]+", " ", _shown(tree(tex))).strip()
+        return re.sub(r"[ \xa0]+", " ", _as_text(tree(tex))).strip()
     except MathsError:
         return tex
 
 
-def _shown(element: ElementTree.Element) -> str:
+def _as_text(element: ElementTree.Element) -> str:
     parts = list(element)
     match element.tag:
         case "mi" | "mn" | "mo" | "mtext":
@@ -97,28 +97,30 @@ def _shown(element: ElementTree.Element) -> str:
         case "mspace":
             return " "
         case "mfrac":
-            over, under = map(_shown, parts)
-            return f"{_bound(over)}/{_bound(under)}"
+            over, under = map(_as_text, parts)
+            return f"{_parenthesized(over)}/{_parenthesized(under)}"
         case "msup" | "mover":
-            base, upper = map(_shown, parts)
+            base, upper = map(_as_text, parts)
             return (
-                _mark(base, upper)
+                _with_accent(base, upper)
                 if element.tag == "mover"
-                else _raised(base if base in _SHUT else _bound(base), upper)
+                else _with_superscript(base if base in _SHUT else _parenthesized(base), upper)
             )
         case "msub" | "munder":
-            base, lower = map(_shown, parts)
-            return _lowered(base, lower)
+            base, lower = map(_as_text, parts)
+            return _with_subscript(base, lower)
         case "msubsup" | "munderover":
-            base, lower, upper = map(_shown, parts)
-            return _raised(_lowered(base, lower), upper)
+            base, lower, upper = map(_as_text, parts)
+            return _with_superscript(_with_subscript(base, lower), upper)
         case "msqrt":
-            return f"√{_bound(_row(parts))}"
+            return f"√{_parenthesized(_row(parts))}"
         case "mroot":
-            return f"{_raised('', _shown(parts[1]))}√{_bound(_shown(parts[0]))}"
+            return (
+                f"{_with_superscript('', _as_text(parts[1]))}√{_parenthesized(_as_text(parts[0]))}"
+            )
         case "mtable":
             return "\n".join(
-                " ".join(filter(None, (_shown(cell).strip() for cell in row))) for row in parts
+                " ".join(filter(None, (_as_text(cell).strip() for cell in row))) for row in parts
             )
         case _:
             return _row(parts)
@@ -131,9 +133,9 @@ def _row(parts: list[ElementTree.Element]) -> str:
         if part.tag == "mspace":
             line += " "
             continue
-        if not (shown := _shown(part).strip(" ")):
+        if not (shown := _as_text(part).strip(" ")):
             continue
-        kind, upright = _kind(part, shown, before), part.get("mathvariant") == "normal"
+        kind, upright = _kind_of_part(part, shown, before), part.get("mathvariant") == "normal"
         if letters and upright:
             line += shown  # a name of several upright letters
         elif kind == "sign":
@@ -156,7 +158,7 @@ def _row(parts: list[ElementTree.Element]) -> str:
     return line
 
 
-def _kind(part: ElementTree.Element, shown: str, before: str) -> str:
+def _kind_of_part(part: ElementTree.Element, shown: str, before: str) -> str:
     if shown in _CLOSE:
         return "comma" if part.tag == "mo" else "tight"  # f(a, b), and 10{,}000
     if shown in _OPEN and not (shown == "|" and before in ("value", "shut")):
@@ -176,30 +178,30 @@ def _kind(part: ElementTree.Element, shown: str, before: str) -> str:
     return "name" if part.tag == "mi" else "value"
 
 
-def _bound(shown: str) -> str:
+def _parenthesized(shown: str) -> str:
     """Return the text in parentheses, unless it is a single token."""
     whole = re.fullmatch(r"[\w.,′%$€₀-₉⁰-⁹ⁿ̂̄]+|\([^()]*\)|\w+\([^()]*\)", shown.strip())
     return shown.strip() if whole else f"({shown.strip()})"
 
 
-def _raised(base: str, upper: str) -> str:
+def _with_superscript(base: str, upper: str) -> str:
     if upper.strip() in ("′", "*", "⋆", "∗"):
         return base + upper.strip()
     small = upper.translate(_UPPER)
     return (
         base + small
         if all(sign in "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ" for sign in small)
-        else f"{base}^{_bound(upper)}"
+        else f"{base}^{_parenthesized(upper)}"
     )
 
 
-def _lowered(base: str, lower: str) -> str:
+def _with_subscript(base: str, lower: str) -> str:
     if lower in "⏞⏟":
         return base
-    return base + lower.translate(_LOWER) if lower.isdigit() else f"{base}_{_bound(lower)}"
+    return base + lower.translate(_LOWER) if lower.isdigit() else f"{base}_{_parenthesized(lower)}"
 
 
-def _mark(base: str, upper: str) -> str:
+def _with_accent(base: str, upper: str) -> str:
     marks = {
         "¯": "\u0304",
         "‾": "\u0304",
@@ -214,5 +216,5 @@ def _mark(base: str, upper: str) -> str:
         if upper in marks and len(base) == 1
         else base
         if upper in ("⏞", "⏟")
-        else f"{base}^{_bound(upper)}"
+        else f"{base}^{_parenthesized(upper)}"
     )

@@ -15,7 +15,8 @@ from functools import partial
 import ipywidgets as widgets
 
 from .check import check, letter
-from .problems import Problem, problem
+from .problem_model import Problem
+from .problems import problem
 from .source import SourceError
 
 KINDS = {"right": "✓", "wrong": "✗", "unread": "?"}

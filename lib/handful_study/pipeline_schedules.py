@@ -87,10 +87,12 @@ def read_orders(text: str, goal: Goal) -> list[list[Piece]]:
         seen: set[Piece] = set()
         for piece in order:
             if piece in seen:
-                raise OrdersError(f"Stage {stage + 1} has {spelled(piece)} twice.")
+                raise OrdersError(f"Stage {stage + 1} has {piece_name(piece)} twice.")
             seen.add(piece)
         for number in range(goal.micro_batches):
-            _complete(stage, number, {piece.kind for piece in seen if piece.micro_batch == number})
+            _check_pieces(
+                stage, number, {piece.kind for piece in seen if piece.micro_batch == number}
+            )
         orders.append(order)
     return orders
 
@@ -111,7 +113,7 @@ def _piece(word: str, stage: int, goal: Goal) -> Piece:
     return Piece(found[1].upper(), 0, stage, number - 1)
 
 
-def _complete(stage: int, number: int, kinds: set[str]) -> None:
+def _check_pieces(stage: int, number: int, kinds: set[str]) -> None:
     if "F" not in kinds:
         raise OrdersError(f"Stage {stage + 1} has no F{number + 1}.")
     if "B" in kinds and kinds & {"I", "W"}:
@@ -128,7 +130,7 @@ def _complete(stage: int, number: int, kinds: set[str]) -> None:
         raise OrdersError(f"Stage {stage + 1} has no B{number + 1}.")
 
 
-def spelled(piece: Piece) -> str:
+def piece_name(piece: Piece) -> str:
     """Return a piece as a learner writes it, such as "F1"."""
     return f"{piece.kind}{piece.micro_batch + 1}"
 
@@ -142,7 +144,7 @@ def as_text(orders: list[list[tuple[Piece, ...]]]) -> str:
     F1 B1
     """
     return "\n".join(
-        " ".join(spelled(piece) for step in order for piece in step) for order in orders
+        " ".join(piece_name(piece) for step in order for piece in step) for order in orders
     )
 
 
@@ -162,20 +164,20 @@ def play(orders: list[list[Piece]], goal: Goal) -> Run:
     return run(plan, 1.0, goal.backward, goal.weights or None)
 
 
-def stop(orders: list[list[Piece]], stuck: Mapping[int, tuple[Piece, ...]]) -> str:
+def explain_deadlock(orders: list[list[Piece]], stuck: Mapping[int, tuple[Piece, ...]]) -> str:
     """Explain a deadlock: the first piece that waits forever, and what it waits for."""
     stage = min(stuck)
     (piece,) = stuck[stage]
     order, own = orders[stage], piece._replace(kind="F")
     if piece.kind == "W":  # waits for the other half of its own
         return (
-            f"It comes to a stop: on stage {stage + 1}, {spelled(piece)} waits for ever for "
+            f"It comes to a stop: on stage {stage + 1}, {piece_name(piece)} waits for ever for "
             f"I{piece.micro_batch + 1}, which stands after it."
         )
     if piece.kind != "F" and order.index(own) > order.index(piece):
         return (
-            f"It comes to a stop: on stage {stage + 1}, {spelled(piece)} waits for ever for "
-            f"{spelled(own)}, which stands after it."
+            f"It comes to a stop: on stage {stage + 1}, {piece_name(piece)} waits for ever for "
+            f"{piece_name(own)}, which stands after it."
         )
     other = stage - 1 if piece.kind == "F" else stage + 1
     wanted = {"F"} if piece.kind == "F" else {"B", "I"}
@@ -186,11 +188,11 @@ def stop(orders: list[list[Piece]], stuck: Mapping[int, tuple[Piece, ...]]) -> s
     where = (
         "which waits too"
         if there == need
-        else f"which stands behind {spelled(there)}, and that waits too"
+        else f"which stands behind {piece_name(there)}, and that waits too"
     )
     return (
-        f"It comes to a stop: on stage {stage + 1}, {spelled(piece)} waits for ever for "
-        f"{spelled(need)} of stage {other + 1}, {where}."
+        f"It comes to a stop: on stage {stage + 1}, {piece_name(piece)} waits for ever for "
+        f"{piece_name(need)} of stage {other + 1}, {where}."
     )
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from . import book, markup, words
-from .book import foot
+from .book import card_footer
 from .cards import Card
 from .maths import mathml
 from .order import by_chapter, title
 from .pictures import picture
 from .problem_export import Drawn, right_letter
-from .problems import Problem
+from .problem_model import Problem
 
 STYLE = """
 @page { size: A4; margin: 14mm 13mm; }
@@ -67,12 +67,12 @@ def page(name: str, body: str) -> str:
 def html(markdown: str, where: str = "") -> str:
     """Convert Markdown to HTML with MathML, and with pictures as ``data:`` addresses."""
 
-    def inlined(source: str) -> str:
+    def data_address(source: str) -> str:
         path = picture(source, where)
         kind, content = mimetypes.guess_type(path.name)[0], base64.b64encode(path.read_bytes())
         return f"data:{kind};base64,{content.decode()}"
 
-    return markup.html(markdown, mathml, inlined)
+    return markup.html(markdown, mathml, data_address)
 
 
 def card_sheets(some: Iterable[Card], site: str = "") -> str:
@@ -95,7 +95,7 @@ def card_sheets(some: Iterable[Card], site: str = "") -> str:
             parts.append(
                 f'<div class="pair"><div>{front}<p '
                 f'class="note">{escape(card.kind.capitalize())}</p></div>'
-                f'<div>{back}<div class="note">{html(foot(card, site))}</div></div></div>'
+                f'<div>{back}<div class="note">{html(card_footer(card, site))}</div></div></div>'
             )
         parts.append("</div>")
     return page(f"{book.TITLE}: cards", "\n".join(parts))
@@ -155,7 +155,7 @@ def _solution(number: int, drawn: Drawn) -> str:
     return (
         f'<article class="solution">\n<h3>{number}. {escape(result)}</h3>\n'
         f"{html(drawn.solution, where)}\n<div "
-        f'class="note">{html(book.place(drawn.problem))}</div>\n</article>'
+        f'class="note">{html(book.section_and_lecture(drawn.problem))}</div>\n</article>'
     )
 
 

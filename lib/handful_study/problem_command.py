@@ -6,7 +6,7 @@ import secrets
 
 from handful.cli import group
 
-from .command import _site, file_options, log_path, needing, write
+from .command import _site, file_options, needing, write
 
 
 def add(command) -> None:
@@ -18,72 +18,94 @@ def add(command) -> None:
         "Numbers are drawn from a seed: the same seed, the same numbers.",
     )
     listed = one("list", needing(_list), "all problems, or those of a chapter or level")
-    shown = one(
+    listed.add_argument(
+        "--chapter", metavar="C", help="of one chapter only, such as latency-and-cost"
+    )
+    _add_level(listed)
+    _add_show(one)
+    _add_check(one)
+    _add_export(one)
+    _add_print(one)
+
+
+def _add_show(one) -> None:
+    made = one(
         "show",
         needing(_show),
         "a problem for a seed",
         "Without --seed a new one is drawn, and named.",
     )
-    checked = one(
+    made.add_argument("id", metavar="ID")
+    made.add_argument("--hints", action="store_true", help="its two hints")
+    made.add_argument("--solution", action="store_true", help="its solution")
+    made.add_argument("--seed", type=int, metavar="N")
+
+
+def _add_check(one) -> None:
+    made = one(
         "check",
         needing(_check),
         "check an answer",
         'Example: handful problems check step-of-a-dense-model --seed 0 "3.6 ms"\n'
         "A choice is answered with its letter.",
     )
-    sent = one(
-        "export",
-        needing(_export),
-        "problems for a reader, a program, Moodle or Canvas",
-        programs=False,
-    )
-    printed = one(
-        "print",
-        needing(_print),
-        "a problem sheet on paper",
-        "Each variant is a sheet with numbers of its own.",
-        programs=False,
-    )
-    for made in (shown, checked):
-        made.add_argument("id", metavar="ID")
-    shown.add_argument("--hints", action="store_true", help="its two hints")
-    shown.add_argument("--solution", action="store_true", help="its solution")
-    shown.add_argument("--seed", type=int, metavar="N")
-    checked.add_argument("answer", metavar="ANSWER", nargs="+")
-    checked.add_argument(
+    made.add_argument("id", metavar="ID")
+    made.add_argument("answer", metavar="ANSWER", nargs="+")
+    made.add_argument(
         "--seed",
         type=int,
         required=True,
         metavar="N",
         help="the one that the problem was shown for",
     )
-    checked.add_argument(
-        "--log", metavar="FILE", help="note the attempt in this log, as the page does"
+
+
+def _add_export(one) -> None:
+    made = one(
+        "export",
+        needing(_export),
+        "problems for a reader, a program, Moodle or Canvas",
+        programs=False,
     )
-    sent.add_argument("--format", required=True, choices=["markdown", "json", "moodle", "text2qti"])
-    printed.add_argument("--solutions", action="store_true", help="solutions after each sheet")
-    printed.add_argument(
+    made.add_argument("--format", required=True, choices=["markdown", "json", "moodle", "text2qti"])
+    _add_variants(made)
+    file_options(made, "it; by default the terminal")
+    _add_level(made)
+
+
+def _add_print(one) -> None:
+    made = one(
+        "print",
+        needing(_print),
+        "a problem sheet on paper",
+        "Each variant is a sheet with numbers of its own.",
+        programs=False,
+    )
+    made.add_argument("--solutions", action="store_true", help="solutions after each sheet")
+    made.add_argument(
         "--pdf", action="store_true", help="PDF, where Chromium is there; else HTML of one file"
     )
-    printed.add_argument("--only", nargs="+", metavar="ID", default=[], help="these problems only")
-    for made in (sent, printed):
-        made.add_argument(
-            "--seed",
-            type=int,
-            default=0,
-            metavar="N",
-            help="the first variant's seed; 0 by default, as printed in the book",
-        )
-        made.add_argument(
-            "--variants", type=int, default=1, metavar="K", help="how many variants; 1 by default"
-        )
-    file_options(sent, "it; by default the terminal")
-    file_options(printed, "it; by default handful-problems.html or .pdf")
-    listed.add_argument(
-        "--chapter", metavar="C", help="of one chapter only, such as latency-and-cost"
+    made.add_argument("--only", nargs="+", metavar="ID", default=[], help="these problems only")
+    _add_variants(made)
+    file_options(made, "it; by default handful-problems.html or .pdf")
+    _add_level(made)
+
+
+def _add_variants(made) -> None:
+    made.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the first variant's seed; 0 by default, as printed in the book",
     )
-    for made in (listed, sent, printed):
-        made.add_argument("--level", metavar="L", help="of one level only: apply, derive or judge")
+    made.add_argument(
+        "--variants", type=int, default=1, metavar="K", help="how many variants; 1 by default"
+    )
+
+
+def _add_level(made) -> None:
+    made.add_argument("--level", metavar="L", help="of one level only: apply, derive or judge")
 
 
 def _seed(seed: int) -> int:
@@ -97,9 +119,9 @@ def _seed(seed: int) -> int:
 def _list(options) -> None:
     from handful import cli
 
-    from .problem_export import chosen
+    from .problem_export import select_problems
 
-    found = chosen(options.chapter, options.level)
+    found = select_problems(options.chapter, options.level)
     if options.json:
         return cli.print_json(
             [
@@ -162,8 +184,6 @@ def _check(options) -> None:
     )
     verdict = check(found, answer, seed)
     says = _says(found, verdict, seed)
-    if options.log and verdict.kind != "unread":
-        _note(options.log, found, seed, given, verdict)
     if options.json:
         return cli.print_json(
             {
@@ -200,32 +220,10 @@ def _says(problem, verdict, seed: int) -> str:
     return markup.text(drawn.words(problem.wrong[verdict.turn].says), 80)
 
 
-def _note(path: str, problem, seed: int, given: str, verdict) -> None:
-    from .log import LogFile, make
-    from .review_session import clock
-
-    now = clock()
-    turn = {} if verdict.turn is None else {"turn": verdict.turn}
-    LogFile(log_path(path)).add(
-        [
-            make(
-                "attempt",
-                *now,
-                problem=problem.id,
-                seed=seed,
-                given=given[:150],
-                verdict=verdict.kind,
-                **turn,
-            )
-        ],
-        now[0],
-    )
-
-
 def _export(options) -> None:
-    from .problem_export import chosen, export
+    from .problem_export import export, select_problems
 
-    some = chosen(options.chapter, options.level)
+    some = select_problems(options.chapter, options.level)
     write(
         export(
             options.format, some, _seed(options.seed), options.variants, _site(options)
@@ -237,13 +235,15 @@ def _export(options) -> None:
 
 def _print(options) -> None:
     from .printing import pdf, problem_sheets
-    from .problem_export import MOST, chosen
+    from .problem_export import MOST, select_problems
     from .problems import problem
     from .source import SourceError
 
     if not 1 <= options.variants <= MOST:
         raise SourceError(f"From 1 to {MOST} variants can be made; got {options.variants}.")
-    some = chosen(options.chapter, options.level, [problem(name).id for name in options.only])
+    some = select_problems(
+        options.chapter, options.level, [problem(name).id for name in options.only]
+    )
     page = problem_sheets(
         some, range(_seed(options.seed), options.seed + options.variants), options.solutions
     )

@@ -2,9 +2,9 @@
 
 Every answer is computed when the file is made, in the unit that the question then asks for.
 
->>> asked(0.02314, "s"), asked(2.7e-7, "$/token"), asked(671e9, "parameter")
+>>> answer_unit(0.02314, "s"), answer_unit(2.7e-7, "$/token"), answer_unit(671e9, "parameter")
 ((0.001, 'ms'), (1e-06, 'dollars per million tokens'), (1000000000.0, 'billion parameters'))
->>> asked(3.29e24, "FLOP"), asked(0.25, "%")
+>>> answer_unit(3.29e24, "FLOP"), answer_unit(0.25, "%")
 ((1.0, 'FLOP'), (0.01, '%'))
 """
 
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
-from xml.dom.minidom import Document
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+from xml.dom.minidom import Document, Element
 
 from handful.symbolic.parse_quantity import read
 from handful.units import NBSP, format_value
@@ -22,14 +22,15 @@ from handful.units import NBSP, format_value
 from . import book, markup, words
 from .check import letter, right_choice
 from .order import title
-from .problems import LEVELS, Problem, problems
+from .problem_model import Problem
+from .problems import LEVELS, problems
 from .source import Part, SourceError
 
 FORMATS = {"markdown": ".md", "json": ".json", "moodle": ".xml", "text2qti": ".txt"}
 MOST = 100  # variants of a problem
 
 
-def chosen(
+def select_problems(
     chapter: str | None = None, level: str | None = None, names: Sequence[str] = ()
 ) -> list[Problem]:
     """Return the problems of a chapter and a level, or all, in book order."""
@@ -51,7 +52,7 @@ class Drawn:
         self.scale: float
         self.unit: str
         self.scale, self.unit = (
-            asked(problem.right(seed), problem.unit) if problem.kind == "number" else (1, "")
+            answer_unit(problem.right(seed), problem.unit) if problem.kind == "number" else (1, "")
         )
 
     def words(self, part: Part | str) -> str:
@@ -131,7 +132,7 @@ class Drawn:
         )
 
 
-def asked(value: float, unit: str) -> tuple[float, str]:
+def answer_unit(value: float, unit: str) -> tuple[float, str]:
     """Return the unit, with its prefix, in which a value is best asked for.
 
     `value` is in a unit of `handful.units`; the result is the size of the better unit in SI, and
@@ -237,10 +238,8 @@ def as_markdown(some: Iterable[Problem], seed: int, site: str = "") -> str:
             chapter = problem.chapter
             lines.append(f"## {title(chapter)}\n")
         drawn = Drawn(problem, seed)
-        lines.append(
-            f"### {problem.id}\n\n*{problem.level.capitalize()} · {book.place(problem, site)}*\n\n"
-            f"{drawn.text}\n"
-        )
+        head = f"{problem.level.capitalize()} · {book.section_and_lecture(problem, site)}"
+        lines.append(f"### {problem.id}\n\n*{head}*\n\n{drawn.text}\n")
         lines += [
             f"{mark}. {text}\n"
             for mark, (text, _, _) in zip("ABCDEFGH", drawn.choices, strict=False)
@@ -261,6 +260,16 @@ def right_letter(drawn: Drawn) -> str:
 # Moodle
 
 
+NUMERICAL = {"unitgradingtype": "0", "unitpenalty": "0", "showunits": "3", "unitsleft": "0"}
+MULTICHOICE = {"single": "true", "shuffleanswers": "true", "answernumbering": "ABCD"}
+ESSAY = {
+    "responseformat": "editor",
+    "responserequired": "1",
+    "responsefieldlines": "10",
+    "attachments": "0",
+}
+
+
 def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
     """Return the problems as Moodle XML, with a category for each chapter.
 
@@ -272,94 +281,90 @@ def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
     """
     page = Document()
     quiz = page.appendChild(page.createElement("quiz"))
-
-    def add(parent, name: str, content: str | None = None, html: str | None = None, **attributes):
-        made = parent.appendChild(page.createElement(name))
-        for key, value in attributes.items():
-            made.setAttribute(key, value)
-        if html is not None:
-            made.setAttribute("format", "html")
-            add(made, "text").appendChild(page.createCDATASection(markup.html(html)))
-        elif content is not None:
-            made.appendChild(page.createTextNode(content))
-        return made
-
-    def named(parent, name: str, content: str) -> None:
-        add(add(parent, name), "text", content)
-
-    def answer(question, fraction: int, says: str, **more):
-        made = add(
-            question,
-            "answer",
-            fraction=str(fraction),
-            format=more.get("format", "moodle_auto_format"),
-        )
-        if "html" in more:
-            add(made, "text").appendChild(page.createCDATASection(markup.html(more["html"])))
-        else:
-            add(made, "text", more["text"])
-        add(made, "feedback", html=says)
-        return made
-
     chapter = None
     for problem in some:
         if problem.chapter != chapter:
             chapter = problem.chapter
-            category = add(quiz, "question", type="category")
-            named(category, "category", f"$course$/top/{book.TITLE}/{title(chapter)}")
+            category = _add(quiz, "question", type="category")
+            _add_text(category, "category", f"$course$/top/{book.TITLE}/{title(chapter)}")
         for drawn in variants(problem, seed, many):
-            kind = {"number": "numerical", "choice": "multichoice"}.get(problem.kind, "essay")
-            question = add(quiz, "question", type=kind)
-            named(question, "name", f"{problem.id}, seed {drawn.seed}")
-            add(question, "questiontext", html=drawn.text)
-            add(question, "generalfeedback", html=f"{drawn.solution}\n\n{book.place(problem)}")
-            for name, value in (
-                ("defaultgrade", "1"),
-                ("penalty", "0.3333333"),
-                ("hidden", "0"),
-                ("idnumber", f"{problem.id}-{drawn.seed}"),
-            ):
-                add(question, name, value)
-            if kind == "numerical":
-                for fraction, result, says in [
-                    (100, drawn.number, "Right."),
-                    *((0, *wrong) for wrong in drawn.wrong),
-                ]:
-                    add(
-                        answer(question, fraction, says, text=f"{result:.10g}"),
-                        "tolerance",
-                        f"{abs(result) * problem.tolerance:.6g}",
-                    )
-                for name, value in (
-                    ("unitgradingtype", "0"),
-                    ("unitpenalty", "0"),
-                    ("showunits", "3"),
-                    ("unitsleft", "0"),
-                ):
-                    add(question, name, value)
-            elif kind == "multichoice":
-                for name, value in (
-                    ("single", "true"),
-                    ("shuffleanswers", "true"),
-                    ("answernumbering", "ABCD"),
-                ):
-                    add(question, name, value)
-                for text, says, right in drawn.choices:
-                    answer(question, 100 if right else 0, says, html=text, format="html")
-            else:
-                for name, value in (
-                    ("responseformat", "editor"),
-                    ("responserequired", "1"),
-                    ("responsefieldlines", "10"),
-                    ("attachments", "0"),
-                ):
-                    add(question, name, value)
-                add(question, "graderinfo", html=drawn.solution)
-                answer(question, 0, "", text="")
-            if kind != "essay":
-                for hint in drawn.hints:
-                    add(question, "hint", html=hint)
+            _add_question(quiz, drawn)
     return page.toxml(encoding="utf-8").decode("utf-8") + "\n"
+
+
+def _add(parent: Element, name: str, content: str | None = None, **attributes: str) -> Element:
+    document = cast(Document, parent.ownerDocument)
+    made = parent.appendChild(document.createElement(name))
+    for key, value in attributes.items():
+        made.setAttribute(key, value)
+    if content is not None:
+        made.appendChild(document.createTextNode(content))
+    return made
+
+
+def _add_text(parent: Element, name: str, content: str) -> None:
+    _add(_add(parent, name), "text", content)
+
+
+def _add_html(parent: Element, name: str, markdown: str) -> None:
+    _fill_html(_add(parent, name, format="html"), markdown)
+
+
+def _fill_html(made: Element, markdown: str) -> None:
+    data = cast(Document, made.ownerDocument).createCDATASection(markup.html(markdown))
+    _add(made, "text").appendChild(data)
+
+
+def _add_fields(parent: Element, fields: Mapping[str, str]) -> None:
+    for name, value in fields.items():
+        _add(parent, name, value)
+
+
+def _add_question(quiz: Element, drawn: Drawn) -> None:
+    problem = drawn.problem
+    kind = {"number": "numerical", "choice": "multichoice"}.get(problem.kind, "essay")
+    question = _add(quiz, "question", type=kind)
+    _add_text(question, "name", f"{problem.id}, seed {drawn.seed}")
+    _add_html(question, "questiontext", drawn.text)
+    _add_html(
+        question, "generalfeedback", f"{drawn.solution}\n\n{book.section_and_lecture(problem)}"
+    )
+    _add_fields(question, {"defaultgrade": "1", "penalty": "0.3333333", "hidden": "0"})
+    _add(question, "idnumber", f"{problem.id}-{drawn.seed}")
+    if kind == "numerical":
+        _add_numbers(question, drawn)
+    elif kind == "multichoice":
+        _add_choices(question, drawn)
+    else:
+        _add_fields(question, ESSAY)
+        _add_html(question, "graderinfo", drawn.solution)
+        _add_text_answer(question, 0, "", "")
+        return
+    for hint in drawn.hints:
+        _add_html(question, "hint", hint)
+
+
+def _add_numbers(question: Element, drawn: Drawn) -> None:
+    answers = [(100, drawn.number, "Right."), *((0, *wrong) for wrong in drawn.wrong)]
+    for fraction, result, says in answers:
+        answer = _add_text_answer(question, fraction, f"{result:.10g}", says)
+        _add(answer, "tolerance", f"{abs(result) * drawn.problem.tolerance:.6g}")
+    _add_fields(question, NUMERICAL)
+
+
+def _add_choices(question: Element, drawn: Drawn) -> None:
+    _add_fields(question, MULTICHOICE)
+    for text, says, right in drawn.choices:
+        answer = _add(question, "answer", fraction="100" if right else "0", format="html")
+        _fill_html(answer, text)
+        _add_html(answer, "feedback", says)
+
+
+def _add_text_answer(question: Element, fraction: int, text: str, says: str) -> Element:
+    answer = _add(question, "answer", fraction=str(fraction), format="moodle_auto_format")
+    _add(answer, "text", text)
+    _add_html(answer, "feedback", says)
+    return answer
 
 
 # Canvas, by way of text2qti

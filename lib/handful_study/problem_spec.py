@@ -14,9 +14,10 @@ from handful.symbolic.dimensions import Dimension
 from handful.symbolic.quantities import table
 from handful.units import UNITS
 
-from .check import called, letter
+from .check import dimension_in_words, letter
+from .drawing import ROWS
 from .expressions import names
-from .problems import ROWS, Problem
+from .problem_model import Problem
 
 # How the unit of an answer may be written; a learner is told one of them.
 WRITTEN = {
@@ -46,11 +47,11 @@ WRITTEN = {
 }
 
 
-def asked(problem: Problem) -> str:
+def answer_prompt(problem: Problem) -> str:
     """Return, in words, what to enter in the answer's field.
 
     >>> from handful_study.problems import problem
-    >>> asked(problem("step-of-a-dense-model"))
+    >>> answer_prompt(problem("step-of-a-dense-model"))
     'Your answer, with its unit, such as ms'
     """
     if problem.kind == "expression":
@@ -93,12 +94,12 @@ def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
         "drawn": drawn,
     }
     if problem.kind in ("number", "expression"):
-        found |= {"asked": asked(problem), "answer": problem.answer, "wrong": wrong}
+        found |= {"asked": answer_prompt(problem), "answer": problem.answer, "wrong": wrong}
     if problem.kind == "number":
         found |= {
             "unit": problem.unit,
             "dimension": _powers(problem.dimension),
-            "called": called(problem.dimension),
+            "called": dimension_in_words(problem.dimension),
             "tolerance": problem.tolerance,
         }
     if problem.kind == "expression":
@@ -135,7 +136,7 @@ def _values(problem: Problem, wanted: set[str]) -> dict:
         for chosen in combinations
     ]
     values, by = {}, {}
-    for name in sorted(wanted - problem.named):
+    for name in sorted(wanted - problem.bound_names):
         numbers = [at.get(name) for at in known]
         if all(number == numbers[0] for number in numbers):
             if numbers[0] is not None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 Verdict = tuple[float, str, str | None]
 MOST_STAGES = 8
 LARGEST = 1e9  # sequences, tokens, domains: beyond any service
 
 
-def _number(value, least: float) -> bool:
+def _is_number(value, least: float) -> bool:
     """Return whether an answer (any JSON value) is a number from `least` to `LARGEST`.
 
     Formulas can take such a number.
@@ -24,8 +24,8 @@ def _number(value, least: float) -> bool:
     )
 
 
-def _whole(value, least: float) -> bool:
-    return _number(value, least) and value == int(value)
+def _is_whole(value, least: float) -> bool:
+    return _is_number(value, least) and value == int(value)
 
 
 def ratio_conditions(
@@ -74,7 +74,7 @@ def ratio_conditions(
     wanted, known = given["output_over_input"], {"kv_window_bytes": 0, **given}
     right, weights, said = 0, 0, []
     for place, one in zip(("first", "second"), found, strict=True):
-        if not _number(one["batch"], 1e-6) or not _number(one["context"], 100):
+        if not _is_number(one["batch"], 1e-6) or not _is_number(one["context"], 100):
             said.append(
                 f"The {place} pair needs a batch above 0 and a context of 100 tokens or more, as "
                 "numbers."
@@ -118,44 +118,65 @@ def ratio_conditions(
 
 # A plan of racks ----------------------------------------------------------------------------------
 
-Told = tuple[
-    str, str, float, float, float, float
-]  # model, precision, context, tokens_per_user, service_throughput, roofline_share
+
+class Service(NamedTuple):
+    """What is asked for; `roofline_share` is the part of the roofline that is reached."""
+
+    model: str
+    precision: str
+    context: float
+    tokens_per_user: float
+    service_throughput: float
+    roofline_share: float
+
+
+class Plan(NamedTuple):
+    """An answer: so many domains of a machine, in pipelines of so many stages."""
+
+    hardware: str
+    stages: int
+    batch: int
+    domains: int
 
 
 @lru_cache(1024)
-def _values(hardware: str, told: Told) -> Mapping[str, Any]:
+def _values(hardware: str, service: Service) -> Mapping[str, Any]:
     from handful.scenario import values
 
-    return values(hardware=hardware, model=told[0], precision=told[1], context=told[2])
+    return values(
+        hardware=hardware, model=service.model, precision=service.precision, context=service.context
+    )
 
 
-def _room(hardware: str, stages: int, told: Told) -> int:
+def _room(hardware: str, stages: int, service: Service) -> int:
     """Return how many sequences of one batch fit into `stages` domains.
 
     As many batches as there are stages are under way.
     """
     from handful.latency import batch_that_fits
 
-    at = _values(hardware, told)
+    at = _values(hardware, service)
     return math.floor(batch_that_fits(at, total_parameters=at["total_parameters"] / stages))
 
 
-def _step(hardware: str, batch: int, told: Told) -> float:
+def _step(hardware: str, batch: int, service: Service) -> float:
     """Return the seconds from one token of a sequence to the next."""
     from handful.latency import step_time_with_attention
 
-    return float(step_time_with_attention(_values(hardware, told), batch=batch)) / told[5]
+    return (
+        float(step_time_with_attention(_values(hardware, service), batch=batch))
+        / service.roofline_share
+    )
 
 
-def _rent(hardware: str, domains: int, told: Told) -> float:
+def _rent(hardware: str, domains: int, service: Service) -> float:
     """Return the rent in dollars an hour."""
-    at = _values(hardware, told)
+    at = _values(hardware, service)
     return domains * at["devices"] * at["device_price"] * 3600
 
 
 @lru_cache(1024)
-def _cheapest(candidates: tuple[str, ...], told: Told) -> float:
+def _cheapest(candidates: tuple[str, ...], service: Service) -> float:
     """Return the dollars an hour of the cheapest plan.
 
     For each machine and number of stages, it takes the largest batch that fits and is fast enough.
@@ -163,17 +184,20 @@ def _cheapest(candidates: tuple[str, ...], told: Told) -> float:
     rents = []
     for hardware in candidates:
         for stages in range(1, MOST_STAGES + 1):
-            low, high = 0, _room(hardware, stages, told)
+            low, high = 0, _room(hardware, stages, service)
             while low < high:
                 middle = (low + high + 1) // 2
                 low, high = (
                     (middle, high)
-                    if _step(hardware, middle, told) * told[3] <= 1
+                    if _step(hardware, middle, service) * service.tokens_per_user <= 1
                     else (low, middle - 1)
                 )
             if low:
-                pipelines = math.ceil(told[4] * _step(hardware, low, told) / (stages * low) - 1e-9)
-                rents.append(_rent(hardware, pipelines * stages, told))
+                pipelines = math.ceil(
+                    service.service_throughput * _step(hardware, low, service) / (stages * low)
+                    - 1e-9
+                )
+                rents.append(_rent(hardware, pipelines * stages, service))
     return min(rents)
 
 
@@ -210,78 +234,80 @@ def serving_plan(
     ... ]
     'hardware is one of H200 SXM, B200 SXM.'
     """
-    plan = answers[0] if answers else None
-    names = ("hardware", "stages", "batch", "domains")
-    if not isinstance(plan, dict) or not set(names) <= set(plan):
-        return 0.0, f"A dict is expected with the keys {', '.join(names)}.", None
+    service = Service(*(given[name] for name in Service._fields))
     candidates = tuple(str(given["candidates"]).split(", "))
-    told: Told = (
-        given["model"],
-        given["precision"],
-        given["context"],
-        given["tokens_per_user"],
-        given["service_throughput"],
-        given["roofline_share"],
+    plan = _read_plan(answers[0] if answers else None, candidates)
+    if isinstance(plan, str):
+        return 0.0, plan, None
+    return _shortfall(plan, service, float(given.get("busy_share", 1))) or _by_rent(
+        plan, candidates, service
     )
-    hardware, stages, batch, domains = (plan[name] for name in names)
+
+
+def _read_plan(answer, candidates: Sequence[str]) -> Plan | str:
+    """Return a plan, or the sentence that says what is wrong with its form."""
+    names = Plan._fields
+    if not isinstance(answer, dict) or not set(names) <= set(answer):
+        return f"A dict is expected with the keys {', '.join(names)}."
+    hardware, stages, batch, domains = (answer[name] for name in names)
     if hardware not in candidates:
-        return 0.0, f"hardware is one of {', '.join(candidates)}.", None
-    if (
-        not (
-            _whole(stages, 1) and stages <= MOST_STAGES and _whole(batch, 1) and _whole(domains, 1)
-        )
-        or domains % stages
-    ):
+        return f"hardware is one of {', '.join(candidates)}."
+    whole = _is_whole(stages, 1) and _is_whole(batch, 1) and _is_whole(domains, 1)
+    if not (whole and stages <= MOST_STAGES) or domains % stages:
         return (
-            0.0,
             f"stages (1 to {MOST_STAGES}), batch and domains are whole numbers from 1 up, and "
-            "domains is a multiple of stages.",
-            None,
+            "domains is a multiple of stages."
         )
-    stages, batch, domains = int(stages), int(batch), int(domains)
-    room, step = _room(hardware, stages, told), _step(hardware, batch, told)
-    if batch > room:
+    return Plan(hardware, int(stages), int(batch), int(domains))
+
+
+def _shortfall(plan: Plan, service: Service, busy_share: float) -> Verdict | None:
+    """Return the verdict on a plan that does not serve: too large, too slow or too small."""
+    room = _room(plan.hardware, plan.stages, service)
+    step = _step(plan.hardware, plan.batch, service)
+    if plan.batch > room:
         return (
             0.0,
-            (
-                f"It does not fit: beside the weights there is room for {room} sequences of one "
-                "batch; "
-                "every domain holds its layers' caches of all batches under way."
-            ),
+            f"It does not fit: beside the weights there is room for {room} sequences of one "
+            "batch; every domain holds its layers' caches of all batches under way.",
             None,
         )
-    if step * told[3] > 1 + 1e-9:
+    if step * service.tokens_per_user > 1 + 1e-9:
         return (
             0.0,
             f"It is too slow: at this batch a user gets {1 / step:.3g} tokens a second, and "
-            f"{told[3]:g} are promised.",
+            f"{service.tokens_per_user:g} are promised.",
             None,
         )
-    made = domains * batch / step
-    if made < told[4] * (1 - 1e-9):
-        if made >= told[4] * float(given.get("busy_share", 1)) * (1 - 1e-9):
-            return (
-                0.4,
-                "Your domains carry the mean traffic and not that of the busiest hour.",
-                "sized-for-the-mean",
-            )
+    made, wanted = plan.domains * plan.batch / step, service.service_throughput * (1 - 1e-9)
+    if made >= wanted:
+        return None
+    if made >= wanted * busy_share:
         return (
-            0.0,
-            f"It does not carry the busiest hour: {domains} domains make {made:.3g} tokens a "
-            f"second, and {told[4]:g} are asked for.",
-            None,
+            0.4,
+            "Your domains carry the mean traffic and not that of the busiest hour.",
+            "sized-for-the-mean",
         )
-    excess = _rent(hardware, domains, told) / _cheapest(candidates, told) - 1
-    share = 1.0 if excess <= 0.02 else 0.8 if excess <= 0.1 else 0.6 if excess <= 0.5 else 0.4
-    if share == 1:
+    return (
+        0.0,
+        f"It does not carry the busiest hour: {plan.domains} domains make {made:.3g} tokens a "
+        f"second, and {service.service_throughput:g} are asked for.",
+        None,
+    )
+
+
+def _by_rent(plan: Plan, candidates: tuple[str, ...], service: Service) -> Verdict:
+    """Return the verdict on a plan that serves, by its rent above the cheapest."""
+    excess = _rent(plan.hardware, plan.domains, service) / _cheapest(candidates, service) - 1
+    if excess <= 0.02:
         return (
-            share,
+            1.0,
             "The plan fits, keeps the speed, carries the busiest hour, and none is cheaper by "
             "more than 2 %.",
             None,
         )
     return (
-        share,
+        0.8 if excess <= 0.1 else 0.6 if excess <= 0.5 else 0.4,
         f"The plan works, and costs {100 * excess:.0f} % more than the cheapest; look at other "
         "machines, stages and batches.",
         None,

@@ -200,7 +200,7 @@ def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str
         )
     places: dict[str, int] = {}
 
-    def place(mapping, before: str) -> None:
+    def add_lines(mapping, before: str) -> None:
         for key, value in mapping.value:
             name = f"{before}{key.value}"
             if name in places:
@@ -210,9 +210,9 @@ def fields(text: str, first: int, file: str, whose: str) -> tuple[dict, dict[str
                 )
             places[name] = first + key.start_mark.line
             if isinstance(value, yaml.MappingNode):
-                place(value, f"{name}.")
+                add_lines(value, f"{name}.")
 
-    place(node, "")
+    add_lines(node, "")
     return head, places
 
 

@@ -31,20 +31,20 @@ _MARKED = {
 }
 
 
-def harmless(text: object, delimiter: str = ",") -> str:
+def escape_cell(text: object, delimiter: str = ",") -> str:
     """Return a cell that every spreadsheet shows and none runs.
 
-    It is for a file with that delimiter; `plain` undoes it.
+    It is for a file with that delimiter; unescape_cell undoes it.
 
     What no table can hold (control characters, halves of surrogate pairs) becomes U+FFFD; at most
     32,767 characters stay.
 
-    >>> harmless("=HYPERLINK(1)"), harmless("'=1"), harmless("-ada")
+    >>> escape_cell("=HYPERLINK(1)"), escape_cell("'=1"), escape_cell("-ada")
     ("'=HYPERLINK(1)", "''=1", "'-ada")
     >>> (
-    ...     harmless("notes;=1+1"),
-    ...     harmless("f(1, -2) gave -3; right is 4"),
-    ...     harmless("1, =2", delimiter=";"),
+    ...     escape_cell("notes;=1+1"),
+    ...     escape_cell("f(1, -2) gave -3; right is 4"),
+    ...     escape_cell("1, =2", delimiter=";"),
     ... )
     ("notes;'=1+1", 'f(1, -2) gave -3; right is 4', "1,' =2")
     """
@@ -53,10 +53,10 @@ def harmless(text: object, delimiter: str = ",") -> str:
     return (f"'{made}" if _START.match(made) else made)[:MOST]
 
 
-def plain(cell: str, delimiter: str = ",") -> str:
-    """Return the text that `harmless` made this cell of, with the same delimiter.
+def unescape_cell(cell: str, delimiter: str = ",") -> str:
+    """Return the text that `escape_cell` made this cell of, with the same delimiter.
 
-    >>> plain("'=HYPERLINK(1)"), plain("'quoted'"), plain("notes;'=1+1")
+    >>> unescape_cell("'=HYPERLINK(1)"), unescape_cell("'quoted'"), unescape_cell("notes;'=1+1")
     ('=HYPERLINK(1)', "'quoted'", 'notes;=1+1')
     """
     if cell.startswith("'") and _START.match(cell):

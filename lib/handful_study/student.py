@@ -159,21 +159,24 @@ def near(answer, true: float, tolerance: float) -> bool:
     return abs(answer - true) <= (tolerance * abs(true) * (1 + 1e-9) if true else ZERO)
 
 
-def plain(value):
+def plain_data(value):
     """Return a value as plain data: tuples and arrays as lists, NumPy's numbers as Python's.
 
-    >>> plain(((1, 2), {3: "a"}))
+    >>> plain_data(((1, 2), {3: "a"}))
     [[1, 2], {'3': 'a'}]
     """
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain_data(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain_data(one) for one in value]
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return plain_data(value.tolist())
     if getattr(value, "is_number", False) and hasattr(value, "is_Integer"):  # SymPy's
         return int(value) if value.is_Integer else float(value)
     return value
+
+
+plain = plain_data  # its name in the last edition
 
 
 # Digests
@@ -215,7 +218,7 @@ def _bucket(value: float, tolerance: float) -> tuple[str, int]:
     return "-" if value < 0 else "+", round(math.log(abs(value)) / (tolerance / STEPS))
 
 
-def _exact(value) -> str:
+def _exact_text(value) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if isinstance(value, float) and (not math.isfinite(value) or value != int(value)):
             return f"number {value!r}"
@@ -223,7 +226,7 @@ def _exact(value) -> str:
     return f"{type(value).__name__} {value!r}"
 
 
-def _stepped(value, tolerance: float) -> bool:
+def _has_tolerance(value, tolerance: float) -> bool:
     return isinstance(value, float) and bool(value) and math.isfinite(value) and tolerance > 0
 
 
@@ -235,8 +238,8 @@ def digests(salt: str, value, tolerance: float) -> dict:
     return {
         where: (
             "~" + _hash(salt + where, "{} {}".format(*_bucket(leaf, tolerance)))
-            if _stepped(leaf, tolerance)
-            else "=" + _hash(salt + where, _exact(leaf))
+            if _has_tolerance(leaf, tolerance)
+            else "=" + _hash(salt + where, _exact_text(leaf))
         )
         for where, leaf in leaves(value).items()
     }
@@ -252,7 +255,7 @@ def fits(salt: str, where: str, leaf, digest: str, tolerance: float) -> bool:
     [True, True, True, False, False, False, False, False]
     """
     if digest[0] == "=":
-        return digest[1:] == _hash(salt + where, _exact(leaf)) or (
+        return digest[1:] == _hash(salt + where, _exact_text(leaf)) or (
             isinstance(leaf, (int, float))
             and not isinstance(leaf, bool)
             and abs(leaf) <= ZERO
@@ -308,14 +311,14 @@ class Assignment:
         self.variant = variant(self.name, self.student)
         known = bool(canonical(self.student)) or not varies
         self.given = (
-            {name: self._own(one) for name, one in self._public["given"].items()}
+            {name: self.of_variant(one) for name, one in self._public["given"].items()}
             if known
             else NoInputs()
         )
         self._known = known
 
-    def _own(self, spread: dict):
-        """Return the value for this variant out of those of all variants."""
+    def of_variant(self, spread: dict):
+        """Return the value for this student's variant out of those of all variants."""
         return copy.deepcopy(
             spread["values"][spread["index"][self.variant] if "index" in spread else 0]
         )
@@ -339,158 +342,149 @@ class Assignment:
                 print(f"{name} ({points}): {NO_ID}")
                 continue
             try:
-                says = getattr(self, f"_{question['kind']}")(name, question, space)
+                says = self._says(name, question, space)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever a student's object does when it is looked at
-                says = f"this answer cannot be checked ({_named(error)})."
+                says = f"this answer cannot be checked ({_error_text(error)})."
             print(f"{name} ({points}): {says if names else says.partition(chr(10))[0]}")
 
-    def _answer(self, name: str, space: dict):
-        """Return (the answer, None), or (None, the reason why there is none)."""
+    def _says(self, name: str, question: dict, space: dict) -> str:
+        if question["kind"] == "written":
+            return "your teacher reads this answer."
         if name not in space:
-            return None, f"there is nothing called {name} yet; run the cell that defines it."
+            return f"there is nothing called {name} yet; run the cell that defines it."
         if space[name] is ...:
-            return None, "not filled in yet."
-        return space[name], None
-
-    def _value(self, name: str, question: dict, space: dict) -> str:
-        answer, why = self._answer(name, space)
-        if why:
-            return why
-        if callable(answer):
-            return f"a value is asked for; {name} is a function."
-        given, wanted, salt = (
-            leaves(plain(answer)),
-            self._own(question["digests"]),
-            f"{self.name}.{name}",
-        )
-        if set(given) != set(wanted):
-            return (
-                f"this does not have the form that is asked for: {question['asks']}.  Yours "
-                f"is {_short(answer)}."
-            )
-        right = [
-            where
-            for where in wanted
-            if fits(salt, where, given[where], wanted[where], question["tolerance"])
-        ]
-        if len(right) == len(wanted):
-            return "right."
-        if len(wanted) == 1 or not right:
-            return f"not right: {_short(answer)}."
-        wrong = [where.lstrip(".") for where in wanted if where not in right]
-        return (
-            "not all right.  Look again at "
-            f"{', '.join(wrong[:8])}{' and others' if len(wrong) > 8 else ''}; the other "
-            "parts are right."
-        )
-
-    def _function(self, name: str, question: dict, space: dict) -> str:
-        function, why = self._answer(name, space)
-        if why:
-            return why
-        if not callable(function):
-            return f"a function is asked for; {name} is {_short(function)}."
-        lines, right, empty = [], 0, 0
-        expected = self._own(question["expected"])
-        for i, call in enumerate(question["calls"]):
-            true = expected[i]
-            spelled = (
-                f"{name}({', '.join(f'{key}={_short(value)}' for key, value in call.items())})"
-            )
-            try:
-                answer = plain(function(**copy.deepcopy(call)))
-            except KeyboardInterrupt:
-                raise
-            except NotImplementedError:
-                empty += 1
-                continue
-            except BaseException as error:  # sys.exit and the like are mistakes too
-                lines.append(f"    ✗ {spelled} stops with {_named(error)}")
-                continue
-            if same(answer, true, question["tolerance"]):
-                right += 1
-                lines.append(f"    ✓ {spelled} gives {_short(answer)}")
-            else:
-                lines.append(f"    ✗ {spelled} gives {_short(answer)}; expected is {_short(true)}")
-        if empty == len(question["calls"]):
             return "not filled in yet."
-        hidden = (
-            f"; {question['hidden']} more are tried after you hand in" if question["hidden"] else ""
-        )
-        total = len(question["calls"])
-        head = (
-            f"{'right' if right == total else 'not right yet'}: {right} of {total} "
-            f"call{'' if total == 1 else 's'}{hidden}."
-        )
-        return "\n".join([head, *lines])
+        return _CHECKS[question["kind"]](self, name, question, space[name])
 
-    def _expression(self, name: str, question: dict, space: dict) -> str:
-        answer, why = self._answer(name, space)
-        if why:
-            return why
-        try:
-            from . import expressions
-        except ImportError:
-            return "this formula is read after you hand in."
-        text = str(answer)
-        for sympy, ours in (
-            ("Max(", "max("),
-            ("Min(", "min("),
-            ("Abs(", "abs("),
-            ("ceiling(", "ceil("),
-        ):
-            text = text.replace(sympy, ours)
-        try:
-            tree = expressions.replace(expressions.parse(text), question["spelled"])
-            unknown = [
-                one for one in expressions.written_names(text) if one not in question["spelled"]
-            ]
-        except expressions.ExpressionError as error:
-            return f"this formula cannot be read.  {error}"
-        if unknown:
-            return (
-                f"{unknown[0]!r} is none of the letters, which are "
-                f"{', '.join(question['letters'])}."
-            )
-        salt = f"{self.name}.{name}"
-        values = [expressions.evaluate(tree, point) for point in question["points_at"]]
-        right = all(
-            fits(salt, str(i), values[i], digest, question["tolerance"])
-            for i, digest in enumerate(question["digests"])
-        )
-        return "right." if right else f"not right: {_short(answer)}."
 
-    def _judged(self, name: str, question: dict, space: dict) -> str:
-        answer, why = self._answer(name, space)
-        if why:
-            return why
-        calls, answers = question["calls"], []
+def _check_value(assignment: Assignment, name: str, question: dict, answer) -> str:
+    if callable(answer):
+        return f"a value is asked for; {name} is a function."
+    salt = f"{assignment.name}.{name}"
+    given, wanted = leaves(plain_data(answer)), assignment.of_variant(question["digests"])
+    if set(given) != set(wanted):
+        return (
+            f"this does not have the form that is asked for: {question['asks']}.  Yours "
+            f"is {_short_text(answer)}."
+        )
+    right = [
+        where
+        for where in wanted
+        if fits(salt, where, given[where], wanted[where], question["tolerance"])
+    ]
+    if len(right) == len(wanted):
+        return "right."
+    if len(wanted) == 1 or not right:
+        return f"not right: {_short_text(answer)}."
+    wrong = [where.lstrip(".") for where in wanted if where not in right]
+    return (
+        "not all right.  Look again at "
+        f"{', '.join(wrong[:8])}{' and others' if len(wrong) > 8 else ''}; the other "
+        "parts are right."
+    )
+
+
+def _check_function(assignment: Assignment, name: str, question: dict, function) -> str:
+    if not callable(function):
+        return f"a function is asked for; {name} is {_short_text(function)}."
+    lines, right, empty = [], 0, 0
+    expected, calls = assignment.of_variant(question["expected"]), question["calls"]
+    for call, true in zip(calls, expected, strict=True):
+        spelled = (
+            f"{name}({', '.join(f'{key}={_short_text(value)}' for key, value in call.items())})"
+        )
         try:
-            for call in calls:
-                answers.append(plain(answer(**copy.deepcopy(call))))
+            answer = plain_data(function(**copy.deepcopy(call)))
         except KeyboardInterrupt:
             raise
         except NotImplementedError:
-            return "not filled in yet."
-        except BaseException as error:
-            return f"stops with {_named(error)}"
-        if not calls:
-            answers = [plain(answer)]
-        try:
-            from . import custom_scorers
+            empty += 1
+            continue
+        except BaseException as error:  # sys.exit and the like are mistakes too
+            lines.append(f"    ✗ {spelled} stops with {_error_text(error)}")
+            continue
+        if same(answer, true, question["tolerance"]):
+            right += 1
+            lines.append(f"    ✓ {spelled} gives {_short_text(answer)}")
+        else:
+            lines.append(
+                f"    ✗ {spelled} gives {_short_text(answer)}; expected is {_short_text(true)}"
+            )
+    total = len(calls)
+    if empty == total:
+        return "not filled in yet."
+    hidden = (
+        f"; {question['hidden']} more are tried after you hand in" if question["hidden"] else ""
+    )
+    head = (
+        f"{'right' if right == total else 'not right yet'}: {right} of {total} "
+        f"call{'' if total == 1 else 's'}{hidden}."
+    )
+    return "\n".join([head, *lines])
 
-            judge = custom_scorers.found(question["judge"])
-        except (ImportError, ValueError):
-            return "this answer is judged after you hand in."
-        share, says, _ = judge(
-            _Asked(name, question), dict(self.given), copy.deepcopy(calls), answers
-        )
-        return "right." if share >= 1 else f"not all right.  {says}"
 
-    def _written(self, name: str, question: dict, space: dict) -> str:
-        return "your teacher reads this answer."
+def _check_expression(assignment: Assignment, name: str, question: dict, answer) -> str:
+    try:
+        from . import expressions
+    except ImportError:
+        return "this formula is read after you hand in."
+    text = str(answer)
+    for sympy, ours in (
+        ("Max(", "max("),
+        ("Min(", "min("),
+        ("Abs(", "abs("),
+        ("ceiling(", "ceil("),
+    ):
+        text = text.replace(sympy, ours)
+    try:
+        tree = expressions.replace(expressions.parse(text), question["spelled"])
+        unknown = [one for one in expressions.written_names(text) if one not in question["spelled"]]
+    except expressions.ExpressionError as error:
+        return f"this formula cannot be read.  {error}"
+    if unknown:
+        return f"{unknown[0]!r} is none of the letters, which are {', '.join(question['letters'])}."
+    salt = f"{assignment.name}.{name}"
+    values = [expressions.evaluate(tree, point) for point in question["points_at"]]
+    right = all(
+        fits(salt, str(i), values[i], digest, question["tolerance"])
+        for i, digest in enumerate(question["digests"])
+    )
+    return "right." if right else f"not right: {_short_text(answer)}."
+
+
+def _check_judged(assignment: Assignment, name: str, question: dict, answer) -> str:
+    calls, answers = question["calls"], []
+    try:
+        for call in calls:
+            answers.append(plain_data(answer(**copy.deepcopy(call))))
+    except KeyboardInterrupt:
+        raise
+    except NotImplementedError:
+        return "not filled in yet."
+    except BaseException as error:
+        return f"stops with {_error_text(error)}"
+    if not calls:
+        answers = [plain_data(answer)]
+    try:
+        from . import custom_scorers
+
+        judge = custom_scorers.find_judge(question["judge"])
+    except (ImportError, ValueError):
+        return "this answer is judged after you hand in."
+    share, says, _ = judge(
+        _Asked(name, question), dict(assignment.given), copy.deepcopy(calls), answers
+    )
+    return "right." if share >= 1 else f"not all right.  {says}"
+
+
+_CHECKS = {
+    "value": _check_value,
+    "function": _check_function,
+    "expression": _check_expression,
+    "judged": _check_judged,
+}
 
 
 class _Asked:
@@ -502,7 +496,7 @@ class _Asked:
         self.tolerance = question.get("tolerance", 0.0)
 
 
-def _short(value) -> str:
+def _short_text(value) -> str:
     """Return a value as short text for a sentence."""
     try:
         text = f"{value:.6g}" if isinstance(value, float) else repr(value)
@@ -511,7 +505,7 @@ def _short(value) -> str:
     return text if len(text) <= 100 else f"{text[:97]}…"
 
 
-def _named(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
     except Exception:

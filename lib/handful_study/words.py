@@ -2,9 +2,9 @@
 
 These are the terminal, Anki, notebooks and paper.
 
->>> plain("At {lecture}`9:40`: {spoken}`300`")
+>>> without_roles("At {lecture}`9:40`: {spoken}`300`")
 'At [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s): 300'
->>> plain('computed {live}`balance_batch hardware="H100 SXM" digits=2`')
+>>> without_roles('computed {live}`balance_batch hardware="H100 SXM" digits=2`')
 'computed ...'
 """
 
@@ -18,7 +18,7 @@ from handful import query as ask
 ROLE = re.compile(r"\{([\w-]+)\}(`+)(.+?)\2", re.S)
 
 
-def plain(text: str, drawn: Callable[[str], str] | None = None) -> str:
+def without_roles(text: str, drawn: Callable[[str], str] | None = None) -> str:
     """Replace each role in `text` by what a reader of the page's first scenario sees.
 
     Parameters
@@ -58,7 +58,9 @@ def markdown(text: str, drawn: Callable[[str], str] | None = None) -> str:
     """
     return ROLE.sub(
         lambda found: (
-            plain(found[0], drawn).replace("$", r"\$") if found[1] != "math" else plain(found[0])
+            without_roles(found[0], drawn).replace("$", r"\$")
+            if found[1] != "math"
+            else without_roles(found[0])
         ),
         text,
     )

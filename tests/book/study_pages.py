@@ -39,7 +39,7 @@ def page(title: str, body: str) -> str:
         f'<title>{title}</title><link rel="icon" href="favicon.svg">'
         '<link rel="stylesheet" href="handful.css">'
         '<script type="module" src="handful.js"></script></head><body><main>'
-        '<article class="bd-article">'
+        '<article class="article">'
         f"<section><h1>{title}</h1>{body}</section></article></main></body></html>"
     )
 

@@ -30,7 +30,7 @@ PAGES = (
 # aria-hidden; the formula that is read out stands beside it as MathML) and there are forty thousand
 # pieces of it in a chapter.  A menu lies over what it covers, and is looked at open by itself.
 UNFOLD = """() => {
-  document.querySelectorAll("details:not(.dropdown-download-buttons)")
+  document.querySelectorAll("details:not(.downloads)")
     .forEach((one) => { one.open = true; });
   document.querySelectorAll(".katex-html").forEach((one) => one.replaceChildren());
   for (const button of document.querySelectorAll(".problem-open[aria-expanded=false]"))
@@ -120,9 +120,9 @@ def test_boxes_cards_and_problems_in_use(site, tab):
 
 def test_the_menu_of_downloads(site, tab):
     page = ready(tab.open(site + "latency-and-cost.html"))
-    page.locator(".dropdown-download-buttons > summary").click()
-    page.locator(".dropdown-download-buttons .dropdown-item").first.wait_for()
-    assert faults(page, within=[".dropdown-download-buttons"]) == []
+    page.locator(".downloads > summary").click()
+    page.locator(".downloads li").first.wait_for()
+    assert faults(page, within=[".downloads"]) == []
 
 
 def test_dialogs(site, tab):

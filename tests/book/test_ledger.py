@@ -34,7 +34,7 @@ def address(module_server):
         '<link rel="icon" href="favicon.svg">'
         '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js">'
         "</script></head>"
-        '<body><main><article class="bd-article"><section><div '
+        '<body><main><article class="article"><section><div '
         f'class="cell">{ledger.overview().text}</div>{parts}</section>'
         "</article></main></body></html>",
         "utf-8",

@@ -130,16 +130,17 @@ def test_answers_are_folded_without_a_script(page_name):
 def test_pages_follow_each_other_in_reading_order():
     for before, after in itertools.pairwise(ORDER):
         assert (
-            soup(f"{before}.html").select_one(".prev-next-area a.right-next")["href"].split("#")[0]
+            soup(f"{before}.html").select_one(".prev-next a.next")["href"].split("#")[0]
             == f"{after}.html"
         )
-        assert soup(f"{after}.html").select_one(".prev-next-area a.left-prev")["href"].split("#")[
-            0
-        ] in (f"{before}.html", "#")
+        assert soup(f"{after}.html").select_one(".prev-next a.prev")["href"].split("#")[0] in (
+            f"{before}.html",
+            "#",
+        )
 
 
 def test_every_chapter_stands_in_the_menu_and_on_the_first_page():
-    menu = {a["href"] for a in soup("index.html").select(".bd-links a[href]")}
+    menu = {a["href"] for a in soup("index.html").select(".book-chapters a[href]")}
     front = {a["href"].split("#")[0] for a in soup("index.html").select("article a[href]")}
     pages = {f"{name}.html" for name in ORDER if name != "index"}
     assert pages <= menu

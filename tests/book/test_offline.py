@@ -50,7 +50,7 @@ def publish(folder, edition: str) -> None:
             'href="_static/handful/favicon.svg">'
             '<link rel="stylesheet" href="_static/handful/handful.css">'
             '<script type="module" src="_static/handful/handful.js"></script></head>'
-            f'<body><main><article class="bd-article"><section>{body}</section></article></main>'
+            f'<body><main><article class="article"><section>{body}</section></article></main>'
             "</body></html>",
             "utf-8",
         )

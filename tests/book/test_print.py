@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pikepdf
 import pytest
 
-from handful_site import bootstrap, build, offer
+from handful_site import book_files, bootstrap, build
 from handful_site.print import book, epub, pdf
 
 SOME = [("balance-batch", "chapter"), ("calculators", "chapter"), ("glossary", "back")]
@@ -31,7 +31,7 @@ def raw():
 
 @pytest.fixture(scope="module")
 def gathered(raw):
-    pages = book.gather(raw, SOME, whole=False)
+    pages = book.collect_pages(raw, SOME, whole=False)
     return pages, book.typeset(pages, bootstrap.node_command())
 
 
@@ -90,9 +90,9 @@ def test_a_link_that_leads_nowhere_is_refused(raw, tmp_path):
         "utf-8",
     )
     with pytest.raises(book.BookError, match="no-such-place"):
-        book.gather(tmp_path, [("calculators", "chapter")], whole=False)
+        book.collect_pages(tmp_path, [("calculators", "chapter")], whole=False)
     with pytest.raises(book.BookError, match="not been built"):
-        book.gather(tmp_path, [("pipelining", "chapter")], whole=False)
+        book.collect_pages(tmp_path, [("pipelining", "chapter")], whole=False)
 
 
 # EPUB
@@ -233,34 +233,34 @@ def test_a_lost_picture_stops_the_pdf(tmp_path):
 
 
 def test_a_file_is_offered_only_while_its_sources_stand(tmp_path, monkeypatch):
-    (tmp_path / f"{offer.STEM}.pdf").write_bytes(b"%PDF")
-    assert offer.made(tmp_path) == []
-    monkeypatch.setattr(offer, "source_digest", lambda: "then")
-    offer.stamp("pdf", "then", tmp_path)
-    assert [path.suffix for path in offer.made(tmp_path)] == [".pdf"]
-    monkeypatch.setattr(offer, "source_digest", lambda: "now")
-    assert offer.made(tmp_path) == []
+    (tmp_path / f"{book_files.STEM}.pdf").write_bytes(b"%PDF")
+    assert book_files.current(tmp_path) == []
+    monkeypatch.setattr(book_files, "source_digest", lambda: "then")
+    book_files.stamp("pdf", "then", tmp_path)
+    assert [path.suffix for path in book_files.current(tmp_path)] == [".pdf"]
+    monkeypatch.setattr(book_files, "source_digest", lambda: "now")
+    assert book_files.current(tmp_path) == []
 
 
 def test_a_page_offers_what_there_is(tmp_path):
     from bs4 import BeautifulSoup
 
-    path = tmp_path / f"{offer.STEM}.epub"
+    path = tmp_path / f"{book_files.STEM}.epub"
     path.write_bytes(b"x" * 700_000)
-    page = """<div class="dropdown-download-buttons"><ul class="dropdown-menu">\
-<li><a class="btn-download-source-button" href="a.md">
-              <span class="btn__text-container">.md</span></a></li></ul></div>\
-<div class="bound-files"><p>…</p></div>"""
+    page = (
+        '<details class="downloads"><ul><li><a href="a.md">Its source</a></li></ul></details>'
+        '<div class="bound-files"><p>…</p></div>'
+    )
     soup = BeautifulSoup(page, "html.parser")
-    offer.place(soup, "../", [path])
+    book_files.add_links(soup, "../", [path])
     assert [link["href"] for link in soup.select("a")] == [
         "a.md",
-        f"../{offer.PLACE}/{path.name}",
-        f"../{offer.PLACE}/{path.name}",
+        f"../{book_files.PLACE}/{path.name}",
+        f"../{book_files.PLACE}/{path.name}",
     ]
     assert soup.select_one("ul.bound-files").get_text() == "EPUB 3, for e-readers (0.7 MB)"
     soup = BeautifulSoup(page, "html.parser")
-    offer.place(soup, "", [])
+    book_files.add_links(soup, "", [])
     assert [link["href"] for link in soup.select("a")] == ["a.md"] and not soup.select(
         ".bound-files"
     )

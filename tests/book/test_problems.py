@@ -19,8 +19,8 @@ from handful_study.cards import cards
 from handful_study.check import check, letter, right_choice
 from handful_study.order import by_chapter, in_book_order
 from handful_study.pipeline_schedules import as_text
+from handful_study.problem_model import schedule_goal as goal
 from handful_study.problems import problem, problems
-from handful_study.problems import schedule_goal as goal
 from soup import soup
 
 NUMBER, CHOICE, FORMULA, SCHEDULE = (

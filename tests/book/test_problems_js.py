@@ -21,9 +21,9 @@ from handful_study.check import check, letter, right_choice
 from handful_study.expressions import ExpressionError
 from handful_study.order import by_chapter
 from handful_study.pipeline_schedules import as_text
+from handful_study.problem_model import schedule_goal as goal
 from handful_study.problem_spec import spec
 from handful_study.problems import problems
-from handful_study.problems import schedule_goal as goal
 from handful_study.words import ROLE
 
 pytestmark = pytest.mark.browser
@@ -252,7 +252,7 @@ def test_values_are_read_the_same(modules):
 
 def test_units_fit_and_are_called_the_same(modules):
     from handful.symbolic.dimensions import Dimension
-    from handful_study.check import called
+    from handful_study.check import dimension_in_words
 
     dimensions = [
         *{read(f"1 {unit}")[1] for unit in UNITS if unit not in ("1", "W")},
@@ -268,11 +268,11 @@ def test_units_fit_and_are_called_the_same(modules):
     found = modules.evaluate(
         """async (pairs) => {
         const { fits } = await import("/handful_study/web/parse_quantity.js");
-        const { called } = await import("/handful_study/web/check.js");
-        return pairs.map(([a, b]) => [fits(a, b), called(a)]); }""",
+        const { dimensionInWords } = await import("/handful_study/web/check.js");
+        return pairs.map(([a, b]) => [fits(a, b), dimensionInWords(a)]); }""",
         plain,
     )
-    assert [[fits(a, b), called(a)] for a, b in pairs] == found
+    assert [[fits(a, b), dimension_in_words(a)] for a, b in pairs] == found
 
 
 # Formulas

@@ -259,21 +259,21 @@ def test_the_systems_colours_leave_curves_rings_and_states(site, watch):
 def test_the_menu_on_a_phone_is_left_by_a_button_that_gives_the_focus_back(site, watch):
     tab = watch(width=390, height=700, reduced_motion="reduce")
     page = tab.open(site + "about.html")
-    toggle = page.locator(".primary-toggle:visible")
+    toggle = page.locator(".book-contents-button:visible")
     toggle.and_(page.locator("[aria-expanded=false]")).wait_for()
     toggle.focus()
     page.keyboard.press("Enter")
-    page.locator(".primary-toggle[aria-expanded=true]").wait_for(state="attached")
+    page.locator(".book-contents-button[aria-expanded=true]").wait_for(state="attached")
     assert page.evaluate("document.activeElement.textContent") == "Close"
     page.keyboard.press("Enter")
-    page.locator(".primary-toggle[aria-expanded=false]").wait_for()
-    assert page.evaluate("document.activeElement.matches('.primary-toggle')")
+    page.locator(".book-contents-button[aria-expanded=false]").wait_for()
+    assert page.evaluate("document.activeElement.matches('.book-contents-button')")
 
 
 def test_the_switch_of_colours_says_its_state_and_keeps_the_focus(site, watch):
     page = watch(color_scheme="light").open(site + "about.html")
-    switch = page.locator(".theme-switch-button:visible").first
-    page.locator(".theme-switch-button[aria-label='Colours: as the system']").first.wait_for()
+    switch = page.locator(".color-mode-button:visible").first
+    page.locator(".color-mode-button[aria-label='Colours: as the system']").first.wait_for()
     switch.focus()
     said = []
     for _ in range(3):
@@ -281,5 +281,5 @@ def test_the_switch_of_colours_says_its_state_and_keeps_the_focus(site, watch):
         page.keyboard.press("Enter")
         expect(switch).not_to_have_attribute("aria-label", before)
         said.append(switch.get_attribute("aria-label"))
-        assert page.evaluate("document.activeElement.matches('.theme-switch-button')")
+        assert page.evaluate("document.activeElement.matches('.color-mode-button')")
     assert sorted(said) == ["Colours: as the system", "Colours: dark", "Colours: light"]

@@ -46,7 +46,7 @@ def text_stands(page) -> bool:
 
     The rest waits for the reader under content-visibility.
     """
-    text = page.locator("article.bd-article")
+    text = page.locator("article.article")
     return (
         len(text.text_content().split()) > 1000
         and text.locator("p:not([class])").first.is_visible()
@@ -139,7 +139,7 @@ def test_without_typeset_formulas_a_box_says_so_and_asks_again(site, watch):
     page.locator(".pop-formula .katex").wait_for()
 
 
-SCRIPTS = re.compile(r"/(handful/\w+|theme)[\w.-]*\.js")
+SCRIPTS = re.compile(r"/handful/(?!color_mode_init|database)\w[\w.-]*\.js")
 SHIFTS = """window.shift = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })

@@ -125,7 +125,7 @@ def test_dialog_by_keyboard(site, watch):
         "search" in address
         for address in page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
     ), "nothing of the search is fetched before a reader reaches for it"
-    page.locator(".search-button__button:visible").first.focus()
+    page.locator(".search-button:visible").first.focus()
     page.keyboard.press("/")
     field, options = (
         page.get_by_role("combobox", name="Search this book"),
@@ -161,7 +161,7 @@ def test_dialog_by_keyboard(site, watch):
     expect(field).to_have_attribute("aria-expanded", "false")
     page.keyboard.press("Escape")
     expect(field).to_be_hidden()
-    expect(page.locator(".search-button__button:visible").first).to_be_focused()
+    expect(page.locator(".search-button:visible").first).to_be_focused()
     # Enter opens the first, and the place is shown with its words marked.
     page.keyboard.press("Control+k")
     field.fill("key-value cache")
@@ -189,7 +189,7 @@ def test_results_lead_into_what_is_folded(site, watch):
         ("ridge of the roofline", "card-what-is-a-ridge"),
         ("kv_bytes_per_token", "symbol-row-kv_bytes_per_token"),
     ):
-        page.locator(".search-button__button:visible").last.click()
+        page.locator(".search-button:visible").last.click()
         page.get_by_role("combobox", name="Search this book").fill(query)
         hit = page.locator(f'.find-hit[href$="#{anchor}"]')
         hit.wait_for()

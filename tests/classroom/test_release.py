@@ -15,7 +15,7 @@ from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments, read_text
 from handful_classroom.release.variants import inputs_of, solutions
 from handful_study.source import SourceError
-from handful_study.student import Assignment, digests, fits, plain, same
+from handful_study.student import Assignment, digests, fits, plain_data, same
 
 SMALL = """---
 title: T
@@ -207,7 +207,7 @@ def test_plain_takes_arrays_and_sympy():
         "b": (sympy.Integer(3), sympy.Rational(1, 4)),
         "c": np.bool_(True),
     }
-    assert plain(given) == {"a": [[1, 2.5]], "b": [3, 0.25], "c": True}
+    assert plain_data(given) == {"a": [[1, 2.5]], "b": [3, 0.25], "c": True}
 
 
 # Notebooks

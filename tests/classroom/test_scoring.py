@@ -13,7 +13,7 @@ import pytest
 
 from handful_classroom.grading import scoring
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.variants import misconceptions, plain, solutions
+from handful_classroom.release.variants import misconceptions, plain_data, solutions
 from handful_classroom.sandbox.protocol import Answer
 from handful_study import custom_scorers
 
@@ -30,7 +30,7 @@ def answered(variant: int, things) -> list[Answer]:
         value = (
             str(thing)
             if "text" in request
-            else plain(thing(**request["arguments"]) if "call" in request else thing)
+            else plain_data(thing(**request["arguments"]) if "call" in request else thing)
         )
         found.append(Answer("value", json.loads(json.dumps(value))))
     return found

@@ -1,4 +1,4 @@
-// Writes schedule.json, which pins the rules of scheduling for the page and for Python:
+// Writes schedule.json, which pins the rules of scheduling:
 //   node tests/data/make_schedule.mjs            write it
 //   node tests/data/make_schedule.mjs --check    fail if it differs from what the page's module
 //   gives now

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import MiniSearch from "minisearch";
-import { find, marked, open, suggest } from "../../lib/handful_site/web/search/find.js";
+import { find, snippet, open, suggest } from "../../lib/handful_site/web/search/find.js";
 import { pack, unpack } from "../../lib/handful_site/web/search/pack.js";
 import { KINDS, OPTIONS, term, untex, words } from "../../lib/handful_site/web/search/text.js";
 
@@ -179,7 +179,10 @@ test("a whole title comes first; unfinished words and slips of the pen are under
     true,
   );
   assert.equal(find(book, "seq").results.length, 2);
-  assert.deepEqual([find(book, "wieghts").like, find(book, "weights").like], [true, false]);
+  assert.deepEqual(
+    [find(book, "wieghts").approximate, find(book, "weights").approximate],
+    [true, false],
+  );
   assert.ok(find(book, "wieghts").results.length);
 });
 
@@ -238,14 +241,14 @@ test("variants of one formula stand with the best of them", () => {
 });
 
 test("what is in no entry is not found, and a near word is proposed", () => {
-  assert.deepEqual(find(book, "zzzzzzzz"), { results: [], like: true });
-  assert.deepEqual(find(book, " , "), { results: [], like: false });
+  assert.deepEqual(find(book, "zzzzzzzz"), { results: [], approximate: true });
+  assert.deepEqual(find(book, " , "), { results: [], approximate: false });
   assert.equal(suggest(book, "xxmachine"), "machine");
   assert.equal(suggest(book, "zzzzzzzz"), "");
 });
 
 test("what matched is marked, and a snippet holds it", () => {
-  assert.deepEqual(marked("One batch, two batches.", new Set(["batch"])), [
+  assert.deepEqual(snippet("One batch, two batches.", new Set(["batch"])), [
     ["One ", false],
     ["batch", true],
     [", two ", false],
@@ -255,8 +258,8 @@ test("what matched is marked, and a snippet holds it", () => {
   const long =
       `${"Nothing to see here. ".repeat(30)}The weights come once. ` +
       `${"And on it goes. ".repeat(30)}`,
-    snippet = marked(long, new Set(["weight"]), 100);
-  assert.ok(snippet.some(([text, hit]) => hit && text === "weights"));
-  assert.ok(snippet.map(([text]) => text).join("").length < 130);
-  assert.equal(marked(long, new Set(), 100)[0][0].startsWith("Nothing"), true);
+    piece = snippet(long, new Set(["weight"]), 100);
+  assert.ok(piece.some(([text, hit]) => hit && text === "weights"));
+  assert.ok(piece.map(([text]) => text).join("").length < 130);
+  assert.equal(snippet(long, new Set(), 100)[0][0].startsWith("Nothing"), true);
 });

@@ -62,13 +62,15 @@ def test_one_promise():
 
 
 def test_an_older_python_is_refused_before_anything_is_fetched(monkeypatch):
-    monkeypatch.setattr(bootstrap, "watch", lambda *_: pytest.fail("something was run"))
-    monkeypatch.setattr(bootstrap, "environment", lambda: pytest.fail("an environment was made"))
+    monkeypatch.setattr(bootstrap, "run", lambda *_: pytest.fail("something was run"))
+    monkeypatch.setattr(
+        bootstrap, "create_environment", lambda: pytest.fail("an environment was made")
+    )
     monkeypatch.setattr(bootstrap.sys, "version_info", (3, 11, 1))
     with pytest.raises(
-        bootstrap.Stopped, match=f"Python {bootstrap.oldest_python()} or newer is needed"
+        bootstrap.InstallationError, match=f"Python {bootstrap.oldest_python()} or newer is needed"
     ):
-        bootstrap.python_packages()
+        bootstrap.install_python_packages()
 
 
 @pytest.fixture
@@ -134,8 +136,8 @@ def test_what_pip_could_not_install_is_said_with_its_true_cause(
         pip.setenv(name, value)
     lock = tmp_path / "some.lock"
     lock.write_text("onething==1.0 --hash=sha256:" + 64 * "0" + "\n")
-    with pytest.raises(bootstrap.Stopped) as stopped:
-        bootstrap.locked_packages(lock)
+    with pytest.raises(bootstrap.InstallationError) as stopped:
+        bootstrap.install_locked_packages(lock)
     assert says in str(stopped.value) and "\n" not in str(stopped.value)
 
 
@@ -196,25 +198,25 @@ def test_an_environment_that_cannot_be_made(prints, says, monkeypatch, tmp_path)
     program.write_text(f"#!/bin/sh\necho '{prints}' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setattr(bootstrap.sys, "executable", str(program))
-    with pytest.raises(bootstrap.Stopped, match=says):
-        bootstrap.environment()
+    with pytest.raises(bootstrap.InstallationError, match=says):
+        bootstrap.create_environment()
 
 
 def test_what_is_lacking_stops_only_what_cannot_do_without(monkeypatch, capsys):
-    for name in ("python_packages", "npm_packages"):
+    for name in ("install_python_packages", "install_npm_packages"):
         monkeypatch.setattr(bootstrap, name, lambda *_, **__: None)
-    monkeypatch.setattr(bootstrap, "browser", lambda: "No browser.")
-    monkeypatch.setattr(bootstrap, "sandbox", lambda: "No sandbox.")
+    monkeypatch.setattr(bootstrap, "install_browser", lambda: "No browser.")
+    monkeypatch.setattr(bootstrap, "install_sandbox", lambda: "No sandbox.")
     monkeypatch.delenv("CI", raising=False)
-    bootstrap.everything("tools")
+    bootstrap.install("tools")
     assert capsys.readouterr().out == ""
-    bootstrap.everything("tests")
+    bootstrap.install("tests")
     assert [line.split("] ")[1] for line in capsys.readouterr().out.splitlines()] == [
         f"No {lacking}. Tests that need it are skipped, and counted at the end."
         for lacking in ("browser", "sandbox")
     ]
-    with pytest.raises(bootstrap.Stopped, match=r"^No browser\.$"):
-        bootstrap.everything("browser")
+    with pytest.raises(bootstrap.InstallationError, match=r"^No browser\.$"):
+        bootstrap.install("browser")
     monkeypatch.setenv("CI", "true")
-    with pytest.raises(bootstrap.Stopped, match=r"^No browser\.\nNo sandbox\.$"):
-        bootstrap.everything("tests")
+    with pytest.raises(bootstrap.InstallationError, match=r"^No browser\.\nNo sandbox\.$"):
+        bootstrap.install("tests")

@@ -1,6 +1,6 @@
 """Tests of what a published copy carries beside the book, and of what cannot be published.
 
-A copy carries addresses, moved pages, headers and editions.
+A copy carries addresses, moved pages and headers.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from handful_site import build, editions, hosting, publish
+from handful_site import build, edition, hosting, postprocess, publish
 from handful_site.bootstrap import ROOT
-from handful_site.postprocess import POLICY
+from handful_site.theme import POLICY
 
 PAGE = (
     '<!doctype html><html data-content_root="./"><head><link href="_static/site.1b2c3d4e.css" '
     'rel="stylesheet"/><title>{0} — A Handful '
     'of Equations</title></head><body><a href="#main">skip</a><nav>'
     '<a class="current" href="#">{0}</a><a href="index.html">first</a></nav>'
-    '<main id="main"><article class="bd-article"><h1 id="top">{0}</h1></article>'
-    '<div class="prev-next-footer">next</div></main></body></html>'
+    '<main id="main"><article class="article"><h1 id="top">{0}</h1></article>'
+    "</main></body></html>"
 )
 
 
 @pytest.fixture
 def site(tmp_path):
     folder = tmp_path / "site"
-    for name in ("index", "about", "errata", "balance-batch", "search"):
-        (folder / "_static" / "inline").mkdir(parents=True, exist_ok=True)
+    (folder / "_static").mkdir(parents=True)
+    for name in ("404", "index", "about", "errata", "balance-batch", "search"):
         (folder / f"{name}.html").write_text(PAGE.format(name.capitalize()), "utf-8")
-    for name in ("site.1b2c3d4e.css", "inline/0b79e4d181c6.js", "plain.css"):
+    for name in ("site.1b2c3d4e.css", "plain.css"):
         (folder / "_static" / name).write_text("")
     return folder
 
@@ -79,14 +79,8 @@ def test_the_page_for_lost_addresses_names_everything_from_the_root(site):
     named = [tag.get("href") or tag.get("src") for tag in page.select("[href], [src]")]
     assert [name for name in named if not name.startswith(("/book/", "#"))] == []
     assert "/book/_static/site.1b2c3d4e.css" in named and "/book/index.html" in named
-    assert (
-        page.select_one('meta[name="robots"]')["content"] == "noindex"
-        and page.h1.string == "No such page"
-    )
-    assert (
-        not page.select(".current, .prev-next-footer")
-        and page.html["data-content_root"] == "/book/"
-    )
+    assert page.select_one('meta[name="robots"]')["content"] == "noindex"
+    assert page.html["data-content_root"] == "/book/"
 
 
 def test_a_moved_page_leads_on(site):
@@ -167,7 +161,6 @@ def test_all_servers_are_told_the_same(site):
     rules = re.findall(r"^(/\S+)\n((?:  .+\n)+)", told["_headers"], re.M)
     assert [rule for rule, said in rules if "Cache-Control" in said] == [
         "/book/_static/pyodide/*",
-        "/book/_static/inline/*",
         "/book/_static/files/*",
         "/book/_static/site.1b2c3d4e.css",
     ]
@@ -175,90 +168,12 @@ def test_all_servers_are_told_the_same(site):
     assert "location = /book/old.html { return 301 /book/about.html; }" in told["nginx.conf"]
 
 
-@pytest.fixture
-def archive(tmp_path, site):
-    """Make an earlier edition with a page that the newest lacks.
-
-    It also holds what that edition said for its whole host.
-    """
-    old = tmp_path / "archive" / "2026-01-05"
-    old.mkdir(parents=True)
-    for name in ("index", "balance-batch", "gone"):
-        (old / f"{name}.html").write_text(
-            PAGE.format(name.capitalize()).replace(
-                "<title>", '<link rel="canonical" href="https://example.org/old.html"/><title>'
-            ),
-            "utf-8",
-        )
-    for name in ("robots.txt", "_headers", "404.html"):
-        (old / name).write_text("old")
-    return old.parent
-
-
-def test_earlier_editions_stand_beside_the_newest(site, archive):
-    (archive / "2026-01-05" / "sw.js").write_text("const EDITION = 1;")
-    earlier = editions.earlier_in(archive)
-    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
-    assert publish.complete(site, "https://example.org/", {}, archive, earlier) == [
-        "an earlier edition, 2026-01-05, under editions/"
-    ]
-    # The newest's worker knows them by what they hold.
-    assert before and all(path.read_bytes() == held for path, held in before.items())
-    kept = site / "editions" / "2026-01-05"
-    assert sorted(path.name for path in kept.iterdir()) == [
-        "balance-batch.html",
-        "gone.html",
-        "index.html",
-        "sw.js",
-    ]
-    assert (
-        "unregister" in (kept / "sw.js").read_text()
-        and "EDITION" not in (kept / "sw.js").read_text()
-    )
-    for name, newest in (("balance-batch", "balance-batch.html"), ("gone", "index.html")):
-        page = soup(kept / f"{name}.html")
-        note = page.select_one("article > .earlier-edition:first-child")
-        assert "edition of 5 January 2026" in note.get_text()
-        assert (kept / note.a["href"]).resolve() == site / newest
-        address = "https://example.org/" + ("" if newest == "index.html" else newest)
-        assert [tag["href"] for tag in page.select('link[rel="canonical"]')] == [address]
-
-
-def test_the_errata_name_earlier_editions():
-    page = BeautifulSoup(PAGE.format("Errata"), "html.parser")
-    editions.sign(page, "errata.html", "", ["2026-01-05", "2025-12-24"])
-    assert [(a["href"], a.string) for a in page.select("article li a")] == [
-        ("editions/2026-01-05/index.html", "Edition of 5 January 2026"),
-        ("editions/2025-12-24/index.html", "Edition of 24 December 2025"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("first", "is named by a date"),
-        ("2999-01-01", "is not earlier than this edition"),
-        ("2026-01-06", "holds no index.html"),
-    ],
-)
-def test_what_is_no_earlier_edition_is_refused(archive, name, fault):
-    (archive / name).mkdir()
-    with pytest.raises(editions.EditionError, match=fault):
-        editions.earlier_in(archive)
-
-
-def test_a_page_is_signed_with_edition_and_address():
-    page = BeautifulSoup(
-        '<html><head></head><body><div class="bd-footer-content"><div class="extra_footer"></div>'
-        "</div></body></html>",
-        "html.parser",
-    )
-    editions.sign(page, "part/one.html", "https://example.org/book/")
-    assert (
-        page.select_one(".edition").get_text()
-        == f"{editions.current().title} · Errata and editions"
-    )
-    assert page.select_one(".edition a")["href"] == "../errata.html"
+def test_a_page_says_where_it_is_published():
+    page = BeautifulSoup("<html><head></head></html>", "html.parser")
+    postprocess.set_canonical(page, "404.html", "https://example.org/book/")
+    postprocess.set_canonical(page, "part/one.html", "")
+    assert not page.find("link")
+    postprocess.set_canonical(page, "part/one.html", "https://example.org/book/")
     assert (
         page.select_one('link[rel="canonical"]')["href"] == "https://example.org/book/part/one.html"
     )
@@ -301,12 +216,12 @@ def test_only_what_passes_its_checks_is_published(
     monkeypatch.setattr(publish, "passes", lambda site, jobs: passed)
     monkeypatch.setattr("sys.argv", ["publish", *asked])
 
-    def book(site, base, earlier):
+    def book(site, base):
         site.mkdir(exist_ok=True)
         (site / "index.html").write_text("new")
 
     monkeypatch.setattr(build, "book", book)
-    book(publish.PUBLIC, "", [])
+    book(publish.PUBLIC, "")
     (publish.PUBLIC / "index.html").write_text("last")
     if stands == "last":
         with pytest.raises(SystemExit):
@@ -335,9 +250,9 @@ def test_the_citation_is_one_and_agrees_with_the_package():
         project["license"].split(" AND ")
     )
     about = (ROOT / "book" / "about.md").read_text("utf-8")
-    assert set(re.findall(r"Edition of \d+ \w+ \d+", about)) == {editions.current().title}
-    assert str(editions.current().date.year) in re.findall(r"year\s+= \{(\d+)\}", about)
-    assert editions.current().name.removeprefix("edition of ") in (
+    assert set(re.findall(r"Edition of \d+ \w+ \d+", about)) == {edition.current().title}
+    assert str(edition.current().date.year) in re.findall(r"year\s+= \{(\d+)\}", about)
+    assert edition.current().name.removeprefix("edition of ") in (
         ROOT / "book" / "errata.md"
     ).read_text("utf-8")
 

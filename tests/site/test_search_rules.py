@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 from handful_site import bootstrap, search
 
-PAGE = """<article class="bd-article"><section id="one"><h1>One<a class="headerlink">#</a></h1>\
+PAGE = """<article class="article"><section id="one"><h1>One<a class="headerlink">#</a></h1>\
 <p>First <span class="math" data-tex="N_{\\mathrm{total}}">x</span>.</p>
 <section id="two"><h2>Two things</h2><p>Text (<a class="lecture-time">1:05</a>) here.</p>\
 <div class="cell_input">code</div>
@@ -66,17 +66,4 @@ def test_no_answer_can_be_found(found):
     ],
 )
 def test_maths_reads_as_it_is_typed(tex, text):
-    assert search.plain(tex) == text
-
-
-def test_a_page_gets_our_search_and_loses_the_themes():
-    soup = BeautifulSoup(
-        '<body><dialog id="pst-search-dialog"></dialog>'
-        '<div class="bd-search-container"><div id="search-results"></div></div></body>',
-        "html.parser",
-    )
-    search.dress(soup, "search.html")
-    assert soup.find("dialog") is None and soup.find(id="search-results") is None
-    assert soup.select_one("article [data-search-page]") and soup.select_one(
-        'noscript a[href="glossary.html"]'
-    )
+    assert search.tex_to_text(tex) == text

@@ -11,7 +11,7 @@ from PIL import Image
 from handful_site import page_metadata, social
 from handful_site.bootstrap import ROOT
 
-PAGE = """<html><head><title>t</title>{}</head><body><article class="bd-article">\
+PAGE = """<html><head><title>t</title>{}</head><body><article class="article">\
 <p class="eyebrow">Chapter 1</p><section>
 <h1>Latency and cost</h1><p>Two things take time in a decode step, reading and computing. \
 Others do not.</p></section></article></body></html>"""

@@ -84,11 +84,11 @@ def test_tex_in_html_is_escaped():
     ],
 )
 def test_roles_of_the_book_outside_of_it(role, shown):
-    assert words.plain(role).replace("\xa0", " ") == shown
+    assert words.without_roles(role).replace("\xa0", " ") == shown
 
 
 def test_a_live_number_outside_of_a_page_is_that_of_the_default_scenario():
     from handful_site.extensions.roles import live
 
     request = "step_time batch=256 digits=2"
-    assert words.plain(f"{{live}}`{request}`") == live(request)["text"]
+    assert words.without_roles(f"{{live}}`{request}`") == live(request)["text"]

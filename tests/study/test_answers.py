@@ -11,7 +11,7 @@ import pytest
 
 from handful.symbolic.dimensions import NONE, Dimension
 from handful_study import problems
-from handful_study.check import called, check, letter, near, right_choice, spelled
+from handful_study.check import check, dimension_in_words, letter, near, right_choice, spellings
 from handful_study.source import SourceError, read_text
 
 HEAD = """## a-problem
@@ -183,7 +183,7 @@ def test_a_formula(text, kind, says, turn):
 
 def test_letters_may_be_written_as_the_book_prints_them_or_by_name():
     assert [letter(name) for name in FORMULA.letters] == ["N_active", "B", "F"]
-    assert spelled(FORMULA) == {
+    assert spellings(FORMULA) == {
         "N_active": "active_parameters",
         "active_parameters": "active_parameters",
         "B": "batch",
@@ -241,4 +241,4 @@ def test_one_choice_has_to_be_right_and_one_only(when, many):
     ],
 )
 def test_dimensions_in_words(dimension, words):
-    assert called(dimension) == words
+    assert dimension_in_words(dimension) == words

@@ -83,7 +83,7 @@ def collection(tmp_path):
 
 
 def test_anki_opens_every_card_of_the_book(tmp_path):
-    some = export.chosen()
+    some = export.cards_of_chapter()
     with collection(tmp_path) as (learner, bring):
         assert bring(some, 1_800_000_000) == {"new": len(some)}
         assert learner.note_count() == learner.card_count() == len(some)
@@ -176,10 +176,10 @@ def test_the_same_cards_are_the_same_bytes(monkeypatch):
 
 def test_a_package_bears_the_time_of_its_sources(monkeypatch, tmp_path):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
-    when = anki.newest()
-    assert when == anki.newest() > 1_700_000_000
+    when = anki.sources_time()
+    assert when == anki.sources_time() > 1_700_000_000
     monkeypatch.setenv("PATH", str(tmp_path))  # no git
-    assert anki.newest() >= max(int(path.stat().st_mtime) for path in folder().rglob("*.md"))
+    assert anki.sources_time() >= max(int(path.stat().st_mtime) for path in folder().rglob("*.md"))
 
 
 def test_maths_is_anki_s_and_nothing_else_is_markup():
@@ -245,7 +245,7 @@ def test_csv_is_a_table_that_runs_no_formula():
     rows = list(csv.DictReader(io.StringIO(text[1:], newline="")))
     assert list(rows[0]) == ["id", "chapter", "kind", "front", "back"]
     assert [row["back"] for row in rows] == ["'=1+1", "'@SUM(1)", "'- a list\n'- of \"two\"; a, b"]
-    everything = export.as_csv(export.chosen())[1:]
+    everything = export.as_csv(export.cards_of_chapter())[1:]
     for separator in ",;\t":  # whatever list separator the spreadsheet has
         for row in csv.reader(io.StringIO(everything, newline=""), delimiter=separator):
             assert not any(
@@ -254,11 +254,11 @@ def test_csv_is_a_table_that_runs_no_formula():
 
 
 def test_json_holds_every_card():
-    found = json.loads(export.as_json(export.chosen(), SITE))
+    found = json.loads(export.as_json(export.cards_of_chapter(), SITE))
     assert [card["id"] for card in found["cards"]] == [
-        card.id for card in export.chosen()
+        card.id for card in export.cards_of_chapter()
     ] and found["licence"] == "CC BY 4.0"
-    for row, card in zip(found["cards"], export.chosen(), strict=True):
+    for row, card in zip(found["cards"], export.cards_of_chapter(), strict=True):
         assert (row["front"], row["back"]) == (
             words.markdown(card.front.text),
             words.markdown(card.back.text),
@@ -270,20 +270,22 @@ def test_json_holds_every_card():
 
 
 def test_markdown_holds_every_card():
-    text = export.as_markdown(export.chosen(), SITE)
-    assert re.findall(r"^### (.*)$", text, re.M) == [card.id for card in export.chosen()]
-    for card in export.chosen():
+    text = export.as_markdown(export.cards_of_chapter(), SITE)
+    assert re.findall(r"^### (.*)$", text, re.M) == [card.id for card in export.cards_of_chapter()]
+    for card in export.cards_of_chapter():
         assert words.markdown(card.front.text) in text and words.markdown(card.back.text) in text
 
 
 def test_cards_stand_in_the_order_of_the_book():
-    assert list(dict.fromkeys(card.chapter for card in export.chosen())) == list(
+    assert list(dict.fromkeys(card.chapter for card in export.cards_of_chapter())) == list(
         by_chapter(cards().values())
     )
-    one = export.chosen()[0].chapter
-    assert export.chosen(one) == [card for card in export.chosen() if card.chapter == one]
+    one = export.cards_of_chapter()[0].chapter
+    assert export.cards_of_chapter(one) == [
+        card for card in export.cards_of_chapter() if card.chapter == one
+    ]
     with pytest.raises(SourceError, match="'nowhere'"):
-        export.chosen("nowhere")
+        export.cards_of_chapter("nowhere")
 
 
 def test_the_files_of_the_site(tmp_path, monkeypatch):

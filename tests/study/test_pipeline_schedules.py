@@ -7,8 +7,8 @@ import pytest
 from handful_evidence.simulate import pipeline
 from handful_study.check import check
 from handful_study.pipeline_schedules import Goal, OrdersError, as_text, read_orders
+from handful_study.problem_model import schedule_goal as goal
 from handful_study.problems import problem, problems
-from handful_study.problems import schedule_goal as goal
 
 ALL = [p for p in problems().values() if p.kind == "schedule"]
 TWO = Goal(2, 2, 2.0, 0.0, 0.2, 2)
@@ -128,12 +128,12 @@ def test_what_cannot_be_played_is_said_in_a_sentence(goal, text, sentence):
     ],
 )
 def test_a_schedule_that_waits_for_itself_names_the_first_piece(lines, sentence):
-    from handful_study.pipeline_schedules import play, stop
+    from handful_study.pipeline_schedules import explain_deadlock, play
 
     orders = read_orders("\n".join(lines), HALVES)
     with pytest.raises(pipeline.Deadlock) as caught:
         play(orders, HALVES)
-    assert stop(orders, caught.value.stuck) == sentence
+    assert explain_deadlock(orders, caught.value.stuck) == sentence
 
 
 def test_every_schedule_problem_is_tested_here():

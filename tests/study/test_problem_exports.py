@@ -18,25 +18,24 @@ from handful.cli import main
 from handful_study import book, browser, markup, maths, printing
 from handful_study.cards import cards
 from handful_study.check import check, near, right_choice
-from handful_study.export import chosen as chosen_cards
-from handful_study.log import read_file
+from handful_study.export import cards_of_chapter
 from handful_study.order import by_chapter, title
 from handful_study.problem_export import (
     Drawn,
+    answer_unit,
     as_json,
     as_markdown,
     as_moodle,
     as_object,
     as_text2qti,
-    asked,
-    chosen,
     right_letter,
+    select_problems,
     variants,
 )
 from handful_study.problems import problems
 from handful_study.source import SourceError
 
-PROBLEMS = [pytest.param(problem, id=problem.id) for problem in chosen()]
+PROBLEMS = [pytest.param(problem, id=problem.id) for problem in select_problems()]
 NUMBERS = [param for param in PROBLEMS if param.values[0].kind == "number"]
 MANY = 3
 
@@ -84,12 +83,12 @@ def test_the_unit_that_is_asked_for_is_one_that_can_be_answered_in(problem):
     ],
 )
 def test_units(value, unit, found):
-    scale, words = asked(value, unit)
+    scale, words = answer_unit(value, unit)
     assert (scale, words) == (pytest.approx(found[0]), found[1])
 
 
 def test_variants_differ_in_what_is_drawn():
-    for problem in chosen():
+    for problem in select_problems():
         found = variants(problem, 0, MANY)
         assert 1 <= len(found) <= MANY and len(
             {json.dumps(problem.draw(one.seed), default=str) for one in found}
@@ -126,7 +125,7 @@ def test_every_text_can_be_shown_anywhere(problem):
 
 def moodle(some=None, seed: int = 0, many: int = MANY):
     return ElementTree.fromstring(
-        as_moodle(chosen() if some is None else some, seed, many).encode()
+        as_moodle(select_problems() if some is None else some, seed, many).encode()
     )
 
 
@@ -146,7 +145,9 @@ def test_moodle_has_a_category_for_each_chapter_and_a_question_for_each_variant(
     ]
     ids = [text_of(question, "idnumber") for question in quiz if question.get("type") != "category"]
     assert ids == [
-        f"{one.id}-{one.seed}" for problem in chosen() for one in variants(problem, 0, MANY)
+        f"{one.id}-{one.seed}"
+        for problem in select_problems()
+        for one in variants(problem, 0, MANY)
     ] and len(set(ids)) == len(ids)
     named = quiz.findall("question[name]")
     assert len(named) == len(ids)
@@ -208,7 +209,7 @@ def test_every_answer_that_moodle_is_given_is_computed_anew(problem):
 
 
 def test_moodle_s_html_is_data_and_its_maths_is_maths():
-    text = as_moodle(chosen(), 0, 1)
+    text = as_moodle(select_problems(), 0, 1)
     assert text.startswith('<?xml version="1.0" encoding="utf-8"?>') and "<script" not in text
     html = re.findall(r"<!\[CDATA\[(.*?)\]\]>", text, re.S)
     assert len(html) > 5 * len(problems()) and any(r"\(" in part for part in html)
@@ -221,16 +222,16 @@ def test_moodle_s_html_is_data_and_its_maths_is_maths():
 
 
 def test_text2qti_has_every_question():
-    text = as_text2qti(chosen(), 0, MANY)
+    text = as_text2qti(select_problems(), 0, MANY)
     assert (
         len(re.findall(r"^Title: ", text, re.M))
         == len(re.findall(r"^1\.  ", text, re.M))
-        == sum(len(variants(problem, 0, MANY)) for problem in chosen())
+        == sum(len(variants(problem, 0, MANY)) for problem in select_problems())
     )
     answers = [float(value) for value in re.findall(r"^=   (\S+) \+- 2%$", text, re.M)]
     assert answers and min(map(abs, answers)) * 0.98 >= 1e-4  # which is the least that it takes
     assert len(re.findall(r"^\*[a-h]\) ", text, re.M)) == sum(
-        len(variants(problem, 0, MANY)) for problem in chosen() if problem.kind == "choice"
+        len(variants(problem, 0, MANY)) for problem in select_problems() if problem.kind == "choice"
     )
     assert text.count("\nGROUP\n") == text.count("\nEND_GROUP\n")
 
@@ -239,10 +240,12 @@ def test_text2qti_reads_it():
     from text2qti.config import Config
     from text2qti.quiz import Question, Quiz
 
-    quiz = Quiz(as_text2qti(chosen(), 0, MANY), config=Config(), source_name="problems.txt")
+    quiz = Quiz(
+        as_text2qti(select_problems(), 0, MANY), config=Config(), source_name="problems.txt"
+    )
     assert quiz.title_raw == f"{book.TITLE}: problems"
     read = [one for one in quiz.questions_and_delims if isinstance(one, Question)]
-    assert len(read) == sum(len(variants(problem, 0, MANY)) for problem in chosen())
+    assert len(read) == sum(len(variants(problem, 0, MANY)) for problem in select_problems())
 
 
 # For programs and readers
@@ -251,10 +254,10 @@ def test_text2qti_reads_it():
 def test_json_gives_text_answer_unit_and_tolerance_for_a_seed():
     found = {
         row["id"]: row
-        for row in json.loads(as_json(chosen(), 7, "https://example.org"))["problems"]
+        for row in json.loads(as_json(select_problems(), 7, "https://example.org"))["problems"]
     }
-    assert list(found) == [problem.id for problem in chosen()]
-    for problem in chosen():
+    assert list(found) == [problem.id for problem in select_problems()]
+    for problem in select_problems():
         row = found[problem.id]
         assert (row["kind"], row["level"], row["seed"], len(row["hints"])) == (
             problem.kind,
@@ -281,13 +284,13 @@ def test_json_gives_text_answer_unit_and_tolerance_for_a_seed():
 
 
 def test_markdown_has_every_problem_with_its_solution():
-    text = as_markdown(chosen(), 3)
-    assert re.findall(r"^### (.*)$", text, re.M) == [problem.id for problem in chosen()]
+    text = as_markdown(select_problems(), 3)
+    assert re.findall(r"^### (.*)$", text, re.M) == [problem.id for problem in select_problems()]
     assert text.count("\n#### Hint\n") == 2 * len(problems()) and text.count(
         "\n#### Solution\n"
     ) == len(problems())
     assert len(re.findall(r"^Right is [A-H]\.$", text, re.M)) == sum(
-        problem.kind == "choice" for problem in chosen()
+        problem.kind == "choice" for problem in select_problems()
     )
 
 
@@ -302,8 +305,8 @@ def parsed(html: str):
 
 def test_a_sheet_asks_for_nothing_and_runs_nothing():
     for html in (
-        printing.card_sheets(chosen_cards()),
-        printing.problem_sheets(chosen(), [0, 1], solutions=True),
+        printing.card_sheets(cards_of_chapter()),
+        printing.problem_sheets(select_problems(), [0, 1], solutions=True),
     ):
         soup = parsed(html)
         assert not soup.find_all(["script", "link", "iframe", "object"]) and not soup.find_all(
@@ -318,7 +321,7 @@ def test_a_sheet_asks_for_nothing_and_runs_nothing():
 
 
 def test_cards_on_paper():
-    soup = parsed(printing.card_sheets(chosen_cards(), "https://example.org"))
+    soup = parsed(printing.card_sheets(cards_of_chapter(), "https://example.org"))
     pairs = soup.select(".pair")
     assert len(pairs) == len(cards()) and [h.text for h in soup.select("h2")] == [
         title(chapter) for chapter in by_chapter(cards().values())
@@ -327,7 +330,7 @@ def test_cards_on_paper():
 
 
 def test_problems_on_paper_with_and_without_solutions():
-    some = chosen("latency-and-cost")
+    some = select_problems("latency-and-cost")
     without, more = (
         parsed(printing.problem_sheets(some, [3, 4], solutions=value)) for value in (False, True)
     )
@@ -355,7 +358,7 @@ def test_a_picture_is_within_the_page(tmp_path, monkeypatch):
     (tmp_path / "cards").mkdir()
     (tmp_path / "cards" / "a.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     monkeypatch.setattr(pictures, "folder", lambda: tmp_path)
-    card = dataclasses.replace(chosen_cards()[0], back=Part("Back", "![A figure](a.svg)", 1))
+    card = dataclasses.replace(cards_of_chapter()[0], back=Part("Back", "![A figure](a.svg)", 1))
     assert parsed(printing.card_sheets([card])).img["src"].startswith("data:image/svg+xml;base64,")
 
 
@@ -407,17 +410,17 @@ def test_without_chromium_one_sentence(run, monkeypatch, tmp_path):
 def test_problems_are_listed(run):
     code, out, _ = run("problems", "list")
     assert code == 0 and [line.split()[0] for line in out.splitlines()] == [
-        problem.id for problem in chosen()
+        problem.id for problem in select_problems()
     ]
     judged = json.loads(run("problems", "list", "--level", "judge", "--json")[1])
     assert [row["id"] for row in judged] == [
-        problem.id for problem in chosen() if problem.level == "judge"
+        problem.id for problem in select_problems() if problem.level == "judge"
     ]
 
 
 @pytest.mark.parametrize("kind", ["number", "expression", "choice"])
 def test_a_problem_is_shown_and_its_solution_only_on_demand(run, kind):
-    problem = next(problem for problem in chosen() if problem.kind == kind)
+    problem = next(problem for problem in select_problems() if problem.kind == kind)
     code, out, _ = run("problems", "show", problem.id, "--seed", "4")
     assert (
         code == 0
@@ -465,24 +468,6 @@ def test_answers_are_checked(run, problem):
             assert run("problems", "check", problem.id, "--seed", "2", f"{value!r} {drawn.unit}")[
                 :2
             ] == (0, markup.text(says, 80) + "\n")
-
-
-def test_an_attempt_is_noted_where_a_log_is_named(run, tmp_path):
-    problem, log = (
-        next(problem for problem in chosen() if problem.kind == "number"),
-        tmp_path / "log.json",
-    )
-    drawn = Drawn(problem, 1)
-    for answer in (
-        f"{drawn.number} {drawn.unit}",
-        f"{drawn.wrong[0][0]} {drawn.unit}",
-        "no number",
-    ):
-        run("problems", "check", problem.id, "--seed", "1", answer, "--log", str(log))
-    assert [(e["kind"], e["verdict"], e.get("turn"), e["seed"]) for e in read_file(log)] == [
-        ("attempt", "right", None, 1),
-        ("attempt", "wrong", 0, 1),
-    ]
 
 
 @pytest.mark.parametrize(

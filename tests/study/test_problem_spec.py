@@ -14,9 +14,9 @@ import pytest
 from handful.symbolic.parse_quantity import fits, read
 from handful.units import UNITS, format_value
 from handful_study import problems as book
-from handful_study.check import called, letter
+from handful_study.check import dimension_in_words, letter
 from handful_study.expressions import evaluate, names
-from handful_study.problem_spec import WRITTEN, asked, spec
+from handful_study.problem_spec import WRITTEN, answer_prompt, spec
 from handful_study.source import SourceError, read_text
 from handful_study.words import ROLE
 
@@ -117,7 +117,9 @@ def test_each_kind_has_what_it_is_judged_by(problem):
         problem.kind == "number"
     )
     if problem.kind == "number":
-        assert made["called"] == called(problem.dimension) and 0 < made["tolerance"] <= 0.5
+        assert (
+            made["called"] == dimension_in_words(problem.dimension) and 0 < made["tolerance"] <= 0.5
+        )
         assert {base: power for base, power in problem.dimension.powers} == made["dimension"]
     if problem.kind == "expression":
         assert made["letters"] == [[letter(name), name] for name in problem.letters]
@@ -126,7 +128,7 @@ def test_each_kind_has_what_it_is_judged_by(problem):
 
 @pytest.mark.parametrize("problem", [one for one in ALL if one.values[0].kind == "number"])
 def test_the_unit_that_the_field_names_is_one_that_will_do(problem):
-    says = asked(problem)
+    says = answer_prompt(problem)
     if says == "Your answer, a number":
         assert UNITS[problem.unit].kind == "count"
         return
@@ -138,7 +140,9 @@ def test_the_unit_that_the_field_names_is_one_that_will_do(problem):
 
 
 def test_what_is_asked_for_of_the_other_kinds():
-    kinds = {one.kind: asked(one) for one in book.problems().values() if one.kind != "number"}
+    kinds = {
+        one.kind: answer_prompt(one) for one in book.problems().values() if one.kind != "number"
+    }
     assert kinds == {
         "expression": "Your formula, such as 2*A/B",
         "choice": "Your answer",

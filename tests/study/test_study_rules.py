@@ -1,7 +1,4 @@
-"""Tests of the page's rules of study in Node: schedule, log, and store.
-
-The store equals a replay of its log, and the fixture is up to date.
-"""
+"""Tests of the page's rules of study in Node: schedule, log, and store."""
 
 from __future__ import annotations
 
@@ -14,8 +11,12 @@ from handful_site import bootstrap
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--test", "tests/study/study.test.mjs"], ["tests/data/make_schedule.mjs", "--check"]],
-    ids=["rules", "fixture"],
+    [
+        ["--test", "tests/study/study.test.mjs"],
+        ["--test", "tests/study/log.test.mjs"],
+        ["tests/data/make_schedule.mjs", "--check"],
+    ],
+    ids=["rules", "log", "fixture"],
 )
 def test_in_node(arguments):
     done = subprocess.run(

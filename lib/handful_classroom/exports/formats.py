@@ -274,7 +274,7 @@ def _judged(assignment: Assignment, question: Question) -> str:
     }
     return (
         "from types import SimpleNamespace as _Question\n\n"
-        "from handful_study.custom_scorers import found as _found\n\n"
+        "from handful_study.custom_scorers import find_judge as _found\n\n"
         f"_calls = {literal(shown)}\n{BEGIN}\n{more}{END}\n"
         f"_answers = {got}\n_share, _says, _ = "
         f"_found({question.judge!r})(_Question(**{literal(asked)}), given, _calls, _answers)\n"

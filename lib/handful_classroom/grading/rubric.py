@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from handful.units import plural
+
 from .. import html_report, tables
 
 NAME = "rubric.csv"
@@ -166,7 +168,7 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
         who = sorted({f"{row['student']} ({row['question']})" for row in kept})
         stand, counts = ("stands", "counts") if len(kept) == 1 else ("stand", "count")
         notes.append(
-            f"{html_report.count(len(kept), 'filled row')} of {NAME} {stand} at its foot and no "
+            f"{plural(len(kept), 'filled row')} of {NAME} {stand} at its foot and no "
             f"longer {counts}, since the answer or the rubric has changed: "
             f"{', '.join(who[:5])}{' …' if len(who) > 5 else ''}."
         )
@@ -202,7 +204,7 @@ def _sheets(
         body = [
             f"<header><h1>{html_report.shown(question)}</h1>"
             f"<p>{html_report.shown(asks[question])}.  "
-            f"{html_report.count(len(shown), 'answer')}, students "
+            f"{plural(len(shown), 'answer')}, students "
             f"{html_report.shown(shown[0][0][1], 80)} to "
             f"{html_report.shown(shown[-1][0][1], 80)}.</p>"
             f'<p class="note">Give points in the column points of {NAME}, where you may leave a '

@@ -415,7 +415,7 @@ def _by_judge(
     answers: list[Answer],
 ) -> dict:
     came = [i for i, answer in enumerate(answers) if answer.status == "value"]
-    scorer = custom_scorers.found(question.judge)
+    scorer = custom_scorers.find_judge(question.judge)
     share, says, misconception = 0.0, "", None
     if came:
         share, says, misconception = _scored(

@@ -16,8 +16,8 @@ from typing import Any
 from handful.query import nearest
 from handful.symbolic.quantities import table
 from handful_study import expressions
+from handful_study.author_expressions import author_tree
 from handful_study.drawing import ROWS, draw, drawn_values, in_range, number, values
-from handful_study.problems import author_tree
 from handful_study.source import ID, Entry, SourceError, fields
 
 from .cells import Piece, bound, parse

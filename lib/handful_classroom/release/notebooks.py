@@ -21,6 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from handful.units import plural
 from handful_study import student as student_module
 from handful_study.check import SAME, letter, points
 from handful_study.expressions import evaluate
@@ -308,7 +309,7 @@ def worth(question: Question) -> str:
     >>> worth(assignments()["roofline"].questions["step_time"])
     '4 points: the time of a decode step'
     """
-    return f"{question.points:g} point{'' if question.points == 1 else 's'}: {question.asks}"
+    return f"{plural(question.points, 'point')}: {question.asks}"
 
 
 def text(made: Mapping) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from handful.units import plural
 from handful_study import book
 from handful_study.order import title
 from handful_study.printing import html, page
@@ -74,10 +75,7 @@ def rubric(assignment: Assignment) -> str:
     written = [one for one in assignment.questions.values() if one.kind == "written"]
     for question in written:
         lines += ["", f"### {question.name}: {worth(question)}", ""]
-        lines += [
-            f"- [ ] {item.points:g} point{'' if item.points == 1 else 's'}: {item.text}"
-            for item in question.rubric
-        ]
+        lines += [f"- [ ] {plural(item.points, 'point')}: {item.text}" for item in question.rubric]
         lines += [
             "",
             "A model answer:",
@@ -98,8 +96,7 @@ def _checked(question: Question) -> list[str]:
         "value": f"a value, within {question.tolerance * 100:g} %",
         "expression": "a formula, compared by value",
         "judged": "judged: many answers are right",
-        "function": f"a function: {len(question.visible)} "
-        f"call{'' if len(question.visible) == 1 else 's'} that students see, "
+        "function": f"a function: {plural(len(question.visible), 'call')} that students see, "
         f"{question.count} that they do not",
     }[question.kind]
     lines = [f"### {question.name}: {worth(question)}", "", f"{how[0].upper()}{how[1:]}."]

@@ -110,7 +110,7 @@ def _judged(
     ours: object,
     wrong: Mapping[str, object],
 ) -> list[str]:
-    judge = custom_scorers.found(question.judge)
+    judge = custom_scorers.find_judge(question.judge)
 
     def judged(thing: object):
         return judge(question, inputs_of(assignment, variant), made, answers(question, thing, made))

@@ -35,7 +35,7 @@ from typing import Any
 from handful_evidence.random32 import mulberry32
 from handful_study.drawing import draw, values
 from handful_study.source import SourceError
-from handful_study.student import VARIANTS, plain
+from handful_study.student import VARIANTS, plain_data
 
 from .model import Assignment, Question
 
@@ -104,8 +104,8 @@ def answers(question: Question, thing: object, made: Sequence[Mapping]) -> list:
     The function or value is ours.
     """
     if callable(thing) and (question.visible or question.count):
-        return [plain(thing(**copy.deepcopy(dict(call)))) for call in made]
-    return [plain(thing)]
+        return [plain_data(thing(**copy.deepcopy(dict(call)))) for call in made]
+    return [plain_data(thing)]
 
 
 @lru_cache(KEPT)

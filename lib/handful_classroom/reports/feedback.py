@@ -12,10 +12,12 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from handful.units import plural
+
 from .. import tables
 from ..grading.grades import Grade, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
-from ..html_report import SVG_STYLE, count, file_name, number, page, shown
+from ..html_report import SVG_STYLE, file_name, number, page, shown
 
 # A submission's status in words for its author; the sentence of the grade follows it.
 OUTCOMES = {
@@ -204,7 +206,7 @@ def count_points(value: float) -> str:
     >>> count_points(1), count_points(2.5)
     ('1 point', '2.5 points')
     """
-    return f"{number(value)} point{'' if value == 1 else 's'}"
+    return plural(float(number(value)), "point")
 
 
 def _capital(text: str) -> str:
@@ -219,7 +221,7 @@ def _calls(part: Mapping) -> str:
     right = part.get("right") or []
     if len(right) < 2 or part["status"] != "wrong" or " of " in str(part["says"]):
         return ""
-    return f": {sum(map(bool, right))} of {count(len(right), 'check')}"
+    return f": {sum(map(bool, right))} of {plural(len(right), 'check')}"
 
 
 def _link(assignment, site: str) -> str:

@@ -9,9 +9,11 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+from handful.units import plural
+
 from .. import tables
 from ..grading.grades import Grade
-from ..html_report import SVG_STYLE, count, file_name, number, page, shown, table
+from ..html_report import SVG_STYLE, file_name, number, page, shown, table
 from . import figures
 from .feedback import misconception_says
 from .stats import (
@@ -167,7 +169,7 @@ def _scores(grades: Sequence[Grade]) -> str:
     )
     low, median, high = quartiles(points)
     says = (
-        f"Points of {count(len(points), 'student')}, from {what}: half lie between {number(low)} "
+        f"Points of {plural(len(points), 'student')}, from {what}: half lie between {number(low)} "
         f"and {number(high)} "
         f"of {number(possible)}, the median is {number(median)}."
     )
@@ -275,7 +277,7 @@ def _misconceptions_say(
         else "none is shown by more than one."
     )
     return (
-        f"{who:,} of {count(graded, 'student')} show a misconception that the assignment knows; "
+        f"{who:,} of {plural(graded, 'student')} show a misconception that the assignment knows; "
         f"{most}"
     )
 
@@ -350,7 +352,7 @@ def _looks(grades: Sequence[Grade]) -> str:
     more = f"  The first {MOST_ROWS} are shown; grades.csv has all." if len(odd) > MOST_ROWS else ""
     return _section(
         "Worth a look",
-        f"{count(len(odd), 'submission')} could not be graded, or had to be stopped.{more}",
+        f"{plural(len(odd), 'submission')} could not be graded, or had to be stopped.{more}",
         table(("Student", "Status", "What happened"), rows),
     )
 
@@ -370,7 +372,7 @@ def _notices(grades: Sequence[Grade]) -> str:
     )
     return _section(
         "Notices",
-        f"{count(len(told), 'submission')} came with something that you should know, such as an "
+        f"{plural(len(told), 'submission')} came with something that you should know, such as an "
         f"id that two claim.{more}",
         table(("Student", "Notice"), rows),
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from handful.units import plural
+
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
-from ..html_report import count, page, shown, table
+from ..html_report import page, shown, table
 from .similar import FEWEST, Found, Pair, Released, Side, sides, student_cells
 from .tokens import K
 
@@ -91,7 +93,7 @@ def page_of(
 def _how(found: Found, share: float) -> str:
     whose = "its" if found.short == 1 else "their"
     left_out = [
-        f"{count(found.short, 'submission')} with too little of {whose} own (fewer than {FEWEST} "
+        f"{plural(found.short, 'submission')} with too little of {whose} own (fewer than {FEWEST} "
         "runs)"
         if found.short
         else "",
@@ -106,7 +108,7 @@ def _how(found: Found, share: float) -> str:
         else ""
     )
     return (
-        f"<p>{count(found.compared, 'submission')} {'was' if found.compared == 1 else 'were'} "
+        f"<p>{plural(found.compared, 'submission')} {'was' if found.compared == 1 else 'were'} "
         f"compared, each with each.{missing}{small}</p>\n"
         "<details><summary>How it was compared</summary><p>Cells as they were released are taken "
         "out, and so are comments, docstrings "

@@ -46,7 +46,7 @@ const NEAR = 0.1;
  * @param {number} from
  * @param {number} to
  */
-function kept(X, Y, from, to) {
+function simplifyPolyline(X, Y, from, to) {
   const out = [from];
   let last = from,
     least = -Infinity,
@@ -105,7 +105,7 @@ export function linePath(X, Y) {
   let d = "";
   for (const [from, to] of stretches(X, Y)) {
     let head = "M";
-    for (const i of kept(X, Y, from, to)) {
+    for (const i of simplifyPolyline(X, Y, from, to)) {
       d += `${head}${tenth(X[i])},${tenth(Y[i])}`;
       head = "L";
     }
@@ -123,11 +123,12 @@ export function ribbonPath(X, low, high) {
   let d = "";
   for (const [from, to] of stretches(X, high)) {
     let head = "M";
-    for (const i of kept(X, high, from, to)) {
+    for (const i of simplifyPolyline(X, high, from, to)) {
       d += `${head}${tenth(X[i])},${tenth(high[i])}`;
       head = "L";
     }
-    for (const i of kept(X, low, from, to).reverse()) d += `L${tenth(X[i])},${tenth(low[i])}`;
+    for (const i of simplifyPolyline(X, low, from, to).reverse())
+      d += `L${tenth(X[i])},${tenth(low[i])}`;
     d += "z";
   }
   return d || "M0,0";

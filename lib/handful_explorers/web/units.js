@@ -300,6 +300,15 @@ const FINE_TIMES = [...TIMES, ...powers(3, -12, 2), 300, 1800, 28800, ...powers(
 export const roundTimes = (low, high, fine = false) =>
   (fine ? FINE_TIMES : TIMES).filter((time) => low <= time && time <= high);
 
+// A number with what it counts: “1 card”, “1,200 cards”, “2 entries”.
+/**
+ * @param {number} n
+ * @param {string} noun
+ * @param {string} [nouns]
+ */
+export const plural = (n, noun, nouns = `${noun}s`) =>
+  `${n.toLocaleString("en")} ${n === 1 ? noun : nouns}`;
+
 /** @param {string} name */
 export function axisHint(name) {
   const { hint } = find(name);

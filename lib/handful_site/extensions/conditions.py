@@ -209,13 +209,13 @@ class Condition:
     def page(self) -> dict[str, Any]:
         """Return the same for web/conditions.js, which shows and hides by it."""
 
-        def plain(value: float | dict[str, Any]) -> float | str | dict[str, Any]:
+        def as_json(value: float | dict[str, Any]) -> float | str | dict[str, Any]:
             return value if not isinstance(value, float) or math.isfinite(value) else str(value)
 
         return {
             "not": self.negated,
             "all": [
-                [symbol, plain(left.page()), plain(right.page())]
+                [symbol, as_json(left.page()), as_json(right.page())]
                 for symbol, left, right in self.parts
             ],
         }

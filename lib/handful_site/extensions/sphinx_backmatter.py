@@ -166,7 +166,7 @@ def setting(entry: dict) -> str:
     )
 
 
-def gather(env) -> tuple[dict, dict]:
+def collect_places(env) -> tuple[dict, dict]:
     """Return the places of live numbers by formula, and those of facts by (label, source).
 
     A place is its text, setting, page and anchor.
@@ -190,10 +190,10 @@ def cell(*children) -> nodes.entry:
     return nodes.entry("", nodes.paragraph("", "", *children))
 
 
-def listing(app, docname: str, head: list[str], groups) -> nodes.table:
-    """Return a table whose rows are (name cells, places)."""
+def listing(app, docname: str, head: list[str], groups) -> nodes.container:
+    """Return a table whose rows are (name cells, places), in a box that scrolls."""
     table, group, body = (
-        nodes.table(classes=["numbers-index"]),
+        nodes.table(classes=["table", "numbers-index"]),
         nodes.tgroup(cols=len(head)),
         nodes.tbody(),
     )
@@ -213,13 +213,13 @@ def listing(app, docname: str, head: list[str], groups) -> nodes.table:
         body += nodes.row("", *(cell(nodes.Text(name)) for name in names), cell(*links))
     group += body
     table += group
-    return table
+    return nodes.container("", table, classes=["scrollable-table"])
 
 
 def fill(app, doctree, docname: str) -> None:
     """Replace the placeholder by the index of numbers."""
     for node in list(doctree.findall(numbers_index)):
-        live, facts = gather(app.env)
+        live, facts = collect_places(app.env)
         known = registry()
         results = sorted(
             ((known[name].gives.label, known[name].meaning), places)

@@ -26,7 +26,8 @@ from handful_study import problem_spec
 from handful_study.cards import Card, cards
 from handful_study.check import letter
 from handful_study.order import by_chapter, in_book_order, title
-from handful_study.problems import Problem, problems
+from handful_study.problem_model import Problem
+from handful_study.problems import problems
 from handful_study.source import Part, SourceError, anchors
 
 from ..bootstrap import ROOT
@@ -241,15 +242,6 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
     requests: list[str] = []
     entry = problem.entry
     texts.env.temp_data["handful_drawn"] = problem, requests
-
-    def item(tag: str, classes: str, text: str, field: str, **data) -> exercise_part:
-        return made(
-            tag,
-            classes,
-            *texts.blocks(text, entry.file, entry.lines.get(field, entry.line)),
-            data=data,
-        )
-
     head = foot(texts, problem, "problem-head", problem.level, "problem-level")
     head[:0] = [
         nodes.strong(
@@ -260,50 +252,9 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
     children = [
         head,
         made("div", "problem-text", *texts.part(problem.text, entry.file), *letters(problem)),
+        *choices_and_turns(texts, problem),
+        *hints_and_solution(texts, problem),
     ]
-    if problem.choices:
-        children.append(
-            made(
-                "ol",
-                "problem-choices",
-                *(
-                    made(
-                        "li",
-                        "",
-                        item("div", "choice-text", choice.text, "choices"),
-                        item("div", "choice-says", choice.says, "choices", hidden=""),
-                    )
-                    for choice in problem.choices
-                ),
-            )
-        )
-    if problem.wrong:
-        children.append(
-            made(
-                "ul",
-                "problem-turns",
-                *(item("li", "", turn.says, "wrong") for turn in problem.wrong),
-                data={"hidden": ""},
-            )
-        )
-    for hint, name in zip(problem.hints, ("A hint", "Another hint"), strict=True):
-        children.append(
-            made("details", "hint", said("summary", text=name), *texts.part(hint, entry.file))
-        )
-    rubric = (
-        [made("ul", "rubric", *(item("li", "", text, "rubric") for text in problem.rubric))]
-        if problem.rubric
-        else []
-    )
-    children.append(
-        made(
-            "details",
-            "solution",
-            said("summary", text="The solution"),
-            *texts.part(problem.solution, entry.file),
-            *rubric,
-        )
-    )
     del texts.env.temp_data["handful_drawn"]
     children.append(block("problem-spec", problem_spec.spec(problem, requests)))
     data = {
@@ -316,6 +267,49 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
     node = made("section", "problem", *children, data=data, ids=[f"problem-{problem.id}"])
     node["chapter"] = problem.chapter
     return node
+
+
+def _item(
+    texts: Texts, problem: Problem, tag: str, classes: str, text: str, field: str, **data: str
+) -> exercise_part:
+    """Return an element with the text of one of a problem's fields."""
+    entry = problem.entry
+    line = entry.lines.get(field, entry.line)
+    return made(tag, classes, *texts.blocks(text, entry.file, line), data=data)
+
+
+def choices_and_turns(texts: Texts, problem: Problem) -> list[exercise_part]:
+    """Return the choices of a problem, and what is said of its wrong answers."""
+    found = []
+    if problem.choices:
+        rows = [
+            made(
+                "li",
+                "",
+                _item(texts, problem, "div", "choice-text", choice.text, "choices"),
+                _item(texts, problem, "div", "choice-says", choice.says, "choices", hidden=""),
+            )
+            for choice in problem.choices
+        ]
+        found.append(made("ol", "problem-choices", *rows))
+    if problem.wrong:
+        said_of = [_item(texts, problem, "li", "", turn.says, "wrong") for turn in problem.wrong]
+        found.append(made("ul", "problem-turns", *said_of, data={"hidden": ""}))
+    return found
+
+
+def hints_and_solution(texts: Texts, problem: Problem) -> list[exercise_part]:
+    """Return the folded hints and the folded solution of a problem, with its rubric."""
+    file = problem.entry.file
+    found = [
+        made("details", "hint", said("summary", text=name), *texts.part(hint, file))
+        for hint, name in zip(problem.hints, ("A hint", "Another hint"), strict=True)
+    ]
+    rows = [_item(texts, problem, "li", "", text, "rubric") for text in problem.rubric]
+    rubric = [made("ul", "rubric", *rows)] if rows else []
+    solution = texts.part(problem.solution, file)
+    summary = said("summary", text="The solution")
+    return [*found, made("details", "solution", summary, *solution, *rubric)]
 
 
 def letters(problem: Problem) -> list[nodes.Node]:

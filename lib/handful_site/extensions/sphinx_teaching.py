@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from handful_study.cards import Card
 from handful_study.order import title
-from handful_study.problems import Problem
+from handful_study.problem_model import Problem
 from handful_study.source import SourceError
 
 from . import teaching
@@ -106,12 +106,12 @@ class CourseDirective(SphinxDirective):
             )
             todo = [line(one.says)] if one.says else []
             todo += (
-                [line("Problems: ", *joined(problem(p) for p in one.problems))]
+                [line("Problems: ", *joined(problem_link(p) for p in one.problems))]
                 if one.problems
                 else []
             )
             todo += (
-                [line("Assignment: ", *joined(given(a) for a in one.assignments))]
+                [line("Assignment: ", *joined(assignment_link(a) for a in one.assignments))]
                 if one.assignments
                 else []
             )
@@ -143,7 +143,7 @@ class CourseDirective(SphinxDirective):
                 if one.problems
                 else []
             )
-            home = [line(given(a), f", {a.minutes} min") for a in one.assignments]
+            home = [line(assignment_link(a), f", {a.minutes} min") for a in one.assignments]
             rows.append(
                 [
                     [
@@ -194,12 +194,12 @@ def shown(one: teaching.Shown) -> nodes.Node:
     return line(link(one.page, one.title, one.anchor))
 
 
-def problem(one) -> nodes.reference:
+def problem_link(one) -> nodes.reference:
     """Return a link to a problem."""
     return link("practice", one.id.replace("-", " "), f"problem-{one.id}")
 
 
-def given(one) -> nodes.reference:
+def assignment_link(one) -> nodes.reference:
     """Return a link to an assignment."""
     return link("assignments", one.title, f"assignment-{one.name}")
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from handful_evidence.claims import CHAPTERS, load
 from handful_study.cards import cards
-from handful_study.problems import Problem, problems
+from handful_study.problem_model import Problem
+from handful_study.problems import problems
 from handful_study.student import VARIANTS
 
 from ..bootstrap import ROOT

@@ -10,7 +10,7 @@ import argparse
 
 import yaml
 
-from .. import build, offer
+from .. import book_files, build
 from . import book, epub, pdf
 
 
@@ -24,22 +24,22 @@ def main() -> None:
     )
     parser.add_argument("--paper", choices=sorted(pdf.PAPERS), default="a4", help="the PDF's page")
     options = parser.parse_args()
-    kinds = options.kinds or list(offer.WHAT)
-    if unknown := set(kinds) - set(offer.WHAT):
+    kinds = options.kinds or list(book_files.WHAT)
+    if unknown := set(kinds) - set(book_files.WHAT):
         parser.error(
-            f"the book can be had as {' and '.join(offer.WHAT)}, not as "
+            f"the book can be had as {' and '.join(book_files.WHAT)}, not as "
             f"{', '.join(sorted(unknown))}"
         )
-    digest = offer.source_digest()
+    digest = book_files.source_digest()
     raw = build.raw_pages()
     build.say("gathering the chapters")
     toc = yaml.safe_load((build.ROOT / "_toc.yml").read_text("utf-8"))
-    offer.FOLDER.mkdir(parents=True, exist_ok=True)
+    book_files.FOLDER.mkdir(parents=True, exist_ok=True)
     try:
-        pages = book.gather(raw, book.listed(toc))
+        pages = book.collect_pages(raw, book.listed(toc))
         formulas = book.typeset(pages, build.node())
         for kind in kinds:
-            target = offer.FOLDER / f"{offer.STEM}.{kind}"
+            target = book_files.FOLDER / f"{book_files.STEM}.{kind}"
             build.say(f"{target.name}: {len(pages)} parts, {len(formulas)} formulas")
             target.unlink(missing_ok=True)
             if kind == "epub":
@@ -48,7 +48,7 @@ def main() -> None:
             else:
                 count = pdf.write(target, raw, pages, formulas, options.paper, build.say)
                 verdict = f"{count} pages"
-            offer.stamp(kind, digest)
+            book_files.stamp(kind, digest)
             build.say(
                 f"{target.relative_to(build.ROOT)}: {target.stat().st_size / 1e6:.2f} MB; {verdict}"
             )

@@ -23,7 +23,8 @@ from handful import scenario
 from handful_study.check import right_choice
 from handful_study.problems import problem
 
-from .. import editions, postprocess
+from .. import edition as editions
+from .. import postprocess
 from ..bootstrap import ROOT
 from ..elements import one, set_classes, value
 
@@ -168,7 +169,7 @@ def listed(toc: dict) -> list[tuple[str, str]]:
     return [(name, kind) for name, kind in found if name not in LEFT_OUT]
 
 
-def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> list[Page]:
+def collect_pages(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> list[Page]:
     """Return the pages of an edition, in order.
 
     Parameters
@@ -194,7 +195,7 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
             raise BookError(f"{name}: the page has not been built; run `make build`.")
         number += kind == "chapter"
         soup = BeautifulSoup((raw / f"{name}.html").read_text("utf-8"), "html.parser")
-        body = soup.select_one("article.bd-article section")
+        body = soup.select_one("article.article section")
         if body is None:
             raise BookError(
                 f"{name}: the page holds no text; the theme has changed, see bound/book.py."
@@ -209,12 +210,12 @@ def gather(raw: Path, pages: Sequence[tuple[str, str]], whole: bool = True) -> l
         place = {"questions": 0, "problems": 0}
         found_answers = [*questions(body, chapter, place), *problems(body, chapter, place)]
         cards(body)
-        own(body, name, top)
+        prefix_ids(body, name, top)
         if found_answers:
             section = new("section", id=f"answers--{name}")
             section.append(heading("h2", f"{chapter} {title}" if chapter else title))
             section.extend(found_answers)
-            own(section, name, top)
+            prefix_ids(section, name, top)
             answers.append(section)
         found.append(Page(name, title, chapter, kind, body))
     if len(answers) > 1:
@@ -312,69 +313,48 @@ def problems(body: Tag, chapter: int, place: dict) -> list[Tag]:
     found = []
     for box in body.select("section.problem"):
         place["problems"] += 1
-        name = (
-            f"Problem {chapter}.{place['problems']}" if chapter else f"Problem {place['problems']}"
-        )
-        given = value(box, "id").removeprefix("problem-")
-        title = one(box, ".problem-name").get_text().strip()
-        answer = new(
-            "div", head(name, f"problem-{given}", title), class_="answer", id=f"solution-{given}"
-        )
-        for i, hint in enumerate(box.select("details.hint"), 1):
-            one(hint, "summary").decompose()
-            answer.append(
-                new(
-                    "div",
-                    new("p", new("strong", f"Hint {i}"), class_="hint-head"),
-                    *list(hint.children),
-                    class_="hint",
-                )
-            )
-            hint.decompose()
-        for rubric in box.select("ul.rubric"):
-            rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
-        if says := box.select(".choice-says"):
-            answer.append(
-                new(
-                    "p",
-                    new("strong", f"{'ABCDEFGH'[right_choice(problem(given), 0)]} is right."),
-                    class_="right",
-                )
-            )
-            answer.append(
-                new(
-                    "ol",
-                    *(new("li", *list(one.extract().children)) for one in says),
-                    class_="choices",
-                )
-            )
-        solution = one(box, "details.solution")
-        one(solution, "summary").decompose()
-        answer.append(
-            new(
-                "div",
-                new("p", new("strong", "Solution"), class_="hint-head"),
-                *list(solution.children),
-                class_="solution",
-            )
-        )
-        solution.decompose()
-        level = one(box, ".problem-level").get_text().strip()
-        one(box, ".problem-head").replace_with(
-            new(
-                "p",
-                new("strong", f"{name} "),
-                new("strong", title, class_="problem-name"),
-                f" · {level.lower()}",
-                class_="problem-head",
-            )
-        )
-        box.name, box.attrs = "div", {}
-        set_classes(box, ["problem"])
-        box["id"] = f"problem-{given}"
-        box.append(see("Hints and solution", f"solution-{given}"))
-        found.append(answer)
+        number = f"{chapter}.{place['problems']}" if chapter else str(place["problems"])
+        found.append(_answer_of(box, f"Problem {number}"))
     return found
+
+
+def _answer_of(box: Tag, name: str) -> Tag:
+    """Leave the question of a problem in its place, and return its hints and solution."""
+    id_ = value(box, "id").removeprefix("problem-")
+    title = one(box, ".problem-name").get_text().strip()
+    answer = new("div", head(name, f"problem-{id_}", title), class_="answer", id=f"solution-{id_}")
+    for i, hint in enumerate(box.select("details.hint"), 1):
+        answer.append(_unfolded(hint, f"Hint {i}", "hint"))
+    for rubric in box.select("ul.rubric"):
+        rubric.insert_before(new("p", new("strong", "A full answer"), class_="hint-head"))
+    if says := box.select(".choice-says"):
+        letter = "ABCDEFGH"[right_choice(problem(id_), 0)]
+        answer.append(new("p", new("strong", f"{letter} is right."), class_="right"))
+        rows = (new("li", *list(one.extract().children)) for one in says)
+        answer.append(new("ol", *rows, class_="choices"))
+    answer.append(_unfolded(one(box, "details.solution"), "Solution", "solution"))
+    level = one(box, ".problem-level").get_text().strip().lower()
+    heading = (
+        new("strong", f"{name} "),
+        new("strong", title, class_="problem-name"),
+        f" · {level}",
+    )
+    one(box, ".problem-head").replace_with(new("p", *heading, class_="problem-head"))
+    box.name, box.attrs = "div", {}
+    set_classes(box, ["problem"])
+    box["id"] = f"problem-{id_}"
+    box.append(see("Hints and solution", f"solution-{id_}"))
+    return answer
+
+
+def _unfolded(fold: Tag, name: str, kind: str) -> Tag:
+    """Take a folded part out of a problem, and return it open under its name."""
+    one(fold, "summary").decompose()
+    part = new(
+        "div", new("p", new("strong", name), class_="hint-head"), *list(fold.children), class_=kind
+    )
+    fold.decompose()
+    return part
 
 
 def cards(body: Tag) -> None:
@@ -398,7 +378,7 @@ def cards(body: Tag) -> None:
         group.extend([new("p", "To remember", class_="cards-title"), new("dl", *entries)])
 
 
-def own(body: Tag, page: str, top: str) -> None:
+def prefix_ids(body: Tag, page: str, top: str) -> None:
     """Prefix ids with the name of their page, and adapt the links.
 
     A link becomes ``#page--id``, wherever in the book it leads.

@@ -1,6 +1,5 @@
-// Runs in any browser, before anything is painted: the one script that a page waits for (postprocess.py
-// puts it in place of the theme's).  Light or dark, as the reader has chosen or as their system has
-// it:
+// Runs in any browser, before anything is painted: the one script that a page waits for.  Light or
+// dark, as the reader has chosen or as their system has it:
 (function () {
   var root = document.documentElement,
     mode = null;
@@ -23,7 +22,7 @@
 // newer than the browser, the page says so.
 addEventListener("load", function () {
   var root = document.documentElement,
-    main = document.querySelector("article.bd-article") || document.querySelector("main");
+    main = document.querySelector("article.article") || document.querySelector("main");
   if (root.hasAttribute("data-up") || !main) return;
   var line = document.createElement("p");
   line.className = "page-trouble";

@@ -5,12 +5,8 @@
 // The list is in the page; this module hides what does not fit and keeps the address in step.
 import "./ledger.css";
 import { h } from "../../handful_explorers/web/dom.js";
+import { plural } from "../../handful_explorers/web/units.js";
 
-/**
- * @param {number} n
- * @param {string} word
- */
-const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 /** @param {string} text */
 const fold = (text) =>
   text

@@ -4,14 +4,14 @@ import "./site.css";
 import "../../handful_study/web/cards.css";
 import "../../handful_study/web/study.css";
 import "../../handful_study/web/problems.css";
-import "./reach.css";
+import "./accessibility.css";
 import { mountBar } from "./scenario_bar.js";
 import { mount } from "../../handful_explorers/web/explorer.js";
 import { mountOffline } from "./offline/offline.js";
 import { h, lookWithin } from "../../handful_explorers/web/dom.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
-import { mendReach } from "./reach.js";
+import { watchWideBoxes } from "./scrollable_boxes.js";
 import { offerPython } from "../python/offer.js";
 import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
 import "./search/search_dialog.js";
@@ -62,7 +62,7 @@ function upgrade(figure) {
 /** @param {HTMLElement} bar */
 function pin(bar) {
   /** @type {HTMLElement | null} */
-  const header = document.querySelector(".bd-header-article"),
+  const header = document.querySelector(".page-tools"),
     root = document.documentElement;
   const place = () => {
     const above =
@@ -78,7 +78,7 @@ function pin(bar) {
 }
 
 const article = () =>
-  ["article.bd-article", "main article", "main"]
+  ["article.article", "main article", "main"]
     .map((rule) => document.querySelector(rule))
     .find(Boolean);
 
@@ -151,7 +151,7 @@ function fill() {
     if (location.hash === `#${figure.id}`) upgrade(figure);
     near.observe(figure);
   }
-  idle(mendReach, { timeout: 3000 });
+  idle(watchWideBoxes, { timeout: 3000 });
   if (document.querySelector("[data-study]"))
     study(); // what the page is for
   else idle(study, { timeout: 1500 });
@@ -205,7 +205,7 @@ if (document.readyState === "loading") {
   // This module does not wait for the text: where no address is to be checked against the page's
   // explorers, the bar stands as soon as there is something to stand above.
   const early = new MutationObserver(() => {
-    if (!document.querySelector("article.bd-article > *")) return;
+    if (!document.querySelector("article.article > *")) return;
     early.disconnect();
     showBar();
   });

@@ -1,6 +1,5 @@
-// What stands round the text: menus, colours, the page's contents, downloads, copies.  The markup
-// is the theme's; its own scripts, with Bootstrap a hundred kilobytes, lay the whole page out at
-// the start and after every move of a slider.
+// What stands round the text (theme/layout.html): menus, colours, the page's contents, downloads,
+// copies.
 import { h } from "../../handful_explorers/web/dom.js";
 
 const WIDE = matchMedia("(min-width: 992px)"),
@@ -25,19 +24,27 @@ const closest = ({ target }, rule) =>
 // Light, dark, or as the system has it.  After "as the system" the next is the one that differs
 // from it.
 const root = document.documentElement;
+/** @type {Record<string, string>} */
+const MODES = { light: "light", dark: "dark", auto: "as the system" };
 /** @param {string} mode */
-function colour(mode) {
+function setColor(mode) {
   root.dataset.mode = mode;
   const system = DARK.matches ? "dark" : "light";
   root.dataset.theme = mode === "auto" ? system : mode;
+  nameColorButton();
+}
+function nameColorButton() {
+  document
+    .querySelector(".color-mode-button")
+    ?.setAttribute("aria-label", `Colours: ${MODES[root.dataset.mode ?? ""] ?? MODES.auto}`);
 }
 DARK.addEventListener("change", () => {
-  if (root.dataset.mode === "auto") colour("auto");
+  if (root.dataset.mode === "auto") setColor("auto");
 });
-function nextColour() {
+function nextColor() {
   const mode = root.dataset.mode ?? "",
     order = DARK.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
-  colour(order[(order.indexOf(mode) + 1) % 3]);
+  setColor(order[(order.indexOf(mode) + 1) % 3]);
   try {
     localStorage.setItem("mode", root.dataset.mode ?? "");
   } catch {
@@ -50,41 +57,40 @@ function fullScreen() {
   else root.requestFullscreen?.();
 }
 
-// A column beside the text; where there is no room for one, what it holds goes into a dialog.
+// A column beside the text; where there is no room for one it lies in a dialog over the page.
 /**
  * @param {string} name
  * @param {boolean} folds
  */
 function menu(name, folds) {
-  const button = document.querySelector(`.${name}-toggle`),
-    side = document.getElementById(`pst-${name}-sidebar`),
-    over = document.getElementById(`pst-${name}-sidebar-modal`);
+  const button = document.querySelector(`.${name}-button`),
+    side = document.getElementById(name),
+    over = document.getElementById(`${name}-dialog`);
   if (!button || !side || !(over instanceof HTMLDialogElement)) return;
-  /**
-   * @param {Element} from
-   * @param {Element} to
-   */
-  const move = (from, to) => {
-    const classes = [...from.classList];
-    to.append(...from.childNodes);
-    from.classList.remove(...classes);
-    to.classList.add(...classes);
+  const tell = () => {
+    const beside = folds && WIDE.matches && !side.classList.contains("is-folded");
+    button.setAttribute("aria-expanded", String(over.open || beside));
   };
   button.addEventListener("click", () => {
-    if (folds && WIDE.matches) {
-      side.classList.toggle("pst-sidebar-hidden");
-      return;
+    if (folds && WIDE.matches) side.classList.toggle("is-folded");
+    else {
+      over.append(side);
+      over.showModal();
     }
-    move(side, over);
-    over.showModal();
+    tell();
   });
-  over.addEventListener("close", () => move(over, side));
+  over.addEventListener("close", () => {
+    over.after(side);
+    tell();
+  });
   over.addEventListener("click", ({ target, clientX, clientY }) => {
     const { left, right, top, bottom } = over.getBoundingClientRect();
     const beside =
       target === over && (clientX < left || clientX > right || clientY < top || clientY > bottom);
     if (beside || (target instanceof Element && target.closest("a[href]"))) over.close();
   });
+  WIDE.addEventListener("change", tell);
+  tell();
 }
 
 // The page's contents show where the reader is: the last heading that came into the upper third, or
@@ -101,13 +107,10 @@ function follow(nav) {
   }
   let chosen = -Infinity;
   const show = (/** @type {HTMLAnchorElement} */ here) => {
-    for (const link of links.values()) {
-      link.classList.toggle("active", link === here);
+    for (const link of links.values())
       if (link === here) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
-    }
-    for (const entry of all(".toc-entry", nav))
-      entry.classList.toggle("active", entry.contains(here));
+    for (const entry of all("li", nav)) entry.classList.toggle("is-here", entry.contains(here));
   };
   const choose = (/** @type {string} */ hash) => {
     const link = [...links.values()].find((one) => hash.length > 1 && one.hash === hash);
@@ -139,7 +142,7 @@ function follow(nav) {
 /** @param {HTMLElement} side */
 function keepPlace(side) {
   const PLACE = "sidebar-scroll-top",
-    here = all(".active > a", side).pop();
+    here = all("a.current", side).pop();
   let before;
   try {
     before = sessionStorage.getItem(PLACE);
@@ -208,7 +211,7 @@ function upward(button) {
       before = scrollY;
       if (wanted === shown) return;
       shown = wanted;
-      button.style.display = shown ? "block" : "";
+      button.classList.toggle("is-shown", shown);
     },
     { passive: true },
   );
@@ -258,7 +261,7 @@ function offerCopy(block) {
 const actions = { print: () => window.print(), fullscreen: fullScreen };
 addEventListener("click", (event) => {
   actions[closest(event, "[data-do]")?.dataset.do ?? ""]?.();
-  if (closest(event, ".theme-switch-button")) nextColour();
+  if (closest(event, ".color-mode-button")) nextColor();
 });
 
 function start() {
@@ -282,19 +285,20 @@ function start() {
     )
       arrive();
   });
-  menu("primary", true);
-  menu("secondary", false);
-  const nav = document.getElementById("pst-page-toc-nav"),
-    side = document.getElementById("pst-primary-sidebar"),
-    top = document.getElementById("pst-back-to-top");
+  nameColorButton();
+  menu("book-contents", true);
+  menu("page-contents", false);
+  const nav = all("#page-contents nav")[0],
+    side = document.getElementById("book-contents"),
+    top = all(".back-to-top")[0];
   if (nav) follow(nav);
   if (side) keepPlace(side);
   if (top) upward(top);
-  for (const details of all("details.dropdown-download-buttons"))
+  for (const details of all("details.downloads"))
     if (details instanceof HTMLDetailsElement) foldAway(details);
   (window.requestIdleCallback || setTimeout)(() => {
     for (const block of all(
-      ".cell_input .highlight, .bd-article > section > .highlight, .bd-article " +
+      ".cell_input .highlight, .article > section > .highlight, .article " +
         "div[class*=highlight-] > .highlight",
     ))
       if (!block.querySelector(".copy-code")) offerCopy(block);

@@ -1,4 +1,4 @@
-// Small still plots for the page Progress, drawn to the width that there is.
+// Panels of the page Progress, and their small still plots, drawn to the width that there is.
 import { h, s } from "../../handful_explorers/web/dom.js";
 
 /**
@@ -7,7 +7,6 @@ import { h, s } from "../../handful_explorers/web/dom.js";
  * @property {string} text
  * @property {(width: number) => SVGSVGElement} [draw]
  * @property {Rows} [table]
- * @property {HTMLElement} [legend]
  */
 
 // A panel: heading, what it says in a sentence, the picture, and the same as a table.
@@ -16,14 +15,13 @@ import { h, s } from "../../handful_explorers/web/dom.js";
  * @param {string} title
  * @param {About} about
  */
-export function panel(title, { text, draw, table, legend }) {
+export function panel(title, { text, draw, table }) {
   const host = draw ? h("div", { class: "study-plot" }) : null,
     node = h(
       "section",
       { class: "study-panel" },
       h("h2", { text: title }),
       h("p", { class: "study-panel-text", text }),
-      legend || null,
       host,
       table ? tableOf(title, table) : null,
     );
@@ -86,7 +84,7 @@ const LEFT = 42,
  * @param {number} width
  * @param {number} height
  * @param {{ n: number, low: number, high: number, ticks: number[], format: (value: number) =>
- *   string, labels: [number, string, Anchor?][] }} about
+ *   string, labels: [number, string][] }} about
  */
 export function axes(width, height, { n, low, high, ticks, format, labels }) {
   const slot = (width - LEFT - RIGHT) / n,
@@ -107,9 +105,9 @@ export function axes(width, height, { n, low, high, ticks, format, labels }) {
       }),
     );
   }
-  for (const [place, text, anchor = "middle"] of labels)
+  for (const [place, text] of labels)
     svg.append(
-      s("text", { class: "study-tick", x: x(place), y: height - 6, "text-anchor": anchor, text }),
+      s("text", { class: "study-tick", x: x(place), y: height - 6, "text-anchor": "middle", text }),
     );
   return { svg, x, y, slot };
 }
@@ -122,20 +120,4 @@ export function roundTicks(most) {
       .sort((a, b) => a - b),
     step = steps.find((one) => most / one <= 4) || most;
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
-}
-
-// The range in which the true share lies with 95 % confidence, after Wilson: honest for a few
-// answers as for many.
-/**
- * @param {number} held
- * @param {number} asked
- * @returns {Pair}
- */
-export function wilson(held, asked) {
-  const z = 1.96,
-    p = held / asked,
-    base = 1 + (z * z) / asked,
-    middle = p + (z * z) / (2 * asked),
-    spread = z * Math.sqrt((p * (1 - p)) / asked + (z * z) / (4 * asked * asked));
-  return [Math.max(0, (middle - spread) / base), Math.min(1, (middle + spread) / base)];
 }

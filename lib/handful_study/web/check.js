@@ -147,7 +147,7 @@ function checkNumber(spec, text, seed) {
   if (!dimension)
     return verdict("unread", `Which unit?  This answer is ${spec.called}, and its unit counts.`);
   if (!fits(dimension, spec.dimension))
-    return verdict("wrong", `That is ${called(dimension)}; asked for is ${spec.called}.`);
+    return verdict("wrong", `That is ${dimensionInWords(dimension)}; asked for is ${spec.called}.`);
   if (close(value, right)) return verdict("right", "Right.");
   const turn = spec.wrong.findIndex((tree) => close(value, compile(tree)(values)));
   if (turn >= 0) return verdict("wrong", undefined, turn);
@@ -190,7 +190,7 @@ const WORDS = {
 
 // A dimension in words.
 /** @param {Dimension} dimension */
-export function called(dimension) {
+export function dimensionInWords(dimension) {
   const powers = Object.entries(dimension);
   if (!powers.length) return "a number without a unit";
   if (powers.length === 1 && powers[0][1] === 1) return WORDS[powers[0][0]];
@@ -239,7 +239,7 @@ function points(spec) {
  * @param {Tree} left
  * @param {Tree} right
  */
-function same(at, left, right) {
+function sameValues(at, left, right) {
   const f = compile(left),
     g = compile(right);
   return at.every((values) => {
@@ -279,8 +279,8 @@ function checkExpression(spec, text) {
     );
   const tree = replace(written, known),
     at = points(spec);
-  if (same(at, tree, spec.answer)) return verdict("right", "Right.");
-  const turn = spec.wrong.findIndex((wrong) => same(at, tree, wrong));
+  if (sameValues(at, tree, spec.answer)) return verdict("right", "Right.");
+  const turn = spec.wrong.findIndex((wrong) => sameValues(at, tree, wrong));
   if (turn >= 0) return verdict("wrong", undefined, turn);
   const answer = compile(spec.answer),
     own = compile(tree);

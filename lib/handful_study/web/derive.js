@@ -48,7 +48,7 @@ export function countAttempt(problems, { problem, verdict }) {
  * @param {LogEvent} event
  * @returns {DatedState}
  */
-const dated = (state, { at, id }) => ({ ...state, latest: [at, id] });
+const withLatest = (state, { at, id }) => ({ ...state, latest: [at, id] });
 
 // One card: its state and its part of the days' counts.
 /**
@@ -60,7 +60,7 @@ export function ofCard(events, retention) {
   /** @type {Map<number, DayCount>} */
   const days = new Map(),
     state = replayCard(events, retention, (event, before) => countDay(days, event, before));
-  return { state: state && dated(state, events[events.length - 1]), days };
+  return { state: state && withLatest(state, events[events.length - 1]), days };
 }
 
 // Everything, in steps: yields the share that is done, so that a page can show it and stay alive.
@@ -80,10 +80,10 @@ export function* derive(events) {
   for (const [place, event] of counted.entries()) {
     if (event.kind === "grade") {
       const before = cards.get(event.card);
-      cards.set(event.card, dated(next(before, event, settings.retention), event));
+      cards.set(event.card, withLatest(next(before, event, settings.retention), event));
       countDay(days, event, before);
     } else if (event.kind === "bury")
-      cards.set(event.card, dated(bury(cards.get(event.card), event), event));
+      cards.set(event.card, withLatest(bury(cards.get(event.card), event), event));
     else if (event.kind === "attempt") countAttempt(problems, event);
     if (place % 4000 === 3999) yield place / counted.length;
   }

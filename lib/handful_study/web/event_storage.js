@@ -1,7 +1,7 @@
 // Where the log and what follows from it lie: in IndexedDB, or, where a page is not allowed that,
 // in memory. Both shelves answer the same calls, so that store.js does not ask which one it has.
 import { KEYS } from "./database.js";
-import { fault, inOrder } from "./log.js";
+import { validationError, inOrder } from "./log.js";
 
 export const DERIVED = /** @type {const} */ (["cards", "days", "problems"]);
 
@@ -46,7 +46,7 @@ const ask = (request) =>
 // the log itself what is damaged is left where it is and not counted.
 export class Damage extends Error {}
 /** @type {(row: any, ...names: string[]) => boolean} */
-const counts = (row, ...names) => names.every((name) => Number.isSafeInteger(row[name]));
+const haveIntegers = (row, ...names) => names.every((name) => Number.isSafeInteger(row[name]));
 /** @type {(entry: any) => boolean} */
 const ofCard = (entry) =>
   Array.isArray(entry) &&
@@ -55,14 +55,14 @@ const ofCard = (entry) =>
   typeof (entry[1].due ?? {}) === "object";
 /** @type {Record<StoreName, (row: any) => boolean>} of rows of which nothing is known yet */
 const FITS = {
-  events: (row) => !fault(row),
+  events: (row) => !validationError(row),
   cards: (row) => Array.isArray(row.states) && row.states.every(ofCard),
-  days: (row) => counts(row, "day", "answers", "missed", "fresh", "asked", "held"),
-  problems: (row) => counts(row, "right", "wrong"),
+  days: (row) => haveIntegers(row, "day", "answers", "missed", "fresh", "asked", "held"),
+  problems: (row) => haveIntegers(row, "right", "wrong"),
   meta: (row) =>
     row.name === "cache"
-      ? counts(row, "revision", "count") && typeof row.settings === "object"
-      : counts(row, "at", "count"),
+      ? haveIntegers(row, "revision", "count") && typeof row.settings === "object"
+      : haveIntegers(row, "at", "count"),
 };
 
 /**
@@ -70,7 +70,7 @@ const FITS = {
  * @param {any} row
  * @returns {any}
  */
-function sound(store, row) {
+function validRow(store, row) {
   if (row !== undefined && !FITS[store](row)) throw new Damage(`a row of ${store}`);
   return row;
 }
@@ -110,7 +110,7 @@ export class Shelf {
    * @returns {Promise<StoreRow[S] | undefined>}
    */
   async get(store, key) {
-    return sound(store, await ask(this.tx.objectStore(store).get(key)));
+    return validRow(store, await ask(this.tx.objectStore(store).get(key)));
   }
   // Of the log: what can be read; `damaged` counts the rest.
   /**
@@ -120,7 +120,7 @@ export class Shelf {
    */
   async all(store) {
     const rows = await ask(this.tx.objectStore(store).getAll());
-    if (store !== "events") return rows.map((/** @type {any} */ row) => sound(store, row));
+    if (store !== "events") return rows.map((/** @type {any} */ row) => validRow(store, row));
     const good = rows.filter(FITS.events);
     this.damaged = rows.length - good.length;
     return good;

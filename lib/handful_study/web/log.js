@@ -1,5 +1,5 @@
 // The log of what a learner did: append-only events, of which every state is a replay.  One file
-// format for the page, the terminal and backups (version 1):
+// format for the page and for backups (version 1):
 //
 //   { "format": "handful-study-log", "version": 1, "exported": ms, "events": [event, …] }
 //   event: { id, at (ms UTC), zone (minutes east of UTC), kind, … }, by kind:
@@ -86,7 +86,7 @@ function shown(value) {
  * @param {any} event what a file or a database holds
  * @returns {string | null}
  */
-export function fault(event) {
+export function validationError(event) {
   if (typeof event !== "object" || event === null || Array.isArray(event))
     return `an event is an object; got ${shown(event)}.`;
   if (typeof event.kind !== "string" || !Object.hasOwn(KINDS, event.kind))
@@ -131,7 +131,7 @@ export function make(kind, fields, now = Date.now()) {
   const at = now <= latest && latest - now < 1000 ? latest + 1 : now;
   latest = at;
   const event = { id: newId(), at, zone: zoneAt(at), kind, ...fields },
-    wrong = fault(event);
+    wrong = validationError(event);
   if (wrong) throw new LogError(`This cannot be noted: ${wrong}`);
   return /** @type {E} */ (/** @type {unknown} */ (event));
 }
@@ -254,7 +254,7 @@ export function read(text) {
   if (events.length > MOST_EVENTS)
     throw new LogError(`The file has ${events.length} events; at most ${MOST_EVENTS} can be read.`);
   for (const [place, event] of events.entries()) {
-    const wrong = fault(event);
+    const wrong = validationError(event);
     if (wrong)
       throw new LogError(`Event ${place + 1} of ${events.length} is not as it should be: ${wrong}`);
   }

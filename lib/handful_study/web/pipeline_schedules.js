@@ -55,10 +55,10 @@ export function readOrders(text, goal) {
     for (const piece of order) {
       const [kind, , , number] = piece;
       if (kinds[number].has(kind))
-        throw new OrdersError(`Stage ${stage + 1} has ${spelled(piece)} twice.`);
+        throw new OrdersError(`Stage ${stage + 1} has ${pieceName(piece)} twice.`);
       kinds[number].add(kind);
     }
-    kinds.forEach((seen, number) => complete(stage + 1, number + 1, seen));
+    kinds.forEach((seen, number) => checkPieces(stage + 1, number + 1, seen));
     return order;
   });
 }
@@ -92,7 +92,7 @@ function readPiece(word, stage, goal) {
  * @param {number} number
  * @param {Set<string>} kinds
  */
-function complete(stage, number, kinds) {
+function checkPieces(stage, number, kinds) {
   const half = kinds.has("I") || kinds.has("W");
   if (!kinds.has("F")) throw new OrdersError(`Stage ${stage} has no F${number}.`);
   if (kinds.has("B") && half)
@@ -106,21 +106,21 @@ function complete(stage, number, kinds) {
 }
 
 /** @param {Piece} piece */
-const spelled = ([kind, , , number]) => `${kind}${number + 1}`;
+const pieceName = ([kind, , , number]) => `${kind}${number + 1}`;
 
 // Why a schedule comes to a stop: the first piece that waits for ever, and for what.
 /**
  * @param {Piece[][]} orders
  * @param {Piece[][]} stuck
  */
-function stop(orders, stuck) {
+function explainDeadlock(orders, stuck) {
   const stage = stuck.findIndex(Boolean),
     [piece] = stuck[stage],
     [kind, , , number] = piece,
     order = orders[stage];
   /** @param {string} what */
   const waits = (what) =>
-    `It comes to a stop: on stage ${stage + 1}, ${spelled(piece)} waits for ever for ${what}.`;
+    `It comes to a stop: on stage ${stage + 1}, ${pieceName(piece)} waits for ever for ${what}.`;
   if (kind === "W") return waits(`I${number + 1}, which stands after it`);
   const own = order.findIndex((one) => one[0] === "F" && one[3] === number);
   if (kind !== "F" && own > order.indexOf(piece))
@@ -133,10 +133,10 @@ function stop(orders, stuck) {
     ),
     [there] = stuck[other];
   return waits(
-    `${spelled(need)} of stage ${other + 1}, ` +
+    `${pieceName(need)} of stage ${other + 1}, ` +
       (there === need
         ? "which waits too"
-        : `which stands behind ${spelled(there)}, and that waits too`),
+        : `which stands behind ${pieceName(there)}, and that waits too`),
   );
 }
 
@@ -189,7 +189,7 @@ export function checkSchedule({ schedule, wrong }, text, values) {
     run = play(plan, 1, goal.backward, goal.weights || goal.backward / 2);
   } catch (error) {
     const { stuck } = /** @type {{ stuck?: Piece[][] }} */ (error);
-    if (stuck) return { kind: "wrong", says: stop(orders, stuck) };
+    if (stuck) return { kind: "wrong", says: explainDeadlock(orders, stuck) };
     throw error;
   }
   const share = Math.max(...run.idle) / run.makespan,

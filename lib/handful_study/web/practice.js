@@ -3,6 +3,7 @@
 //
 //   ?chapter=pipelining,balance-batch&level=judge&state=new
 import { h } from "../../handful_explorers/web/dom.js";
+import { plural } from "../../handful_explorers/web/units.js";
 import { attempt } from "./problems.js";
 
 /** @type {[string, string][]} */
@@ -19,9 +20,6 @@ const STATES = [
 ];
 /** @type {Record<string, string>} */
 const NOTES = { solved: "✓ solved", tried: "tried", new: "" };
-/** @param {number} n */
-const plural = (n) => `${n} problem${n === 1 ? "" : "s"}`;
-
 /**
  * @typedef {"chapter" | "level" | "state"} Group
  * @typedef {object} Entry
@@ -239,7 +237,9 @@ export function mountPractice(root, page, start) {
       );
     const shown = entries.filter((entry) => !entry.node.hidden).length;
     count.textContent =
-      shown === entries.length ? plural(shown) : `${shown} of ${plural(entries.length)}`;
+      shown === entries.length
+        ? plural(shown, "problem")
+        : `${shown} of ${plural(entries.length, "problem")}`;
     clear.hidden = !Object.values(chosen).some((set) => set.size);
     random.disabled = !shown;
     for (const { key, value, button } of buttons)

@@ -22,20 +22,20 @@ const isHTML = (node) => node instanceof HTMLElement;
  * @param {string} rule
  * @returns {HTMLElement}
  */
-function within(node, rule) {
+function requiredChild(node, rule) {
   const found = node.querySelector(rule);
   if (found && isHTML(found)) return found;
   throw new Error(`There is no ${rule} in it.`);
 }
 
 /** @param {Element} node */
-const copied = (node) => [...node.cloneNode(true).childNodes];
+const copyOfContent = (node) => [...node.cloneNode(true).childNodes];
 /** @param {string} text */
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // A sentence of check.js without the word that the mark before it says already.
 /** @param {string} text */
-const rest = (text) => capital(text.replace(/^(?:Right|Not yet)(?:\.|: )/, ""));
+const withoutVerdict = (text) => capital(text.replace(/^(?:Right|Not yet)(?:\.|: )/, ""));
 
 export class Problem {
   /**
@@ -50,7 +50,7 @@ export class Problem {
     this.id = node.dataset.problem ?? "";
     this.number = ++made;
     /** @type {ProblemSpec} */
-    this.spec = JSON.parse(within(node, "script.problem-spec").textContent ?? "");
+    this.spec = JSON.parse(requiredChild(node, "script.problem-spec").textContent ?? "");
     /** @type {HTMLElement[]} */
     this.drawn = [...node.querySelectorAll("[data-drawn]")].filter(isHTML);
     this.turns = [...node.querySelectorAll(".problem-turns > li")];
@@ -81,13 +81,12 @@ export class Problem {
 
   build() {
     const field = `answer-${this.number}`;
-    within(this.node, ".problem-head").append(this.done);
+    requiredChild(this.node, ".problem-head").append(this.done);
     const button = h("button", { type: "submit", class: "problem-check", text: "Check" });
     this.form.append(...this.fields(field, button));
-    (this.node.querySelector(".problem-choices") || within(this.node, ".problem-text")).after(
-      this.form,
-      this.verdict,
-    );
+    (
+      this.node.querySelector(".problem-choices") || requiredChild(this.node, ".problem-text")
+    ).after(this.form, this.verdict);
     const tools = h("p", { class: "problem-tools" });
     if (this.varies) {
       this.link = h("a", { class: "problem-seed", title: "A link to these numbers" });
@@ -109,7 +108,7 @@ export class Problem {
       }),
     );
     if (this.link) tools.append(this.link);
-    within(this.node, "details.solution").after(tools);
+    requiredChild(this.node, "details.solution").after(tools);
     // Hints come one by one: the second shows itself when the first has been read.
     this.hints.forEach((hint, i) => {
       hint.hidden = i > 0;
@@ -159,13 +158,13 @@ export class Problem {
     }
     this.input = h("input", { ...common, type: "text", maxlength: "300" });
     return [
-      h("label", { for: field, text: this.asked() }),
+      h("label", { for: field, text: this.answerPrompt() }),
       h("span", { class: "problem-line" }, this.input, button),
       about,
     ];
   }
 
-  asked() {
+  answerPrompt() {
     return "asked" in this.spec ? this.spec.asked : "";
   }
 
@@ -181,13 +180,13 @@ export class Problem {
   // The choices become real radio buttons, in the list where they stood.
   /** @param {string} field */
   radios(field) {
-    const list = within(this.node, ".problem-choices");
+    const list = requiredChild(this.node, ".problem-choices");
     list.setAttribute("role", "radiogroup");
     list.setAttribute("aria-label", "Your answer");
     this.options = this.choices.map((item, i) => {
       const id = `${field}-${i}`,
         input = h("input", { type: "radio", id, name: field, value: String(i) }),
-        text = within(item, ".choice-text");
+        text = requiredChild(item, ".choice-text");
       item.setAttribute("role", "presentation");
       text.replaceWith(
         h(
@@ -242,7 +241,7 @@ export class Problem {
   clear() {
     if (this.input) this.input.value = "";
     for (const option of this.options || []) option.checked = false;
-    for (const item of this.choices) within(item, ".choice-says").hidden = true;
+    for (const item of this.choices) requiredChild(item, ".choice-says").hidden = true;
     this.say();
     /** @type {NodeListOf<HTMLDetailsElement>} */
     const folds = this.node.querySelectorAll("details.hint, details.solution");
@@ -285,9 +284,9 @@ export class Problem {
     const [sign, word] = MARKS[kind];
     const place = this.options?.findIndex((option) => option.checked) ?? -1;
     const chosen =
-      this.options && kind !== "unread" ? within(this.choices[place], ".choice-says") : null;
+      this.options && kind !== "unread" ? requiredChild(this.choices[place], ".choice-says") : null;
     const known = chosen || (turn === undefined ? null : this.turns[turn]),
-      text = says === undefined ? "" : rest(says);
+      text = says === undefined ? "" : withoutVerdict(says);
     this.say(
       h(
         "p",
@@ -296,7 +295,7 @@ export class Problem {
         h("strong", { text: word }),
         text ? ` ${text}` : "",
       ),
-      ...(known ? copied(known) : []),
+      ...(known ? copyOfContent(known) : []),
       ...(played ? [chart(played, this.verdict.clientWidth)] : []),
     );
   }

@@ -18,28 +18,28 @@ import { MOST_SEED, Problem } from "./problem.js";
  */
 
 /** @param {string} text */
-const quote = (text) => `“${text.length > 40 ? `${text.slice(0, 40)}…` : text}”`;
+const shortQuote = (text) => `“${text.length > 40 ? `${text.slice(0, 40)}…` : text}”`;
 
 // {seed} that the address asks for, and a sentence where it asks for none that there is.
 /**
  * @param {string} id
  * @returns {{ seed: number, note?: string }}
  */
-function asked(id) {
+function seedOfAddress(id) {
   const text = new URLSearchParams(location.search).get(`problem-${id}`);
   if (text === null) return { seed: 0 };
   if (/^\d{1,10}$/.test(text) && Number(text) <= MOST_SEED) return { seed: Number(text) };
   return {
     seed: 0,
     note:
-      `The address asks for the numbers ${quote(text)}; allowed is a whole number from 0 to ` +
+      `The address asks for the numbers ${shortQuote(text)}; allowed is a whole number from 0 to ` +
       "4,294,967,295, so the first ones are shown.",
   };
 }
 
 // The address keeps in step, so that a page that is loaded again shows the same numbers.
 /** @param {{ id: string, seed: number }} problem */
-function address({ id, seed }) {
+function setAddress({ id, seed }) {
   const url = new URL(location.href);
   if (seed) url.searchParams.set(`problem-${id}`, String(seed));
   else url.searchParams.delete(`problem-${id}`);
@@ -48,9 +48,9 @@ function address({ id, seed }) {
 
 /** @param {Around} page */
 export function mountProblems(page) {
-  const around = { ...page, address };
+  const around = { ...page, address: setAddress };
   const start = (/** @type {HTMLElement} */ node) => {
-    const { seed, note } = asked(node.dataset.problem ?? ""),
+    const { seed, note } = seedOfAddress(node.dataset.problem ?? ""),
       problem = new Problem(node, around, seed);
     if (note) problem.say(h("p", { class: "problem-note", text: note }));
     return problem;

@@ -1,8 +1,8 @@
 // Cards on the page, wherever they stand, and the pages Review and Progress.
 import { h } from "../../handful_explorers/web/dom.js";
+import { plural } from "../../handful_explorers/web/units.js";
 import { answerInPlace, backOf } from "./answer.js";
 import { Progress } from "./progress.js";
-import { plural } from "./wording.js";
 import { dataPanel, settingsForm } from "./settings.js";
 import { Sitting } from "./review_session.js";
 

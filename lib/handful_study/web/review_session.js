@@ -1,8 +1,9 @@
 // The page Review: what is due today, a card at a time.
 import { h } from "../../handful_explorers/web/dom.js";
+import { plural } from "../../handful_explorers/web/units.js";
 import { answerOf, backOf, grade, gradeBar, GRADES, leechNote } from "./answer.js";
 import { dayOf, isBuried, isLeech, queue, span, zoneAt } from "./spaced_repetition.js";
-import { percent, plural, whenDay, whenDue } from "./wording.js";
+import { percent, whenDay, whenDue } from "./wording.js";
 
 const KEYS = [
   ["Space or Enter", "show the answer"],
@@ -421,15 +422,16 @@ export class Sitting {
       lines = [];
     if (next) lines.push(`Next: ${plural(later.get(next) ?? 0, "card")} ${whenDay(next, today)}.`);
     if (put) lines.push(`Put off until tomorrow: ${plural(put, "card")}.`);
-    if (waiting)
+    if (waiting) {
+      const verb = waiting === 1 ? "is" : "are",
+        unmet = `${plural(waiting, "card")} of the book ${verb} still new to you`;
       lines.push(
         this.store.settings.new_per_day
-          ? `${plural(waiting, "card")} of the book ${waiting === 1 ? "is" : "are"} still new ` +
-              `to you; up to ${this.store.settings.new_per_day} come each day (see the settings ` +
+          ? `${unmet}; up to ${this.store.settings.new_per_day} come each day (see the settings ` +
               "below)."
-          : `${plural(waiting, "card")} of the book are still new to you; the settings below ` +
-              "ask for none a day.",
+          : `${unmet}; the settings below ask for none a day.`,
       );
+    }
     return lines;
   }
 

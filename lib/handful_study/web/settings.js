@@ -1,9 +1,10 @@
 // Below the sitting: how much to remember and how fast, and the log's own affairs (export, import,
 // erase).
 import { h } from "../../handful_explorers/web/dom.js";
+import { plural } from "../../handful_explorers/web/units.js";
 import { MOST_BYTES } from "./log.js";
 import { span, stretch, zoneAt } from "./spaced_repetition.js";
-import { dateOf, percent, plural } from "./wording.js";
+import { dateOf, percent } from "./wording.js";
 
 /** @typedef {import("./store.js").Store} Store */
 

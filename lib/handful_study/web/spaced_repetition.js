@@ -1,13 +1,14 @@
 // When a card comes back: FSRS-6 by ts-fsrs, under the book's own rules of days, steps and queues.
 //
-// Pure functions.  Python follows the same rules (handful/study), and tests/data/schedule.json pins
-// both: whoever changes what comes out of here changes RULES, and every reader's card states are
-// computed anew from the log.
+// Pure functions.  tests/data/schedule.json pins what they give, and tests compare it with the
+// package fsrs for Python: whoever changes what comes out of here changes RULES, and every reader's
+// card states are computed anew from the log.
 //
 // The state of a card: { state: "new" | "learning" | "review" | "relearning", stability,
 //   difficulty, reps, lapses, last (ms UTC), lastDay, first (day of the first grade),
 //   due: { at: ms UTC } or { day }, buried (a day) }
 import { createEmptyCard, fsrs, State } from "ts-fsrs";
+import { plural } from "../../handful_explorers/web/units.js";
 
 // Importing ts-fsrs puts four methods on every date of the page; nothing in it needs them.
 for (const name of ["scheduler", "diff", "format", "dueFormat"])
@@ -182,14 +183,12 @@ export function preview(state, now, zone, retention) {
 // “10 min”, “3 days”, “2 months”, “1.5 years”.
 /** @param {{ minutes?: number, days?: number }} time */
 export function span({ minutes, days }) {
-  const count = (/** @type {number} */ n, /** @type {string} */ word) =>
-    `${n} ${word}${n === 1 ? "" : "s"}`;
   if (minutes !== undefined)
-    return minutes < 60 ? `${Math.max(1, minutes)} min` : count(Math.round(minutes / 60), "hour");
+    return minutes < 60 ? `${Math.max(1, minutes)} min` : plural(Math.round(minutes / 60), "hour");
   if (days === undefined) throw new Error("A span of neither minutes nor days.");
-  if (days < 60) return count(days, "day");
-  if (days < 730) return count(Math.round(days / 30.4375), "month");
-  return count(days < 3653 ? Math.round(days / 36.525) / 10 : Math.round(days / 365.25), "year");
+  if (days < 60) return plural(days, "day");
+  if (days < 730) return plural(Math.round(days / 30.4375), "month");
+  return plural(days < 3653 ? Math.round(days / 36.525) / 10 : Math.round(days / 365.25), "year");
 }
 
 /**

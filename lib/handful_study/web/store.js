@@ -37,7 +37,7 @@ const cacheOf = async (shelf) => /** @type {Cache | undefined} */ (await shelf.g
  */
 const backupOf = async (shelf) =>
   /** @type {Backup | undefined} */ (await shelf.get("meta", BACKUP));
-const rest = () => new Promise((done) => setTimeout(done));
+const nextTask = () => new Promise((done) => setTimeout(done));
 /** @satisfies {Record<string, string>} */
 export const TROUBLE = {
   denied:
@@ -409,7 +409,7 @@ export class Store {
       let step;
       while (!(step = steps.next()).done) {
         this.onprogress(step.value, "Working out every card anew from your log");
-        await rest();
+        await nextTask();
       }
       const made = step.value,
         revision = cache?.revision || 0;

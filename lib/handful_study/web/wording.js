@@ -5,7 +5,7 @@ const DAY = 86_400_000;
 // Made when first asked for: a browser takes 20 ms to read what five of them need, before it shows
 // a page.
 /** @param {Intl.DateTimeFormatOptions} options */
-function dated(options) {
+function dateFormat(options) {
   /** @type {Intl.DateTimeFormat | null} */
   let format = null;
   return (/** @type {number} */ at) =>
@@ -13,30 +13,20 @@ function dated(options) {
 }
 /** @param {Intl.DateTimeFormatOptions} options */
 const inUTC = (options) => {
-  const format = dated({ timeZone: "UTC", ...options });
+  const format = dateFormat({ timeZone: "UTC", ...options });
   return (/** @type {number} */ day) => format(day * DAY);
 };
 
 export const shortDate = inUTC({ day: "numeric", month: "short" });
 export const longDate = inUTC({ weekday: "long", day: "numeric", month: "long" });
-export const fullDate = inUTC({ day: "numeric", month: "long", year: "numeric" });
-export const monthOf = inUTC({ month: "long", year: "numeric" });
+const fullDate = inUTC({ day: "numeric", month: "long", year: "numeric" });
 // of a moment, as a calendar on the wall has it
-export const dateOf = dated({ day: "numeric", month: "long", year: "numeric" });
-/**
- * @param {number} n
- * @param {string} word
- * @param {string} [more]
- */
-export const plural = (n, word, more = `${word}s`) =>
-  `${n.toLocaleString("en")} ${n === 1 ? word : more}`;
+export const dateOf = dateFormat({ day: "numeric", month: "long", year: "numeric" });
 /**
  * @param {number} share
  * @param {number} [digits]
  */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
-/** @param {number} day */
-export const weekday = (day) => (new Date(day * DAY).getUTCDay() + 6) % 7; // 0 is Monday
 
 // “today”, “tomorrow, Friday 13 March”, “in 3 months, on 12 June 2026”.
 /**

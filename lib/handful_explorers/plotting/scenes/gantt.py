@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from handful.units import format_value
+from handful.units import format_value, plural
 from handful_evidence.simulate import pipeline
 
 from . import inputs, shapes
@@ -167,14 +167,14 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Whole step",
             plain(v["makespan"]),
-            sizes(v) if v["changed"] else f"{v['stages']} stages, {counted(v['micro_batches'])}",
+            sizes(v) if v["changed"] else f"{v['stages']} stages, {micro_batches(v)}",
         ),
     ]
 
 
-def counted(many: int) -> str:
-    """Write a number of micro-batches in words, singular for one."""
-    return "1 micro-batch" if many == 1 else f"{many} micro-batches"
+def micro_batches(v: dict[str, Any]) -> str:
+    """Return the number of micro-batches in words."""
+    return plural(v["micro_batches"], "micro-batch", "micro-batches")
 
 
 def sizes(v: dict[str, Any]) -> str:
@@ -188,7 +188,7 @@ def sizes(v: dict[str, Any]) -> str:
 def words(v: dict[str, Any]) -> str:
     """Describe how long the schedule takes, how long a stage waits, and what it holds."""
     return (
-        f"{NAMES[v['name']]} with {v['stages']} stages and {counted(v['micro_batches'])} takes "
+        f"{NAMES[v['name']]} with {v['stages']} stages and {micro_batches(v)} takes "
         f"{plain(v['makespan'])} forward passes; a stage waits for {plain(v['bubble'])} of them "
         "at most, "
         f"{format_value(v['of_total'], '%')} of the whole time, and holds {plain(v['held'])} "

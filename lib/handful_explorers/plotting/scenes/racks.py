@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from handful.units import format_value
+from handful.units import format_value, plural
 from handful_evidence.simulate.router import token
 
 from . import inputs, shapes
@@ -236,7 +236,7 @@ def words(v: dict[str, Any]) -> str:
         if not n["outside"]
         else (
             f"{n['own'] + n['inside']} in its own {place} and {n['outside']} outside, in "
-            f"{n['reached']} other{'' if n['reached'] == 1 else 's'}"
+            f"{plural(n['reached'], 'other')}"
         )
     )
     slower = "network" if v["network"] > v["fabric"] else "fabric"

@@ -1,4 +1,5 @@
 // How often each difference in becomes each difference out (differences.py is the twin).
+import { plural } from "../units.js";
 import { rect, text } from "./shapes.js";
 
 const LEFT = 40,
@@ -103,7 +104,7 @@ function words(v) {
   const size = v.table.length;
   return (
     `${v.name}: difference ${hex(v.difference)} in becomes ` +
-    `${v.kinds === 1 ? "1 difference" : `${v.kinds} differences`} out, the likeliest for ` +
+    `${plural(v.kinds, "difference")} out, the likeliest for ` +
     `${v.most} of ${size} inputs; over all differences the likeliest is ${v.worst} of ${size}.`
   );
 }

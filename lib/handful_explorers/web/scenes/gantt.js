@@ -1,5 +1,5 @@
 // A pipeline schedule as a chart (gantt.py is the twin).
-import { formatValue } from "../units.js";
+import { formatValue, plural } from "../units.js";
 import { SCHEDULES, allowed, play } from "./pipeline.js";
 import { line, rect, text } from "./shapes.js";
 
@@ -30,8 +30,6 @@ export const clean = (x) => Math.floor(x * 1e9 + 0.5) / 1e9;
 export const plain = (x) => formatValue(x, "1", 3);
 /** @param {number} x */
 const percent = (x) => formatValue(x, "%");
-/** @param {number} many */
-const counted = (many) => (many === 1 ? "1 micro-batch" : `${many} micro-batches`);
 
 /** @typedef {ReturnType<typeof run>} View */
 
@@ -150,7 +148,7 @@ function readouts(v) {
   const sizes = v.changed
     ? `played with ${v.stages} stages and ${v.many} micro-batches, the nearest that this ` +
       "schedule takes"
-    : `${v.stages} stages, ${counted(v.many)}`;
+    : `${v.stages} stages, ${plural(v.many, "micro-batch", "micro-batches")}`;
   return [
     ["Bubble, in forward passes", plain(v.bubble), `closed form ${plain(v.formula)}: ${exact}`],
     ["Share of the whole time", percent(v.ofTotal), `of the work: ${percent(v.ofIdeal)}`],
@@ -161,7 +159,7 @@ function readouts(v) {
 
 /** @param {View} v */
 const words = (v) =>
-  `${NAMES[v.name]} with ${v.stages} stages and ${counted(v.many)} takes ${plain(v.makespan)} ` +
+  `${NAMES[v.name]} with ${v.stages} stages and ${plural(v.many, "micro-batch", "micro-batches")} takes ${plain(v.makespan)} ` +
   `forward passes; a stage waits for ${plain(v.bubble)} of them at most, ${percent(v.ofTotal)} ` +
   `of the whole time, and holds ${plain(v.held)} micro-batches in flight at most.`;
 

@@ -1,5 +1,5 @@
 // Two nearly equal inputs drift apart: a cipher beside random networks (growth.py is the twin).
-import { formatValue } from "../units.js";
+import { formatValue, plural } from "../units.js";
 import { circle, line, path, text } from "./shapes.js";
 
 const LEFT = 46,
@@ -120,9 +120,8 @@ function picture(v, width) {
  * @returns {ReadoutText[]}
  */
 function readouts(v) {
-  const after = v.rounds === 1 ? "1 round" : `${v.rounds} rounds`;
   return [
-    [`cipher after ${after}`, told(v.share), "1: half of the bits"],
+    [`cipher after ${plural(v.rounds, "round")}`, told(v.share), "1: half of the bits"],
     ...v.names.map((kind, i) => /** @type {ReadoutText} */ ([v.kinds[kind], told(v.found[i]), ""])),
   ];
 }

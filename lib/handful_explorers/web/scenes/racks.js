@@ -1,5 +1,5 @@
 // Racks with chips in them, and the copies of one token on their way (racks.py is the twin).
-import { formatValue } from "../units.js";
+import { formatValue, plural } from "../units.js";
 import { mulberry32 } from "../random.js";
 import { path, rect, text } from "./shapes.js";
 
@@ -335,8 +335,8 @@ function words(v) {
     { place } = v;
   const where = !n.outside
     ? `all in its own ${place}`
-    : `${n.own + n.inside} in its own ${place} and ${n.outside} outside, in ${n.reached} ` +
-      `other${n.reached === 1 ? "" : "s"}`;
+    : `${n.own + n.inside} in its own ${place} and ${n.outside} outside, in ` +
+      plural(n.reached, "other");
   const slower = v.network > v.fabric ? "network" : "fabric";
   return (
     `${v.racks} × ${v.chips} chips. The token shown has its experts ${where}. On average ` +

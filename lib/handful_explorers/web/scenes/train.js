@@ -2,7 +2,7 @@
 // twin).
 import { Pool, put, s, textWidth, watchWidth } from "../dom.js";
 import { tickValues } from "../plot.js";
-import { formatTick, formatValue } from "../units.js";
+import { formatTick, formatValue, plural } from "../units.js";
 import { mulberry32 } from "../random.js";
 
 const REQUESTS = 30000,
@@ -412,16 +412,14 @@ export class Train {
 
   /** @param {State} state */
   words(state) {
-    const v = this.simulate(state),
-      /** @type {(n: number, word: string) => string} */
-      many = (n, word) => `${formatValue(n, "1", 6)} ${word}${n === 1 ? "" : "s"}`;
+    const v = this.simulate(state);
     const left =
       v.missed === 0
         ? "none of them is left behind"
         : `${formatValue(v.missed, "%", 2)} of them are left behind`;
     return (
-      `At ${formatValue(v.load, "%")} load with ${many(v.seats, "seat")} and ` +
-      `${many(v.tokens, "token")} in an answer on average, ${formatValue(v.n, "1", 6)} ` +
+      `At ${formatValue(v.load, "%")} load with ${plural(v.seats, "seat")} and ` +
+      `${plural(v.tokens, "token")} in an answer on average, ${formatValue(v.n, "1", 6)} ` +
       `requests are watched, ${formatValue(v.arrivals[v.n - 1], "s")} of service: ${left} by ` +
       "the first train after they come, and the worst wait plus ride is " +
       `${formatValue(v.worst, "s")} against a bound of ${formatValue(2 * v.interval, "s")} ` +

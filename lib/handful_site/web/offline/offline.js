@@ -11,36 +11,37 @@ import "./lines.css";
 import { h, put } from "../../../handful_explorers/web/dom.js";
 
 const ROOT = new URL("../../", import.meta.url),
-  WISH = "handful-offline"; // "whole" or "no"
-const PATIENCE = 15_000,
-  AT_ONCE = 6,
-  HOUR = 3_600_000;
-const KEPT_BY = { whole: "whole", no: "no" };
+  STORAGE_KEY = "handful-offline",
+  WHOLE = "whole",
+  NOTHING = "no";
+const IDLE_MS = 15_000,
+  BATCH_SIZE = 6,
+  HOUR_MS = 3_600_000;
 
+// What the reader has chosen, remembered for later visits where the browser allows it.
 /**
- * @param {string | null} [value]
- * @returns {string | null | undefined}
+ * @param {string} [value]
+ * @returns {string | null}
  */
-function memory(value) {
+function choice(value) {
   try {
-    if (value === undefined) return localStorage.getItem(WISH);
-    if (value === null) localStorage.removeItem(WISH);
-    else localStorage.setItem(WISH, value);
+    if (!value) return localStorage.getItem(STORAGE_KEY);
+    localStorage.setItem(STORAGE_KEY, value);
   } catch {
     /* denied: asked again at the next visit */
   }
-  return value;
+  return value ?? null;
 }
 
-const possible = () =>
+const isSupported = () =>
   "serviceWorker" in navigator &&
   window.isSecureContext &&
   document.querySelector('link[rel="manifest"]');
-const quiet = () =>
+const savesData = () =>
   navigator.connection?.saveData || /2g/.test(navigator.connection?.effectiveType || "");
-const ownMachine = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+const isLocalhost = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
-async function find() {
+async function findRegistration() {
   const found = await navigator.serviceWorker.getRegistration(ROOT.href);
   // another site's worker may stand above this folder
   return found?.scope === ROOT.href ? found : null;
@@ -49,23 +50,23 @@ async function find() {
 /**
  * @param {ServiceWorker} worker
  * @param {object} message
- * @param {number} [patience]
+ * @param {number} [timeout]
  * @returns {Promise<any>} what the worker says: sw.js, WORK
  */
-function ask(worker, message, patience = 120_000) {
+function send(worker, message, timeout = 120_000) {
   return new Promise((done, fail) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = ({ data }) => done(data);
-    setTimeout(() => fail(new Error("no answer")), patience);
+    setTimeout(() => fail(new Error("no answer")), timeout);
     worker.postMessage(message, [port2]);
   });
 }
 
 // Registered and in use; fails where the browser refuses, the host has no such file, or there is no
 // room.
-async function start() {
+async function register() {
   const registration = await navigator.serviceWorker.register(new URL("sw.js", ROOT));
-  attend(registration);
+  observe(registration);
   const worker = registration.active || registration.waiting || registration.installing;
   if (!worker) throw new Error("There is no worker");
   if (worker.state !== "activated") {
@@ -82,45 +83,45 @@ async function start() {
 // --- a new edition -------------------------------------------------------------------------------
 
 /** @type {ServiceWorkerRegistration | null} */
-let attended = null;
-let asked = false;
+let observed = null;
+let requested = false;
 /** @type {HTMLElement | null} */
-let line = null;
+let notice = null;
 /** @param {ServiceWorkerRegistration} registration */
-function attend(registration) {
-  if (attended === registration) return;
-  attended = registration;
+function observe(registration) {
+  if (observed === registration) return;
+  observed = registration;
   const offer = () => {
-    if (registration.waiting && navigator.serviceWorker.controller) say(registration);
+    if (registration.waiting && navigator.serviceWorker.controller) showNotice(registration);
   };
   registration.addEventListener("updatefound", () =>
     registration.installing?.addEventListener("statechange", offer),
   );
   offer();
-  let looked = Date.now();
+  let checked = Date.now();
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden || Date.now() - looked < HOUR) return;
-    looked = Date.now();
+    if (document.hidden || Date.now() - checked < HOUR_MS) return;
+    checked = Date.now();
     registration.update().catch(() => {}); // no network: at the next visit
   });
   // This tab has asked for the new edition, or another has: then this one goes on with its own
   // until it is reloaded.
   navigator.serviceWorker.addEventListener("controllerchange", () => {
-    if (asked) location.reload();
-    else say(registration);
+    if (requested) location.reload();
+    else showNotice(registration);
   });
 }
 
 /** @param {ServiceWorkerRegistration} registration */
-function say(registration) {
-  if (line?.isConnected) return;
+function showNotice(registration) {
+  if (notice?.isConnected) return;
   const reload = h("button", {
     type: "button",
     class: "is-main",
     text: "Reload",
     onclick: () => {
       if (!registration.waiting) return location.reload();
-      asked = true;
+      requested = true;
       registration.waiting.postMessage({ ask: "take" });
     },
   });
@@ -129,11 +130,11 @@ function say(registration) {
     class: "is-later",
     "aria-label": "Later",
     text: "×",
-    onclick: () => line?.remove(),
+    onclick: () => notice?.remove(),
   });
   const text = h("p", { role: "status" });
-  line = h("div", { class: "edition-line" }, text, reload, later);
-  document.body.append(line);
+  notice = h("div", { class: "edition-line" }, text, reload, later);
+  document.body.append(notice);
   setTimeout(() => {
     text.textContent = "A new edition is here.";
   }); // what comes into a status is read out
@@ -142,23 +143,23 @@ function say(registration) {
 // --- keeping the whole book ----------------------------------------------------------------------
 
 /**
- * @typedef {object} Now how much is kept
+ * @typedef {object} Status how much is kept
  * @property {Step | "unknown"} step
  * @property {number} kept
  * @property {number} all
- * @property {keyof typeof TROUBLE | ""} trouble
+ * @property {keyof typeof ERRORS | ""} trouble
  * @property {string} [edition]
  * @typedef {"none" | "starting" | "fetching" | "some" | "whole"} Step
  */
 
-/** @type {Set<(now: Now) => void>} */
+/** @type {Set<(status: Status) => void>} */
 const listeners = new Set();
-/** @type {Now} */
-const now = { step: "unknown", kept: 0, all: 0, trouble: "" };
-/** @param {Partial<Now>} change */
-function tell(change) {
-  Object.assign(now, change);
-  for (const listener of listeners) listener(now);
+/** @type {Status} */
+const status = { step: "unknown", kept: 0, all: 0, trouble: "" };
+/** @param {Partial<Status>} change */
+function update(change) {
+  Object.assign(status, change);
+  for (const listener of listeners) listener(status);
 }
 
 /** @param {ServiceWorkerRegistration} registration */
@@ -171,9 +172,9 @@ function activeOf({ active }) {
  * @param {ServiceWorkerRegistration} registration
  * @returns {Promise<string[]>}
  */
-async function look(registration) {
-  const { kept, all, edition } = await ask(activeOf(registration), { ask: "state" });
-  tell({
+async function refresh(registration) {
+  const { kept, all, edition } = await send(activeOf(registration), { ask: "state" });
+  update({
     step: kept.length === all.length ? "whole" : "some",
     kept: kept.length,
     all: all.length,
@@ -182,60 +183,60 @@ async function look(registration) {
   return all.filter((/** @type {string} */ name) => !kept.includes(name));
 }
 
-let running = false;
+let downloading = false;
 /** @param {ServiceWorkerRegistration} registration */
-async function whole(registration) {
-  if (running) return;
-  running = true;
+async function downloadAll(registration) {
+  if (downloading) return;
+  downloading = true;
   try {
-    const missing = await look(registration);
-    while (missing.length && memory() !== KEPT_BY.no) {
-      tell({ step: "fetching", trouble: "" });
-      const names = missing.splice(0, AT_ONCE),
-        { trouble } = await ask(activeOf(registration), { ask: "keep", names });
+    const missing = await refresh(registration);
+    while (missing.length && choice() !== NOTHING) {
+      update({ step: "fetching", trouble: "" });
+      const names = missing.splice(0, BATCH_SIZE),
+        { trouble } = await send(activeOf(registration), { ask: "keep", names });
       if (trouble) {
-        await look(registration);
-        tell({ trouble });
+        await refresh(registration);
+        update({ trouble });
         if (trouble === "edition") registration.update().catch(() => {});
         return;
       }
-      tell({ kept: now.kept + names.length });
+      update({ kept: status.kept + names.length });
     }
-    if (memory() !== KEPT_BY.no) await look(registration);
+    if (choice() !== NOTHING) await refresh(registration);
   } catch {
-    tell({ step: "some", trouble: "network" });
+    update({ step: "some", trouble: "network" });
   } finally {
-    running = false;
+    downloading = false;
   }
 }
 
-async function keepAll() {
-  memory(KEPT_BY.whole);
-  tell({ step: "starting", trouble: "" });
+async function keepBook() {
+  choice(WHOLE);
+  update({ step: "starting", trouble: "" });
   try {
     // so that the browser does not clear it by itself
     navigator.storage?.persist?.().catch(() => {});
-    await whole(await start());
+    await downloadAll(await register());
   } catch {
     const there = await fetch(new URL("sw.js", ROOT), { cache: "no-store" }).then(
       ({ ok }) => ok,
       () => false,
     );
-    tell({ step: "none", trouble: there ? "refused" : "network" });
+    update({ step: "none", trouble: there ? "refused" : "network" });
   }
 }
 
-async function remove() {
-  memory(KEPT_BY.no);
+async function removeBook() {
+  choice(NOTHING);
   // what is being fetched ends first
-  while (running) await new Promise((done) => setTimeout(done, 50));
-  await (await find())?.unregister();
+  while (downloading) await new Promise((done) => setTimeout(done, 50));
+  await (await findRegistration())?.unregister();
   for (const name of await caches.keys())
     if (name.startsWith(`handful ${ROOT.pathname} `)) await caches.delete(name);
-  tell({ step: "none", kept: 0, trouble: "" });
+  update({ step: "none", kept: 0, trouble: "" });
 }
 
-const TROUBLE = {
+const ERRORS = {
   full:
     "This browser has no room for more; what is kept stays, and everything else comes over the " +
     "network as before.",
@@ -249,7 +250,7 @@ const TROUBLE = {
 };
 
 /** @param {HTMLElement} host */
-function control(host) {
+function mountControl(host) {
   const text = h("p", { role: "status" }),
     bar = h("progress", { max: 1, value: 0, "aria-label": "Pages kept" });
   const count = h("p"); // moves on with each page, and so is not read out
@@ -257,11 +258,11 @@ function control(host) {
     type: "button",
     class: "is-main",
     text: "Keep this book offline",
-    onclick: keepAll,
+    onclick: keepBook,
   });
-  const drop = h("button", { type: "button", text: "Remove", onclick: remove });
+  const drop = h("button", { type: "button", text: "Remove", onclick: removeBook });
   const size = host.dataset.offline; // "2.1 MB", from the build
-  /** @param {Now} now */
+  /** @param {Status} status */
   const draw = ({ step, kept, all, trouble, edition }) => {
     /** @type {Record<string, string>} */
     const words = {
@@ -275,7 +276,7 @@ function control(host) {
         `The whole book is kept on this device and reads with no network: ${all} pages, ` +
         `edition ${edition}.`,
     };
-    put(text, "text", [words[step] || "", trouble && TROUBLE[trouble]].join(" ").trim());
+    put(text, "text", [words[step] || "", trouble && ERRORS[trouble]].join(" ").trim());
     bar.hidden = !["starting", "fetching"].includes(step);
     count.hidden = step !== "fetching";
     put(count, "text", `${kept} of ${all} pages are here.`);
@@ -286,29 +287,29 @@ function control(host) {
   host.classList.add("kept");
   host.replaceChildren(text, count, bar, h("div", { class: "kept-tools" }, keep, drop));
   listeners.add(draw);
-  draw(now);
+  draw(status);
 }
 
 // --- what every page does ------------------------------------------------------------------------
 
 /** @param {ServiceWorkerRegistration} registration */
-async function begin(registration) {
-  attend(registration);
-  if (memory() === KEPT_BY.whole) return whole(registration);
+async function resume(registration) {
+  observe(registration);
+  if (choice() === WHOLE) return downloadAll(registration);
   // The page that was open before there was a worker is kept as well; later ones pass through it.
   if (!navigator.serviceWorker.controller && registration.active) {
-    const { all } = await ask(registration.active, { ask: "state" }),
+    const { all } = await send(registration.active, { ask: "state" }),
       here = location.pathname.slice(ROOT.pathname.length);
     const name = [here, `${here}.html`, `${here}index.html`].find((one) => all.includes(one));
-    if (name) await ask(registration.active, { ask: "keep", names: [name] });
+    if (name) await send(registration.active, { ask: "keep", names: [name] });
   }
-  if (listeners.size) await look(registration);
+  if (listeners.size) await refresh(registration);
 }
 
 export async function mountOffline() {
   /** @type {NodeListOf<HTMLElement>} */
   const hosts = document.querySelectorAll("[data-offline]");
-  if (!possible()) {
+  if (!isSupported()) {
     for (const host of hosts)
       host.append(
         h("p", {
@@ -319,23 +320,23 @@ export async function mountOffline() {
       );
     return;
   }
-  for (const host of hosts) control(host);
-  addEventListener("appinstalled", keepAll);
+  for (const host of hosts) mountControl(host);
+  addEventListener("appinstalled", keepBook);
   addEventListener("online", async () => {
-    if (now.trouble === "network") keepAll();
+    if (status.trouble === "network") keepBook();
   });
   try {
-    const found = await find();
+    const found = await findRegistration();
     if (found) {
-      if (matchMedia("(display-mode: standalone)").matches && memory() === null && !quiet())
-        memory(KEPT_BY.whole);
-      return await begin(found);
+      if (matchMedia("(display-mode: standalone)").matches && choice() === null && !savesData())
+        choice(WHOLE);
+      return await resume(found);
     }
-    tell({ step: "none" });
-    if (memory() === KEPT_BY.no || quiet() || ownMachine()) return;
-    await new Promise((done) => setTimeout(done, PATIENCE));
+    update({ step: "none" });
+    if (choice() === NOTHING || savesData() || isLocalhost()) return;
+    await new Promise((done) => setTimeout(done, IDLE_MS));
     await new Promise((done) => (window.requestIdleCallback || setTimeout)(done));
-    await begin(await start());
+    await resume(await register());
   } catch {
     /* refused, or no room: the book reads over the network as before */
   }

@@ -1,7 +1,7 @@
 // Where a followed result leads: the place is unfolded and shown, and the words that were asked for
 // are marked until Escape, or the button that says so, takes the marks away.
 import { h } from "../../../handful_explorers/web/dom.js";
-import { term, words } from "./text.js";
+import { matches } from "./text.js";
 
 const MOST = 600,
   UNREAD = ".katex, script, style, svg, noscript, template, .bar, .headerlink, .find-clear";
@@ -23,22 +23,41 @@ function ranges(root, terms) {
     );
   for (let node = walk.nextNode(); node && found.length < MOST; node = walk.nextNode()) {
     if (!(node instanceof Text)) continue;
-    let at = 0;
-    for (const word of words(node.data)) {
-      const start = node.data.indexOf(word, at);
-      at = start + word.length;
-      if (!terms.has(term(word))) continue;
+    for (const [start, end] of matches(node.data, terms)) {
       const range = new Range();
       range.setStart(node, start);
-      range.setEnd(node, at);
+      range.setEnd(node, end);
       found.push(range);
     }
   }
   return found;
 }
 
+// A button that takes the marks away.
+/** @param {() => void} stop */
+function clearButton(stop) {
+  /** @type {HTMLButtonElement} */
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "find-clear",
+      text: "Clear the marks",
+      onclick: () => {
+        stop();
+        CSS.highlights?.delete("find");
+        for (const node of document.querySelectorAll(".find-here"))
+          node.classList.remove("find-here");
+        button.remove();
+      },
+    },
+    h("kbd", { "aria-hidden": "true", text: "Esc" }),
+  );
+  return button;
+}
+
 /** @param {string[]} list */
-export function arrive(list) {
+export function showTarget(list) {
   const root = document.querySelector("main article") || document.querySelector("main"),
     terms = new Set(list.filter((name) => name.length > 1));
   const target = () =>
@@ -87,23 +106,7 @@ export function arrive(list) {
   look();
   for (const wait of [150, 500, 1200, 2500]) setTimeout(wait === 150 ? show : look, wait);
 
-  /** @type {HTMLButtonElement} */
-  const clear = h(
-    "button",
-    {
-      type: "button",
-      class: "find-clear",
-      text: "Clear the marks",
-      onclick: () => {
-        stop.abort();
-        CSS.highlights?.delete("find");
-        for (const node of document.querySelectorAll(".find-here"))
-          node.classList.remove("find-here");
-        clear.remove();
-      },
-    },
-    h("kbd", { "aria-hidden": "true", text: "Esc" }),
-  );
+  const clear = clearButton(() => stop.abort());
   if ("Highlight" in window) document.body.append(clear);
   addEventListener(
     "keydown",

@@ -1,6 +1,6 @@
 // One result as a reader sees it.
 import { h } from "../../../handful_explorers/web/dom.js";
-import { marked } from "./find.js";
+import { snippet } from "./find.js";
 
 /** @type {Record<string, string>} */
 export const NAMES = {
@@ -38,7 +38,9 @@ export const groupOf = (entry) => groups[entry.kind];
  * @param {number} length
  */
 const pieces = (text, terms, length) =>
-  marked(text, terms, length).map(([piece, found]) => (found ? h("mark", { text: piece }) : piece));
+  snippet(text, terms, length).map(([piece, found]) =>
+    found ? h("mark", { text: piece }) : piece,
+  );
 
 /** @param {string[]} names */
 const listed = (names) =>

@@ -1,7 +1,8 @@
 // The search itself, fetched when a reader reaches for it: the dialog of every page and the page of
 // all results.
 import { h } from "../../../handful_explorers/web/dom.js";
-import { arrive } from "./highlight.js";
+import { plural } from "../../../handful_explorers/web/units.js";
+import { showTarget } from "./highlight.js";
 import { find, open, suggest } from "./find.js";
 import { GROUPS, NAMES, groupOf, hit } from "./hit.js";
 
@@ -23,9 +24,9 @@ const EXAMPLES = ["weight time", "N_total", "KV cache", "pipeline bubble", "300"
  */
 
 /** @type {Promise<Book> | null} */
-let book = null;
+let bookPromise = null;
 /** @type {Promise<Record<string, string>> | null} */
-let maths = null;
+let mathsPromise = null;
 
 /** @param {URL} address */
 async function json(address) {
@@ -40,21 +41,21 @@ async function json(address) {
  * @param {URL} address
  * @returns {Promise<Book>}
  */
-export function warm(address) {
-  book ||= json(address)
+export function loadIndex(address) {
+  bookPromise ||= json(address)
     .then(open)
     .catch((error) => {
-      book = null;
+      bookPromise = null;
       throw error;
     });
-  return book;
+  return bookPromise;
 }
 /** @param {URL} address */
-const typeset = (address) =>
-  (maths ||= warm(address)
+const loadMaths = (address) =>
+  (mathsPromise ||= loadIndex(address)
     .then((found) => json(new URL(found.maths, address)))
     .catch(() => {
-      maths = null;
+      mathsPromise = null;
       return {};
     }));
 
@@ -62,7 +63,7 @@ const typeset = (address) =>
  * @param {string} key
  * @param {string} value
  */
-function remember(key, value) {
+function store(key, value) {
   try {
     sessionStorage.setItem(key, value);
   } catch {
@@ -70,8 +71,189 @@ function remember(key, value) {
   }
 }
 
-// One search: a field, the kinds to choose from, and what was found; `listed` for a list that the
-// field's arrow keys walk.
+// Radio buttons for the groups of results; `select` is called with the name of the one chosen.
+/** @param {(group: string) => void} select */
+function groupChoice(select) {
+  const choices = Object.entries(GROUPS).map(([name, { label }]) => {
+    const tally = h("span", { class: "find-tally" }),
+      radio = h("input", {
+        type: "radio",
+        name: "find-kind",
+        value: name,
+        onchange: () => select(name),
+      });
+    return {
+      name,
+      radio,
+      tally,
+      node: h("label", { class: "find-chip" }, radio, h("span", null, label, " ", tally)),
+    };
+  });
+  const fieldset = h(
+    "fieldset",
+    { class: "find-chips", hidden: true },
+    h("legend", { text: "Kinds of results" }),
+    ...choices.map(({ node }) => node),
+  );
+  /**
+   * @param {Record<string, number>} tallies
+   * @param {string} group
+   */
+  const update = (tallies, group) => {
+    for (const { name, radio, tally, node } of choices) {
+      radio.checked = name === group;
+      tally.textContent = String(tallies[name] || "");
+      node.hidden = !tallies[name];
+    }
+    fieldset.hidden = !tallies.all;
+  };
+  return { fieldset, update };
+}
+
+// What stands above the results: examples before the first letter, advice where nothing was found.
+/**
+ * @param {{ query: string | null, approximate: boolean, found: boolean, book: Book | null }} state
+ * @param {URL} home
+ * @param {(text: string) => Node} suggestion a button that searches for a text
+ * @returns {(string | Node)[]}
+ */
+function advice({ query, approximate, found, book }, home, suggestion) {
+  if (!query)
+    return [
+      "Find a formula by its name or its letters, a term, a claim of the lecture, a card or " +
+        "a problem. For example: ",
+      ...EXAMPLES.flatMap((text) => [suggestion(text), " "]),
+    ];
+  if (!approximate) return [];
+  if (found) return ["Nothing fits exactly; these come closest."];
+  const better = book ? suggest(book, query) : "";
+  return [
+    `Nothing in the book matches “${query}”. `,
+    ...(better ? ["Did you mean ", suggestion(better), "? "] : []),
+    "Fewer or other words may find it; the ",
+    h("a", { href: new URL("glossary.html", home), text: "glossary" }),
+    " and the ",
+    h("a", { href: new URL("notation.html", home), text: "notation" }),
+    " list the words and letters that the book uses.",
+  ];
+}
+
+// What stands below the list of the dialog: its keys, and the page of all results.
+/**
+ * @param {string} query
+ * @param {number} total how many results there are
+ * @param {number} limit how many of them the list has at most
+ * @param {URL} home
+ * @returns {Node[]}
+ */
+function dialogFooter(query, total, limit, home) {
+  const page = new URL("search.html", home);
+  page.searchParams.set("q", query);
+  const key = (/** @type {string} */ text) => h("kbd", { text });
+  return [
+    h(
+      "span",
+      { class: "find-keys", "aria-hidden": "true" },
+      ...[key("↑"), " ", key("↓"), " choose, ", key("Enter"), " opens"],
+    ),
+    h("a", { href: page, text: total > limit ? `All ${total} results` : "On a page of its own" }),
+  ];
+}
+
+// A followed result: its words are marked where it leads, which may be on this page.
+/**
+ * @param {MouseEvent} event
+ * @param {string} query
+ */
+function follow(event, query) {
+  /** @type {HTMLAnchorElement | null} */
+  const link = event.target instanceof Element ? event.target.closest("a[data-terms]") : null;
+  const modified = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (!link || event.defaultPrevented || event.button || modified) return;
+  store(LAST, query);
+  const terms = JSON.parse(link.dataset.terms ?? "[]");
+  if (link.href.split("#")[0] !== location.href.split("#")[0]) {
+    store(ARRIVAL, JSON.stringify({ to: link.href, terms }));
+    return;
+  }
+  /** @type {NodeListOf<HTMLDialogElement>} */
+  const dialogs = document.querySelectorAll("dialog[open]");
+  for (const dialog of dialogs) dialog.close();
+  setTimeout(() => showTarget(terms), 0);
+}
+
+// The list of hits, of which one may be selected; `listed` for a list that the field's arrow keys
+// walk.
+/**
+ * @param {HTMLInputElement} input
+ * @param {URL} home
+ * @param {boolean} listed
+ */
+function hitList(input, home, listed) {
+  /** @type {HTMLElement} */
+  const node = h(listed ? "div" : "ol", {
+    class: "find-list",
+    id: "find-list",
+    ...(listed ? { role: "listbox", "aria-label": "Results" } : {}),
+  });
+  /** @type {HTMLElement[]} */
+  let shown = [];
+  let active = -1,
+    scrolled = false;
+  node.addEventListener("scroll", () => (scrolled = node.scrollTop > 0), { passive: true });
+  return {
+    node,
+    // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is
+    // what typing waits for.
+    /**
+     * @param {Hit[]} hits
+     * @param {boolean} folded whether hits name the variants that are folded into them
+     */
+    render(hits, folded) {
+      const old = new Map(shown.map((item) => [item.dataset.key, item]));
+      shown = hits.map(({ entry, terms, others = [] }, i) => {
+        const titles = folded ? others : [],
+          key = `${entry.id} ${terms} ${titles}`;
+        const link = old.get(key) || hit({ entry, terms, others: titles }, home, listed);
+        if (listed) link.id = `find-hit-${i}`;
+        link.dataset.key = key;
+        const item = listed ? link : link.parentNode || h("li", null, link);
+        if (node.children[i] !== item) node.insertBefore(item, node.children[i] || null);
+        return link;
+      });
+      while (node.children.length > shown.length) node.lastChild?.remove();
+      node.hidden = !shown.length;
+      if (listed) input.setAttribute("aria-expanded", String(Boolean(shown.length)));
+    },
+    /** @param {number} to */
+    select(to) {
+      shown[active]?.removeAttribute("aria-selected");
+      active = to;
+      const link = shown[active];
+      if (link) {
+        link.setAttribute("aria-selected", "true");
+        link.scrollIntoView({ block: "nearest" });
+        input.setAttribute("aria-activedescendant", link.id);
+      } else input.removeAttribute("aria-activedescendant");
+    },
+    // Where an arrow key leads in a list of so many; -1 is the field.
+    /**
+     * @param {string} key
+     * @param {number} length
+     */
+    target(key, length) {
+      if (key === "ArrowDown") return active < length - 1 ? active + 1 : -1;
+      if (key === "ArrowUp") return active < 0 ? length - 1 : active - 1;
+      return undefined;
+    },
+    follow: () => shown[Math.max(active, 0)].click(),
+    scrollToTop() {
+      if (scrolled) node.scrollTop = 0; // to set it has the whole list laid out at once
+    },
+  };
+}
+
+// One search: a field, the kinds to choose from, and what was found.
 /**
  * @param {Element} host
  * @param {HTMLInputElement} input
@@ -80,146 +262,79 @@ function remember(key, value) {
  */
 function mount(host, input, address, { listed, step, changed = () => {} }) {
   const home = new URL("../../", address),
-    said = h("p", { class: "find-heard", role: "status" }),
-    says = h("p", { class: "find-says" });
-  /** @type {HTMLElement} */
-  const list = h(listed ? "div" : "ol", {
-    class: "find-list",
-    id: "find-list",
-    ...(listed ? { role: "listbox", "aria-label": "Results" } : {}),
-  });
-  const more = h("p", { class: "find-more" });
+    spoken = h("p", { class: "find-heard", role: "status" }),
+    message = h("p", { class: "find-says" });
+  const more = h("p", { class: "find-more" }),
+    list = hitList(input, home, listed);
   /** @type {Hit[]} */
-  let some = [],
+  let visible = [],
     /** @type {Hit[]} */
     results = [],
-    /** @type {HTMLElement[]} */
-    shown = [],
     /** @type {string | null} */
-    query = null;
+    query = null,
+    /** @type {Book | null} */
+    book = null;
   let group = "all",
-    active = -1,
     limit = step,
-    timer = 0,
-    later = 0,
-    like = false,
-    scrolled = false;
+    speechTimer = 0,
+    renderTimer = 0,
+    approximate = false;
 
-  const radios = Object.entries(GROUPS).map(([name, { label }]) => {
-    const tally = h("span", { class: "find-tally" }),
-      radio = h("input", {
-        type: "radio",
-        name: "find-kind",
-        value: name,
-        onchange: () => {
-          group = name;
-          limit = step;
-          draw();
-        },
-      });
-    radio.checked = name === group;
-    return {
-      name,
-      radio,
-      tally,
-      node: h("label", { class: "find-chip" }, radio, h("span", null, label, " ", tally)),
-    };
+  const groups = groupChoice((name) => {
+    group = name;
+    limit = step;
+    render();
   });
-  const chips = h(
-    "fieldset",
-    { class: "find-chips", hidden: true },
-    h("legend", { text: "Kinds of results" }),
-    ...radios.map(({ node }) => node),
-  );
-  host.replaceChildren(chips, says, list, more, said);
-
-  /** @param {number} to */
-  function point(to) {
-    shown[active]?.removeAttribute("aria-selected");
-    active = to;
-    const node = shown[active];
-    if (node) {
-      node.setAttribute("aria-selected", "true");
-      node.scrollIntoView({ block: "nearest" });
-      input.setAttribute("aria-activedescendant", node.id);
-    } else input.removeAttribute("aria-activedescendant");
-  }
+  host.replaceChildren(groups.fieldset, message, list.node, more, spoken);
 
   // Spoken when the typing pauses, so that a reader hears one sentence and not one for each letter.
   /** @param {string} text */
   function speak(text) {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => {
-      said.textContent = text;
+    clearTimeout(speechTimer);
+    speechTimer = window.setTimeout(() => {
+      spoken.textContent = text;
     }, 900);
-  }
-
-  // A hit that the last letter left as it was stays as it is: to lay out and to paint it again is
-  // what typing waits for.
-  /** @param {number} [upTo] */
-  function fill(upTo = some.length) {
-    const old = new Map(shown.map((node) => [node.dataset.key, node]));
-    shown = some.slice(0, upTo).map((result, i) => {
-      const { entry, terms, others = [] } = result,
-        told = group === "all" ? others : [],
-        key = `${entry.id} ${terms} ${told}`;
-      const node = old.get(key) || hit({ entry, terms, others: told }, home, listed);
-      if (listed) node.id = `find-hit-${i}`;
-      node.dataset.key = key;
-      const item = listed ? node : node.parentNode || h("li", null, node);
-      if (list.children[i] !== item) list.insertBefore(item, list.children[i] || null);
-      return node;
-    });
-    while (list.children.length > shown.length) list.lastChild?.remove();
   }
 
   // What waits for a pause: the other hits, and the formulas, which are most of what there is to
   // lay out.
-  async function finish() {
-    fill();
+  async function renderRest() {
+    list.render(visible, group === "all");
     /** @type {NodeListOf<HTMLElement>} */
-    const empty = list.querySelectorAll("[data-maths]:empty");
+    const empty = list.node.querySelectorAll("[data-maths]:empty");
     if (!empty.length) return;
-    const found = await typeset(address);
+    const found = await loadMaths(address);
     for (const node of empty) node.innerHTML = found[node.dataset.maths ?? ""] || "";
   }
 
-  function draw(first = FIRST) {
+  function render(first = FIRST) {
     const all = results.filter(({ folded }) => !folded);
     /** @type {Record<string, number>} */
     const tallies = { all: all.length };
     for (const { entry } of results) tallies[groupOf(entry)] = (tallies[groupOf(entry)] || 0) + 1;
-    if (!tallies[group]) {
-      group = "all";
-      radios[0].radio.checked = true;
-    }
-    for (const { name, tally, node } of radios) {
-      tally.textContent = String(tallies[name] || "");
-      node.hidden = !tallies[name];
-    }
-    chips.hidden = !results.length;
+    if (!tallies[group]) group = "all";
+    groups.update(tallies, group);
     const fitting = group === "all" ? all : results.filter(({ entry }) => groupOf(entry) === group);
-    some = fitting.slice(0, limit);
-    point(-1);
-    fill(first);
-    clearTimeout(later);
-    later = window.setTimeout(finish, PAUSE);
-    list.hidden = !some.length;
-    if (listed) input.setAttribute("aria-expanded", String(Boolean(some.length)));
-    if (scrolled) list.scrollTop = 0; // to set it has the whole list laid out at once
-    says.replaceChildren(...sentence());
-    more.replaceChildren(...rest(fitting.length));
+    visible = fitting.slice(0, limit);
+    list.select(-1);
+    list.render(visible.slice(0, first), group === "all");
+    clearTimeout(renderTimer);
+    renderTimer = window.setTimeout(renderRest, PAUSE);
+    list.scrollToTop();
+    message.replaceChildren(
+      ...advice({ query, approximate, found: results.length > 0, book }, home, suggestion),
+    );
+    more.replaceChildren(...footer(fitting.length));
     if (query)
       speak(
-        some.length
-          ? `${like ? "Nothing fits exactly. " : ""}${count(fitting.length)}. First: ` +
-              `${some[0].entry.title.slice(0, 90)}, ${NAMES[some[0].entry.kind]}.`
-          : (says.textContent ?? ""),
+        visible.length
+          ? `${approximate ? "Nothing fits exactly. " : ""}${plural(fitting.length, "result")}. First: ` +
+              `${visible[0].entry.title.slice(0, 90)}, ${NAMES[visible[0].entry.kind]}.`
+          : (message.textContent ?? ""),
       );
   }
 
-  const count = (/** @type {number} */ n) => (n === 1 ? "1 result" : `${n} results`);
-  const tried = (/** @type {string} */ text) =>
+  const suggestion = (/** @type {string} */ text) =>
     h("button", {
       type: "button",
       class: "find-try",
@@ -230,81 +345,35 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
         run();
       },
     });
-  /** @returns {(string | Node)[]} */
-  function sentence() {
-    if (!query)
-      return [
-        "Find a formula by its name or its letters, a term, a claim of the lecture, a card or " +
-          "a problem. For example: ",
-        ...EXAMPLES.flatMap((text) => [tried(text), " "]),
-      ];
-    if (like) {
-      if (results.length) return ["Nothing fits exactly; these come closest."];
-      const better = lastBook ? suggest(lastBook, query) : "";
-      return [
-        `Nothing in the book matches “${query}”. `,
-        ...(better ? ["Did you mean ", tried(better), "? "] : []),
-        "Fewer or other words may find it; the ",
-        h("a", { href: new URL("glossary.html", home), text: "glossary" }),
-        " and the ",
-        h("a", { href: new URL("notation.html", home), text: "notation" }),
-        " list the words and letters that the book uses.",
-      ];
-    }
-    return [];
-  }
   /**
    * @param {number} total
    * @returns {Node[]}
    */
-  function rest(total) {
-    if (listed) {
-      if (!total) return [];
-      const all = new URL("search.html", home);
-      all.searchParams.set("q", query ?? "");
-      return [
-        h(
-          "span",
-          { class: "find-keys", "aria-hidden": "true" },
-          h("kbd", { text: "↑" }),
-          " ",
-          h("kbd", { text: "↓" }),
-          " choose, ",
-          h("kbd", { text: "Enter" }),
-          " opens",
-        ),
-        h("a", {
-          href: all,
-          text: total > limit ? `All ${total} results` : "On a page of its own",
-        }),
-      ];
-    }
-    return total > limit
-      ? [
-          h("button", {
-            type: "button",
-            class: "find-try",
-            text: `Show more of ${total}`,
-            onclick: () => {
-              limit += step;
-              draw(limit);
-            },
-          }),
-        ]
-      : [];
+  function footer(total) {
+    if (listed) return total ? dialogFooter(query ?? "", total, limit, home) : [];
+    if (total <= limit) return [];
+    return [
+      h("button", {
+        type: "button",
+        class: "find-try",
+        text: `Show more of ${total}`,
+        onclick: () => {
+          limit += step;
+          render(limit);
+        },
+      }),
+    ];
   }
 
-  /** @type {Book | null} */
-  let lastBook = null;
   async function run() {
     const text = input.value.trim();
     const slow = setTimeout(() => {
-      if (!lastBook) says.textContent = "Fetching the index…";
+      if (!book) message.textContent = "Fetching the index…";
     }, 250);
     try {
-      lastBook ||= await warm(address);
+      book ||= await loadIndex(address);
     } catch {
-      says.textContent =
+      message.textContent =
         "The index of the search could not be fetched. Typing on tries again; the glossary, " +
         "the notation and the index of numbers list what there is.";
       return;
@@ -314,70 +383,30 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
     if (input.value.trim() !== text || text === query) return; // typed on meanwhile
     query = text;
     limit = step;
-    ({ results, like } = text ? find(lastBook, text) : { results: [], like: false });
-    draw();
+    ({ results, approximate } = text ? find(book, text) : { results: [], approximate: false });
+    render();
     changed(text);
   }
 
-  input.addEventListener("input", run);
-  list.addEventListener(
-    "scroll",
-    () => {
-      scrolled = list.scrollTop > 0;
-    },
-    { passive: true },
-  );
-  list.addEventListener("click", (event) => {
-    const node =
-      event.target instanceof Element
-        ? /** @type {HTMLAnchorElement | null} */ (event.target.closest("a[data-terms]"))
-        : null;
-    if (
-      !node ||
-      event.defaultPrevented ||
-      event.button ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.shiftKey ||
-      event.altKey
-    )
-      return;
-    remember(LAST, query ?? "");
-    const terms = JSON.parse(node.dataset.terms ?? "[]"),
-      here = node.href.split("#")[0] === location.href.split("#")[0];
-    if (!here) {
-      remember(ARRIVAL, JSON.stringify({ to: node.href, terms }));
-      return;
+  /** @param {KeyboardEvent} event */
+  function handleKey(event) {
+    if (!visible.length) return;
+    const to = list.target(event.key, visible.length);
+    if (to !== undefined) {
+      event.preventDefault();
+      list.render(visible, group === "all");
+      list.select(to);
+    } else if (event.key === "Enter" && !event.isComposing && input.value.trim() === query) {
+      event.preventDefault();
+      list.follow();
     }
-    /** @type {NodeListOf<HTMLDialogElement>} */
-    const dialogs = document.querySelectorAll("dialog[open]");
-    for (const dialog of dialogs) dialog.close();
-    setTimeout(() => arrive(terms), 0);
-  });
-  if (listed)
-    input.addEventListener("keydown", (event) => {
-      const last = some.length - 1,
-        to = {
-          ArrowDown: active < last ? active + 1 : -1,
-          ArrowUp: active < 0 ? last : active - 1,
-        }[event.key];
-      if (to !== undefined && some.length) {
-        event.preventDefault();
-        fill();
-        point(to);
-      } else if (
-        event.key === "Enter" &&
-        !event.isComposing &&
-        shown.length &&
-        input.value.trim() === query
-      ) {
-        event.preventDefault();
-        shown[Math.max(active, 0)].click();
-      }
-    });
-  draw();
+  }
+
+  input.addEventListener("input", run);
+  list.node.addEventListener("click", (event) => follow(event, query ?? ""));
+  if (listed) input.addEventListener("keydown", handleKey);
+  render();
   run();
-  return run;
 }
 
 /**
@@ -448,4 +477,4 @@ export function mountPage(root, address) {
   if (!asked) input.focus();
 }
 
-export { arrive };
+export { showTarget };

@@ -4,7 +4,7 @@
 import "./search.css";
 import { h } from "../../../handful_explorers/web/dom.js";
 
-const BUTTON = ".search-button__button",
+const BUTTON = ".search-button",
   MAC = /^(Mac|iPhone|iPad)/.test(navigator.platform);
 // in sessionStorage: where a followed result leads, and the words to mark there
 export const ARRIVAL = "handful-search-arrival";
@@ -21,21 +21,21 @@ const fetchSearch = () =>
       throw error;
     },
   ));
-const warm = () =>
+const preload = () =>
   fetchSearch()
-    .then((search) => search.warm(indexAddress()))
+    .then((search) => search.loadIndex(indexAddress()))
     .catch(() => {}); // whoever opens it is told
 const indexAddress = () => new URL(document.body.dataset.search ?? "", document.baseURI);
 const home = () => new URL("../../", indexAddress());
 
 /**
- * @param {HTMLElement} made
+ * @param {HTMLElement} element
  * @returns {Element}
  */
-const bodyOf = (made) => made.querySelector(".find-body") ?? made;
+const bodyOf = (element) => element.querySelector(".find-body") ?? element;
 
 // The field stands at once and keeps what is typed while the rest is on its way.
-function make() {
+function createDialog() {
   const input = h("input", {
     type: "text",
     name: "q",
@@ -51,7 +51,7 @@ function make() {
     enterkeyhint: "go",
   });
   /** @type {HTMLDialogElement} */
-  const made = h(
+  const element = h(
     "dialog",
     { class: "find", "aria-label": "Search this book" },
     h(
@@ -64,7 +64,7 @@ function make() {
           type: "button",
           class: "find-close",
           "aria-label": "Esc: close the search",
-          onclick: () => made.close(),
+          onclick: () => element.close(),
         },
         h("kbd", { "aria-hidden": "true", text: "Esc" }),
         h("span", { "aria-hidden": "true", text: "✕" }),
@@ -72,35 +72,30 @@ function make() {
     ),
     h("div", { class: "find-body" }),
   );
-  made.addEventListener("click", (event) => {
-    if (event.target === made) made.close();
+  element.addEventListener("click", (event) => {
+    if (event.target === element) element.close();
   }); // beside it
-  document.body.append(made);
+  document.body.append(element);
   fetchSearch()
-    .then((search) => search.attach(made, indexAddress()))
+    .then((search) => search.attach(element, indexAddress()))
     .catch(() => {
-      bodyOf(made).replaceChildren(
-        h("p", {
-          class: "find-says",
-          role: "status",
-          text:
-            "The search could not be fetched. The glossary, the notation and the index of " +
-            "numbers in the menu list what there is.",
-        }),
-      );
-      made.addEventListener(
+      const text =
+        "The search could not be fetched. The glossary, the notation and the index of " +
+        "numbers in the menu list what there is.";
+      bodyOf(element).replaceChildren(h("p", { class: "find-says", role: "status", text }));
+      element.addEventListener(
         "close",
         () => {
-          made.remove();
+          element.remove();
           dialog = null;
         },
         { once: true },
       ); // the next try starts anew
     });
-  return made;
+  return element;
 }
 
-function open() {
+function openSearch() {
   /** @type {HTMLInputElement | null} */
   const field = document.querySelector("[data-search-page] input[name=q]");
   if (field) {
@@ -108,15 +103,15 @@ function open() {
     field.select();
     return;
   }
-  dialog ||= make();
+  dialog ||= createDialog();
   if (!dialog.open) dialog.showModal();
   dialog.querySelector("input")?.select();
 }
 
-const within = (/** @type {Event} */ { target }, /** @type {string} */ rule) =>
+const isWithin = (/** @type {Event} */ { target }, /** @type {string} */ rule) =>
   target instanceof Element && Boolean(target.closest(rule));
-const writes = (/** @type {Event} */ event) =>
-  within(
+const isTextField = (/** @type {Event} */ event) =>
+  isWithin(
     event,
     "input, textarea, select, [contenteditable]:not([contenteditable=false]), .cm-editor",
   );
@@ -127,12 +122,12 @@ function start() {
     document.addEventListener(
       kind,
       (event) => {
-        if (within(event, BUTTON)) warm();
+        if (isWithin(event, BUTTON)) preload();
       },
       { passive: true },
     );
   document.addEventListener("click", (event) => {
-    if (within(event, BUTTON)) open();
+    if (isWithin(event, BUTTON)) openSearch();
   });
   addEventListener(
     "keydown",
@@ -143,12 +138,16 @@ function start() {
         !event.altKey &&
         (MAC ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
       const slash =
-        event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !writes(event);
+        event.key === "/" &&
+        !event.ctrlKey &&
+        !event.metaKey &&
+        !event.altKey &&
+        !isTextField(event);
       if (!command && !slash) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       if (command && dialog?.open) dialog.close();
-      else open();
+      else openSearch();
     },
     true,
   );
@@ -173,7 +172,7 @@ function start() {
   }
   if (arrival?.to === location.href)
     fetchSearch()
-      .then((search) => search.arrive(arrival.terms))
+      .then((search) => search.showTarget(arrival.terms))
       .catch(() => {});
 }
 

@@ -1,32 +1,10 @@
 // How text becomes the terms of the index: the same when the index is built and when it is asked.
 
-/** @type {Record<string, string>} */
-const GREEK = {
-  α: "alpha",
-  β: "beta",
-  γ: "gamma",
-  δ: "delta",
-  ε: "epsilon",
-  ϵ: "epsilon",
-  ζ: "zeta",
-  η: "eta",
-  θ: "theta",
-  κ: "kappa",
-  λ: "lambda",
-  μ: "mu",
-  µ: "mu",
-  ν: "nu",
-  ξ: "xi",
-  π: "pi",
-  ρ: "rho",
-  σ: "sigma",
-  τ: "tau",
-  φ: "phi",
-  ϕ: "phi",
-  χ: "chi",
-  ψ: "psi",
-  ω: "omega",
-};
+// From α to ω, with the final sigma.
+const GREEK = (
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma " +
+  "sigma tau upsilon phi chi psi omega"
+).split(" ");
 
 // A letter with its subscript and star (N_total, B*), a number with its separators and its unit
 // (2,400; 3.35; 70B), or a word.
@@ -67,21 +45,35 @@ export const term = (word) =>
   singular(
     word
       .toLowerCase()
-      .replace(/[α-ωϕϵµ]/g, (letter) => GREEK[letter] || letter)
+      .normalize("NFKD") // also makes ϵ, ϕ and µ, which have code points of their own, ε, φ and μ
+      .replace(/[α-ω]/g, (letter) => GREEK[letter.charCodeAt(0) - 0x3b1])
       .replace(/(\p{N}),(?=\p{N})/gu, "$1")
-      .normalize("NFKD")
       .replace(/\p{M}/gu, ""),
   );
 
 /** @param {string} word */
 export const isStop = (word) => STOP.has(word);
 
+// Where words of a text are among the terms that a search found: [start, end, term].  N_total is
+// also found as "ntotal".
+/**
+ * @param {string} text
+ * @param {Set<string>} terms
+ * @returns {[number, number, string][]}
+ */
+export const matches = (text, terms) =>
+  [...text.matchAll(WORD)].flatMap(({ 0: word, index }) => {
+    const whole = term(word),
+      found = terms.has(whole) || (word.includes("_") && terms.has(whole.replaceAll("_", "")));
+    return found ? [[index, index + word.length, whole]] : [];
+  });
+
 // Terms of one word as the index keeps them: N_total also as "ntotal" and "total", B* also as "b".
 /**
  * @param {string} word
  * @param {string} [field]
  */
-function kept(word, field) {
+function indexTerms(word, field) {
   const whole = term(word);
   if (field === "text" && (STOP.has(whole) || whole.length === 1)) return null;
   const all = [whole];
@@ -115,6 +107,6 @@ export const KINDS = [
 export const OPTIONS = {
   fields: ["title", "letters", "text", "trail"],
   tokenize: words,
-  processTerm: kept,
+  processTerm: indexTerms,
   searchOptions: { processTerm: term },
 };

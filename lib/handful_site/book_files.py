@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import shutil
 from pathlib import Path
 
 from .bootstrap import ROOT
-from .elements import one
 
 FOLDER, STEM = ROOT / "_build" / "editions", "a-handful-of-equations"
 WHAT = {"pdf": "PDF, for paper and for screens", "epub": "EPUB 3, for e-readers"}
@@ -30,7 +28,7 @@ def source_digest() -> str:
             "package-lock.json",
         )
     ]
-    for folder in ("book", "exercises", "lib/handful"):
+    for folder in ("book", "exercises", "lib"):
         files += [path for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
     for path in sorted(files):
         total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -49,7 +47,7 @@ def stamp(kind: str, digest: str, folder: Path = FOLDER) -> None:
     )
 
 
-def made(folder: Path = FOLDER) -> list[Path]:
+def current(folder: Path = FOLDER) -> list[Path]:
     """Return the files that were made from the sources as they are now.
 
     A file made from older sources is left out.
@@ -60,29 +58,21 @@ def made(folder: Path = FOLDER) -> list[Path]:
     return [path for path in paths if path.exists()]
 
 
-def lay(site: Path, files: list[Path]) -> None:
+def copy_to(site: Path, files: list[Path]) -> None:
     """Copy the files into a site."""
     for path in files:
         (site / PLACE).mkdir(parents=True, exist_ok=True)
         shutil.copy(path, site / PLACE)
 
 
-def place(soup, up: str, files: list[Path]) -> None:
+def add_links(soup, up: str, files: list[Path]) -> None:
     """Offer the files in a page's download menu, and in its boxes of class "bound-files"."""
-    menu = soup.select_one(".dropdown-download-buttons .dropdown-menu")
-    pattern = menu.select_one("a.btn-download-source-button") if menu else None
-    row = pattern.find_parent("li") if pattern else None
-    for path in files:
-        if row is None:
-            break  # a page without a download menu
-        item = copy.copy(row)
-        link = one(item, "a")
-        link["href"], link["title"], link["download"] = (
-            f"{up}{PLACE}/{path.name}",
-            f"Download the whole book: {WHAT[path.suffix[1:]]}",
-            "",
-        )
-        one(link, ".btn__text-container").string = f"The whole book ({path.suffix})"
+    menu = soup.select_one("details.downloads > ul")
+    for path in files if menu else ():
+        item, link = soup.new_tag("li"), soup.new_tag("a", href=f"{up}{PLACE}/{path.name}")
+        link["title"], link["download"] = WHAT[path.suffix[1:]], ""
+        link.string = f"The whole book ({path.suffix})"
+        item.append(link)
         menu.append(item)
     for box in soup.select(".bound-files"):
         if not files:
