@@ -45,11 +45,11 @@ def no_browser() -> str:
 @cache
 def no_sandbox() -> str:
     """Return why students' code cannot be run on this machine; nothing where it can."""
-    from handful_classroom.sandbox import sandbox
+    from handful_classroom.sandbox import run
 
     try:
-        sandbox.describe()
-    except sandbox.SandboxError as error:
+        run.describe()
+    except run.SandboxError as error:
         return str(error)
     return ""
 

@@ -510,7 +510,7 @@ def ask_parse(line: bytes, folder: Path) -> int:
 
 
 def ask_place(path: tuple[str, ...], folder: Path) -> int:
-    found = submissions.place(path)
+    found = submissions.owner_of(path)
     for name in (found.student, *found.known):
         assert (
             name
@@ -795,7 +795,7 @@ def ask_judge(one: tuple[int, list[tuple[int, str, str, list]]], folder: Path) -
     for place, status, says, edits in answers:
         value = edited(made[place % len(made)].value, edits)
         made[place % len(made)] = protocol.Answer(
-            status, value if status == "value" else None, protocol.plain(says)
+            status, value if status == "value" else None, protocol.printable(says)
         )
     own = iter(made)
     missing = protocol.Answer("missing", None, "It is left empty.")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from handful_classroom.exports import formats
 from handful_classroom.release.assignment import Assignment, Question, assignments
-from handful_classroom.release.variants import answers, calls, truths, turns
+from handful_classroom.release.variants import answers, calls, misconceptions, truths
 from handful_study.student import same
 
 
@@ -115,9 +115,9 @@ def mistaken(assignment: Assignment) -> Question | None:
 
 def partial(assignment: Assignment, question: Question) -> float:
     """Return the share of calls that the mistake gets right."""
-    made, turn = calls(question, formats.VARIANT), list(question.wrong)[-1]
+    made, misconception = calls(question, formats.VARIANT), list(question.wrong)[-1]
     wrong, right = (
-        turns(assignment, formats.VARIANT)[question.name][turn],
+        misconceptions(assignment, formats.VARIANT)[question.name][misconception],
         truths(assignment, formats.VARIANT)[question.name],
     )
     pairs = [answers(question, thing, made) for thing in (wrong, right)]

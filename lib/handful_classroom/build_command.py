@@ -216,17 +216,17 @@ def _build(options) -> None:
 
 def _check(options) -> None:
     from handful_study.source import ExportError, SourceError
+    from handful_study.student import VARIANTS
 
     from .release.assignment import assignment, assignments
-    from .release.model import VARIANTS
-    from .release.validate_assignment import carried, faults
+    from .release.validate_assignment import carried, mistakes
 
     if not 1 <= options.variants <= VARIANTS:
         raise ExportError(f"1 to {VARIANTS} variants can be checked; got {options.variants}.")
     found = list(assignments().values()) if options.name == "all" else [assignment(options.name)]
     wrong = []
     for one in found:
-        wrong += faults(
+        wrong += mistakes(
             one,
             range(options.variants),
             partial(count, total=options.variants, what=f"variants of {one.name}"),

@@ -3,73 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
-EVERY = 10.0  # seconds between lines of progress, where there is no terminal
+from .progress import Progress
 
 
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
-    graded = command(
-        "grade",
-        _grade,
-        "grade a class: a folder, a zip, or a download of Canvas, Moodle or nbgrader",
-        "Student code runs in a sandbox only.  What was graded before from the same sources is "
-        "skipped, and a grading that was\n"
-        "interrupted goes on.  A notebook that breaks something costs its author, and not the "
-        "class.\n"
-        "Example: handful assign grade submissions.zip --assignment roofline -o results",
-    )
-    graded.add_argument(
-        "submissions", metavar="SUBMISSIONS", help="a folder, a zip, or one notebook"
-    )
-    graded.add_argument(
-        "--assignment",
-        required=True,
-        metavar="NAME",
-        help="such as roofline, or the path of a source",
-    )
-    graded.add_argument(
-        "-o", "--output", metavar="FOLDER", help="the results folder; NAME-results by default"
-    )
-    graded.add_argument(
-        "--jobs", type=int, metavar="N", help="processes; as many as there are cores by default"
-    )
-    graded.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786",
-    )
-    graded.add_argument(
-        "--roster",
-        metavar="FILE",
-        help="the class as CSV, best as the LMS exports it: students' ids, whose each file is, "
-        "and who handed in nothing",
-    )
-    graded.add_argument(
-        "--key",
-        metavar="FILE",
-        help="sign the results with this key; 'handful assign key FILE' makes one",
-    )
-    graded.add_argument(
-        "--limits",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9",
-    )
-    graded.add_argument(
-        "--earlier",
-        nargs="+",
-        default=[],
-        metavar="SOURCE",
-        help="sources of earlier editions, files or folders: their notebooks are graded by "
-        "their own inputs; "
-        "by default what 'handful assign build' kept in NAME/teacher/editions",
-    )
-    graded.add_argument("--again", action="store_true", help="grade again what was graded before")
+    _add_grade(command)
     checked = command("verify", _verify, "check that results are as they were signed")
     checked.add_argument("results", metavar="RESULTS", help="a results folder")
     checked.add_argument(
@@ -91,42 +33,121 @@ def add(command) -> None:
     )
 
 
+def _add_grade(command) -> None:
+    parser = command(
+        "grade",
+        _grade,
+        "grade a class: a folder, a zip, or a download of Canvas, Moodle or nbgrader",
+        "Student code runs in a sandbox only.  What was graded before from the same sources is "
+        "skipped, and a grading that was\n"
+        "interrupted goes on.  A notebook that breaks something costs its author, and not the "
+        "class.\n"
+        "Example: handful assign grade submissions.zip --assignment roofline -o results",
+    )
+    parser.add_argument(
+        "submissions", metavar="SUBMISSIONS", help="a folder, a zip, or one notebook"
+    )
+    parser.add_argument(
+        "--assignment",
+        required=True,
+        metavar="NAME",
+        help="such as roofline, or the path of a source",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", help="the results folder; NAME-results by default"
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="processes; as many as there are cores by default"
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786",
+    )
+    parser.add_argument(
+        "--roster",
+        metavar="FILE",
+        help="the class as CSV, best as the LMS exports it: students' ids, whose each file is, "
+        "and who handed in nothing",
+    )
+    parser.add_argument(
+        "--key",
+        metavar="FILE",
+        help="sign the results with this key; 'handful assign key FILE' makes one",
+    )
+    parser.add_argument(
+        "--limits",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what a notebook may use, such as call_seconds=5 memory_bytes=2e9",
+    )
+    parser.add_argument(
+        "--earlier",
+        nargs="+",
+        default=[],
+        metavar="SOURCE",
+        help="sources of earlier editions, files or folders: their notebooks are graded by "
+        "their own inputs; "
+        "by default what 'handful assign build' kept in NAME/teacher/editions",
+    )
+    parser.add_argument("--again", action="store_true", help="grade again what was graded before")
+
+
 def _grade(options) -> None:
     from handful import cli
 
-    from .grading import grade, store, submissions
+    from .grading import grade, store
     from .grading.roster import Roster
-    from .release.assignment import assignment
+    from .release.assignment import assignment as find
 
-    asked = assignment(options.assignment)
+    assignment = find(options.assignment)
     if options.jobs is not None and options.jobs < 1:
         raise cli.UsageError(f"--jobs is a number of processes, 1 or more; got {options.jobs}.")
-    limits, secret = (
-        read_limits(options.limits),
-        store.read_key(options.key) if options.key else None,
+    limits = read_limits(options.limits)
+    secret = store.read_key(options.key) if options.key else None
+    folder = Path(options.output or f"{assignment.name}-results")
+    earlier, unread = _earlier(assignment, options.earlier)
+    roster = Roster.read(options.roster) if options.roster else None
+    graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
+    notes = (
+        unread + _notes(graded, signed=bool(secret)) + _reports(folder, assignment, options.roster)
     )
-    folder = Path(options.output or f"{asked.name}-results")
-    earlier, unread = _earlier(asked, options.earlier)
-    listed = Roster.read(options.roster) if options.roster else None
-    with submissions.opened(options.submissions, asked.name, listed) as found:
-        shown = Progress(sys.stderr)
-        try:
-            done = grade.run(
-                asked,
-                (one() for one in found),
-                folder,
-                jobs=options.jobs,
-                scheduler=options.scheduler,
-                secret=secret,
-                limits=limits,
-                total=len(found),
-                anew=options.again,
-                earlier=earlier,
-                progress=shown,
-            )
-        except ModuleNotFoundError as error:
-            from handful.cli import MissingError
+    if options.json:
+        cli.print_json(_as_json(graded, assignment, folder, notes))
+    else:
+        _print_graded(graded, folder, notes)
+    if graded.faults:
+        raise grade.GradingError(
+            f"{len(graded.faults)} of {sum(graded.statuses.values()):,} could not be graded "
+            "through no fault of theirs: "
+            f"{', '.join(sorted(graded.faults)[:5])}; the same command tries them again."
+        )
 
+
+def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: list[str]):
+    """Grade the submissions that the options name; show on standard error how far it is."""
+    from handful.cli import MissingError
+
+    from .grading import grade, submissions
+
+    with submissions.opened(options.submissions, assignment.name, roster) as found:
+        try:
+            with Progress("Graded", "", len(found)) as show:
+                return grade.run(
+                    assignment,
+                    (read() for read in found),
+                    folder,
+                    jobs=options.jobs,
+                    scheduler=options.scheduler,
+                    secret=secret,
+                    limits=limits,
+                    total=len(found),
+                    anew=options.again,
+                    earlier=earlier,
+                    progress=lambda done, total, statuses: show(done, _counts(statuses)),
+                )
+        except ModuleNotFoundError as error:
             if error.name != "distributed":
                 raise
             raise MissingError(
@@ -134,50 +155,48 @@ def _grade(options) -> None:
                 "'handful[classroom]' brings it."
             ) from None
         except KeyboardInterrupt:
-            shown.end()
             print(
                 f"Stopped.  What is graded is kept in {folder}, and the same command goes on.",
                 file=sys.stderr,
             )
             raise
-        finally:
-            shown.end()
-    notes = unread + _notes(done, signed=bool(secret)) + _reports(folder, asked, options.roster)
-    if options.json:
-        cli.print_json(
-            {
-                "folder": str(folder),
-                "assignment": asked.name,
-                "edition": asked.edition,
-                "submissions": sum(done.statuses.values()),
-                "before": done.before,
-                "statuses": dict(done.statuses),
-                "faults": done.faults,
-                "claims": done.claims,
-                "notes": notes,
-            }
-        )
-    else:
-        cli.print_columns(
-            [
-                (status, f"{done.statuses[status]:,}")
-                for status in reversed(grade.STATUSES)
-                if done.statuses[status]
-            ]
-            or [("submissions", "0")]
-        )
-        print(f"\nResults are in {folder}.")
-        for line in notes:
-            print(line, file=sys.stderr)
-    if done.faults:
-        raise grade.GradingError(
-            f"{len(done.faults)} of {sum(done.statuses.values()):,} could not be graded through "
-            "no fault of theirs: "
-            f"{', '.join(sorted(done.faults)[:5])}; the same command tries them again."
-        )
 
 
-def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
+def _counts(statuses: Counter) -> str:
+    return ", ".join(f"{status} {count:,}" for status, count in statuses.most_common())
+
+
+def _as_json(graded, assignment, folder: Path, notes: list[str]) -> dict:
+    return {
+        "folder": str(folder),
+        "assignment": assignment.name,
+        "edition": assignment.edition,
+        "submissions": sum(graded.statuses.values()),
+        "before": graded.before,
+        "statuses": dict(graded.statuses),
+        "faults": graded.faults,
+        "claims": graded.claims,
+        "notes": notes,
+    }
+
+
+def _print_graded(graded, folder: Path, notes: list[str]) -> None:
+    from handful import cli
+
+    from .grading import grade
+
+    rows = [
+        (status, f"{graded.statuses[status]:,}")
+        for status in reversed(grade.STATUSES)
+        if graded.statuses[status]
+    ]
+    cli.print_columns(rows or [("submissions", "0")])
+    print(f"\nResults are in {folder}.")
+    for line in notes:
+        print(line, file=sys.stderr)
+
+
+def _earlier(assignment, paths: list[str]) -> tuple[list[str], list[str]]:
     """Return the sources of earlier editions, and notes on those that cannot be read any more."""
     from handful_study.source import SourceError
 
@@ -185,13 +204,13 @@ def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
     from .grading import grade
 
     texts, notes = [], []
-    for path in map(Path, paths or [asked.name / EDITIONS]):
+    for path in map(Path, paths or [assignment.name / EDITIONS]):
         if not path.exists() and not paths:
             continue
         for file in sorted(path.glob("*.md")) if path.is_dir() else [path]:
             try:
                 text = file.read_bytes().decode("utf-8")
-                grade.earlier_editions(asked, [text])
+                grade.earlier_editions(assignment, [text])
                 texts.append(text)
             except (OSError, UnicodeDecodeError, SourceError) as error:
                 why = (
@@ -205,24 +224,24 @@ def _earlier(asked, paths: list[str]) -> tuple[list[str], list[str]]:
     return texts, notes
 
 
-def _notes(done, signed: bool) -> list[str]:
+def _notes(graded, signed: bool) -> list[str]:
     """Return what the teacher should know, in sentences."""
     before = (
         "1 was graded before and left as it is."
-        if done.before == 1
-        else f"{done.before:,} were graded before and left as they are."
+        if graded.before == 1
+        else f"{graded.before:,} were graded before and left as they are."
     )
-    notes = [before] if done.before else []
+    notes = [before] if graded.before else []
     notes += [
         f"{len(who)} notebooks say that they are {name!r}'s: "
         f"{', '.join(who[:6])}{' …' if len(who) > 6 else ''}."
-        for name, who in sorted(done.claims.items())
+        for name, who in sorted(graded.claims.items())
     ]
-    notes += [f"{student}: {says}." for student, says in sorted(done.faults.items())]
+    notes += [f"{student}: {says}." for student, says in sorted(graded.faults.items())]
     return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
 
 
-def _reports(folder: Path, asked, roster: str | None) -> list[str]:
+def _reports(folder: Path, assignment, roster: str | None) -> list[str]:
     """Write grades, feedback and the class report; return notes on them."""
     from handful_study import book
 
@@ -231,11 +250,11 @@ def _reports(folder: Path, asked, roster: str | None) -> list[str]:
     from .tables import TableError
 
     try:
-        made, notes = grades.write(folder, asked, roster=Path(roster) if roster else None)
-        feedback.write(folder, asked, made, book.address())
+        made, notes = grades.write(folder, assignment, roster=Path(roster) if roster else None)
+        feedback.write(folder, assignment, made, book.address())
         return [
             *notes,
-            f"Written: {report.write(folder, asked, made, notes)}, {folder / 'grades.csv'}, "
+            f"Written: {report.write(folder, assignment, made, notes)}, {folder / 'grades.csv'}, "
             f"{folder / 'feedback.zip'}; "
             f"'handful assign report {folder}' writes them again.",
         ]
@@ -278,71 +297,6 @@ def read_limits(texts: list[str]):
         raise UsageError(str(error)) from None
 
 
-class Progress:
-    """A line that shows how far grading is and how long it will take.
-
-    On a terminal the line is overwritten; elsewhere a new one is printed every ten seconds.
-    """
-
-    def __init__(self, stream, clock=time.monotonic) -> None:
-        self.stream, self.clock = stream, clock
-        self.began = self.told = clock()
-        self.first: int | None = (
-            None  # done when the first new result came: what was there before took no time
-        )
-        self.width = 0
-
-    def __call__(self, done: int, total: int | None, statuses: Counter) -> None:
-        """Print the line, unless the last one is too recent."""
-        now = self.clock()
-        self.first = done - 1 if self.first is None else self.first
-        if now - self.told < (0.2 if self.stream.isatty() else EVERY) and done != total:
-            return
-        self.told = now
-        self._say(self.line(done, total, statuses, now))
-
-    def line(self, done: int, total: int | None, statuses: Counter, now: float) -> str:
-        """Return the line for the results so far.
-
-        >>> import io
-        >>> shown = Progress(io.StringIO(), clock=lambda: 0.0)
-        >>> shown.first = 0
-        >>> shown.line(50, 200, Counter(ok=40, wrong=10), 60.0)
-        'Graded 50 of 200: ok 40, wrong 10; about 3 min left'
-        """
-        counts = ", ".join(f"{status} {count:,}" for status, count in statuses.most_common())
-        new = done - (self.first or 0)
-        left = ""
-        if total and new and done < total:
-            left = f"; {span((now - self.began) / new * (total - done))} left"
-        return f"Graded {done:,}{f' of {total:,}' if total is not None else ''}: {counts}{left}"
-
-    def _say(self, line: str) -> None:
-        if self.stream.isatty():
-            self.stream.write(f"\r{line:{self.width}s}")
-            self.width = len(line)
-        else:
-            self.stream.write(f"{line}\n")
-        self.stream.flush()
-
-    def end(self) -> None:
-        """End the line on a terminal."""
-        if self.width:
-            self.stream.write("\n")
-        self.width = 0
-
-
-def span(seconds: float) -> str:
-    """Describe a duration in seconds.
-
-    >>> span(20), span(200), span(20_000)
-    ('less than a minute', 'about 3 min', 'about 5.6 h')
-    """
-    if seconds < 50:
-        return "less than a minute"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
-
-
 def _verify(options) -> None:
     from handful import cli
 
@@ -381,6 +335,6 @@ def _key(options) -> None:
 
 
 def _sandbox(options) -> None:
-    from .sandbox import sandbox
+    from .sandbox import run
 
-    print(sandbox.describe())
+    print(run.describe())

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from .marks import few
+from .marks import limit_marks
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #57606a; --paper: #fff; --wash: #f5f6f8;
@@ -70,7 +70,7 @@ details { margin: .4rem 0; } summary { cursor: pointer; color: var(--soft); font
 .head .num { font-weight: 600; margin-left: auto; } .card p:last-child { margin-bottom: 0; }
 .answer { white-space: pre-wrap; background: var(--wash); border-radius: .3rem;
   padding: .6rem .8rem; margin: 0 0 .6rem; }
-.turn { border-left: 3px solid var(--1); padding-left: .7rem; }
+.misconception { border-left: 3px solid var(--1); padding-left: .7rem; }
 .bar { height: .5rem; border-radius: .25rem; background: var(--grid); overflow: hidden;
   margin: .5rem 0; }
 footer { margin-top: 2.5rem; border-top: 1px solid var(--grid); padding-top: .8rem;
@@ -113,7 +113,7 @@ def shown(text: object, most: int = MOST) -> str:
     """
     text = str(text)
     rest = len(text) - most
-    return escape("".join(_visible(letter) for letter in few(text[:most]))) + (
+    return escape("".join(_visible(letter) for letter in limit_marks(text[:most]))) + (
         f"… ({rest:,} more characters)" if rest > 0 else ""
     )
 

@@ -2,7 +2,10 @@ r"""Bound the number of combining marks in a row.
 
 No language puts many on one letter, and a text may hold thousands.
 
->>> few("o" + "\u0302" * 60_000) == "o" + "\u0302" * MOST, few("Ti\u1ebfng Vi\u1ec7t")
+>>> (
+...     limit_marks("o" + "\u0302" * 60_000) == "o" + "\u0302" * MOST,
+...     limit_marks("Ti\u1ebfng Vi\u1ec7t"),
+... )
 (True, 'Tiếng Việt')
 """
 
@@ -13,7 +16,7 @@ import unicodedata
 MOST = 8  # on one letter; pointed and accented Hebrew takes four
 
 
-def few(text: str, most: int = MOST) -> str:
+def limit_marks(text: str, most: int = MOST) -> str:
     """Return the text with at most `most` combining marks in a row.
 
     Joiners and other format characters do not end a row.

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import sys
-import time
 from pathlib import Path
+
+from .progress import Progress
+
+QUIET = 3.0  # seconds after which a command says how far it is
 
 
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
-    told = command(
+    _add_report(command)
+    _add_similar(command)
+
+
+def _add_report(command) -> None:
+    parser = command(
         "report",
         _report,
         "grades, feedback and the report of a graded class",
@@ -20,53 +27,56 @@ def add(command) -> None:
         "and rubric.csv with the answers in written/: fill its column points, run this again, and "
         "they count.",
     )
-    told.add_argument(
+    parser.add_argument(
         "folder", metavar="FOLDER", help="the folder that 'handful assign grade' wrote"
     )
-    told.add_argument(
+    parser.add_argument(
         "--class-list",
         metavar="FILE",
         help="the class as the LMS exports it (CSV), so that its ids stand in the files for it",
     )
-    told.add_argument(
+    parser.add_argument(
         "--partial",
         action="store_true",
         help="give the LMS the points so far, too, where rubric lines are not filled yet",
     )
-    told.add_argument(
+    parser.add_argument(
         "--source", metavar="FILE", help="the assignment's source, where it is none of the book's"
     )
-    told.add_argument(
+    parser.add_argument(
         "--site",
         metavar="URL",
         help="where the book is published, for links to its chapters; by default what "
         "_config.yml says",
     )
-    alike = command(
+
+
+def _add_similar(command) -> None:
+    parser = command(
         "similar",
         _similar,
         "pairs of submissions that resemble each other more than the task explains",
         "Similarity is no proof: the page shows the passages side by side, for you to read.",
     )
-    alike.add_argument(
+    parser.add_argument(
         "submissions", metavar="SUBMISSIONS", help="a folder, a zip, or an LMS export"
     )
-    alike.add_argument(
+    parser.add_argument(
         "--assignment", required=True, metavar="NAME", help="the assignment's name, or its source"
     )
-    alike.add_argument(
+    parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         default="similar.html",
         help="the page; by default similar.html",
     )
-    alike.add_argument(
+    parser.add_argument(
         "--roster",
         metavar="FILE",
         help="a CSV file of the class, whose names replace those of the files",
     )
-    alike.add_argument(
+    parser.add_argument(
         "--share",
         type=_share,
         default=0.5,
@@ -87,82 +97,28 @@ def _share(text: str) -> float:
     return value
 
 
-def progress(what: str, total: int | None = None, out=None, clock=time.monotonic):
-    """Return a function that reports on stderr how many are done, from the third second on.
-
-    Where the total is known, it tells the time left.
-
-    >>> import io
-    >>> seconds, out = iter([0, 1, 4, 5, 8]), io.StringIO()
-    >>> tell = progress("pages", 400, out, lambda: next(seconds))
-    >>> for done in (100, 200, 201, 400):
-    ...     tell(done)
-    >>> out.getvalue().splitlines()
-    ['handful: 200 of 400 pages, 4 s left', 'handful: 400 of 400 pages, 0 s left']
-    """
-    began = clock()
-    said = began
-
-    def tell(done: int) -> None:
-        nonlocal said
-        now = clock()
-        if now - said < 3:
-            return
-        said = now
-        left = (
-            f" of {total:,} {what}, {(now - began) * (total - done) / max(done, 1):.0f} s left"
-            if total
-            else f" {what}"
-        )
-        print(f"handful: {done:,}{left}", file=out or sys.stderr, flush=True)
-
-    return tell
-
-
 def _report(options) -> None:
     from handful import cli
-    from handful.units import plural
-    from handful_study import book
 
-    from .grading import grades, store
+    from .grading import store
     from .release.assignment import assignment as find
-    from .reports import feedback, report
+    from .reports import report
 
     folder = Path(options.folder)
     about = store.overview(folder)
-    chosen = find(options.source or about["assignment"])
-    if chosen.name != about["assignment"]:
+    assignment = find(options.source or about["assignment"])
+    if assignment.name != about["assignment"]:
         raise store.StoreError(
             f"{folder} holds results of {about['assignment']!r}, and {options.source} is "
-            f"{chosen.name!r}."
+            f"{assignment.name!r}."
         )
-    total = len(about["students"])
-    made, notes = grades.write(
-        folder,
-        chosen,
-        counted(store.results(folder), progress("results read", total)),
-        Path(options.class_list) if options.class_list else None,
-        options.partial,
-    )
-    if not about.get("complete", True):
-        notes.insert(
-            0,
-            "Grading was stopped before it was through; this report has what was graded, and "
-            "'handful assign grade' goes on.",
-        )
-    feedback.write(
-        folder,
-        chosen,
-        made,
-        book.address() if options.site is None else options.site,
-        progress("pages of feedback", total),
-    )
-    page = report.write(folder, chosen, made, notes)
+    made, notes = _write_grades(options, folder, assignment, about)
+    page = report.write(folder, assignment, made, notes)
     if options.json:
         return cli.print_json(
             {
                 "folder": str(folder),
-                "assignment": chosen.name,
+                "assignment": assignment.name,
                 "students": len(made),
                 "graded": sum(grade.graded for grade in made),
                 "final": sum(grade.final for grade in made),
@@ -170,10 +126,44 @@ def _report(options) -> None:
                 "notes": notes,
             }
         )
-    graded = [grade for grade in made if grade.graded]
+    _print_report(folder, page, assignment, made, notes)
+
+
+def _write_grades(options, folder: Path, assignment, about) -> tuple[list, list[str]]:
+    """Write grades and feedback; return the grades, and notes for the report."""
+    from handful_study import book
+
+    from .grading import grades, store
+    from .reports import feedback
+
+    total = len(about["students"])
+    with Progress("Read", "results", total, QUIET) as show:
+        made, notes = grades.write(
+            folder,
+            assignment,
+            counted(store.results(folder), show),
+            Path(options.class_list) if options.class_list else None,
+            options.partial,
+        )
+    if not about.get("complete", True):
+        notes.insert(
+            0,
+            "Grading was stopped before it was through; this report has what was graded, and "
+            "'handful assign grade' goes on.",
+        )
+    site = book.address() if options.site is None else options.site
+    with Progress("Wrote", "pages of feedback", total, QUIET) as show:
+        feedback.write(folder, assignment, made, site, show)
+    return made, notes
+
+
+def _print_report(folder: Path, page: Path, assignment, made: list, notes: list[str]) -> None:
+    from handful.units import plural
+
+    graded = sum(grade.graded for grade in made)
     final = sum(grade.final for grade in made)
     print(
-        f"{chosen.title}: {plural(len(made), 'student')}, {len(graded):,} graded, {final:,} with "
+        f"{assignment.title}: {plural(len(made), 'student')}, {graded:,} graded, {final:,} with "
         "their final points."
     )
     for note in notes:
@@ -192,7 +182,6 @@ def counted(things, tell):
 def _similar(options) -> None:
     from handful import cli
     from handful.cli import MissingError
-    from handful.units import plural
     from handful_study.command import write
 
     from .grading.roster import Roster
@@ -205,41 +194,41 @@ def _similar(options) -> None:
             "This command needs the package datasketch, which is not installed; pip install "
             "'handful[classroom]' brings it."
         )
-    chosen = find(options.assignment)
-    given = similar.of_assignment(chosen)
-    listed = Roster.read(options.roster) if options.roster else None
-    with opened(options.submissions, chosen.name, listed) as reads:
-        found = similar.find(
-            (read() for read in reads),
-            given,
-            options.share,
-            progress("submissions compared", len(reads)),
-        )
-        kept = similar_page.texts((read() for read in reads), found, given)
-    tell = progress("pairs shown", len(found.pairs[: similar_page.SIDE_BY_SIDE]))
-    page = similar_page.page_of(chosen.title, found, given, kept, options.share, tell)
+    assignment = find(options.assignment)
+    released = similar.of_assignment(assignment)
+    roster = Roster.read(options.roster) if options.roster else None
+    with opened(options.submissions, assignment.name, roster) as reads:
+        with Progress("Compared", "submissions", len(reads), QUIET) as show:
+            found = similar.find((read() for read in reads), released, options.share, show)
+        kept = similar_page.texts((read() for read in reads), found, released)
+    shown = len(found.pairs[: similar_page.SIDE_BY_SIDE])
+    with Progress("Showed", "pairs", shown, QUIET) as show:
+        page = similar_page.page_of(assignment.title, found, released, kept, options.share, show)
     write(page.encode(), options.output, None, quiet=options.json)
     if options.json:
-        return cli.print_json(
-            {
-                "compared": found.compared,
-                "not_compared": found.short + found.nothing + len(found.unread),
-                "groups": found.groups,
-                "more": found.more,
-                "pairs": [
-                    {
-                        "left": pair.left,
-                        "right": pair.right,
-                        "share": pair.share,
-                        "runs": pair.shared,
-                    }
-                    for pair in found.pairs
-                ],
-            }
-        )
+        return cli.print_json(_pairs(found))
+    _print_similar(found, options.share)
+
+
+def _pairs(found) -> dict:
+    return {
+        "compared": found.compared,
+        "not_compared": found.short + found.nothing + len(found.unread),
+        "groups": found.groups,
+        "more": found.more,
+        "pairs": [
+            {"left": pair.left, "right": pair.right, "share": pair.share, "runs": pair.shared}
+            for pair in found.pairs
+        ],
+    }
+
+
+def _print_similar(found, share: float) -> None:
+    from handful.units import plural
+
     print(
         f"{found.compared:,} compared, {plural(len(found.pairs) + found.more, 'pair')} from "
-        f"{100 * options.share:.0f} % on, "
+        f"{100 * share:.0f} % on, "
         f"{plural(len(found.groups), 'group')} the same throughout."
     )
     print("Similarity is no proof; read the passages before you conclude anything.")

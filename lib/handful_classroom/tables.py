@@ -13,7 +13,7 @@ from pathlib import Path
 
 from handful_study.spreadsheet import MOST, escape_cell, unescape_cell
 
-from .marks import few
+from .marks import limit_marks
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
@@ -24,12 +24,12 @@ class TableError(ValueError):
     exit_code = 2
 
 
-def line(text: object) -> str:
+def one_line(text: object) -> str:
     """Return a text on one line, for programs that read a file line by line."""
     return " ".join(str(text).split())
 
 
-def written(
+def as_csv(
     head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = False, delimiter: str = ","
 ) -> bytes:
     """Return CSV in UTF-8, with the line ends of RFC 4180.
@@ -44,7 +44,7 @@ def written(
             [
                 cell
                 if place and cell == "-" and delimiter == ","
-                else escape_cell(few(str(cell)[:MOST]), delimiter)
+                else escape_cell(limit_marks(str(cell)[:MOST]), delimiter)
                 for place, cell in enumerate(row)
             ]
         )
@@ -144,7 +144,7 @@ def points(text: str, most: float, where: str) -> float | None:
     return float(bare)
 
 
-def keep(path: Path, data: bytes, sure: bool = False) -> None:
+def write_atomically(path: Path, data: bytes, sure: bool = False) -> None:
     """Write a file whole or not at all, unless it holds these bytes already.
 
     With `sure`, wait until the disk has it.

@@ -70,7 +70,7 @@ def problems(page: str) -> tuple[str, str] | None:
         return None
     listed = "\n".join(f'# practise("{name}")' for name in ids[1:])
     return (
-        "## Problems\n\nEach draws numbers of its own, knows the common wrong turns, and shows "
+        "## Problems\n\nEach draws numbers of its own, knows the common misconceptions, and shows "
         "the solution for its numbers.\n"
         "Take the mark from the line of another problem to work on it.",
         f'from handful_study.notebook import practise\n\n{listed}\npractise("{ids[0]}")',

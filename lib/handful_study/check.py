@@ -1,4 +1,4 @@
-"""Checking of answers: right, a wrong turn that has a name, or unreadable.
+"""Checking of answers: right, a misconception that has a name, or unreadable.
 
 ``web/check.js`` applies the same rules.
 
@@ -36,7 +36,7 @@ class Verdict:
 
     `kind` is "right", "wrong" (an answer, which counts) or "unread" (nothing counts: the answer
     could not be read, or lacks its unit); `says` is the sentence for the learner, `turn` the number
-    of the wrong turn, where it is a known one.
+    of the misconception, where it is a known one.
     """
 
     kind: str

@@ -1,11 +1,11 @@
 """Judge answers to questions that many different answers satisfy.
 
 A question names one by ``judge: schedule``.  A judge is a function ``judge(question, given, calls,
-answers)`` that gives a share from 0 to 1, a sentence for the student, and the id of a wrong turn or
-None.  ``given`` are the student's inputs; ``calls`` the arguments of each call (none of a value),
-``answers`` what came back for each: any JSON value whatever, for a stranger wrote it.  What the
-sentence says of a call is seen by students: only of the first ``len(question.visible)``.  A judge
-is added with `judge`:
+answers)`` that gives a share from 0 to 1, a sentence for the student, and the id of a misconception
+or None.  ``given`` are the student's inputs; ``calls`` the arguments of each call (none of a
+value), ``answers`` what came back for each: any JSON value whatever, for a stranger wrote it.  What
+the sentence says of a call is seen by students: only of the first ``len(question.visible)``.  A
+judge is added with `judge`:
 
 >>> @judge
 ... def even(question, given, calls, answers):
@@ -138,7 +138,8 @@ def schedule(
 
     ``stages``, ``micro_batches``, and where wanted ``backward``, ``weights``, ``bubble_at_most``
     and ``in_flight_at_most`` come from a call's arguments, else from what the student was given.
-    The share is that of the calls that are right.  Wrong turns that it knows: gpipe, one_at_a_time.
+    The share is that of the calls that are right.  Misconceptions that it knows: gpipe,
+    one_at_a_time.
     """
     verdicts = [
         _one(goal({**given, **call}), answer)

@@ -16,7 +16,7 @@ The head of such a problem::
 Each is an author's expression.  Times are in forward passes: ``backward`` is 2 where it is not
 given, and with ``weights``, its part for the gradients of the weights, a backward pass B may be
 written as its halves I and W.  An answer has a line for each stage, its pieces in order: ``F1 F2 B1
-B2``.  Wrong turns are named by `PATTERNS`.
+B2``.  Misconceptions are named by `PATTERNS`.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Drawn:
 
     @property
     def wrong(self) -> list[tuple[float, str]]:
-        """Return, for each wrong turn of a numerical problem, its result and its feedback."""
+        """Return, for each misconception of a numerical problem, its result and its feedback."""
         values = self.problem.wrong_values(self.seed)
         return [
             (value / self.scale, self.words(wrong.says))
@@ -177,7 +177,7 @@ def variants(problem: Problem, seed: int, many: int) -> list[Drawn]:
 def as_object(problem: Problem, seed: int, site: str = "") -> dict:
     """Return a problem for a seed as plain values.
 
-    Texts are Markdown; `answer` and the wrong turns are in SI units.
+    Texts are Markdown; `answer` and the misconceptions are in SI units.
     """
     drawn = Drawn(problem, seed)
     found: dict[str, Any] = {
@@ -276,8 +276,8 @@ def as_moodle(some: Iterable[Problem], seed: int, many: int) -> str:
     Problems that ask for a number become numerical questions, those of judgement become multiple
     choice, and those that ask for a formula become essays.
 
-    A wrong turn is an answer worth nothing with its sentence as feedback.  Moodle tries answers in
-    their order, and the right one comes first.
+    A misconception is an answer worth nothing with its sentence as feedback.  Moodle tries answers
+    in their order, and the right one comes first.
     """
     page = Document()
     quiz = page.appendChild(page.createElement("quiz"))

@@ -1,4 +1,4 @@
-"""A problem: its texts, what is drawn, and its answer and wrong turns as trees.
+"""A problem: its texts, what is drawn, and its answer and misconceptions as trees.
 
 `handful_study.problems` makes problems from the files of the book.
 """
@@ -26,7 +26,7 @@ TOLERANCE = 0.02
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong turn: what it leads to, and the feedback on it.
+    """A misconception: what it leads to, and the feedback on it.
 
     `tree` is the tree of its result; for a schedule it is the name of its pattern.
     """
@@ -91,7 +91,7 @@ class Problem:
         return self._numbers_of(seed)[0]
 
     def wrong_values(self, seed: int) -> list[float]:
-        """Return the result of each wrong turn."""
+        """Return the result of each misconception."""
         return self._numbers_of(seed)[1:]
 
     def _numbers_of(self, seed: int) -> list[float]:

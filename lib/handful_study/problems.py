@@ -1,4 +1,4 @@
-"""Problems: numbers drawn from a seed, computed answers, and known wrong turns.
+"""Problems: numbers drawn from a seed, computed answers, and known misconceptions.
 
 A problem of ``exercises/problems/CHAPTER.md``::
 
@@ -33,7 +33,7 @@ Kinds, by what the head has:
   ``unit`` (of ``handful.units``) where the answer is no quantity's own; ``tolerance`` where it is
   not 2 %.
 - ``answer`` and ``letters``: a formula in those quantities, checked for equality of value.
-  Texts of choices and of wrong turns are Markdown too, and may show what is drawn.
+  Texts of choices and of misconceptions are Markdown too, and may show what is drawn.
 - ``choices``: each with ``text`` and ``says``; exactly one has ``right: true``, or a ``when`` that
   is positive.
 - ``schedule``: see `handful_study.pipeline_schedules`.
@@ -154,7 +154,7 @@ def _check_drawn_names(problem: Problem) -> None:
 
 
 def _answer_fields(problem: Problem) -> dict[str, Any]:
-    """Return the trees of the answer and of the wrong turns."""
+    """Return the trees of the answer and of the misconceptions."""
     entry, units, named = problem.entry, problem.units, problem.bound_names
     return {
         "answer": author_tree(entry.head["answer"], entry, "answer", units, named),
@@ -302,11 +302,11 @@ def _read_goal(entry: Entry, units: Mapping[str, str], named: set[str]) -> dict[
 
 
 def _read_schedule_wrong(entry: Entry, items: list[dict]) -> tuple[Wrong, ...]:
-    """Return the wrong turns of a schedule, by the names of `PATTERNS`."""
+    """Return the misconceptions of a schedule, by the names of `PATTERNS`."""
     for item in items:
         if item["value"] not in PATTERNS:
             raise entry.error(
-                f"of a schedule's wrong turns, {' and '.join(PATTERNS)} are known; got "
+                f"of a schedule's misconceptions, {' and '.join(PATTERNS)} are known; got "
                 f"{item['value']!r}.",
                 "wrong",
             )

@@ -7,7 +7,7 @@ import hashlib
 import random
 from types import SimpleNamespace
 
-TURNS = {
+MISCONCEPTIONS = {
     "step_time": {
         "added-not-max": ("You added the two times; the step lasts as long as the slower one.", 1),
         "forgot-batch": (
@@ -35,8 +35,8 @@ def assignment(questions=KINDS):
     made = {}
     for name, kind, points, asks in questions:
         wrong = {
-            turn: SimpleNamespace(id=turn, says=says, score=score)
-            for turn, (says, score) in TURNS.get(name, {}).items()
+            misconception: SimpleNamespace(id=misconception, says=says, score=score)
+            for misconception, (says, score) in MISCONCEPTIONS.get(name, {}).items()
         }
         lines = (
             tuple(SimpleNamespace(points=worth, text=text) for worth, text in RUBRIC)
@@ -58,11 +58,11 @@ def assignment(questions=KINDS):
 def result(student, answers, status=None, notices=(), submission=None, says=""):
     """Return a result as the grader writes it.
 
-    `answers` maps a question to its status, points, turn and text.
+    `answers` maps a question to its status, points, misconception and text.
     """
     found = []
     for name, kind, possible, asks in KINDS:
-        state, points, turn, text = answers.get(name, ("missing", 0, None, ""))
+        state, points, misconception, text = answers.get(name, ("missing", 0, None, ""))
         written = kind == "written"
         found.append(
             {
@@ -78,7 +78,7 @@ def result(student, answers, status=None, notices=(), submission=None, says=""):
                     "waiting": "Your teacher grades this.",
                     "missing": f"There is no {name}.",
                 }.get(state, "It stopped."),
-                "turn": turn,
+                "turn": misconception,
                 "right": []
                 if kind != "function" or state == "missing"
                 else [i < round(8 * points / possible) for i in range(8)],
@@ -140,13 +140,13 @@ def class_of(many=40, seed=1):
             elif luck > 0:
                 answers[name] = ("ok", possible, None, "")
             elif luck > -1.4:
-                turn = draw.choice([*TURNS.get(name, {}), None])
+                misconception = draw.choice([*MISCONCEPTIONS.get(name, {}), None])
                 answers[name] = (
                     "wrong",
-                    TURNS[name][turn][1]
-                    if turn
+                    MISCONCEPTIONS[name][misconception][1]
+                    if misconception
                     else round(possible * draw.choice([0, 0.25, 0.5]), 2),
-                    turn,
+                    misconception,
                     "",
                 )
             else:

@@ -132,7 +132,7 @@ def test_a_right_answer_is_right_and_remembered(open_problem):
 
 
 @pytest.mark.browser
-def test_a_wrong_turn_is_called_by_its_name(open_problem):
+def test_a_misconception_is_called_by_its_name(open_problem):
     desk, one = open_problem(NUMBER), problem(NUMBER)
     for turn, value in enumerate(one.wrong_values(0)):
         said = desk.answer(format_value(value, one.unit, 4))

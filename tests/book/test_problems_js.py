@@ -479,7 +479,7 @@ def problem_default(name: str) -> float:
 
 
 def answers(problem, seed: int, rng: random.Random) -> list:
-    """Return the right answer, each wrong turn, and what else people write."""
+    """Return the right answer, each misconception, and what else people write."""
     if problem.kind == "choice":
         return [*range(len(problem.choices)), -1, 99, "", "two"]
     if problem.kind == "number":

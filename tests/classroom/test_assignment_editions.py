@@ -16,7 +16,7 @@ from handful import cli
 from handful_classroom.grading import grade, grades, notebook_reader, store, submissions
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments, read_text
-from handful_classroom.release.variants import given, solutions
+from handful_classroom.release.variants import inputs_of, solutions
 from handful_classroom.sandbox.protocol import Answer, Outcome
 
 ROOFLINE = assignments()["roofline"]
@@ -186,7 +186,7 @@ def test_setup_cells_of_another_version_of_the_library_are_known(change):
     origin = notebook_reader.read(json.dumps(made).encode()).origin
     assert origin.edition == edition(DRAWS).edition and origin.shown(
         ROOFLINE.variant("ada")
-    ) == given(edition(DRAWS), ROOFLINE.variant("ada"))
+    ) == inputs_of(edition(DRAWS), ROOFLINE.variant("ada"))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_inputs_that_differ_within_an_edition_are_named():
         )
         and result["inputs"] == "other"
     )
-    assert seen[0][2] == given(
+    assert seen[0][2] == inputs_of(
         ROOFLINE, ROOFLINE.variant("ada")
     )  # what a notebook shows decides nothing
 
@@ -266,7 +266,7 @@ def test_inputs_that_cells_change_are_named():
     (note,) = grade.grade_one(ROOFLINE, "ada", notebooks.text(made).encode())["notices"]
     assert (
         note == "Its cells set other inputs than those it was graded by: batch 7 and not "
-        f"{given(ROOFLINE, ROOFLINE.variant('ada'))['batch']}."
+        f"{inputs_of(ROOFLINE, ROOFLINE.variant('ada'))['batch']}."
     )
 
 
@@ -283,9 +283,9 @@ def test_an_edition_whose_inputs_do_not_fit_is_graded_by_those_of_now():
         ask=missing(seen),
         earlier={edition_of(old): old},
     )
-    assert "it was graded by the current inputs" in result["notices"][0] and seen[0][2] == given(
-        ROOFLINE, ROOFLINE.variant("ada")
-    )
+    assert "it was graded by the current inputs" in result["notices"][0] and seen[0][
+        2
+    ] == inputs_of(ROOFLINE, ROOFLINE.variant("ada"))
 
 
 def edition_of(text: str) -> str:

@@ -5,7 +5,14 @@ import textwrap
 import pytest
 
 from handful_classroom.release.assignment import assignment, read, read_text
-from handful_classroom.release.variants import answers, calls, given, solutions, truths, turns
+from handful_classroom.release.variants import (
+    answers,
+    calls,
+    inputs_of,
+    misconceptions,
+    solutions,
+    truths,
+)
 from handful_study.source import SourceError
 
 SOURCE = textwrap.dedent("""\
@@ -91,10 +98,10 @@ def test_the_source_is_right_as_it_stands():
         == answers(question, solutions(made, 5)["twice"], asked)
         == [2 * call["x"] for call in asked]
     )
-    assert answers(question, turns(made, 5)["twice"]["square"], asked) == [
+    assert answers(question, misconceptions(made, 5)["twice"]["square"], asked) == [
         call["x"] ** 2 for call in asked
     ]
-    assert given(made, 5).keys() == {"batch", "hardware"}
+    assert inputs_of(made, 5).keys() == {"batch", "hardware"}
 
 
 # (what stands in the source, what is put in its place, what the sentence says)
@@ -212,7 +219,7 @@ MISTAKES = [
         "says: You squared it.\n    score: 2\n",
         "a score from 0 to less than the question's 2 points is expected; got 2",
     ),
-    ("    says: You squared it.\n", "", "a wrong turn needs says and code"),
+    ("    says: You squared it.\n", "", "a misconception needs says and code"),
     (
         "  square:",
         "  Square:",
@@ -328,7 +335,7 @@ MISTAKES = [
         "wrong:\n  square:\n    says: You squared it.\n    code: |\n      def twice(x):\n"
         "          return x * x",
         "wrong: [square]",
-        "wrong: wrong turns by their ids are expected",
+        "wrong: misconceptions by their ids are expected",
     ),
     (
         "says: You squared it.",
@@ -367,7 +374,7 @@ def test_what_may_stand_in_a_source_besides():
     )
     made = read_text(text, "twice.md")
     assert made.pieces[0].text == "# Twice\n\n~~~python\nshown(1)\n~~~"
-    drawn = [given(made, variant) for variant in range(200)]
+    drawn = [inputs_of(made, variant) for variant in range(200)]
     assert {one["plan"] for one in drawn} == {"slow", "fast"} and {
         one["share"] for one in drawn
     } == {1, 2, 3}
@@ -427,4 +434,4 @@ def test_files_that_are_not_there_or_no_text(tmp_path):
 @pytest.mark.parametrize("variant", [-1, 200, True, "3"])
 def test_a_variant_is_one_of_two_hundred(variant):
     with pytest.raises(ValueError, match="0 to 199"):
-        given(read_text(SOURCE, "twice.md"), variant)
+        inputs_of(read_text(SOURCE, "twice.md"), variant)

@@ -15,10 +15,17 @@ from handful_classroom.grading import scoring
 from handful_classroom.grading.scoring import requests
 from handful_classroom.release import notebooks, validate_assignment
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.model import VARIANTS as VARIANTS_OF_ALL
-from handful_classroom.release.variants import answers, calls, given, solutions, truths, turns
+from handful_classroom.release.variants import (
+    answers,
+    calls,
+    inputs_of,
+    misconceptions,
+    solutions,
+    truths,
+)
 from handful_classroom.sandbox.protocol import Answer
 from handful_study import student
+from handful_study.student import VARIANTS as VARIANTS_OF_ALL
 from handful_study.student import Assignment as Checks
 
 NAMES = sorted(assignments())
@@ -50,14 +57,14 @@ def came_back(assignment, variant, things, texts=lambda name: "") -> dict:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_solutions_are_what_the_library_gives_and_mistakes_differ(name):
-    assert validate_assignment.faults(assignments()[name], VARIANTS) == []
+    assert validate_assignment.mistakes(assignments()[name], VARIANTS) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_grader_gives_solutions_all_points_empty_notebooks_none_and_mistakes_their_score(name):
     assignment = assignments()[name]
     for variant in list(VARIANTS)[::10]:
-        ours, wrong = solutions(assignment, variant), turns(assignment, variant)
+        ours, wrong = solutions(assignment, variant), misconceptions(assignment, variant)
         full = came_back(assignment, variant, ours.get)
         assert sum(one["points"] for one in full.values()) == assignment.points, [
             one for one in full.values() if one["status"] == "wrong"
@@ -103,8 +110,8 @@ def test_a_release_holds_nothing_of_answers(name):
             *(item.text for item in question.rubric),
             *question.truth.splitlines(),
         ]
-        for turn in question.wrong.values():
-            hidden += [turn.says, *turn.code.splitlines()]
+        for misconception in question.wrong.values():
+            hidden += [misconception.says, *misconception.code.splitlines()]
         hidden += [str(question.entry.head["hidden"][key]) for key in question.hidden]
     # What the source says openly (a signature, an import) may stand in a truth as well.
     openly = {line.strip() for cut in assignment.cuts.values() for line in cut.empty.splitlines()}
@@ -124,7 +131,7 @@ def test_a_release_holds_no_hidden_value(name):
     seen = {
         figure
         for variant in range(VARIANTS_OF_ALL)
-        for figure in floats(given(assignment, variant))
+        for figure in floats(inputs_of(assignment, variant))
     }
     seen |= {
         figure
@@ -163,10 +170,10 @@ def floats(value) -> list[float]:
 @pytest.mark.parametrize("name", NAMES)
 def test_notebooks_are_valid_and_the_same_each_time(name):
     assignment = assignments()[name]
-    turn = next(
+    misconception = next(
         (question.name, key) for question in assignment.questions.values() for key in question.wrong
     )
-    for fill in ("empty", "solution", ("wrong", *turn)):
+    for fill in ("empty", "solution", ("wrong", *misconception)):
         made = notebooks.notebook(assignment, "ada", fill)
         nbformat.validate(nbformat.from_dict(made), relax_add_props=False)
         ids = [cell["id"] for cell in made["cells"]]
@@ -187,7 +194,7 @@ def test_a_student_has_the_inputs_that_the_grader_draws(name):
     for who in ("ada", "grace", "Émilie du Châtelet", "42", "a" * 100):
         mine = Checks(public, who)
         assert mine.variant == assignment.variant(who)
-        assert mine.given == given(assignment, mine.variant)
+        assert mine.given == inputs_of(assignment, mine.variant)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -196,7 +203,7 @@ def test_check_cells_know_right_from_wrong(name, capsys):
     public = notebooks.public(assignment)
     for who in ("ada", "grace", "emmy"):
         mine = Checks(public, who)
-        ours, wrong = solutions(assignment, mine.variant), turns(assignment, mine.variant)
+        ours, wrong = solutions(assignment, mine.variant), misconceptions(assignment, mine.variant)
         for question, one in assignment.questions.items():
             if one.kind == "written":
                 continue

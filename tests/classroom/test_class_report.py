@@ -17,7 +17,15 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from class_samples import HOSTILE, KINDS, TURNS, assignment, class_of, hostile_class, result
+from class_samples import (
+    HOSTILE,
+    KINDS,
+    MISCONCEPTIONS,
+    assignment,
+    class_of,
+    hostile_class,
+    result,
+)
 from handful import cli
 from handful_classroom import html_report, tables
 from handful_classroom.grading import grade, grades, rubric, scoring, store
@@ -77,8 +85,7 @@ def test_the_distribution_is_the_histogram_of_the_points(seed):
     edges = np.arange(0, possible + width, width)
     assert stats.bins(points, possible, width) == np.histogram(points, edges)[0].tolist()
     assert sum(stats.bins(points, possible, width)) == len(points)
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        assert stats.quantile(points, share) == pytest.approx(np.quantile(points, share))
+    assert stats.quartiles(points) == pytest.approx(np.quantile(points, (0.25, 0.5, 0.75)))
 
 
 @pytest.mark.parametrize(["many", "seed"], [(38, 5), (200, 6), (1000, 7)])
@@ -151,16 +158,17 @@ def test_the_page_says_the_numbers_that_were_computed():
         f"<b>{html_report.number(points.mean())}</b><span>mean" in page
         and f"<b>{html_report.number(np.median(points))}</b><span>median of 13 points" in page
     )
-    for question, turn, many in stats.turns(made):
+    for question, misconception, many in stats.misconceptions(made):
         again = sum(
-            part.get("turn") == turn and part["name"] == question
+            part.get("turn") == misconception and part["name"] == question
             for one in CLASS
             for part in one["questions"]
         )
         assert many == again
         assert re.search(
-            rf'{turn}<br><code class="note">{question}</code></th>'
-            rf'<td>{re.escape(TURNS[question][turn][0])}</td><td class="num">{many}</td>',
+            rf'{misconception}<br><code class="note">{question}</code></th>'
+            rf"<td>{re.escape(MISCONCEPTIONS[question][misconception][0])}</td>"
+            rf'<td class="num">{many}</td>',
             page,
         )
     assert "drawn for the same id" in page and "The file is no notebook" in page
@@ -193,7 +201,7 @@ def test_the_table_of_grades_has_every_number(tmp_path):
         "total",
         "out of",
         *assignment().questions,
-        "wrong turns",
+        "misconceptions",
         "notices",
         "submission",
     ]
@@ -213,7 +221,7 @@ def test_the_table_of_grades_has_every_number(tmp_path):
             assert row[part["name"]] == (
                 "" if part["status"] == "waiting" else html_report.number(part["points"])
             )
-        assert row["wrong turns"] == "; ".join(
+        assert row["misconceptions"] == "; ".join(
             f"{part['name']}: {part['turn']}" for part in one["questions"] if part["turn"]
         )
 
@@ -840,7 +848,7 @@ def test_a_cell_runs_nowhere_and_comes_back(text, delimiter):
 @given(st.lists(st.lists(TRICKY, min_size=3, max_size=3), max_size=4), st.sampled_from(",;\t"))
 @settings(max_examples=400, deadline=None)
 def test_a_table_holds_no_formula_for_any_separator(rows, delimiter):
-    assert not formulas(tables.written(["one", "two", "three"], rows, delimiter=delimiter))
+    assert not formulas(tables.as_csv(["one", "two", "three"], rows, delimiter=delimiter))
 
 
 @given(
@@ -851,7 +859,7 @@ def test_a_table_holds_no_formula_for_any_separator(rows, delimiter):
 @settings(max_examples=150, deadline=None)
 def test_a_table_comes_back_as_it_was_written(tmp_path_factory, rows, mark, delimiter):
     path = tmp_path_factory.mktemp("table") / "t.csv"
-    path.write_bytes(tables.written(["one", "two", "three"], rows, mark, delimiter))
+    path.write_bytes(tables.as_csv(["one", "two", "three"], rows, mark, delimiter))
     found, columns, by = tables.read(path)
     expected = [
         [tables.unescape_cell(tables.escape_cell(cell)) for cell in row]
@@ -940,7 +948,7 @@ def test_feedback_says_what_is_right_and_what_went_wrong_and_gives_nothing_away(
     one["questions"][0]["hidden"] = "0.00123456789"  # a field that no page knows
     page = feedback.student_page(
         assignment(),
-        grades.gather([one], rubric.asked(assignment(), [one]))[0],
+        grades.gather([one], rubric.lines_to_fill(assignment(), [one]))[0],
         "https://example.org/book/",
     )
     assert (
@@ -1004,8 +1012,8 @@ def graded(tmp_path):
     ada is right, ben is wrong in a named way, and cy handed in nothing.
     """
     found = assignments()["roofline"]
-    name, turn = next(
-        (question.name, turn) for question in found.questions.values() for turn in question.wrong
+    name, misconception = next(
+        (question.name, key) for question in found.questions.values() for key in question.wrong
     )
 
     def one(student, submission, wrong=None):
@@ -1034,7 +1042,10 @@ def graded(tmp_path):
         for part in parts:
             if part["name"] == wrong:
                 part.update(
-                    status="wrong", points=1, turn=turn, says=found.questions[name].wrong[turn].says
+                    status="wrong",
+                    points=1,
+                    turn=misconception,
+                    says=found.questions[name].wrong[misconception].says,
                 )
             if not submission:
                 part.update(status="missing", points=0, text="", says="It is missing.")
@@ -1090,13 +1101,13 @@ def test_the_command_writes_everything_and_says_so(graded, capsys):
         assert (graded / name).exists(), name
     harmless_page((graded / "report.html").read_text())
     ben = (graded / "feedback" / "ben.html").read_text()
-    turn = next(
-        turn
+    misconception = next(
+        misconception
         for question in assignments()["roofline"].questions.values()
-        for turn in question.wrong.values()
+        for misconception in question.wrong.values()
     )
     assert (
-        ben.count(html_report.shown(turn.says)) == 1
+        ben.count(html_report.shown(misconception.says)) == 1
         and "https://example.org/book/latency-and-cost.html" in ben
     )
     fill(graded, lambda row: row.update(points=row["possible"]))

@@ -402,7 +402,7 @@ MEETS: dict[str, Attacks] = {
         lambda text: tables.points(text, 2, "here"),
         [pump("1"), pump("1."), pump("1", "1."), pump(","), pump(" ", after="1")],
     ),
-    "handful_classroom.grading.scoring _expression": (
+    "handful_classroom.grading.scoring _parsed": (
         lambda text: scoring._expression(EXPRESSION, Answer("value", text)),
         [pump("Max"), pump("Max("), pump("Min "), pump("ceilin"), pump("(")],
     ),
@@ -565,7 +565,7 @@ def replies(size: int) -> str:
 
 def chunks(talk: bytes) -> list[bytes]:
     """Return what a room's `line` takes for the end of a line in pieces of 8 bytes."""
-    made = sandbox_process.Room(Limits(), False)
+    made = sandbox_process.Sandbox(Limits(), False)
     made.out = made.ended = 0
     pieces, found = iter([talk[i : i + 8] for i in range(0, len(talk), 8)]), []
     with pytest.MonkeyPatch.context() as patch:
@@ -623,7 +623,7 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
         ],
         999_000,
     ),
-    "a sentence": (protocol.plain, [pump("\0"), pump("0x")], MOST),
+    "a sentence": (protocol.printable, [pump("\0"), pump("0x")], MOST),
     "a line in pieces": (
         lambda text: chunks(text.encode()),
         [pump("a", after="\n"), pump("a"), pump("aaaaaaa\n")],
@@ -698,7 +698,7 @@ FUNCTIONS: dict[str, tuple[Callable, list[Callable[[int], object]], int]] = {
         MOST,
     ),
     "lines of a rubric": (
-        lambda text: [line.id for line in rubric.asked(ROOFLINE, [result(text)])],
+        lambda text: [line.id for line in rubric.lines_to_fill(ROOFLINE, [result(text)])],
         [pump("a")],
         MOST,
     ),
@@ -767,7 +767,7 @@ IN_FILES = {
     ),
     "a class list": (grades.class_list, [students, wide, twice, pump("student,student ")]),
     "points by rubric": (
-        rubric.filled,
+        rubric.read_table,
         [
             lambda size: (
                 ",".join(rubric.HEAD)

@@ -8,22 +8,19 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections import Counter
 
 import pytest
 
 from handful import cli
-from handful_classroom.grade_command import Progress
 from handful_classroom.grading import grade, store, submissions
+from handful_classroom.progress import Progress
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
 from handful_classroom.sandbox.protocol import Answer, Limits, Outcome
 
 ROOFLINE = assignments()["roofline"]
 QUICK = Limits(cell_seconds=1, call_seconds=0.5, total_seconds=12, memory_bytes=400 << 20)
-WRONG = [
-    (question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong
-]
+WRONG = [(question.name, key) for question in ROOFLINE.questions.values() for key in question.wrong]
 NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind != "written"]
 
 
@@ -60,15 +57,15 @@ def test_real_notebooks_through_the_sandbox(student):
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("name,key", WRONG)
-def test_a_wrong_turn_through_the_sandbox(name, key):
+def test_a_misconception_through_the_sandbox(name, key):
     result = grade.grade_one(ROOFLINE, "ada", hand("ada", ("wrong", name, key)))
-    turn = ROOFLINE.questions[name].wrong[key]
+    misconception = ROOFLINE.questions[name].wrong[key]
     assert (part(result, name)["turn"], part(result, name)["points"], result["status"]) == (
         key,
-        turn.score,
+        misconception.score,
         "wrong",
     )
-    assert result["points"] == 20 - ROOFLINE.questions[name].points + turn.score
+    assert result["points"] == 20 - ROOFLINE.questions[name].points + misconception.score
 
 
 # One result
@@ -384,11 +381,10 @@ def test_counts_of_progress_on_a_terminal():
             return True
 
     stream, now = Terminal(), [0.0]
-    shown = Progress(stream, clock=lambda: now[0])
-    for done in range(1, 101):
-        now[0] = done
-        shown(done, 100, Counter(ok=done))
-    shown.end()
+    with Progress("Graded", "", 100, stream=stream, clock=lambda: now[0]) as show:
+        for done in range(1, 101):
+            now[0] = done
+            show(done, f"ok {done}")
     lines = stream.getvalue().split("\r")
     assert (
         lines[50].strip() == "Graded 50 of 100: ok 50; about 1 min left"

@@ -28,25 +28,23 @@ from handful_classroom.grading import cluster, grade, scoring, store, submission
 from handful_classroom.grading.submissions import Submission
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
-from handful_classroom.sandbox import sandbox, sandbox_process
+from handful_classroom.sandbox import run, sandbox_process
 from handful_classroom.sandbox.protocol import Limits
 
 ROOFLINE = assignments()["roofline"]
-WRONG = [
-    (question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong
-]
+WRONG = [(question.name, key) for question in ROOFLINE.questions.values() for key in question.wrong]
 
 
 STAND_IN = '''
 import hashlib, os, signal, time
-from handful_classroom.sandbox import sandbox, sandbox_process
+from handful_classroom.sandbox import run, sandbox_process
 from handful_classroom.sandbox.protocol import Answer, Outcome
-from handful_classroom.sandbox.sandbox import SandboxError, StartError
+from handful_classroom.sandbox.run import SandboxError, StartError
 
 def in_a_namespace(*arguments):
     """The sandbox, made as for a teacher who is not root."""
     sandbox_process.as_root = lambda: False
-    return sandbox.ask(*arguments)
+    return run.ask(*arguments)
 
 def ask(cells, requests, given, limits, library):
     """Answer in the sandbox's place, and do whatever a cell's first word asks for.
@@ -173,7 +171,7 @@ def test_the_key_goes_to_no_worker_and_a_sandbox_gets_no_solution(
         return stand_in(*arguments)
 
     monkeypatch.setattr(cluster, how, pool)
-    monkeypatch.setattr(sandbox, "ask", ask)
+    monkeypatch.setattr(run, "ask", ask)
     grade.run(
         ROOFLINE,
         small(3),
@@ -292,7 +290,7 @@ def test_what_concerns_all_stops_at_once_and_keeps_what_is_done(tmp_path, stand_
     def ask(*arguments):
         calls.append(1)
         if len(calls) == 3:
-            raise sandbox.SandboxError("There is no sandbox here.")
+            raise run.SandboxError("There is no sandbox here.")
         return stand_in(*arguments)
 
     with pytest.raises(cluster.ClusterError, match=r"There is no sandbox here\."):
@@ -341,12 +339,12 @@ def test_what_one_process_has_shown_holds_for_the_others_of_the_machine():
         cluster.Stop("This did not start", "StartError"),
     ]
     for stop, errors in ((stops[0], ("SandboxError", "StartError")), (stops[1], ("StartError",))):
-        assert cluster._checked(stop, True, errors) == cluster.Fault(stop.says.rstrip("."))
+        assert cluster._check_outcome(stop, True, errors) == cluster.Fault(stop.says.rstrip("."))
         with pytest.raises(cluster.ClusterError, match=stop.says):
-            cluster._checked(stop, False, errors)
+            cluster._check_outcome(stop, False, errors)
     for stop in (stops[0], cluster.Stop("The assignment is wrong.", "SourceError")):
         with pytest.raises(cluster.ClusterError, match=stop.says):
-            cluster._checked(stop, True)
+            cluster._check_outcome(stop, True)
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from handful.cli import main
 from handful_classroom.exports import formats, gradescope
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments, read_text
-from handful_classroom.release.variants import given, solutions
+from handful_classroom.release.variants import inputs_of, solutions
 from handful_study.source import SourceError
 from handful_study.student import Assignment, digests, fits, plain_data, same
 
@@ -398,7 +398,7 @@ def test_a_mistake_that_is_paid_twice_is_noted(tmp_path, capsys):
         + SECOND
     )
     assert main(["assign", "check", str(tmp_path / "t.md"), "--variants", "1"]) == 0
-    assert "Note: t: x: the wrong turn four makes y wrong too" in capsys.readouterr().err
+    assert "Note: t: x: the misconception four makes y wrong too" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_a_faulty_assignment_is_named(tmp_path, capsys):
     assert main(["assign", "check", str(tmp_path / "t.md"), "--variants", "2"]) == 2
     out = capsys.readouterr()
     assert "x: the solution is not what handful gives (variants 0, 1)" in out.out
-    assert "x: the wrong turn four is right (variants 0, 1)" in out.out
+    assert "x: the misconception four is right (variants 0, 1)" in out.out
     assert "2 faults in t." in out.err
 
 
@@ -503,7 +503,7 @@ def test_nbgrader_tests_give_solutions_all_points(name):
         sum(cell["metadata"]["nbgrader"]["points"] for cell in graded)
         == assignment.points + assignment.waiting
     )
-    space, empty = ({"given": given(assignment, formats.VARIANT)} for _ in range(2))
+    space, empty = ({"given": inputs_of(assignment, formats.VARIANT)} for _ in range(2))
     for i, piece in enumerate(assignment.pieces):
         if piece.kind == "code" and piece.tag != "explore":
             exec(assignment.cuts[i].solution, space)
@@ -556,10 +556,10 @@ def test_gradescope_gets_no_score_where_nothing_was_graded(
     roofline, files, says, tmp_path, monkeypatch
 ):
     from handful_classroom.grading import grade
-    from handful_classroom.sandbox import sandbox
+    from handful_classroom.sandbox import run
 
     def refuse(*_):
-        raise sandbox.SandboxError("bubblewrap cannot make namespaces here.")
+        raise run.SandboxError("bubblewrap cannot make namespaces here.")
 
     monkeypatch.setattr(grade, "grade_one", refuse)
     zipfile.ZipFile(

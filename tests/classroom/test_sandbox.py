@@ -29,12 +29,12 @@ from handful_classroom.sandbox import (
     cgroup,
     memory,
     protocol,
-    sandbox,
+    run,
     sandbox_process,
     seccomp,
 )
 from handful_classroom.sandbox.protocol import Answer, Limits, ProtocolError
-from handful_classroom.sandbox.sandbox import SandboxError, ask
+from handful_classroom.sandbox.run import SandboxError, ask
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the sandbox is bubblewrap, which is Linux's"
@@ -157,7 +157,7 @@ def held(one, outcome, outside, before, name):
 
 @pytest.fixture(autouse=True)
 def brisk(monkeypatch):
-    monkeypatch.setattr(sandbox, "GRACE", 0.5)
+    monkeypatch.setattr(run, "GRACE", 0.5)
     monkeypatch.setenv("HANDFUL_SECRET", "the teacher's key")
 
 
@@ -539,7 +539,7 @@ def test_nothing_is_left_open_or_lying_about():
 
 
 GRADER = """
-from handful_classroom.sandbox.sandbox import ask
+from handful_classroom.sandbox.run import ask
 ask(["import os, signal\\nfor number in range(1, 30):\\n"
      "    try: signal.signal(number, signal.SIG_IGN)\\n    except OSError: pass\\n"
      "for _ in range(3): os.fork()\\n"
@@ -665,16 +665,16 @@ def test_limits_have_to_be_above_zero(name):
 @pytest.fixture
 def anew():
     """Forgets what is known of this machine's bubblewrap, before and after."""
-    for function in (bubblewrap.bubblewrap, bubblewrap.as_root, sandbox.describe):
+    for function in (bubblewrap.bubblewrap, bubblewrap.as_root, run.describe):
         function.cache_clear()
     yield
-    for function in (bubblewrap.bubblewrap, bubblewrap.as_root, sandbox.describe):
+    for function in (bubblewrap.bubblewrap, bubblewrap.as_root, run.describe):
         function.cache_clear()
 
 
 def test_without_bubblewrap_nothing_runs(anew, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda *arguments, **named: None)
-    for call in (sandbox.describe, lambda: ask([HONEST], [DOUBLE])):
+    for call in (run.describe, lambda: ask([HONEST], [DOUBLE])):
         with pytest.raises(SandboxError, match="install bubblewrap"):
             call()
 
@@ -711,14 +711,14 @@ def test_a_sandbox_too_small_to_start_says_so():
 
 @pytest.mark.sandbox
 def test_what_this_machine_has_is_described(anew, monkeypatch):
-    assert sandbox.describe().startswith("bubblewrap 0.")
-    sandbox.describe.cache_clear()
+    assert run.describe().startswith("bubblewrap 0.")
+    run.describe.cache_clear()
     monkeypatch.setattr(cgroup, "homes", lambda: (0, ()))
     monkeypatch.setattr(cgroup, "scope", lambda: None)
     monkeypatch.setattr(seccomp, "program", lambda: None)
     assert (
-        "that of all together, by looking" in sandbox.describe()
-        and "no filter of system calls" in sandbox.describe()
+        "that of all together, by looking" in run.describe()
+        and "no filter of system calls" in run.describe()
     )
 
 
@@ -726,7 +726,7 @@ def test_what_this_machine_has_is_described(anew, monkeypatch):
 @pytest.mark.parametrize("as_root", [True, False])
 def test_no_wall_is_left_out(as_root):
     """Attacks run into several walls at once, so each is looked for here too."""
-    command = bubblewrap.walls(Limits(), False, as_root, {}, 7, 8)
+    command = bubblewrap.bubblewrap_command(Limits(), False, as_root, {}, 7, 8)
     wanted = {
         "--unshare-net",
         "--unshare-pid",
@@ -772,12 +772,12 @@ def test_an_installed_package_and_a_course_below_what_is_shown_are_covered(monke
     (tmp_path / "exercises").mkdir()
     monkeypatch.setattr(
         bubblewrap,
-        "shown",
+        "visible_paths",
         lambda: (((tmp_path, "/packages"),), "/python/bin/python3", ("/packages",)),
     )
     monkeypatch.setattr(bubblewrap, "LIBRARY", tmp_path / "site")
     monkeypatch.setattr(bubblewrap, "COURSE", tmp_path)
-    view = bubblewrap.view(False)
+    view = bubblewrap.mounts(False)
     covered = {view[place + 1] for place, word in enumerate(view) if word == "--tmpfs"}
     assert covered - set(bubblewrap.UNSEEN) == {
         "/packages/site/handful",

@@ -1,6 +1,6 @@
 """Tests of what an answer is worth.
 
-It is right within its tolerance, a wrong turn goes by its name, and no sentence holds a hidden
+It is right within its tolerance, a misconception goes by its name, and no sentence holds a hidden
 call.
 """
 
@@ -13,14 +13,12 @@ import pytest
 
 from handful_classroom.grading import scoring
 from handful_classroom.release.assignment import assignments
-from handful_classroom.release.variants import plain_data, solutions, turns
+from handful_classroom.release.variants import misconceptions, plain_data, solutions
 from handful_classroom.sandbox.protocol import Answer
 from handful_study import custom_scorers
 
 ROOFLINE = assignments()["roofline"]
-WRONG = [
-    (question.name, turn) for question in ROOFLINE.questions.values() for turn in question.wrong
-]
+WRONG = [(question.name, key) for question in ROOFLINE.questions.values() for key in question.wrong]
 NAMES = [name for name, question in ROOFLINE.questions.items() if question.kind != "written"]
 
 
@@ -39,7 +37,7 @@ def answered(variant: int, things) -> list[Answer]:
 
 
 @pytest.mark.parametrize("variant", range(0, 200, 4))
-def test_the_solution_gets_all_an_empty_one_nothing_and_each_wrong_turn_its_score(variant):
+def test_the_solution_gets_all_an_empty_one_nothing_and_each_misconception_its_score(variant):
     right = solutions(ROOFLINE, variant)
     full = scoring.judge(ROOFLINE, variant, answered(variant, right), {"reply": "…"})
     assert [one["points"] for one in full] == [
@@ -53,7 +51,7 @@ def test_the_solution_gets_all_an_empty_one_nothing_and_each_wrong_turn_its_scor
     assert {one["status"] for one in empty} == {"missing"} and not sum(
         one["points"] for one in empty
     )
-    wrong = turns(ROOFLINE, variant)
+    wrong = misconceptions(ROOFLINE, variant)
     for name, key in WRONG:
         found = scoring.judge(
             ROOFLINE, variant, answered(variant, {**right, name: wrong[name][key]})
@@ -260,7 +258,7 @@ def ask_schedule(orders, **call):
 
 
 @pytest.mark.parametrize(
-    "orders,share,turn",
+    "orders,share,misconception",
     [
         ([["F1", "F2", "B1", "B2"], ["F1", "B1", "F2", "B2"]], 1, None),
         ("F1 F2 B1 B2\nF1 B1 F2 B2", 1, None),
@@ -278,10 +276,10 @@ def ask_schedule(orders, **call):
         ([["F1", "B1", "F2", "B2"], ["F2", "B2", "F1", "B1"]], 0, None),
     ],
 )
-def test_a_schedule_is_played(orders, share, turn):
-    found, says, which = ask_schedule(orders, micro_batches=3 if turn == "gpipe" else 2)
+def test_a_schedule_is_played(orders, share, misconception):
+    found, says, which = ask_schedule(orders, micro_batches=3 if misconception == "gpipe" else 2)
     assert found == share and says
-    assert which == turn
+    assert which == misconception
 
 
 def test_of_several_sizes_a_share_and_only_what_is_shown_is_named():

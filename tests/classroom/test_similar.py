@@ -224,7 +224,7 @@ def found(some, share=similar.SHARE, given=GIVEN):
 def raw_share(one, other):
     """Return what two solutions share with nothing left out but what was released."""
     first, second = (
-        {int(run) for run in similar.runs(similar.own(data, GIVEN), GIVEN)}
+        {int(run) for run in similar.runs(similar.student_cells(data, GIVEN), GIVEN)}
         for data in (notebook(one), notebook(other))
     )
     return len(first & second) / min(len(first), len(second))
@@ -457,7 +457,9 @@ def test_shares_are_those_of_sets_compared_each_with_each(seed):
     for i in range(6):  # copies of parts
         some[f"t{i}"] = [*some[f"s{i:05}"][: draw.randrange(2, 6)], *SOLUTIONS["short"][:2]]
     sets = {
-        student: {int(run) for run in similar.runs(similar.own(notebook(cells), GIVEN), GIVEN)}
+        student: {
+            int(run) for run in similar.runs(similar.student_cells(notebook(cells), GIVEN), GIVEN)
+        }
         for student, cells in some.items()
     }
     counts = Counter(run for one in sets.values() for run in one)
@@ -516,7 +518,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_any_text_is_split_and_bounded(text):
-    made = similar.own(notebook([text, text[::-1]]), GIVEN)
+    made = similar.student_cells(notebook([text, text[::-1]]), GIVEN)
     assert sum(len(source) for source, _ in made) <= similar.MOST_CHARACTERS
     assert len(similar.runs(made, GIVEN)) <= MOST_SHINGLES
 
@@ -534,8 +536,10 @@ def test_splitting_loses_no_line_and_never_fails(text):
 def test_cells_in_any_order_have_the_same_runs(order, way):
     cells = list(SOLUTIONS.values())[way]
     assert (
-        similar.runs(similar.own(notebook([cells[i] for i in order]), GIVEN), GIVEN).tolist()
-        == similar.runs(similar.own(notebook(cells), GIVEN), GIVEN).tolist()
+        similar.runs(
+            similar.student_cells(notebook([cells[i] for i in order]), GIVEN), GIVEN
+        ).tolist()
+        == similar.runs(similar.student_cells(notebook(cells), GIVEN), GIVEN).tolist()
     )
 
 
@@ -591,7 +595,9 @@ def test_the_page_shows_passages_and_calls_them_no_proof():
 
 
 def both_sides(one, other):
-    return similar.sides(*(similar.own(notebook(cells), GIVEN) for cells in (one, other)), GIVEN)
+    return similar.sides(
+        *(similar.student_cells(notebook(cells), GIVEN) for cells in (one, other)), GIVEN
+    )
 
 
 @pytest.mark.parametrize("name", list(SOLUTIONS))

@@ -22,9 +22,8 @@ from handful_classroom import html_report, tables
 from handful_classroom.exports import gradescope
 from handful_classroom.grading import grade, grades, notebook_reader, store, submissions
 from handful_classroom.grading.roster import Roster
-from handful_classroom.grading.submissions import Submission, SubmissionError, place, read, shown
-from handful_classroom.release import notebooks
-from handful_classroom.release import variants as inputs
+from handful_classroom.grading.submissions import Submission, SubmissionError, owner_of, read, shown
+from handful_classroom.release import notebooks, variants
 from handful_classroom.release.assignment import assignments
 from handful_classroom.sandbox.protocol import Answer, Outcome
 from handful_study import student
@@ -470,7 +469,7 @@ def test_a_students_own_machine_draws_what_the_grader_draws(tmp_path, typed):
         encoding="utf-8",
     ).stdout
     assert json.loads(out) == json.loads(
-        json.dumps(inputs.given(ROOFLINE, ROOFLINE.variant("ada")))
+        json.dumps(variants.inputs_of(ROOFLINE, ROOFLINE.variant("ada")))
     )
     result = grade.grade_one(ROOFLINE, "ada", notebooks.text(made).encode(), ask=silent)
     assert (result["variant"], result["notices"]) == (ROOFLINE.variant("ada"), [])
@@ -606,7 +605,7 @@ def test_no_name_takes_long(kind):
     marks = "".join(sorted(name, key=unicodedata.combining))
     for text in (name, name[::-1], name + ".ipynb", marks):
         assert seconds(shown, text) < 0.02
-        assert seconds(place, (text,)) < 0.2 and seconds(place, (text, "x.ipynb")) < 0.2
+        assert seconds(owner_of, (text,)) < 0.2 and seconds(owner_of, (text, "x.ipynb")) < 0.2
         found = shown(text)
         assert (
             len(found) <= submissions.LONGEST_NAME and shown(found) == found and found.isprintable()
@@ -627,7 +626,7 @@ def test_long_names_stay_apart():
 
 def test_few_marks_stand_on_a_letter_wherever_a_name_is_shown():
     text = "x" + "\u0301\u0316" * 30 + "y"
-    for made in (shown(text), html_report.shown(text), tables.written(("a",), [(text,)]).decode()):
+    for made in (shown(text), html_report.shown(text), tables.as_csv(("a",), [(text,)]).decode()):
         assert 2 <= sum(map(bool, map(unicodedata.combining, made))) <= 8
     for kept in (
         "Ti\u1ebfng Vi\u1ec7t",

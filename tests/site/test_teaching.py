@@ -237,7 +237,7 @@ def test_the_smallest_assignment_is_one():
             for found in (variants.truths, variants.solutions)
         )
         mistaken = variants.answers(
-            question, variants.turns(small, variant)["stream"]["one-cache"], made
+            question, variants.misconceptions(small, variant)["stream"]["one-cache"], made
         )
         assert ours == pytest.approx(right, rel=question.tolerance)
         assert mistaken != pytest.approx(right, rel=question.tolerance)

@@ -1,4 +1,4 @@
-"""Every card and problem of the book: its source, its numbers, its answers, its wrong turns."""
+"""Every card and problem of the book: its source, its numbers, its answers, its misconceptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def written(value: float, unit: str) -> str:
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_the_answer_is_right_and_each_wrong_turn_is_named(problem):
+def test_the_answer_is_right_and_each_misconception_is_named(problem):
     for seed in SEEDS:
         if problem.kind == "number":
             right, wrongs = problem.right(seed), problem.wrong_values(seed)
@@ -54,7 +54,7 @@ def test_the_answer_is_right_and_each_wrong_turn_is_named(problem):
 
 
 @pytest.mark.parametrize("problem", [p for p in PROBLEMS if p.values[0].kind == "expression"])
-def test_formulas_that_are_wrong_turns_differ_from_the_answer_and_from_each_other(problem):
+def test_formulas_that_are_misconceptions_differ_from_the_answer_and_from_each_other(problem):
     trees = [problem.answer, *(wrong.tree for wrong in problem.wrong)]
     for i, left in enumerate(trees):
         assert same(problem, left, left)

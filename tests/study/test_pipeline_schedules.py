@@ -22,7 +22,7 @@ def one_at_a_time(stages: int, many: int) -> str:
 @pytest.mark.parametrize(
     "name, schedule", [("write-a-schedule", "1f1b"), ("schedule-with-half-passes", "zero_bubble")]
 )
-def test_the_known_schedule_is_right_and_its_wrong_turns_are_named(name, schedule):
+def test_the_known_schedule_is_right_and_its_misconceptions_are_named(name, schedule):
     one = problem(name)
     for seed in range(60):
         asked = goal(one, seed)

@@ -5,7 +5,7 @@ marks, written answers are cells for its manual grading.  ``make nbgrader`` runs
 it, generate and autograde: the solution gets all points, the empty notebook none, a wrong one part
 of them.  Judged questions, and assignments that use the library, want `handful` in nbgrader's
 environment too; these were not run there.  nbgrader has one set of inputs for everybody (variant
-0), does not know wrong turns, and runs students' code as the teacher, so that its grades can be
+0), does not know misconceptions, and runs students' code as the teacher, so that its grades can be
 forged; our own grader is the safe one.
 
 Gradescope: see `handful_classroom.exports.gradescope`.
@@ -27,7 +27,7 @@ from ..release.assignment import Assignment, Question
 from ..release.cells import Piece
 from ..release.checks import as_problem
 from ..release.notebooks import worth
-from ..release.variants import answers, calls, given, truths
+from ..release.variants import answers, calls, inputs_of, truths
 from .gradescope import archive
 
 VARIANT = 0
@@ -104,7 +104,7 @@ def nbgrader(assignment: Assignment) -> dict:
     [3, 4, 3, 3, 4, 3, 6]
     """
     inputs = "\n".join(
-        f"    {name!r}: {literal(value)}," for name, value in given(assignment, VARIANT).items()
+        f"    {name!r}: {literal(value)}," for name, value in inputs_of(assignment, VARIANT).items()
     )
     cells = (
         [_cell("code", "setup", f"# Your inputs.\ngiven = {{\n{inputs}\n}}", locked=True)]

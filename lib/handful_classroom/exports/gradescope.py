@@ -142,7 +142,7 @@ def _graded(root: Path) -> dict:
         }
     from ..grading.grade import grade_one
     from ..grading.watchdog import READING_SECONDS, OverlongError, within
-    from ..sandbox.sandbox import SandboxError
+    from ..sandbox.run import SandboxError
 
     try:
         with within(READING_SECONDS):

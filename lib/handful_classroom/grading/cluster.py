@@ -99,11 +99,11 @@ def attempt(run: Callable, task) -> Done | Fault | Stop:
 
 def _began() -> bool:
     """Return whether a sandbox has started in this process."""
-    room = sys.modules.get("handful_classroom.sandbox.sandbox_process")
-    return room is not None and room.began
+    process = sys.modules.get("handful_classroom.sandbox.sandbox_process")
+    return process is not None and process.began
 
 
-def _checked(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
+def _check_outcome(found, began: bool, errors: tuple[str, ...] = ("StartError",)):
     """Return the outcome of a task; raise ClusterError for one that stops the class.
 
     A sandbox that fails stops the class only while none has started: `began` says whether one has,
@@ -129,7 +129,7 @@ def here(run: Callable, tasks: Iterable, seconds: float = math.inf) -> Generator
 
     for task in tasks:
         found = attempt(watched, task)
-        yield task, _checked(found, found.began)
+        yield task, _check_outcome(found, found.began)
 
 
 # Processes of this machine
@@ -157,7 +157,9 @@ def _serve(connection, run: Callable, seconds: float = math.inf) -> None:
         pass
 
 
-def _lost(code: int | None, late: bool, tries: int, seconds: float, longest: float) -> Fault | None:
+def _fault_of_lost(
+    code: int | None, late: bool, tries: int, seconds: float, longest: float
+) -> Fault | None:
     """Return the fault of a task whose process ended, or None where it is tried again.
 
     `code` is the exit code of the process.
@@ -185,7 +187,7 @@ class _Worker:
     late: bool = False
 
 
-def _hired(context, run: Callable, seconds: float) -> _Worker:
+def _start_worker(context, run: Callable, seconds: float) -> _Worker:
     own, other = context.Pipe()
     process = context.Process(target=_serve, args=(other, run, seconds), daemon=True)
     process.start()
@@ -193,7 +195,7 @@ def _hired(context, run: Callable, seconds: float) -> _Worker:
     return _Worker(process, own)
 
 
-def _dismissed(worker: _Worker) -> int | None:
+def _end_worker(worker: _Worker) -> int | None:
     worker.connection.close()
     worker.process.terminate()
     worker.process.join()
@@ -228,7 +230,7 @@ def pool(
     try:
         while True:
             while len(workers) < jobs and (one := upcoming()):
-                workers.append(_hired(context, run, seconds))
+                workers.append(_start_worker(context, run, seconds))
                 give(workers[-1], *one)
             if not workers:
                 return
@@ -240,24 +242,24 @@ def pool(
                     worker.late = True
                     worker.process.kill()
             for worker in [worker for worker in workers if worker.connection in ready]:
-                task, found = worker.task, _heard(worker)
+                task, found = worker.task, _receive(worker)
                 if found is None or not (one := upcoming()):
                     workers.remove(worker)
-                    code = _dismissed(worker)
+                    code = _end_worker(worker)
                 else:
                     give(worker, *one)
-                found = found or _lost(code, worker.late, worker.tries, seconds, longest)
+                found = found or _fault_of_lost(code, worker.late, worker.tries, seconds, longest)
                 if found is None:
                     again.append((task, worker.tries))
                 else:
                     began = began or found.began
-                    yield task, _checked(found, began, ("SandboxError", "StartError"))
+                    yield task, _check_outcome(found, began, ("SandboxError", "StartError"))
     finally:
         for worker in workers:
-            _dismissed(worker)
+            _end_worker(worker)
 
 
-def _heard(worker: _Worker):
+def _receive(worker: _Worker):
     """Return what a worker sends, or None where it died."""
     try:
         return worker.connection.recv()
@@ -304,7 +306,7 @@ class _Apart:
             )
         self.connection.send(self.made)
 
-    def asked(self, task, longest: float) -> tuple[Done | Fault | Stop | None, bool]:
+    def outcome_of(self, task, longest: float) -> tuple[Done | Fault | Stop | None, bool]:
         """Return a task's outcome and whether it was late.
 
         The outcome is None where the process died or was ended for being late.
@@ -317,10 +319,10 @@ class _Apart:
                 return self.connection.recv(), False
         except (EOFError, OSError):
             pass
-        self.ended()
+        self.end()
         return None, late
 
-    def ended(self) -> int:
+    def end(self) -> int:
         self.connection.close()
         self.process.kill()
         return self.process.wait()
@@ -334,17 +336,17 @@ def apart(
     The process is kept for the next task.
     """
     tries = 0
-    while True:  # until there is an outcome, which `_lost` makes of the last try
+    while True:  # until there is an outcome, which `_fault_of_lost` makes of the last try
         tries += 1
         worker = getattr(_own, "worker", None)
         if worker is not None and worker.made != (run, seconds):
-            worker.ended()
+            worker.end()
             worker = None
         _own.worker = worker = worker or _Apart(run, seconds)
-        found, late = worker.asked(task, longest)
+        found, late = worker.outcome_of(task, longest)
         if found is None:
             _own.worker = None
-            found = _lost(worker.process.returncode, late, tries, seconds, longest)
+            found = _fault_of_lost(worker.process.returncode, late, tries, seconds, longest)
         if found is not None:
             return found
 
@@ -443,7 +445,7 @@ def _dasked(distributed, client, ask: Callable, tasks: Iterator) -> Iterator[tup
             ):
                 waiting.add(submit(task, tries + 1))  # a worker that has none; another may have one
                 continue
-            found = _checked(found, began)
+            found = _check_outcome(found, began)
         elif future.status == "error" and tries < TRIES:
             waiting.add(submit(task, tries + 1))
             continue

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +26,7 @@ from handful_study.student import canonical
 
 from ..release import variants
 from ..release.assignment import Assignment, read_text
-from ..sandbox.protocol import Limits, Outcome, plain
+from ..sandbox.protocol import Answer, Limits, Outcome, printable
 from . import cluster, store
 from .grades import summary
 from .notebook_reader import Handed, NotebookError, Origin, mark
@@ -175,7 +175,7 @@ def _inputs(
         except Exception:  # our own code: a current answer fails on the older inputs
             basis = None
     shown = origin.shown(variant)
-    differ = _differing(shown, variants.given(basis or assignment, variant)) if shown else ""
+    differ = _differing(shown, variants.inputs_of(basis or assignment, variant)) if shown else ""
     kind = (
         "other"
         if differ
@@ -267,7 +267,7 @@ def grade_one(
         What the student's code may use.
     ask : callable, optional
         What runs the student's code, with the arguments and the result of
-        `handful_classroom.sandbox.sandbox.ask`, which it is by default.  Tests of what stands
+        `handful_classroom.sandbox.run.ask`, which it is by default.  Tests of what stands
         around the sandbox hand in another; it has to be a module's own function where processes are
         used.
     handed_out : Released, optional
@@ -281,71 +281,30 @@ def grade_one(
     dict
         The result, of JSON values.
     """
-    head: dict[str, Any] = {
-        "schema": SCHEMA,
-        "assignment": assignment.name,
-        "edition": assignment.edition,
-        "library": library(),
-        "student": student,
-        "submission": hashlib.sha256(data).hexdigest()
-        if data is not None
-        else "unread"
-        if refused
-        else "",
-        "variant": assignment.variant(own_id or student),
-        "drawn_for": None,
-        "notebook_edition": None,
-        "inputs": "",
-        "points": 0.0,
-        "possible": round(float(assignment.points), 2),
-        "waiting": round(float(assignment.waiting), 2),
-        "questions": [],
-        "notices": list(notice),
-    }
+    notices = list(notice)
+    head = _head(assignment, student, own_id or student)
+    head["submission"] = _digest(data) if data is not None else "unread" if refused else ""
 
     def ended(status: str, says: str, **more) -> dict:
-        return store.signed(head | more | {"status": status, "says": says}, secret)
+        more = {"notices": notices, "status": status, "says": says} | more
+        return store.signed(head | more, secret)
 
+    if data is None and refused:
+        return ended("ungradable", f"This could not be graded: {refused}")
     if data is None:
-        return (
-            ended("ungradable", f"This could not be graded: {refused}")
-            if refused
-            else ended("missing", "Nothing was handed in.")
-        )
+        return ended("missing", "Nothing was handed in.")
     try:
         handed = cells(data, handed_out or _handed_out(assignment, earlier))
     except NotebookError as error:
         return ended("ungradable", f"This could not be graded: {error}")
     owner = handed.drawn_for or own_id or student
     variant = assignment.variant(owner)
-    head["notices"] += _whose(owner, student, own_id or student, known)
-    if handed.origin.by_spelling and canonical(owner) != owner:
-        head["notices"].append(
-            "This notebook was released when capitals still counted: it drew the inputs of "
-            f"{owner!r} as it is "
-            f"written, and was graded by those of {canonical(owner)!r}; release it again."
-        )
-    if ask is None:
-        from ..sandbox.sandbox import ask as in_sandbox
-
-        ask = in_sandbox
-    prologue = PROLOGUE.format(owner)
+    notices += _whose(owner, student, own_id or student, known)
+    notices += _by_spelling(handed.origin, owner)
     basis, kind, said = _inputs(assignment, handed.origin, variant, earlier)
-    given = variants.given(basis, variant)
-    # In place of a first cell that is not run, so that cells keep their numbers.
-    code = [prologue, *handed.cells[handed.cells[:1] == ("",) :]]
-    first = (
-        [{"get": "given", "question": "given"}] if given else []
-    )  # whether its cells left the inputs as they are
-    outcome = ask(
-        code, [*first, *requests(basis, variant)], given, limits, assignment.library == "all"
-    )
-    left = outcome.answers[0].value if first and outcome.answers[0].status == "value" else given
-    if isinstance(left, dict) and (differ := _differing(left, given)):
-        said.append(f"Its cells set other inputs than those it was graded by: {differ}.")
-    made_from = assignment.edition if handed.origin.released else handed.origin.edition
-    head |= {"notebook_edition": made_from, "inputs": kind, "notices": [*head["notices"], *said]}
-    parts = judge(basis, variant, outcome.answers[len(first) :], handed.texts)
+    answers, stops = _sandbox_answers(basis, variant, handed, owner, limits, ask)
+    notices += [*said, *stops]
+    parts = judge(basis, variant, answers, handed.texts)
     status = next((one for one in STATUSES if one in {part["status"] for part in parts}), "ok")
     points = round(sum(part["points"] for part in parts), 2)
     return ended(
@@ -353,10 +312,74 @@ def grade_one(
         _summary(assignment, parts, points),
         variant=variant,
         drawn_for=handed.drawn_for,
+        notebook_edition=assignment.edition if handed.origin.released else handed.origin.edition,
+        inputs=kind,
         points=points,
         questions=parts,
-        notices=head["notices"] + _stops(code, len(code) - len(handed.cells), outcome),
     )
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _head(assignment: Assignment, student: str, own_id: str) -> dict[str, Any]:
+    """Return the fields of a result, as they are before anything is graded."""
+    return {
+        "schema": SCHEMA,
+        "assignment": assignment.name,
+        "edition": assignment.edition,
+        "library": library(),
+        "student": student,
+        "submission": "",
+        "variant": assignment.variant(own_id),
+        "drawn_for": None,
+        "notebook_edition": None,
+        "inputs": "",
+        "points": 0.0,
+        "possible": round(float(assignment.points), 2),
+        "waiting": round(float(assignment.waiting), 2),
+        "questions": [],
+        "notices": [],
+    }
+
+
+def _sandbox_answers(
+    basis: Assignment,
+    variant: int,
+    handed: Handed,
+    owner: str,
+    limits: Limits,
+    ask: Callable[..., Outcome] | None,
+) -> tuple[Sequence[Answer], list[str]]:
+    """Run a notebook's cells and put the requests to it; return its answers, and notices."""
+    if ask is None:
+        from ..sandbox.run import ask as in_sandbox
+
+        ask = in_sandbox
+    inputs = variants.inputs_of(basis, variant)
+    # In place of a first cell that is not run, so that cells keep their numbers.
+    code = [PROLOGUE.format(owner), *handed.cells[handed.cells[:1] == ("",) :]]
+    # Whether its cells left the inputs as they are.
+    first = [{"get": "given", "question": "given"}] if inputs else []
+    outcome = ask(code, [*first, *requests(basis, variant)], inputs, limits, basis.library == "all")
+    left = outcome.answers[0].value if first and outcome.answers[0].status == "value" else inputs
+    notices = []
+    if isinstance(left, dict) and (differ := _differing(left, inputs)):
+        notices.append(f"Its cells set other inputs than those it was graded by: {differ}.")
+    notices += _stops(code, len(code) - len(handed.cells), outcome)
+    return outcome.answers[len(first) :], notices
+
+
+def _by_spelling(origin: Origin, owner: str) -> list[str]:
+    """Return a notice about a notebook whose inputs were drawn for capitals as they were typed."""
+    if not origin.by_spelling or canonical(owner) == owner:
+        return []
+    return [
+        "This notebook was released when capitals still counted: it drew the inputs of "
+        f"{owner!r} as it is "
+        f"written, and was graded by those of {canonical(owner)!r}; release it again."
+    ]
 
 
 def _whose(owner: str, student: str, own_id: str, known: Sequence[str]) -> list[str]:
@@ -412,7 +435,7 @@ def _stops(code: Sequence[str], before: int, outcome: Outcome) -> list[str]:
         first = next((line.strip() for line in source.split("\n") if line.strip()), "")
         at = f", line {stop.line}" if stop.line else ""
         found.append(
-            f"Cell {stop.cell + 1 - before} (“{plain(first, 40)}”{at}) did not end well: "
+            f"Cell {stop.cell + 1 - before} (“{printable(first, 40)}”{at}) did not end well: "
             f"{stop.says}"
         )
     if len(outcome.cells) > MOST_NOTICES:
@@ -468,7 +491,7 @@ def key(
     earlier: Mapping[str, str] = {},
 ) -> str:
     """Return the key under which a result is kept: the digest of all that it follows from."""
-    data = hashlib.sha256(one.data).hexdigest() if one.data is not None else None
+    data = _digest(one.data) if one.data is not None else None
     return store.key(
         SCHEMA,
         one.student,
@@ -481,7 +504,7 @@ def key(
         assignment.edition,
         library(),
         asdict(limits),
-        hashlib.sha256(secret).hexdigest() if secret else None,
+        _digest(secret) if secret else None,
         sorted(earlier),
     )
 
@@ -584,65 +607,106 @@ def run(
     source = source if source is not None else source_of(assignment)
     before = earlier_editions(assignment, earlier)
     job = Job(source, assignment.file, limits, _handed_out(assignment, before), ask, before)
-    graded = Graded(Counter(), 0, {}, {})
-    order: list[tuple[str, str]] = []  # of the class: student and key
-    people = People()
-    kept: dict[str, str] = {}  # key → key of what stands there
+    register = _Register(total, progress)
     with store.opened(folder) as results:
 
-        def note(one: str, result: dict, under: str) -> None:
-            kept[one] = under
-            graded.statuses[result["status"]] += 1
-            if result["drawn_for"]:
-                people.claims.append((result["drawn_for"], result["student"]))
-            if progress:
-                progress(sum(graded.statuses.values()), total, graded.statuses)
+        def key_of(one: Submission) -> str:
+            return key(assignment, one, limits, secret, before)
 
-        def tasks():
-            for one in submissions:
-                made = key(assignment, one, limits, secret, before)
-                order.append((one.student, made))
-                people.add(one)
-                found = None if anew else results.get(made)
-                if found is not None and (secret is None or store.verified(found, secret)):
-                    graded.before += 1
-                    note(made, found, made)
-                else:
-                    yield made, one
+        def known(made: str) -> dict | None:
+            found = None if anew else results.get(made)
+            trusted = found is not None and (secret is None or store.verified(found, secret))
+            return found if trusted else None
 
-        longest = 600 + 5 * limits.total_seconds
-        found = (
-            cluster.dask(job, tasks(), scheduler, longest, seconds)
-            if scheduler
-            else cluster.here(job, tasks(), seconds)
-            if jobs == 0
-            else cluster.pool(job, tasks(), jobs or cluster.cores(), longest, seconds)
-        )
+        found = _outcomes(job, register.tasks(submissions, key_of, known), jobs, scheduler, seconds)
         complete = False
         try:
             for (made, one), came in found:
+                result, under = _result_of(assignment, made, one, came)
                 if isinstance(came, cluster.Fault):
-                    # Kept under another key, so that the next run tries it again.
-                    graded.faults[one.student] = came.says
-                    result, under = _failed(assignment, one, came.late), store.key("fault", made)
-                else:
-                    result, under = came.result, made
+                    register.graded.faults[one.student] = came.says
                 results.put(under, store.signed(result, secret))
-                note(made, result, under)
+                register.note(made, result, under)
             complete = True
         finally:
             found.close()
-            graded.claims = people.claimed_twice()
-            if complete or kept:
+            graded = register.graded
+            graded.claims = register.people.claimed_twice()
+            if complete or register.kept:
                 results.finish(
                     assignment.name,
-                    [(student, kept[made]) for student, made in order if made in kept],
+                    register.listed(),
                     complete,
                     edition=assignment.edition,
                     claims=graded.claims,
                     faults=sorted(graded.faults),
                 )
     return graded
+
+
+class _Register:
+    """The class while it is graded: who handed in, what is kept of whom, and the counts."""
+
+    def __init__(
+        self, total: int | None, progress: Callable[[int, int | None, Counter], None] | None
+    ) -> None:
+        self.total, self.progress = total, progress
+        self.graded = Graded(Counter(), 0, {}, {})
+        self.people = People()
+        self.order: list[tuple[str, str]] = []  # of the class: student and key
+        self.kept: dict[str, str] = {}  # key → key of what stands there
+
+    def tasks(
+        self,
+        submissions: Iterable[Submission],
+        key_of: Callable[[Submission], str],
+        known: Callable[[str], dict | None],
+    ) -> Iterator[tuple[str, Submission]]:
+        """Register all submissions; yield those that have no result yet, each with its key."""
+        for one in submissions:
+            made = key_of(one)
+            self.order.append((one.student, made))
+            self.people.add(one)
+            if (result := known(made)) is not None:
+                self.graded.before += 1
+                self.note(made, result, made)
+            else:
+                yield made, one
+
+    def note(self, made: str, result: dict, under: str) -> None:
+        """Count a result, which is kept `under` a key."""
+        self.kept[made] = under
+        self.graded.statuses[result["status"]] += 1
+        if result["drawn_for"]:
+            self.people.claims.append((result["drawn_for"], result["student"]))
+        if self.progress:
+            self.progress(self.graded.statuses.total(), self.total, self.graded.statuses)
+
+    def listed(self) -> list[tuple[str, str]]:
+        """Return students in the order of the class, each with the key of what is kept."""
+        return [(student, self.kept[made]) for student, made in self.order if made in self.kept]
+
+
+def _outcomes(
+    job: Job, tasks: Iterator, jobs: int | None, scheduler: str | None, seconds: float
+) -> Generator[tuple, None, None]:
+    """Yield each task with its outcome, from a cluster, this process or several processes."""
+    longest = 600 + 5 * job.limits.total_seconds
+    if scheduler:
+        return cluster.dask(job, tasks, scheduler, longest, seconds)
+    if jobs == 0:
+        return cluster.here(job, tasks, seconds)
+    return cluster.pool(job, tasks, jobs or cluster.cores(), longest, seconds)
+
+
+def _result_of(assignment: Assignment, made: str, one: Submission, came: Any) -> tuple[dict, str]:
+    """Return the result of a submission and the key under which it is kept.
+
+    That of a fault is another, so that the next run tries it again.
+    """
+    if isinstance(came, cluster.Fault):
+        return _failed(assignment, one, came.late), store.key("fault", made)
+    return came.result, made
 
 
 def _failed(assignment: Assignment, one: Submission, late: bool) -> dict:
@@ -664,9 +728,7 @@ def _failed(assignment: Assignment, one: Submission, late: bool) -> dict:
         own_id=one.own_id,
         refused=why,
     )
-    return result | {
-        "submission": hashlib.sha256(one.data).hexdigest() if one.data is not None else "unread"
-    }
+    return result | {"submission": _digest(one.data) if one.data is not None else "unread"}
 
 
 def source_of(assignment: Assignment) -> str:

@@ -150,8 +150,8 @@ def question_points(grade: Grade, name: str) -> float | None:
     if part["status"] != "waiting":
         return float(part["points"])
     own = [line.points for line in grade.lines if line.question == name]
-    given = [points for points in own if points is not None]
-    return round(sum(given), 2) if own and len(given) == len(own) else None
+    filled = [points for points in own if points is not None]
+    return round(sum(filled), 2) if own and len(filled) == len(own) else None
 
 
 def question_says(grade: Grade, part: Mapping) -> str:
@@ -266,21 +266,21 @@ def write(
             "the source has now; grade again."
         )
     notes += _editions(assignment, results)
-    tables.keep(folder / "grades.csv", as_table(assignment, grades))
+    tables.write_atomically(folder / "grades.csv", as_table(assignment, grades))
     lms = folder / "lms"
     unknown = dict.fromkeys(
         grade.student for grade in grades if listed and listed_as(listed, grade.student) is None
     )
-    tables.keep(lms / "canvas.csv", canvas(assignment, grades, listed, partial))
-    tables.keep(
+    tables.write_atomically(lms / "canvas.csv", canvas(assignment, grades, listed, partial))
+    tables.write_atomically(
         lms / "moodle.csv",
         moodle(
             assignment, [grade for grade in grades if grade.student not in unknown], listed, partial
         ),
     )
-    tables.keep(lms / "grades.json", as_json(assignment, grades))
+    tables.write_atomically(lms / "grades.json", as_json(assignment, grades))
     for grade in grades:
-        tables.keep(
+        tables.write_atomically(
             lms / "gradescope" / file_name(grade.student) / "results.json", gradescope(grade)
         )
     waits = sum(grade.graded and not grade.final for grade in grades)
@@ -357,14 +357,14 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
         "total",
         "out of",
         *names,
-        "wrong turns",
+        "misconceptions",
         "notices",
         "submission",
     ]
     rows = []
     for grade in grades:
         result = grade.result
-        turns = [
+        misconceptions = [
             f"{part['name']}: {part['turn']}" for part in result["questions"] if part.get("turn")
         ]
         each = (question_points(grade, name) for name in names)
@@ -379,12 +379,12 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
                 number(grade.total),
                 number(grade.possible),
                 *("" if value is None else number(value) for value in each),
-                "; ".join(turns),
-                tables.line("; ".join(map(str, result["notices"]))),
+                "; ".join(misconceptions),
+                tables.one_line("; ".join(map(str, result["notices"]))),
                 result["submission"] or "",
             ]
         )
-    return tables.written(head, rows, mark=True)
+    return tables.as_csv(head, rows, mark=True)
 
 
 def _mark(grade: Grade, partial: bool, none: str) -> str:
@@ -402,15 +402,15 @@ def canvas(
 
     Its importer looks for line ends before it parses, so that no cell may hold one.
     """
-    head = [*CANVAS, tables.line(assignment.title)]
+    head = [*CANVAS, tables.one_line(assignment.title)]
     rows = [["    Points Possible", "", "", "", "", number(_possible(assignment))]]
     for grade in grades:
         row = listed_as(listed, grade.student) or {}
         who = [row.get(column.casefold(), "") for column in CANVAS]
         if not any(who[1:4]):  # a list that is none of Canvas'
             who = [row.get("name") or grade.student, "", "", grade.student, ""]
-        rows.append([*map(tables.line, who), _mark(grade, partial, "")])
-    return tables.written(head, rows)
+        rows.append([*map(tables.one_line, who), _mark(grade, partial, "")])
+    return tables.as_csv(head, rows)
 
 
 def moodle(
@@ -425,9 +425,11 @@ def moodle(
     for grade in grades:
         row = listed_as(listed, grade.student) or {}
         who = [row.get(key.casefold(), "") for key in keys] if keys else [grade.student]
-        rows.append([*map(tables.line, who), _mark(grade, partial, "-"), tables.line(grade.says)])
-    return tables.written(
-        [*(keys or ["Username"]), tables.line(assignment.title), "Feedback comments"], rows
+        rows.append(
+            [*map(tables.one_line, who), _mark(grade, partial, "-"), tables.one_line(grade.says)]
+        )
+    return tables.as_csv(
+        [*(keys or ["Username"]), tables.one_line(assignment.title), "Feedback comments"], rows
     )
 
 

@@ -86,54 +86,23 @@ class Roster:
         >>> Roster.of("student,name\nada,Ada Lovelace\n").find("lovelaceada")
         'ada'
         """
-        try:
-            head, *rows = [
-                row
-                for row in csv.reader(io.StringIO(text, newline=""))
-                if any(cell.strip() for cell in row)
-            ] or [[]]
-        except csv.Error as error:
-            raise SubmissionError(f"{name} is no CSV file: {error}.") from None
-        columns = {cell.strip().lower(): i for i, cell in reversed(list(enumerate(head)))}
-        named = {i: column for column, i in columns.items()}
-        canvas = "student" in columns and "section" in columns  # where Student is the name
-        ids = [
-            column for column in IDS if column in columns and not (canvas and column == "student")
-        ]
-        if not ids:
-            raise SubmissionError(
-                f"{name} has no column that names students; write one called student (and name, "
-                "where you like)."
-            )
+        head, *rows = _rows(text, name)
+        columns, ids = _columns(head, name)
         students: dict[str, str] = {}  # canonical form → as the roster spells it
         known: dict[str, str | None] = {}
         called: dict[str, str | None] = {}
         spelled: set[str] = set()
         for line, row in enumerate(rows, 2):
-            cells = {named[i]: cell.strip() for i, cell in enumerate(row) if i in named}
+            cells = {columns[i]: cell.strip() for i, cell in enumerate(row) if i in columns}
             student = shown(next((cells[column] for column in ids if cells.get(column)), ""))
-            if (
-                not student
-                or cells.get("student") == "Student, Test"
-                or cells.get("student", "").startswith("Points Possible")
-            ):
-                continue  # Canvas' lines of its own
+            if not student or _of_canvas(cells):
+                continue
             if (other := students.get(_key(student))) is not None:
-                same = (
-                    ""
-                    if other == student
-                    else (
-                        f", which counts as {other!r} "
-                        "(capitals, widths of letters and blanks do not tell ids apart)"
-                    )
-                )
-                raise SubmissionError(
-                    f"{name} has {student!r} twice, the second time in line {line}{same}."
-                )
+                raise SubmissionError(_twice(name, student, other, line))
             students[_key(student)] = student
-            own = [cells[column] for column in (*ids, *ALSO) if cells.get(column)]
-            spelled |= set(map(shown, own))
-            for names, found in ((known, set(map(_key, own))), (called, _spellings(cells))):
+            numbers = [cells[column] for column in (*ids, *ALSO) if cells.get(column)]
+            spelled |= set(map(shown, numbers))
+            for names, found in ((known, set(map(_key, numbers))), (called, _spellings(cells))):
                 for one in found:
                     names[one] = None if names.get(one, student) != student else student
         return cls(tuple(students.values()), known, called, frozenset(spelled))
@@ -161,14 +130,14 @@ class Roster:
 
         It is reliable where more than a name does, since students may choose their names.
         """
-        where = one.place
-        if not where.number:
-            student = self.find(where.student)
+        owner = one.owner
+        if not owner.number:
+            student = self.find(owner.student)
             return [
-                (f"the name {where.student!r}", student)
-            ] if student else [], where.student in self.spelled
-        found, moodle = [], f"Participant {where.number}" in where.known
-        for number in (where.number, *where.others):
+                (f"the name {owner.student!r}", student)
+            ] if student else [], owner.student in self.spelled
+        found, moodle = [], f"Participant {owner.number}" in owner.known
+        for number in (owner.number, *owner.others):
             participant = _key(
                 f"Participant {number}"
             )  # Moodle's, which is not its users' ID number
@@ -176,11 +145,11 @@ class Roster:
                 participant if moodle and participant in self.ids else number
             ):
                 found.append((f"the number {number}", student))
-        if student := self.ids.get(_key(where.student)):
-            found.append((f"the id {where.student!r}", student))
+        if student := self.ids.get(_key(owner.student)):
+            found.append((f"the id {owner.student!r}", student))
         sure = bool(found)
-        if student := where.who and self.find_called(where.who):
-            found.append((f"the name {where.who!r}", student))
+        if student := owner.who and self.find_called(owner.who):
+            found.append((f"the name {owner.who!r}", student))
         return found, sure
 
     def matched(self, found: list[Entry]) -> list:
@@ -188,80 +157,140 @@ class Roster:
 
         The roster's students come first, in order, then all that is not theirs.
         """
-        own: dict[str, list[tuple[Entry, bool]]] = {}
+        entries, others = self._assigned(found)
+        known, reads = self.known(), []
+        for student in self.students:
+            kept, refused = _of_student(student, entries.get(student, []))
+            others += refused
+            if kept:
+                reads.append(partial(_merged(kept).read, student, known[student]))
+            else:
+                reads.append(partial(Submission, student, "", None, (), "", known[student]))
+        return reads + [
+            partial(one.read, notice=() if one.refused else ("This student is not on the roster.",))
+            for one in named(others, self.students)
+        ]
+
+    def _assigned(
+        self, found: list[Entry]
+    ) -> tuple[dict[str, list[tuple[Entry, bool]]], list[Entry]]:
+        """Return the entries of each student, with whether that is reliable, and all others."""
+        entries: dict[str, list[tuple[Entry, bool]]] = {}
+        strangers: list[Entry] = []
         others: list[Entry] = []
-        strangers = []
         with_names = {student for student in self.called.values() if student}
         for one in found:
             leads, sure = ([], False) if one.refused else self.leads(one)
             students = list(dict.fromkeys(student for _, student in leads))
-            if one.refused:
-                others.append(one)
-            elif not students:
-                strangers.append(one)
-            elif len(students) > 1:
-                which = " and ".join(f"{what} to {student!r}" for what, student in leads[:4])
-                others.append(
-                    one.stopped(
-                        f"Its name leads to {len(students)} students of the roster, {which}: "
-                        "give it the name of whose it is, or correct the roster, and grade again."
-                    )
-                )
-            elif (
-                one.mixed
-                and one.place.number
-                and students[0] in with_names
-                and not any(what.startswith("the name") for what, _ in leads)
-            ):
-                others.append(
-                    one.stopped(
-                        f"On the roster {leads[0][0]} belongs to {students[0]!r}, and the name "
-                        f"{one.place.who!r} does not; among files that are not all named by one "
-                        "platform, "
-                        "both have to agree."
-                    )
-                )
+            if not students:
+                (others if one.refused else strangers).append(one)
+            elif why := _ambiguous(one, leads, students, with_names):
+                others.append(one.stopped(why))
             else:
-                own.setdefault(students[0], []).append((one, sure))
-        known, reads = self.known(), []
-        for student in self.students:
-            entries = own.get(student, [])
-            by_id = [one for one, is_sure in entries if is_sure]
-            by_name = [one for one, is_sure in entries if not is_sure]
-            if by_id:
-                others += [
-                    one.stopped(
-                        f"It goes by a name of {student!r} on the roster, who handed in under an "
-                        "id or number "
-                        "too: give it the name of whose it is, and grade again."
-                    )
-                    for one in by_name
-                ]
-            elif len(by_name) > 1:
-                others += [
-                    one.stopped(
-                        f"{len(by_name)} submissions go by names of {student!r} on the roster; "
-                        "ids or numbers "
-                        "of the platform in the roster tell whose each is."
-                    )
-                    for one in by_name
-                ]
-                by_name = []
-            kept = by_id or by_name
-            if not kept:
-                reads.append(partial(Submission, student, "", None, (), "", known[student]))
-                continue
-            whole = replace(
-                kept[0],
-                late=any(one.late for one in kept),
-                files=[file for one in kept for file in one.files],
-                notice=tuple(dict.fromkeys(note for one in kept for note in one.notice)),
-            )
-            reads.append(partial(whole.read, student, known[student]))
-        return reads + [
-            partial(one.read, notice=() if one.refused else ("This student is not on the roster.",))
-            for one in named([*strangers, *others], self.students)
-        ]
+                entries.setdefault(students[0], []).append((one, sure))
+        return entries, [*strangers, *others]
+
+
+def _rows(text: str, name: str) -> list[list[str]]:
+    """Return the lines of a CSV file that are not blank; at least one, which may be empty."""
+    try:
+        return [
+            row
+            for row in csv.reader(io.StringIO(text, newline=""))
+            if any(cell.strip() for cell in row)
+        ] or [[]]
+    except csv.Error as error:
+        raise SubmissionError(f"{name} is no CSV file: {error}.") from None
+
+
+def _columns(head: list[str], name: str) -> tuple[dict[int, str], list[str]]:
+    """Return the columns' names by their places, and those among them that hold ids.
+
+    Of two columns of one name, the first counts.
+    """
+    places = {cell.strip().lower(): i for i, cell in reversed(list(enumerate(head)))}
+    canvas = "student" in places and "section" in places  # where Student is the name
+    ids = [column for column in IDS if column in places and not (canvas and column == "student")]
+    if not ids:
+        raise SubmissionError(
+            f"{name} has no column that names students; write one called student (and name, "
+            "where you like)."
+        )
+    return {i: column for column, i in places.items()}, ids
+
+
+def _of_canvas(cells: dict[str, str]) -> bool:
+    """Return whether a line is one that Canvas adds, and no student's."""
+    student = cells.get("student", "")
+    return student == "Student, Test" or student.startswith("Points Possible")
+
+
+def _twice(name: str, student: str, other: str, line: int) -> str:
+    same = (
+        ""
+        if other == student
+        else (
+            f", which counts as {other!r} "
+            "(capitals, widths of letters and blanks do not tell ids apart)"
+        )
+    )
+    return f"{name} has {student!r} twice, the second time in line {line}{same}."
+
+
+def _ambiguous(
+    one: Entry, leads: list[tuple[str, str]], students: list[str], with_names: set[str]
+) -> str:
+    """Return why it is not known whose an entry is, or "" where it is the first student's."""
+    if len(students) > 1:
+        which = " and ".join(f"{what} to {student!r}" for what, student in leads[:4])
+        return (
+            f"Its name leads to {len(students)} students of the roster, {which}: "
+            "give it the name of whose it is, or correct the roster, and grade again."
+        )
+    if (
+        one.mixed
+        and one.owner.number
+        and students[0] in with_names
+        and not any(what.startswith("the name") for what, _ in leads)
+    ):
+        return (
+            f"On the roster {leads[0][0]} belongs to {students[0]!r}, and the name "
+            f"{one.owner.who!r} does not; among files that are not all named by one "
+            "platform, "
+            "both have to agree."
+        )
+    return ""
+
+
+def _of_student(student: str, entries: list[tuple[Entry, bool]]) -> tuple[list[Entry], list[Entry]]:
+    """Return which entries are the student's, and those that only go by the student's name."""
+    by_id = [one for one, is_sure in entries if is_sure]
+    by_name = [one for one, is_sure in entries if not is_sure]
+    if by_id:
+        why = (
+            f"It goes by a name of {student!r} on the roster, who handed in under an "
+            "id or number "
+            "too: give it the name of whose it is, and grade again."
+        )
+        return by_id, [one.stopped(why) for one in by_name]
+    if len(by_name) > 1:
+        why = (
+            f"{len(by_name)} submissions go by names of {student!r} on the roster; "
+            "ids or numbers "
+            "of the platform in the roster tell whose each is."
+        )
+        return [], [one.stopped(why) for one in by_name]
+    return by_name, []
+
+
+def _merged(entries: list[Entry]) -> Entry:
+    """Return one entry with the files and notices of all."""
+    return replace(
+        entries[0],
+        late=any(one.late for one in entries),
+        files=[file for one in entries for file in one.files],
+        notice=tuple(dict.fromkeys(note for one in entries for note in one.notice)),
+    )
 
 
 def _key(name: str) -> str:
@@ -290,10 +319,10 @@ def _spellings(cells: dict[str, str]) -> set[str]:
         elif " " in full:
             first, _, last = full.rpartition(" ")
             pairs.append((first, last))
-    for given, family in pairs:
-        if given and family:
+    for forename, surname in pairs:
+        if forename and surname:
             found |= {
-                _key(f"{given} {family}"),
-                "".join(c for c in _key(f"{family}{given}") if c.isalnum()),
+                _key(f"{forename} {surname}"),
+                "".join(c for c in _key(f"{surname}{forename}") if c.isalnum()),
             }
     return found

@@ -57,7 +57,7 @@ def rubric(question) -> list[tuple[float, str]]:
     return lines or [(float(question.points), question.asks)]
 
 
-def asked(assignment, results: Iterable[Mapping]) -> list[Line]:
+def lines_to_fill(assignment, results: Iterable[Mapping]) -> list[Line]:
     """Return the lines that the teacher has to fill: by question, then by student."""
     results, found = list(results), []
     for question in assignment.questions.values():
@@ -80,7 +80,7 @@ def asked(assignment, results: Iterable[Mapping]) -> list[Line]:
     return found
 
 
-def filled(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
+def read_table(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
     """Return the rows of the table by id, its columns and its delimiter.
 
     Where there is no table yet, there are no rows.
@@ -100,7 +100,7 @@ def filled(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
     return found, columns, delimiter
 
 
-def given(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list[Line]:
+def with_points(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list[Line]:
     """Return the lines with what the teacher filled in."""
     done = []
     for line in lines:
@@ -130,8 +130,8 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
         Where the teacher's table cannot be read; it is then left as it is.
     """
     path = folder / NAME
-    found, columns, delimiter = filled(path)
-    lines = given(asked(assignment, results), found)
+    found, columns, delimiter = read_table(path)
+    lines = with_points(lines_to_fill(assignment, results), found)
     places = _places(lines)
     extra = [column for column in columns if column not in HEAD]
     rows = []
@@ -141,7 +141,7 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
             [
                 line.student,
                 line.question,
-                tables.line(line.text),
+                tables.one_line(line.text),
                 html_report.number(line.possible),
                 old.get("points", "").strip(),
                 old.get("comment", "").strip(),
@@ -158,11 +158,11 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
     ]
     rows += [[row.get(column, "") for column in (*HEAD, *extra)] for row in kept]
     if rows or path.exists():
-        tables.keep(
-            path, tables.written((*HEAD, *extra), rows, mark=True, delimiter=delimiter), sure=True
+        tables.write_atomically(
+            path, tables.as_csv((*HEAD, *extra), rows, mark=True, delimiter=delimiter), sure=True
         )
     for name, html in _sheets(assignment, lines, places):
-        tables.keep(folder / name, html.encode())
+        tables.write_atomically(folder / name, html.encode())
     notes = []
     if kept:
         who = sorted({f"{row['student']} ({row['question']})" for row in kept})

@@ -14,7 +14,7 @@ import builtins
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,16 +25,14 @@ from handful_study.check import SAME, letter
 from handful_study.check import points as sampled
 from handful_study.check import same as same_value
 from handful_study.expressions import ExpressionError, evaluate
-from handful_study.student import near, same
+from handful_study.student import VARIANTS, near, same
 
 from ..release.assignment import Assignment, Question
 from ..release.checks import as_problem
-from ..release.model import VARIANTS
 from ..release.variants import answers as ours
 from ..release.variants import calls as made_calls
-from ..release.variants import given, truths, turns
-from ..sandbox.protocol import Answer
-from ..sandbox.protocol import plain as printable
+from ..release.variants import inputs_of, misconceptions, truths
+from ..sandbox.protocol import Answer, printable
 
 WORST = (
     "killed",
@@ -52,7 +50,7 @@ _SYMPY = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
 class Expected:
     """The right and wrong answers of a variant.
 
-    It has the calls of each question, the right answers, and the answers of each wrong turn.
+    It has the calls of each question, the right answers, and the answers of each misconception.
     """
 
     calls: Mapping[str, list[dict]]
@@ -66,26 +64,26 @@ def expected(assignment: Assignment, variant: int) -> Expected:
 
     They are cached, since a class shares 200 of them.
     """
-    true, wrong = truths(assignment, variant), turns(assignment, variant)
-    calls, right, turned = {}, {}, {}
+    true, wrong = truths(assignment, variant), misconceptions(assignment, variant)
+    calls, right, mistaken = {}, {}, {}
     for name, question in assignment.questions.items():
         calls[name] = made_calls(question, variant)
         if question.kind in ("value", "function"):
             right[name] = ours(question, true[name], calls[name])
-            turned[name] = {
+            mistaken[name] = {
                 key: _tried(question, thing, calls[name]) for key, thing in wrong[name].items()
             }
-    return Expected(calls, right, turned)
+    return Expected(calls, right, mistaken)
 
 
 def _tried(question: Question, thing: object, calls: Sequence[Mapping]) -> list:
-    """Return the answers of a wrong turn.
+    """Return the answers of a misconception.
 
     Where it fails on a call, they are such that no answer agrees with them.
     """
     try:
         return ours(question, thing, calls)
-    except Exception:  # a wrong turn may well divide by zero
+    except Exception:  # a misconception may well divide by zero
         return [NOTHING] * max(1, len(calls))
 
 
@@ -148,7 +146,7 @@ def _result(
     status: str,
     points: float,
     says: str,
-    turn: str | None = None,
+    misconception: str | None = None,
     right: Sequence[bool] = (),
     text: str = "",
 ) -> dict:
@@ -160,7 +158,7 @@ def _result(
         "points": round(float(points), 2),
         "possible": question.points,
         "says": says,
-        "turn": turn,
+        "turn": misconception,  # so called in results that are stored
         "right": list(right),
         "text": text,
     }
@@ -194,9 +192,9 @@ def _judged(
             f"All {len(right)} calls are right." if calls else "Right.",
             right=right,
         )
-    turn = None
+    misconception = None
     if all(answer.status == "value" for answer in answers):
-        turn = next(
+        misconception = next(
             (
                 key
                 for key, values in known.wrong[question.name].items()
@@ -207,8 +205,8 @@ def _judged(
             ),
             None,
         )
-    if turn:
-        return _turned(question, turn, right)
+    if misconception:
+        return _mistaken(question, misconception, right)
     says = (
         _call_says(question, calls, answers, truth, right)
         if calls
@@ -219,9 +217,14 @@ def _judged(
     )
 
 
-def _turned(question: Question, turn: str, right: Sequence[bool]) -> dict:
+def _mistaken(question: Question, misconception: str, right: Sequence[bool]) -> dict:
     return _result(
-        question, "wrong", question.wrong[turn].score, question.wrong[turn].says, turn, right
+        question,
+        "wrong",
+        question.wrong[misconception].score,
+        question.wrong[misconception].says,
+        misconception,
+        right,
     )
 
 
@@ -336,37 +339,50 @@ def short(value: object) -> str:
 
 
 def _expression(question: Question, answer: Answer) -> dict:
+    def wrong(says: str) -> dict:
+        return _result(question, "wrong", 0, says, right=[False])
+
     if answer.status != "value":
         return _result(
             question, answer.status, 0, answer.says or "Nothing came back.", right=[False]
         )
-    text = answer.value if isinstance(answer.value, str) else ""
+    try:
+        tree, unknown = _parsed(question, answer.value if isinstance(answer.value, str) else "")
+    except ExpressionError as error:
+        return wrong(printable(str(error)))
+    if unknown:
+        return wrong(
+            f"{printable(unknown, 40)!r} is none of the letters of this answer, which are "
+            f"{', '.join(question.letters)}."
+        )
+    problem = as_problem(question)
+    if same_value(problem, tree, question.tree):
+        return _result(question, "ok", question.points, "Right.", right=[True])
+    misconception = next(
+        (key for key, one in question.wrong.items() if same_value(problem, tree, one.tree)),
+        None,
+    )
+    if misconception:
+        return _mistaken(question, misconception, [False])
+    return wrong(_hint(question, problem, tree))
+
+
+def _parsed(question: Question, text: str) -> tuple[tuple, str | None]:
+    """Return a formula as a tree of quantities, and its first name that is no letter.
+
+    Raises ExpressionError where the text is no formula.
+    """
     text = re.sub(r"\b(Max|Min|Abs|ceiling)\(", lambda found: _SYMPY[found[1]] + "(", text)
     known = {
         spelling: name for name in question.letters.values() for spelling in (letter(name), name)
     } | dict(question.letters)
-    try:
-        tree = expressions.replace(expressions.parse(text), known)
-        unknown = next(
-            (name for name in expressions.written_names(text) if name not in known), None
-        )
-    except ExpressionError as error:
-        return _result(question, "wrong", 0, printable(str(error)), right=[False])
-    if unknown:
-        says = (
-            f"{printable(unknown, 40)!r} is none of the letters of this answer, which are "
-            f"{', '.join(question.letters)}."
-        )
-        return _result(question, "wrong", 0, says, right=[False])
-    problem = as_problem(question)
-    if same_value(problem, tree, question.tree):
-        return _result(question, "ok", question.points, "Right.", right=[True])
-    turn = next(
-        (key for key, wrong in question.wrong.items() if same_value(problem, tree, wrong.tree)),
-        None,
-    )
-    if turn:
-        return _turned(question, turn, [False])
+    tree = expressions.replace(expressions.parse(text), known)
+    names = expressions.written_names(text)
+    return tree, next((name for name in names if name not in known), None)
+
+
+def _hint(question: Question, problem: Any, tree: tuple) -> str:
+    """Return what is wrong with a formula, such as a factor or a letter that is missing."""
     ratios = [
         evaluate(tree, at) / evaluate(question.tree, at)
         for at in sampled(problem)
@@ -376,26 +392,16 @@ def _expression(question: Question, answer: Answer) -> dict:
         math.isfinite(ratio) and ratio and abs(ratio - ratios[0]) <= SAME * abs(ratios[0])
         for ratio in ratios
     ):
-        return _result(
-            question,
-            "wrong",
-            0,
+        return (
             f"Only a factor is off: yours is always {format_value(ratios[0], '1', 4)} times the "
-            "answer.",
-            right=[False],
+            "answer."
         )
     missing = [
         spelling
         for spelling, name in question.letters.items()
         if name in expressions.names(question.tree) - expressions.names(tree)
     ]
-    return _result(
-        question,
-        "wrong",
-        0,
-        f"Not right: the answer depends on {missing[0]} too." if missing else "Not right.",
-        right=[False],
-    )
+    return f"Not right: the answer depends on {missing[0]} too." if missing else "Not right."
 
 
 # Judges
@@ -409,57 +415,50 @@ def _by_judge(
     answers: list[Answer],
 ) -> dict:
     came = [i for i, answer in enumerate(answers) if answer.status == "value"]
-    failed = [i for i, answer in enumerate(answers) if answer.status != "value"]
-    share, says, turn = 0.0, "", None
-    ask = custom_scorers.find_judge(question.judge)
+    scorer = custom_scorers.find_judge(question.judge)
+    share, says, misconception = 0.0, "", None
     if came:
-        try:
-            share, says, turn = ask(
-                question,
-                given(assignment, variant),
-                [calls[i] for i in came] if calls else [],
-                [answers[i].value for i in came],
-            )
-        except (
-            ValueError,
-            TypeError,
-            LookupError,
-            AttributeError,
-            ArithmeticError,
-            RecursionError,
-        ) as error:
-            if isinstance(error, custom_scorers.JudgeError):
-                raise
-            share, says, turn = (
-                0.0,
-                "What came back does not have the form that is asked for.",
-                None,
-            )
-    share = min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0
-    if failed:
-        first = failed[0]
-        own = (
+        share, says, misconception = _scored(
+            scorer,
+            question,
+            inputs_of(assignment, variant),
+            [calls[i] for i in came] if calls else [],
+            [answers[i].value for i in came],
+        )
+    if len(came) < len(answers):
+        first = next(i for i, answer in enumerate(answers) if answer.status != "value")
+        why = (
             answers[first].says
             if first < max(1, len(question.visible))
             else "Of the calls that are not shown, " + _unseen(answers[first])
         )
-        return _result(
-            question,
-            _worst(answers),
-            question.points * share * len(came) / len(answers),
-            own,
-            right=[False] * len(answers),
-        )
+        points = question.points * share * len(came) / len(answers)
+        return _result(question, _worst(answers), points, why, right=[False] * len(answers))
     if share >= 1:
         return _result(
             question, "ok", question.points, says or "Right.", right=[True] * len(answers)
         )
-    if turn is not None and turn in question.wrong:
-        return _turned(question, turn, [False] * len(answers))
-    return _result(
-        question,
-        "wrong",
-        question.points * share,
-        says or "Not right.",
-        right=[False] * len(answers),
-    )
+    if misconception is not None and misconception in question.wrong:
+        return _mistaken(question, misconception, [False] * len(answers))
+    points = question.points * share
+    return _result(question, "wrong", points, says or "Not right.", right=[False] * len(answers))
+
+
+def _scored(
+    scorer: Callable, question: Question, inputs: dict, calls: list[dict], values: list
+) -> tuple[float, str, str | None]:
+    """Return the share of the points from 0 to 1, a sentence, and a misconception or None."""
+    try:
+        share, says, misconception = scorer(question, inputs, calls, values)
+    except custom_scorers.JudgeError:
+        raise
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ):
+        return 0.0, "What came back does not have the form that is asked for.", None
+    return (min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0), says, misconception

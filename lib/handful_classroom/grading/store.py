@@ -112,9 +112,9 @@ def signed(result: dict, secret: bytes | None) -> dict:
 
 def verified(result: dict, secret: bytes) -> bool:
     """Return whether a result is as it was signed with this key."""
-    given = result.get("signature")
-    return isinstance(given, str) and hmac.compare_digest(
-        given.encode(), signature(result, secret).encode()
+    found = result.get("signature")
+    return isinstance(found, str) and hmac.compare_digest(
+        found.encode(), signature(result, secret).encode()
     )
 
 

@@ -15,7 +15,7 @@ the file's own name and often the name on the platform too.  All names of a down
 which platform it is; where a name can be read as two students', that file is not graded, and a
 sentence says why.
 
->>> shown("ada\u202e.ipynb"), place(("lovelaceada_LATE_12_67_roofline-1.ipynb",)).student
+>>> shown("ada\u202e.ipynb"), owner_of(("lovelaceada_LATE_12_67_roofline-1.ipynb",)).student
 ('ada\\u202e.ipynb', 'lovelaceada_12')
 """
 
@@ -35,7 +35,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from ..marks import few
+from ..marks import limit_marks
 
 if TYPE_CHECKING:
     from .roster import Roster
@@ -98,7 +98,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Place:
+class Owner:
     """The reading of a path: whose file it is, other names, whether it is late, and the rest.
 
     `number` is the platform's own of the student, `who` the name there; both are empty where the
@@ -133,7 +133,7 @@ def shown(name: str) -> str:
         for c in name[:MOST_READ]
     )
     whole = unicodedata.normalize("NFC", spelled).strip()
-    text = few(whole)
+    text = limit_marks(whole)
     if (
         len(text) > LONGEST_NAME or text != whole or len(name) > MOST_READ
     ):  # two long names stay two
@@ -213,15 +213,15 @@ def form(paths: Iterable[tuple[str, ...]]) -> str:
     return "moodle" if all(moodle for _, moodle in kinds) else "mixed"
 
 
-def place(path: tuple[str, ...], download: str | None = None) -> Place:
+def owner_of(path: tuple[str, ...], download: str | None = None) -> Owner:
     """Return whose file this is, by its path and by whose download it is in.
 
     `download` is what `form` gives; by default the file counts as if it were alone.
 
-    >>> found = place(("Ada Lovelace_7_assignsubmission_file_", "roofline.ipynb"))
+    >>> found = owner_of(("Ada Lovelace_7_assignsubmission_file_", "roofline.ipynb"))
     >>> found.student, found.number, found.who, found.known
     ('Ada Lovelace_7', '7', 'Ada Lovelace', ('7', 'Ada Lovelace', 'Participant 7'))
-    >>> place(("ada", "a.ipynb")).student, place(("ada.ipynb",)).student
+    >>> owner_of(("ada", "a.ipynb")).student, owner_of(("ada.ipynb",)).student
     ('ada', 'ada')
     """
     first, *rest = path
@@ -230,7 +230,7 @@ def place(path: tuple[str, ...], download: str | None = None) -> Place:
     moodle = _moodle(first, bool(rest)) if download in ("moodle", "mixed") else []
     if canvas and moodle:
         numbers = sorted({first.split("_")[canvas[0]], moodle[0][1]})
-        return Place(
+        return Owner(
             shown(first),
             (),
             False,
@@ -247,7 +247,7 @@ def place(path: tuple[str, ...], download: str | None = None) -> Place:
         late = at > 1 and parts[at - 1] in ("LATE", "late")
         who, number = shown("_".join(parts[: at - late])), parts[at]
         file = "_".join(parts[at + 1 + (at + 2 < len(parts)) :])
-        return Place(
+        return Owner(
             f"{who}_{number}",
             tuple(filter(None, (number, who))),
             late,
@@ -264,7 +264,7 @@ def place(path: tuple[str, ...], download: str | None = None) -> Place:
             first[found.end() :].removeprefix("_"),
         )
         known = tuple(filter(None, (number, who, f"Participant {number}")))
-        return Place(
+        return Owner(
             f"{who}_{number}",
             known,
             False,
@@ -274,7 +274,7 @@ def place(path: tuple[str, ...], download: str | None = None) -> Place:
             tuple(dict.fromkeys(one[1] for one in moodle[1:] if one[1] != number)),
         )
     name = shown(first if rest else PurePosixPath(first).stem) or "?"
-    return Place(name, (name,), False, tuple(rest) or (first,))
+    return Owner(name, (name,), False, tuple(rest) or (first,))
 
 
 @contextmanager
@@ -530,7 +530,7 @@ def _unwrapped(files: list[File], listed=None) -> list[File]:
 class Entry:
     """Files that were handed in under one name, before it is known who that is."""
 
-    place: Place
+    owner: Owner
     assignment: str | None
     top: str  # the name as it was found
     mixed: bool = False  # with other names that are no platform's
@@ -542,7 +542,7 @@ class Entry:
     @property
     def student(self) -> str:
         """Return the student's name or id, as the path says it."""
-        return self.place.student
+        return self.owner.student
 
     @property
     def notebook(self) -> bool:
@@ -551,8 +551,8 @@ class Entry:
 
     def stopped(self, why: str) -> Entry:
         """Return the same entry, not graded, under the name as it was found."""
-        where = replace(self.place, student=shown(self.top) or "?", known=(), number="")
-        return replace(self, place=where, refused=why)
+        owner = replace(self.owner, student=shown(self.top) or "?", known=(), number="")
+        return replace(self, owner=owner, refused=why)
 
     def read(
         self, student: str | None = None, known: tuple[str, ...] = (), notice: tuple[str, ...] = ()
@@ -569,12 +569,12 @@ class Entry:
         made = _chosen(
             student or self.student,
             self.assignment,
-            known if student else self.place.known,
+            known if student else self.owner.known,
             self.late,
             self.files,
             self.notice + notice,
         )
-        return made if student else replace(made, own_id=self.place.number)
+        return made if student else replace(made, own_id=self.owner.number)
 
 
 def _nbgrader(files: list[File], listed) -> bool:
@@ -606,16 +606,16 @@ def _by_student(files: list[File], assignment: str | None, listed=None) -> list[
         ]
     download = "plain" if nbgrader else form([file.path for file in files])
     found: dict[tuple, Entry] = {}
-    places: dict[tuple[str, bool], Place] = {}
+    owners: dict[tuple[str, bool], Owner] = {}
     for file in files:
         top = file.path[0], len(file.path) > 1
-        if top not in places:
-            places[top] = place(file.path, download)
-        where = places[top]
-        rest = file.path[1:] if top[1] else where.rest
-        key = where.student, (where.others or where.refused) and top
-        one = found.setdefault(key, Entry(where, assignment, file.path[0], download == "mixed"))
-        one.late, one.refused = one.late or where.late, where.refused
+        if top not in owners:
+            owners[top] = owner_of(file.path, download)
+        owner = owners[top]
+        rest = file.path[1:] if top[1] else owner.rest
+        key = owner.student, (owner.others or owner.refused) and top
+        one = found.setdefault(key, Entry(owner, assignment, file.path[0], download == "mixed"))
+        one.late, one.refused = one.late or owner.late, owner.refused
         one.files.append(File(rest, file.load, file.refused))
         if beside and not nbgrader and file.path[0] == "submitted":
             one.notice = (
@@ -637,8 +637,8 @@ def _apart(found: list[Entry]) -> list[Entry]:
         if not one.refused:
             by_name.setdefault(one.student, []).append(one)
     for name, several in by_name.items():
-        several.sort(key=lambda one: bool(one.place.others))  # at most one is clear
-        clear = several[0] if not several[0].place.others else None
+        several.sort(key=lambda one: bool(one.owner.others))  # at most one is clear
+        clear = several[0] if not several[0].owner.others else None
         notebooks = [one for one in several if one.notebook]
         kept = clear if clear in notebooks or len(notebooks) > 1 else (notebooks or several)[0]
         for one in several:
@@ -650,7 +650,7 @@ def _apart(found: list[Entry]) -> list[Entry]:
                 made.append(
                     one.stopped(
                         f"Its name can be read as that of {name} or of the student with the number "
-                        f"{one.place.others[0]}; a roster that has these numbers tells which "
+                        f"{one.owner.others[0]}; a roster that has these numbers tells which "
                         "(--roster)."
                     )
                 )
@@ -669,7 +669,7 @@ def named(found: Iterable[Entry], taken: Iterable[str] = ()) -> list[Entry]:
             name, number = f"{one.student} ({number})", number + 1
         seen.add(name)
         made.append(
-            one if name == one.student else replace(one, place=replace(one.place, student=name))
+            one if name == one.student else replace(one, owner=replace(one.owner, student=name))
         )
     return made
 

@@ -6,7 +6,7 @@ file, line and field.
 The format stands in ``exercises/README.md``.  What a student is given, and what is right, is in
 `variants`; the notebooks are made in `notebooks`, beside this module.
 
->>> from handful_classroom.release.model import VARIANTS
+>>> from handful_study.student import VARIANTS
 >>> roofline = assignments()["roofline"]
 >>> roofline.questions["step_time"].kind, roofline.questions["step_time"].asks
 ('function', 'the time of a decode step')
@@ -25,8 +25,8 @@ from handful.query import nearest
 from handful_study.source import Entry, SourceError, anchors, fields, folder
 
 from .cells import Piece, bound, cut, imported, parse, split
-from .checks import read_given, read_question
-from .model import Assignment, Question  # VARIANTS: for the doctest
+from .checks import read_inputs, read_question
+from .model import Assignment, Question
 
 
 def read(path: str | Path) -> Assignment:
@@ -63,7 +63,7 @@ def read_text(text: str, file: str) -> Assignment:
     head, places = fields("\n".join(lines[1:end]), 2, file, "the head")
     entry = Entry(name, file, 1, head, places, ())
     _check_head(entry)
-    drawn, cases, shows = read_given(entry)
+    drawn, cases, shows = read_inputs(entry)
     pieces = tuple(split(lines[end + 1 :], end + 2, file))
     questions: dict[str, Question] = {}
     for piece in pieces:
@@ -186,13 +186,13 @@ def source_folder() -> Path:
 
 
 @cache
-def _own(name: str) -> Assignment:
+def _read_named(name: str) -> Assignment:
     return read(source_folder() / f"{name}.md")
 
 
 def assignments() -> dict[str, Assignment]:
     """Return every assignment of the book, by name."""
-    return {name: _own(name) for name in _names()}
+    return {name: _read_named(name) for name in _names()}
 
 
 def _names() -> list[str]:
@@ -216,4 +216,4 @@ def assignment(name: str) -> Assignment:
         raise SourceError(
             f"There is no assignment {name!r}; the nearest are {nearest(name, _names())}."
         )
-    return _own(name)
+    return _read_named(name)

@@ -54,67 +54,58 @@ def split(lines: list[str], first: int, file: str) -> list[Piece]:
     [('markdown', 'Prose.', 1), ('code', 'x = 1', 4)]
     """
     found: list[Piece] = []
-    text: list[str] = []
+    text: list[str] = []  # of the Markdown that is being read
     began = at = 0
 
     def close() -> None:
         kept = [i for i, line in enumerate(text) if line.strip()]
         if kept:
-            found.append(
-                Piece("markdown", "\n".join(text[kept[0] : kept[-1] + 1]), first + began + kept[0])
-            )
+            markdown = "\n".join(text[kept[0] : kept[-1] + 1])
+            found.append(Piece("markdown", markdown, first + began + kept[0]))
         text.clear()
 
     while at < len(lines):
-        fence, answer = _FENCE.match(lines[at]), _ANSWER.match(lines[at])
         if _CLOSED.match(lines[at]):
             raise SourceError(
                 f"{file}, line {first + at}: <!-- end --> closes nothing; a model answer begins "
                 "with <!-- answer: NAME -->."
             )
-        if answer:
-            end = next((i for i in range(at + 1, len(lines)) if _CLOSED.match(lines[i])), None)
-            if end is None:
-                raise SourceError(
-                    f"{file}, line {first + at}: the model answer to {answer[1]} does not end; "
-                    "close it with <!-- end -->."
-                )
+        piece, end = _piece(lines, at, first, file)
+        if piece:
             close()
-            found.append(
-                Piece("model", "\n".join(lines[at + 1 : end]).strip(), first + at + 1, answer[1])
-            )
-            at = began = end + 1
-        elif fence:
-            end = next(
-                (
-                    i
-                    for i in range(at + 1, len(lines))
-                    if lines[i].strip().startswith(fence[1])
-                    and not lines[i].strip().strip(fence[1][0])
-                ),
-                None,
-            )
-            if end is None:
-                raise SourceError(
-                    f"{file}, line {first + at}: the block {lines[at].strip()} does not end; "
-                    f"close it with {fence[1]}."
-                )
-            if made := _block(fence[2], lines[at + 1 : end], first + at + 1, file):
-                close()
-                found.append(made)
-                began = end + 1
-            else:
-                if not text:
-                    began = at
-                text.extend(lines[at : end + 1])
-            at = end + 1
+            found.append(piece)
         else:
-            if not text:
-                began = at
-            text.append(lines[at])
-            at += 1
+            began = began if text else at
+            text.extend(lines[at:end])
+        at = end
     close()
     return found
+
+
+def _piece(lines: list[str], at: int, first: int, file: str) -> tuple[Piece | None, int]:
+    """Return the part that begins on a line, None for Markdown, and the line after it."""
+    if answer := _ANSWER.match(lines[at]):
+        end = next((i for i in range(at + 1, len(lines)) if _CLOSED.match(lines[i])), None)
+        if end is None:
+            raise SourceError(
+                f"{file}, line {first + at}: the model answer to {answer[1]} does not end; "
+                "close it with <!-- end -->."
+            )
+        text = "\n".join(lines[at + 1 : end]).strip()
+        return Piece("model", text, first + at + 1, answer[1]), end + 1
+    if fence := _FENCE.match(lines[at]):
+        end = next((i for i in range(at + 1, len(lines)) if _closes(lines[i], fence[1])), None)
+        if end is None:
+            raise SourceError(
+                f"{file}, line {first + at}: the block {lines[at].strip()} does not end; "
+                f"close it with {fence[1]}."
+            )
+        return _block(fence[2], lines[at + 1 : end], first + at + 1, file), end + 1
+    return None, at + 1
+
+
+def _closes(line: str, fence: str) -> bool:
+    return line.strip().startswith(fence) and not line.strip().strip(fence[0])
 
 
 def _block(opening: str, lines: list[str], line: int, file: str) -> Piece | None:

@@ -21,7 +21,7 @@ from handful_study.drawing import ROWS, draw, drawn_values, in_range, number, va
 from handful_study.source import ID, Entry, SourceError, fields
 
 from .cells import Piece, bound, parse
-from .model import KINDS, Criterion, Question, WrongTurn
+from .model import KINDS, Criterion, Misconception, Question
 
 TOLERANCES = {"value": 0.02, "function": 1e-6, "expression": 1e-9}
 MOST_CALLS = 200
@@ -42,7 +42,7 @@ NEEDED = {
 }
 
 
-def read_given(entry: Entry) -> tuple[dict, tuple, tuple]:
+def read_inputs(entry: Entry) -> tuple[dict, tuple, tuple]:
     """Return the drawn values, the cases and the shown names of the head's `given`."""
     head = entry.head.get("given")
     if head is None:
@@ -114,30 +114,12 @@ def read_question(piece: Piece, head: Entry, pieces: Sequence[Piece]) -> Questio
     found, places = fields(piece.text, piece.line, file, f"the question {name}")
     entry = Entry(name, file, piece.line - 1, found, places, ())
     kind = entry.one_of("kind", KINDS)
-    common = ("kind", "points", "asks")
-    for field in (*common, *NEEDED[kind]):
-        if found.get(field) in (None, "", []):
-            raise entry.error(
-                f"the field {field} is missing; a question of the kind {kind} needs "
-                f"{', '.join((*common, *NEEDED[kind]))}."
-            )
-    for field in found:
-        if field not in common and field not in ALLOWED[kind]:
-            raise entry.error(
-                f"a question of the kind {kind} has no such field; allowed are "
-                f"{', '.join((*common, *ALLOWED[kind]))}.",
-                field,
-            )
-    if not isinstance(found["asks"], str):
-        raise entry.error(
-            f"words are expected, such as: the time of a decode step; got {found['asks']!r}.",
-            "asks",
-        )
+    _check_fields(entry, kind)
     points = _number(entry, "points", found["points"], 0, 100, "a number of points up to 100")
     visible, hidden, count = _calls(entry, kind)
     letters = _letters(entry) if kind == "expression" else {}
     truth = _code(entry, "truth", found.get("truth", ""), name, expression=kind == "expression")
-    made = Question(
+    return Question(
         name,
         kind,
         points,
@@ -156,16 +138,43 @@ def read_question(piece: Piece, head: Entry, pieces: Sequence[Piece]) -> Questio
         letters,
         _judge(entry) if kind == "judged" else "",
         _rubric(entry, points) if kind == "written" else (),
+        _model(entry, pieces) if kind == "written" else "",
     )
-    if kind != "written":
-        return made
-    model = next((one.text for one in pieces if one.kind == "model" and one.name == name), "")
+
+
+def _check_fields(entry: Entry, kind: str) -> None:
+    """Check that a question has the fields of its kind and no others."""
+    common = ("kind", "points", "asks")
+    for field in (*common, *NEEDED[kind]):
+        if entry.head.get(field) in (None, "", []):
+            raise entry.error(
+                f"the field {field} is missing; a question of the kind {kind} needs "
+                f"{', '.join((*common, *NEEDED[kind]))}."
+            )
+    for field in entry.head:
+        if field not in common and field not in ALLOWED[kind]:
+            raise entry.error(
+                f"a question of the kind {kind} has no such field; allowed are "
+                f"{', '.join((*common, *ALLOWED[kind]))}.",
+                field,
+            )
+    if not isinstance(entry.head["asks"], str):
+        raise entry.error(
+            f"words are expected, such as: the time of a decode step; got {entry.head['asks']!r}.",
+            "asks",
+        )
+
+
+def _model(entry: Entry, pieces: Sequence[Piece]) -> str:
+    """Return the model answer to a written question."""
+    found = (one.text for one in pieces if one.kind == "model" and one.name == entry.id)
+    model = next(found, "")
     if not model:
         raise entry.error(
-            f"a written question needs its model answer, above it, between <!-- answer: {name} "
+            f"a written question needs its model answer, above it, between <!-- answer: {entry.id} "
             "--> and <!-- end -->."
         )
-    return Question(**{**vars(made), "model": model})
+    return model
 
 
 def _number(entry: Entry, field: str, value, low: float | None, high: float, allowed: str) -> float:
@@ -296,12 +305,12 @@ def _tree(entry: Entry, field: str, text: str, letters: Mapping[str, str]):
 
 def _wrong(
     entry: Entry, kind: str, name: str, points: float, letters: Mapping[str, str]
-) -> dict[str, WrongTurn]:
-    given = entry.head.get("wrong", {})
-    if not isinstance(given, dict):
-        raise entry.error("wrong turns by their ids are expected.", "wrong")
+) -> dict[str, Misconception]:
+    items = entry.head.get("wrong", {})
+    if not isinstance(items, dict):
+        raise entry.error("misconceptions by their ids are expected.", "wrong")
     found = {}
-    for key, item in given.items():
+    for key, item in items.items():
         where = f"wrong.{key}"
         if not isinstance(key, str) or not ID.fullmatch(key):
             raise entry.error(
@@ -312,7 +321,7 @@ def _wrong(
             "code",
             "score",
         }:
-            raise entry.error("a wrong turn needs says and code, and may have score.", where)
+            raise entry.error("a misconception needs says and code, and may have score.", where)
         score = item.get("score", 0)
         if (
             isinstance(score, bool)
@@ -330,7 +339,7 @@ def _wrong(
                 "says is a sentence for the student, and code makes the mistake; both are needed.",
                 where,
             )
-        found[key] = WrongTurn(
+        found[key] = Misconception(
             key,
             item["says"].strip(),
             score,

@@ -1,4 +1,4 @@
-"""Assignments as their sources say them: questions, wrong turns, criteria, and variants."""
+"""Assignments as their sources say them: questions, misconceptions, criteria, and variants."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from handful_study import student as own
 from handful_study.source import Entry
+from handful_study.student import variant as variant_of
 
 from .cells import Cut, Piece, cut
-
-VARIANTS = own.VARIANTS
-
 
 KINDS = ("value", "function", "expression", "judged", "written")
 
 
 @dataclass(frozen=True)
-class WrongTurn:
+class Misconception:
     """A known mistake: its message, its points, and code that makes it.
 
     For an expression, the code is the text of the wrong expression.
@@ -60,7 +57,7 @@ class Question:
     tolerance: float = 0.0
     truth: str = ""
     tree: object = None
-    wrong: Mapping[str, WrongTurn] = field(default_factory=dict)
+    wrong: Mapping[str, Misconception] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)
     judge: str = ""
     rubric: tuple[Criterion, ...] = ()
@@ -104,7 +101,7 @@ class Assignment:
         It depends on the assignment's name and the student's id, whose capitals and width of
         letters do not count.
         """
-        return own.variant(self.name, student)
+        return variant_of(self.name, student)
 
     @property
     def file(self) -> str:

@@ -31,7 +31,7 @@ from handful_study.student import digests
 from .assignment import Assignment, Question
 from .cells import Piece
 from .checks import as_problem
-from .variants import answers, given, spread, truths
+from .variants import answers, inputs_of, spread, truths
 
 PACKAGES = "ipywidgets matplotlib numpy"
 WRITE_HERE = "*Write your answer here, in place of this line.*"
@@ -48,7 +48,7 @@ Then hand in this file, under the name that it has."""
 @lru_cache(16)
 def _public(assignment: Assignment) -> str:
     def of_all(name: str) -> dict:
-        return spread(lambda variant: given(assignment, variant)[name])
+        return spread(lambda variant: inputs_of(assignment, variant)[name])
 
     inputs = {name: of_all(name) for name in assignment.shows}
     questions = {
@@ -140,8 +140,8 @@ def notebook(
     student : str, optional
         Whose it is; where it is nobody's, the student writes an id into the first cell.
     fill : str or tuple
-        "empty" for students, "solution", or ("wrong", question, id of a wrong turn): the solution
-        with that mistake after it.
+        "empty" for students, "solution", or ("wrong", question, id of a misconception): the
+        solution with that mistake after it.
     install : str, optional
         Where pip gets `handful` from: a requirement for the first cell.  By default it is not
         installed, for whoever owns that name on a public index would decide what students run: the
@@ -151,7 +151,7 @@ def notebook(
     Raises
     ------
     SourceError
-        For a wrong turn that is unknown, in one sentence.
+        For a misconception that is unknown, in one sentence.
     """
     wrong = _wrong(assignment, fill)
     filled = fill != "empty"
@@ -180,22 +180,22 @@ def notebook(
 
 
 def _wrong(assignment: Assignment, fill: str | tuple[str, str, str]) -> tuple[str, str] | None:
-    """Return (question, code) of the requested wrong turn, or None where none is requested."""
+    """Return (question, code) of the requested misconception, or None where none is requested."""
     if fill in ("empty", "solution"):
         return None
     kind, name, key = fill if isinstance(fill, tuple) and len(fill) == 3 else ("", "", "")
-    turns = (
+    misconceptions = (
         assignment.questions[name].wrong if kind == "wrong" and name in assignment.questions else {}
     )
-    if key not in turns:
+    if key not in misconceptions:
         known = ", ".join(
-            f"{one.name}: {turn}" for one in assignment.questions.values() for turn in one.wrong
+            f"{one.name}: {id}" for one in assignment.questions.values() for id in one.wrong
         )
         raise SourceError(
-            f"A notebook is empty, has the solution, or a wrong turn of {assignment.name}, which "
-            f"are {known}; got {fill!r}."
+            f"A notebook is empty, has the solution, or a misconception of {assignment.name}, "
+            f"which are {known}; got {fill!r}."
         )
-    code = turns[key].code
+    code = misconceptions[key].code
     return name, f"{name} = {json.dumps(code)}" if assignment.questions[
         name
     ].kind == "expression" else code

@@ -107,8 +107,8 @@ def _checked(question: Question) -> list[str]:
             "| --- | ---: | --- |",
         ]
         lines += [
-            f"| {turn.id} | {turn.score:g} | "
-            f"{' '.join(turn.says.split()).replace('|', chr(92) + '|')} |"
-            for turn in question.wrong.values()
+            f"| {one.id} | {one.score:g} | "
+            f"{' '.join(one.says.split()).replace('|', chr(92) + '|')} |"
+            for one in question.wrong.values()
         ]
     return lines

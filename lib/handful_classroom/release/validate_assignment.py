@@ -3,7 +3,7 @@
 Only our own code runs here, in this process.
 
 >>> from handful_classroom.release.assignment import assignments
->>> faults(assignments()["roofline"], variants=[3, 77])
+>>> mistakes(assignments()["roofline"], variants=[3, 77])
 []
 """
 
@@ -22,13 +22,13 @@ from handful_study.student import same
 from . import notebooks
 from .assignment import Assignment, Question
 from .checks import as_problem
-from .variants import answers, calls, given, solutions, truths, turns
+from .variants import answers, calls, inputs_of, misconceptions, solutions, truths
 
 
-def faults(
+def mistakes(
     assignment: Assignment, variants: Iterable[int], tell: Callable[[int], None] = lambda done: None
 ) -> list[str]:
-    """Return the faults of an assignment, one sentence each.
+    """Return the mistakes in an assignment, one sentence each.
 
     `tell` is called with how many variants are done.
     """
@@ -52,7 +52,7 @@ def _question(assignment: Assignment, question: Question, variant: int) -> list[
     try:
         right = truths(assignment, variant)[question.name]
         ours = solutions(assignment, variant)[question.name]
-        wrong = turns(assignment, variant)[question.name]
+        wrong = misconceptions(assignment, variant)[question.name]
         if question.kind == "expression":
             return _expression(question, ours)
         made = calls(question, variant)
@@ -74,9 +74,9 @@ def _question(assignment: Assignment, question: Question, variant: int) -> list[
         )
 
     says = [] if agree("solution", "truth") else ["the solution is not what handful gives"]
-    says += [f"the wrong turn {key} is right" for key in wrong if agree(key, "truth")]
+    says += [f"the misconception {key} is right" for key in wrong if agree(key, "truth")]
     return says + [
-        f"the wrong turns {one} and {other} give the same"
+        f"the misconceptions {one} and {other} give the same"
         for one, other in combinations(wrong, 2)
         if agree(one, other) or agree(other, one)
     ]
@@ -91,12 +91,12 @@ def _expression(question: Question, ours: object) -> list[str]:
         else ["the solution is not what handful gives"]
     )
     says += [
-        f"the wrong turn {key} is right"
-        for key, turn in question.wrong.items()
-        if same_value(problem, turn.tree, question.tree)
+        f"the misconception {key} is right"
+        for key, misconception in question.wrong.items()
+        if same_value(problem, misconception.tree, question.tree)
     ]
     return says + [
-        f"the wrong turns {one} and {other} are the same"
+        f"the misconceptions {one} and {other} are the same"
         for (one, a), (other, b) in combinations(question.wrong.items(), 2)
         if same_value(problem, a.tree, b.tree)
     ]
@@ -113,16 +113,16 @@ def _judged(
     judge = custom_scorers.find_judge(question.judge)
 
     def judged(thing: object):
-        return judge(question, given(assignment, variant), made, answers(question, thing, made))
+        return judge(question, inputs_of(assignment, variant), made, answers(question, thing, made))
 
     share, says, _ = judged(ours)
     found = [] if share == 1 else [f"the judge does not give the solution all points: {says}"]
     for key, thing in wrong.items():
-        share, says, turn = judged(thing)
+        share, says, taken_for = judged(thing)
         if share == 1:
-            found.append(f"the wrong turn {key} is right")
-        elif turn != key:
-            found.append(f"the judge takes the wrong turn {key} for {turn}")
+            found.append(f"the misconception {key} is right")
+        elif taken_for != key:
+            found.append(f"the judge takes the misconception {key} for {taken_for}")
     return found
 
 
@@ -134,7 +134,7 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for name, question in assignment.questions.items():
         for key in question.wrong:
-            space: dict = {"__name__": "handful_solution", "given": given(assignment, variant)}
+            space: dict = {"__name__": "handful_solution", "given": inputs_of(assignment, variant)}
             for cell in notebooks.notebook(assignment, "", ("wrong", name, key))["cells"]:
                 if cell["cell_type"] == "code" and not {"setup", "check", "explore"} & set(
                     cell["metadata"].get("tags", [])
@@ -153,7 +153,7 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
                 if not all(same(a, b, one.tolerance) for a, b in zip(came, right, strict=True)):
                     found.setdefault((name, other), []).append(key)
     return [
-        f"{name}: the wrong turn{'s' if len(keys) > 1 else ''} {', '.join(keys)} "
+        f"{name}: the misconception{'s' if len(keys) > 1 else ''} {', '.join(keys)} "
         f"make{'' if len(keys) > 1 else 's'} {other} wrong too; "
         "a student pays twice for one mistake."
         for (name, other), keys in found.items()

@@ -1,6 +1,6 @@
 """Compute inputs, right answers and calls from an assignment and a variant.
 
-Truths, solutions and wrong turns are our own code and run here, in this process; nothing of a
+Truths, solutions and misconceptions are our own code and run here, in this process; nothing of a
 student's does.
 
 >>> from handful_classroom.release.assignment import assignments
@@ -35,9 +35,9 @@ from typing import Any
 from handful_evidence.random32 import mulberry32
 from handful_study.drawing import draw, values
 from handful_study.source import SourceError
-from handful_study.student import plain_data
+from handful_study.student import VARIANTS, plain_data
 
-from .model import VARIANTS, Assignment, Question
+from .model import Assignment, Question
 
 KEPT = 2 * VARIANTS  # results that are remembered; an assignment has 200 variants
 
@@ -67,7 +67,7 @@ def scenario(assignment: Assignment, variant: int) -> Mapping[str, object]:
     return MappingProxyType(found)
 
 
-def given(assignment: Assignment, variant: int) -> dict:
+def inputs_of(assignment: Assignment, variant: int) -> dict:
     """Return the inputs that a student sees, in base units."""
     found = scenario(assignment, variant)
     return {name: copy.deepcopy(found[name]) for name in assignment.shows}
@@ -114,7 +114,10 @@ def _solved(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
     Explore cells are not run.
     """
-    space: dict[str, object] = {"__name__": "handful_solution", "given": given(assignment, variant)}
+    space: dict[str, object] = {
+        "__name__": "handful_solution",
+        "given": inputs_of(assignment, variant),
+    }
     for i, piece in enumerate(assignment.pieces):
         if piece.kind == "code" and piece.tag != "explore":
             _run(
@@ -183,8 +186,8 @@ def truths(assignment: Assignment, variant: int) -> Mapping[str, object]:
 
 
 @lru_cache(KEPT)
-def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, object]]:
-    """Return what each wrong turn defines, by question and id.
+def misconceptions(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, object]]:
+    """Return what each misconception defines, by question and id.
 
     These are functions, values, and texts of expressions.
 
@@ -193,13 +196,13 @@ def turns(assignment: Assignment, variant: int) -> Mapping[str, Mapping[str, obj
     found: dict[str, Mapping[str, object]] = {}
     for name, question in assignment.questions.items():
         made: dict[str, object] = {}
-        for key, turn in question.wrong.items():
+        for key, misconception in question.wrong.items():
             if question.kind == "expression":
-                made[key] = turn.code
+                made[key] = misconception.code
             else:
                 made[key] = _defined(
                     question,
-                    turn.code,
+                    misconception.code,
                     f"wrong.{key}.code",
                     dict(_solved(assignment, variant)),
                     variant,

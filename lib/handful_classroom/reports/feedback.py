@@ -41,14 +41,14 @@ WORDS = {
 }
 
 
-def turn_says(assignment, question: str, turn: str) -> str:
-    """Return the message of a named wrong turn.
+def misconception_says(assignment, question: str, misconception: str) -> str:
+    """Return the message of a named misconception.
 
     Where the assignment does not know it (any more), the message is its name in words.
     """
     known = assignment.questions.get(question)
-    wrong = known and known.wrong.get(turn)
-    return wrong.says if wrong else f"{turn.replace('-', ' ').capitalize()}."
+    wrong = known and known.wrong.get(misconception)
+    return wrong.says if wrong else f"{misconception.replace('-', ' ').capitalize()}."
 
 
 def write(
@@ -67,7 +67,7 @@ def write(
     folder : Path
         Where results/ is.
     assignment
-        The assignment, for its title, its chapter and the sentences of wrong turns.
+        The assignment, for its title, its chapter and the sentences of misconceptions.
     grades : sequence of Grade
         One for each student.
     site : str, optional
@@ -82,12 +82,12 @@ def write(
                 f"{file_name(grade.student)}.html",
                 _page_in_time(assignment, grade, site).encode(),
             )
-            tables.keep(folder / "feedback" / name, html)
+            tables.write_atomically(folder / "feedback" / name, html)
             entry = zipfile.ZipInfo(f"feedback/{name}", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, html)
             progress(done)
-    tables.keep(folder / "feedback.zip", packed.getvalue())
+    tables.write_atomically(folder / "feedback.zip", packed.getvalue())
 
 
 def _page_in_time(assignment, grade: Grade, site: str) -> str:
@@ -182,13 +182,17 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
     ]
     # Of an answer that the teacher has read, the lines of the rubric below say it.
     says = "" if status == "waiting" and points is not None else str(part["says"] or "")
-    turn = turn_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
-    if turn and turn in says:
-        says = says.replace(turn, "").strip()
+    explained = (
+        misconception_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
+    )
+    if explained and explained in says:
+        says = says.replace(explained, "").strip()
     if says and says.rstrip(".").casefold() != word:
         body.append(f"<p>{shown(says, 2000)}</p>")
-    if turn:
-        body.append(f'<p class="turn">{shown(turn, 1000)} {_link(assignment, site)}</p>')
+    if explained:
+        body.append(
+            f'<p class="misconception">{shown(explained, 1000)} {_link(assignment, site)}</p>'
+        )
     if part.get("text"):
         body.append(f'<div class="answer">{shown(part["text"])}</div>')
     if lines:
@@ -231,13 +235,13 @@ def _link(assignment, site: str) -> str:
 
 
 def _line(line) -> str:
-    given = "" if line.points is None else f"<strong>{number(line.points)}</strong> of "
+    points = "" if line.points is None else f"<strong>{number(line.points)}</strong> of "
     said = (
         f'<br><span class="note">Your teacher: {shown(line.comment, 2000)}</span>'
         if line.comment
         else ""
     )
-    return f"<li>{given}{count_points(line.possible)}: {shown(line.text, 1000)}{said}</li>"
+    return f"<li>{points}{count_points(line.possible)}: {shown(line.text, 1000)}{said}</li>"
 
 
 def _foot(result: Mapping) -> str:

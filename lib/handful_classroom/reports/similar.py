@@ -36,7 +36,7 @@ _PERMUTATIONS, _BANDS, _ROWS = 96, 48, 2
 
 @dataclass(frozen=True)
 class Released:
-    """The code and texts that students were given.
+    """The code and texts of the notebook that students get.
 
     It has cells as they are compared, the runs of their tokens, names that cannot be changed, and
     unfilled answers.
@@ -115,37 +115,37 @@ def of_assignment(assignment) -> Released:
     )
 
 
-def own(data: bytes, given: Released) -> list[tuple[str, list[Token]]]:
+def student_cells(data: bytes, released: Released) -> list[tuple[str, list[Token]]]:
     """Return the cells that a student wrote or changed, each with its tokens.
 
     Raises NotebookError where the data is no notebook.
     """
-    handed = read_notebook(data, given.cells, given.texts)
+    handed = read_notebook(data, released.cells, released.texts)
     room, found = MOST_CHARACTERS, []
     for source in handed.cells:
         if source.strip():
             source, room = source[:room], room - len(source[:room])
-            found.append((source, tokens(source, given.names)))
+            found.append((source, tokens(source, released.names)))
     for text in handed.texts.values():
         text, room = text[:room], room - len(text[:room])
         found.append((text, words(text)))
     return found
 
 
-def runs(cells: Iterable[tuple[str, list[Token]]], given: Released) -> np.ndarray:
+def runs(cells: Iterable[tuple[str, list[Token]]], released: Released) -> np.ndarray:
     """Return the distinct runs of a submission that were not released, in order.
 
     There are at most MOST_SHINGLES, chosen by their digests.
     """
     import numpy as np
 
-    found = {digest for _, tokens in cells for digest, _, _ in shingles(tokens)} - given.runs
+    found = {digest for _, tokens in cells for digest, _, _ in shingles(tokens)} - released.runs
     return np.array(sorted(found)[:MOST_SHINGLES], dtype=np.uint64)
 
 
 def find(
     submissions: Iterable[Submission],
-    given: Released,
+    released: Released,
     share: float = SHARE,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Found:
@@ -155,7 +155,7 @@ def find(
     ----------
     submissions : iterable of Submission
         Read once, one at a time; of each only its runs are kept, 8 bytes a run.
-    given : Released
+    released : Released
         What is left out.
     share : float
         Report pairs from this share of the shorter one's own runs, above 0 and at most 1.
@@ -173,7 +173,7 @@ def find(
                 nothing += 1
             else:
                 with within(READING_SECONDS):
-                    found = runs(own(one.data, given), given)
+                    found = runs(student_cells(one.data, released), released)
                 sets.append(found)
                 students.append(one.student)
         except (NotebookError, OverlongError):
@@ -264,11 +264,11 @@ class Side:
 def sides(
     left: list[tuple[str, list[Token]]],
     right: list[tuple[str, list[Token]]],
-    given: Released,
+    released: Released,
     common: Set[int] = frozenset(),
 ) -> tuple[Side, Side]:
     """Return two submissions with the passages that they share, numbered from the left one."""
-    first, second = _covered(left, given, common), _covered(right, given, common)
+    first, second = _covered(left, released, common), _covered(right, released, common)
     passages: dict[int, int] = {}
     lines, marks, number, before = [], [], 0, False
     at = 0
@@ -299,7 +299,7 @@ def sides(
     return Side(tuple(lines), tuple(marks)), Side(tuple(other_lines), tuple(other_marks))
 
 
-def _covered(cells: list[tuple[str, list[Token]]], given: Released, common: Set[int]) -> dict:
+def _covered(cells: list[tuple[str, list[Token]]], released: Released, common: Set[int]) -> dict:
     """Return the runs that stand on each line, by line, and all of them under "runs".
 
     Lines are counted over all cells, with a blank line after each.
@@ -308,7 +308,7 @@ def _covered(cells: list[tuple[str, list[Token]]], given: Released, common: Set[
     start = 0
     for source, split in cells:
         for digest, low, high in shingles(split):
-            if digest not in given.runs and digest not in common:
+            if digest not in released.runs and digest not in common:
                 found["runs"].add(digest)
                 for line in range(low, min(high, low + 50) + 1):
                     found.setdefault(start + line, set()).add(digest)

@@ -9,7 +9,7 @@ from handful.units import plural
 
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from ..html_report import page, shown, table
-from .similar import FEWEST, Found, Pair, Released, Side, own, sides
+from .similar import FEWEST, Found, Pair, Released, Side, sides, student_cells
 from .tokens import K
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ section { margin-top: 2.2rem; } section h3 { margin-bottom: .2rem; }
 """.strip()
 
 
-def texts(submissions: Iterable[Submission], found: Found, given: Released) -> dict[str, list]:
+def texts(submissions: Iterable[Submission], found: Found, released: Released) -> dict[str, list]:
     """Return what the students of the first pairs wrote.
 
     This is a second reading, which keeps theirs and nobody else's.
@@ -41,7 +41,7 @@ def texts(submissions: Iterable[Submission], found: Found, given: Released) -> d
     wanted = {student for pair in found.pairs[:SIDE_BY_SIDE] for student in (pair.left, pair.right)}
     return (
         {
-            one.student: own(one.data, given)
+            one.student: student_cells(one.data, released)
             for one in submissions
             if one.student in wanted and one.data is not None
         }
@@ -53,7 +53,7 @@ def texts(submissions: Iterable[Submission], found: Found, given: Released) -> d
 def page_of(
     title: str,
     found: Found,
-    given: Released,
+    released: Released,
     kept: Mapping[str, list],
     share: float,
     progress: Callable[[int], None] = lambda done: None,
@@ -73,7 +73,9 @@ def page_of(
             try:
                 with within(READING_SECONDS):
                     part = _side_by_side(
-                        number, pair, *sides(kept[pair.left], kept[pair.right], given, found.common)
+                        number,
+                        pair,
+                        *sides(kept[pair.left], kept[pair.right], released, found.common),
                     )
             except OverlongError as error:
                 part = (

@@ -1,11 +1,12 @@
 """Statistics of a class: spread of scores, difficulty and discrimination of questions.
 
-They also count the wrong turns that were taken.
+They also count misconceptions.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from ..grading.grades import STATUSES, Grade, question_points
 
 FEWEST = 20  # students below whom a discrimination says nothing
 LOW = 0.2  # a discrimination below this is near zero, as is usual
-NORMAL = 1.959963984540054  # the 97.5th percentile of the normal distribution
 OUTCOMES = ("full points", "part of them", "none", "no answer", "stopped")
 
 
@@ -109,17 +109,15 @@ def bins(points: Sequence[float], possible: float, width: float) -> list[int]:
     return found
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """Return a quantile, interpolated linearly between the nearest two values, as NumPy does.
+def quartiles(values: Sequence[float]) -> list[float]:
+    """Return the lower quartile, the median and the upper one, interpolated as NumPy does.
 
-    >>> quantile([1, 2, 3, 10], 0.5)
-    2.5
+    >>> quartiles([1, 2, 3, 10]), quartiles([7])
+    ([1.75, 2.5, 4.75], [7, 7, 7])
     """
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    if len(values) == 1:
+        return [*values] * 3
+    return statistics.quantiles(values, n=4, method="inclusive")
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
@@ -128,14 +126,10 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     >>> correlation([1, 2, 3], [2, 4, 6]), correlation([1, 1, 1], [1, 2, 3])
     (1.0, None)
     """
-    if len(xs) < 3:
+    # Points are hundredths; sums of them may differ by rounding where they are the same.
+    if len(xs) < 3 or any(max(values) - min(values) < 1e-6 for values in (xs, ys)):
         return None
-    x, y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
-    xx, yy = math.fsum((a - x) ** 2 for a in xs), math.fsum((b - y) ** 2 for b in ys)
-    if xx < 1e-12 or yy < 1e-12:
-        return None
-    xy = math.fsum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True))
-    return max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))
+    return max(-1.0, min(1.0, statistics.correlation(xs, ys)))
 
 
 def interval(r: float, n: int) -> tuple[float, float]:
@@ -148,8 +142,8 @@ def interval(r: float, n: int) -> tuple[float, float]:
         return -1.0, 1.0
     if abs(r) == 1:
         return r, r
-    middle, half = math.atanh(r), NORMAL / math.sqrt(n - 3)
-    return math.tanh(middle - half), math.tanh(middle + half)
+    normal = statistics.NormalDist(math.atanh(r), 1 / math.sqrt(n - 3))
+    return math.tanh(normal.inv_cdf(0.025)), math.tanh(normal.inv_cdf(0.975))
 
 
 def items(assignment, grades: Sequence[Grade]) -> list[Item]:
@@ -195,7 +189,7 @@ def _item(question, grades: Sequence[Grade]) -> Item:
         question.name,
         question.asks,
         outcomes,
-        math.fsum(own) / n / question.points if n and question.points else None,
+        statistics.fmean(own) / question.points if n and question.points else None,
         outcomes["full points"] / n if n else None,
         n,
         r,
@@ -213,8 +207,8 @@ def _outcome(status: str, points: float, possible: float) -> str:
     return "stopped" if status in ("error", "timeout", "killed") else "none"
 
 
-def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
-    """Return question, wrong turn and how many took it, the most common first."""
+def misconceptions(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
+    """Return question, misconception and how many show it, the most common first."""
     found = Counter(
         (part["name"], str(part["turn"]))
         for grade in grades
@@ -222,8 +216,10 @@ def turns(grades: Sequence[Grade]) -> list[tuple[str, str, int]]:
         if part.get("turn")
     )
     return [
-        (question, turn, many)
-        for (question, turn), many in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        (question, misconception, many)
+        for (question, misconception), many in sorted(
+            found.items(), key=lambda pair: (-pair[1], pair[0])
+        )
     ]
 
 

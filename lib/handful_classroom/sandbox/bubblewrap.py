@@ -101,7 +101,7 @@ def bubblewrap() -> tuple[str, str, frozenset[str]]:
 
 
 @cache
-def shown() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
+def visible_paths() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
     """Return what of this machine is visible inside, the interpreter, and its package folders.
 
     The first is pairs (folder here, folder inside); the interpreter and the folders of packages are
@@ -135,7 +135,7 @@ def shown() -> tuple[tuple[tuple[Path, str], ...], str, tuple[str, ...]]:
 
 
 @cache
-def worker() -> dict[str, bytes]:
+def worker_files() -> dict[str, bytes]:
     """Return the worker's files, compiled once for all sandboxes of this process."""
     head = importlib.util.MAGIC_NUMBER + bytes(12)
     return {
@@ -147,7 +147,7 @@ def worker() -> dict[str, bytes]:
     }
 
 
-def view(library: bool) -> list[str]:
+def mounts(library: bool) -> list[str]:
     """Return bubblewrap's options that say which files are visible inside."""
     # Made by hand, since bubblewrap keeps the folders that it makes on the way to a file from
     # everyone but root.
@@ -160,7 +160,7 @@ def view(library: bool) -> list[str]:
         *([] if library else [f"{ROOM}/handful_study"]),
     ):
         parts += ["--perms", "0755", "--dir", folder]
-    for here, there in shown()[0]:
+    for here, there in visible_paths()[0]:
         if here.is_symlink() and str(here) == there:
             parts += ["--symlink", os.readlink(here), there]
             continue
@@ -192,7 +192,7 @@ def view(library: bool) -> list[str]:
     return parts
 
 
-def walls(
+def bubblewrap_command(
     limits: Limits,
     library: bool,
     as_root: bool,
@@ -202,9 +202,9 @@ def walls(
 ) -> list[str]:
     """Return bubblewrap's command up to the program that it is to run.
 
-    As root, the process inside becomes nobody itself (`sandbox_worker.settle`): the kernel then
-    counts and checks it as nobody.  As anybody else, it lives in a user namespace in which no
-    other can be made.
+    As root, the process inside becomes nobody itself (`sandbox_worker.drop_privileges`): the
+    kernel then counts and checks it as nobody.  As anybody else, it lives in a user namespace in
+    which no other can be made.
     """
     path, _, options = bubblewrap()
     parts = [
@@ -227,7 +227,7 @@ def walls(
     else:
         parts += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
         parts += ["--disable-userns"] if "--disable-userns" in options else []
-    parts += view(library)
+    parts += mounts(library)
     for file, fd in data.items():
         parts += ["--perms", "0444", "--ro-bind-data", str(fd), file]
     size = ["--perms", "1777", *(["--size", str(limits.disk_bytes)] if "--size" in options else [])]
@@ -321,7 +321,11 @@ def as_root() -> bool:
     trouble = ""
     for root in (True, False) if os.geteuid() == 0 and seccomp.program() else (False,):
         try:
-            command = [*walls(Limits(), False, root, {}, None, None), "--", "/usr/bin/true"]
+            command = [
+                *bubblewrap_command(Limits(), False, root, {}, None, None),
+                "--",
+                "/usr/bin/true",
+            ]
             tried = subprocess.run(command, capture_output=True, text=True, timeout=60)
         except subprocess.TimeoutExpired:
             trouble = "it did not answer within 60 s"

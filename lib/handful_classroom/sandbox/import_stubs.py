@@ -155,8 +155,8 @@ class Finder:
             sys.modules[name] = child
 
 
-def install_stubs(given):
-    """Install all stand-ins; `given` is what `handful_study.student` hands out."""
+def install_stubs(inputs):
+    """Install all stand-ins; `inputs` is what `handful_study.student` hands out as ``given``."""
 
     def leave(code=None):
         raise SystemExit(code)
@@ -164,5 +164,5 @@ def install_stubs(given):
     builtins.__dict__.update(exit=leave, quit=leave, display=Nothing(), get_ipython=Nothing)
     sys.meta_path.insert(0, Finder())
     room = Module("handful_room")
-    room.given, room.check = given, Nothing()
+    room.given, room.check = inputs, Nothing()
     sys.modules["handful_room"] = room

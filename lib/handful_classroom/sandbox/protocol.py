@@ -99,12 +99,12 @@ class Outcome:
     says: str = ""
 
 
-def plain(text: str, longest: int = LONGEST_SAYS) -> str:
+def printable(text: str, longest: int = LONGEST_SAYS) -> str:
     r"""Return a student's words as one line of printable text without memory addresses.
 
     The text is cut at `longest` characters.
 
-    >>> plain("a\x00b\u202etxt.exe\n c"), plain("<object at 0x7f3a80b0c1d0>")
+    >>> printable("a\x00b\u202etxt.exe\n c"), printable("<object at 0x7f3a80b0c1d0>")
     ('a b txt.exe c', '<object at 0x…>')
     """
     kept = "".join(
@@ -226,10 +226,10 @@ def read(line: bytes) -> tuple[str, int, Answer | CellError | None]:
         return (
             kind,
             number,
-            Answer(status, value, plain(says))
+            Answer(status, value, printable(says))
             if status == "value"
-            else Answer(status, None, plain(says)),
+            else Answer(status, None, printable(says)),
         )
     if status not in ("error", "timeout"):
         raise ProtocolError("a cell ends in an error or out of time.")
-    return kind, number, CellError(number, status, plain(says), line_number)
+    return kind, number, CellError(number, status, printable(says), line_number)

@@ -12,7 +12,16 @@ import time
 from contextlib import ExitStack, suppress
 
 from . import cgroup, memory, seccomp
-from .bubblewrap import ROOM, StartError, as_root, bounds, memory_file, shown, walls, worker
+from .bubblewrap import (
+    ROOM,
+    StartError,
+    as_root,
+    bounds,
+    bubblewrap_command,
+    memory_file,
+    visible_paths,
+    worker_files,
+)
 from .protocol import LONGEST_LINE, LONGEST_TALK, Limits, ProtocolError
 
 START_SECONDS, END_SECONDS = 60.0, 10.0
@@ -20,7 +29,7 @@ LOOK = 0.2  # seconds between looks at the memory where no control group bounds 
 began = False  # whether a sandbox has started in this process
 
 
-class Room:
+class Sandbox:
     """A running sandbox in which the worker waits for its document.
 
     It is a context manager that leaves nothing running.
@@ -38,7 +47,7 @@ class Room:
         self.first: int | None = None
         self.first_number, self.looked, self.over = 0, time.monotonic(), False
 
-    def __enter__(self) -> Room:
+    def __enter__(self) -> Sandbox:
         root = as_root()
         with ExitStack() as closing:
             self.group = cgroup.make(self.limits.memory_bytes, self.limits.processes)
@@ -47,7 +56,7 @@ class Room:
             with ExitStack() as starting:  # what only bubblewrap keeps
                 self.out, out_end = _pipe(closing, starting)
                 self.info, info_end = _pipe(closing, starting)
-                files = {file: memory_file(data, starting) for file, data in worker().items()}
+                files = {file: memory_file(data, starting) for file, data in worker_files().items()}
                 steps = seccomp.program()
                 refused = memory_file(steps, starting) if steps else None
                 passed = [
@@ -58,9 +67,9 @@ class Room:
                 ]
                 command = [
                     *bounds(self.limits, self.group, root, max(passed)),
-                    *walls(self.limits, self.library, root, files, refused, info_end),
+                    *bubblewrap_command(self.limits, self.library, root, files, refused, info_end),
                     "--",
-                    shown()[1],
+                    visible_paths()[1],
                     "-P",
                     "-s",
                     "-S",

@@ -338,10 +338,10 @@ def answer(request, space, spoilt):
             None,
             f"{name} is no function: it is of the type {_name_of(type(found))[:60]}.",
         )
-    given = found(**request["arguments"])
-    if given is Ellipsis or given is NotImplemented:
+    result = found(**request["arguments"])
+    if result is Ellipsis or result is NotImplemented:
         return "missing", None, f"{name} is left empty."
-    return "value", encode(given), ""
+    return "value", encode(result), ""
 
 
 def put_requests(document, space, spoilt, clock, tell, lines):
@@ -393,8 +393,8 @@ def lines_of(fd):
         yield line.decode()
 
 
-def settle():
-    """Drop the privileges that the student's code may not have.
+def drop_privileges():
+    """Drop what the student's code may not have, and return the descriptor of the answers.
 
     These are the user root, other descriptors, and the streams.
     """
@@ -413,7 +413,7 @@ def settle():
 
 def main():
     """Serve one document and exit at once, so that no handler of the student's runs."""
-    out, own = settle(), getpid()
+    out, own = drop_privileges(), getpid()
 
     def tell(line):
         if getpid() != own:  # a fork of the student's that ran on into our code
@@ -438,7 +438,7 @@ def main():
     sys.modules["__main__"] = main_module
     space = main_module.__dict__
     space["__builtins__"] = builtins
-    install_stubs(document["given"])
+    install_stubs(document["inputs"])
     clock = _Clock(document["patience"])
     spoilt = run_cells(document, space, clock, tell)
     tell(f'{{"cell":{len(document["cells"])}}}')

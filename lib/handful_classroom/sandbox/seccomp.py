@@ -30,7 +30,10 @@ LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NEW_NAMESPACES = 0x7E020080  # CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET and TIME
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-# Name: number on x86_64, number on aarch64 (None: that machine has no such call).
+# Name of a system call: its number on x86_64 and its number on aarch64, in the order of MACHINES;
+# None where that machine has no such call.  Where the kernel's headers are installed,
+# tests/classroom/test_sandbox.py compares these numbers, and those of CLONE, CLONE3, FCNTL and
+# FLOCK, with them.
 REFUSED = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),

@@ -374,7 +374,7 @@ type ProblemSpec = NumberProblem | ExpressionProblem | ChoiceProblem | ScheduleP
 interface Verdict {
   kind: "right" | "wrong" | "unread";
   says?: string;
-  /** The number of a known wrong turn, of which the page itself says what it is. */
+  /** The number of a known misconception, of which the page itself says what it is. */
   turn?: number;
   /** What the chart draws, where a schedule was played. */
   played?: PlayedSchedule;

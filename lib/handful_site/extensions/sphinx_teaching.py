@@ -241,9 +241,9 @@ class AssignmentsDirective(SphinxDirective):
 
 
 class CheckedDirective(SphinxDirective):
-    """The directive ``{checked} ASSIGNMENT QUESTION TURN STUDENT``.
+    """The directive ``{checked} ASSIGNMENT QUESTION MISCONCEPTION STUDENT``.
 
-    It shows what that student's notebook says to that wrong turn.
+    It shows what that student's notebook says to that misconception.
     """
 
     required_arguments = 4
@@ -255,7 +255,8 @@ class CheckedDirective(SphinxDirective):
             said = teaching.checked(*self.arguments)
         except KeyError as error:
             raise self.error(
-                f"There is no {error} among the assignments, their questions or their wrong turns."
+                f"There is no {error} among the assignments, their questions or their "
+                "misconceptions."
             ) from None
         return [nodes.literal_block(said, said, language="text")]
 

@@ -21,6 +21,7 @@ from handful_evidence.claims import CHAPTERS, load
 from handful_study.cards import cards
 from handful_study.problem_model import Problem
 from handful_study.problems import problems
+from handful_study.student import VARIANTS
 
 from ..bootstrap import ROOT
 from ..contents import chapters
@@ -156,7 +157,7 @@ COUNTED: dict[str, Callable[[], int]] = {
     "claims": lambda: len(load()),
     "assignments": lambda: len(assignments()),
     "questions": lambda: sum(len(one.questions) for one in assignments().values()),
-    "variants": lambda: importlib.import_module("handful_classroom.release.model").VARIANTS,
+    "variants": lambda: VARIANTS,
 }
 
 
@@ -177,8 +178,8 @@ def count(what: str) -> str:
     return f"{COUNTED[what]():,}"
 
 
-def checked(name: str, question: str, turn: str, student: str) -> str:
-    """Return what a student's check cell says to a wrong turn.
+def checked(name: str, question: str, misconception: str, student: str) -> str:
+    """Return what a student's check cell says to a misconception.
 
     >>> checked("roofline", "step_time", "memory-only", "ada").splitlines()[0]
     'step_time (4 points): not right yet: 2 of 3 calls; 8 more are tried after you hand in.'
@@ -192,7 +193,7 @@ def checked(name: str, question: str, turn: str, student: str) -> str:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(
-            f"{found.questions[question].wrong[turn].code}\ncheck({question!r})", space
+            f"{found.questions[question].wrong[misconception].code}\ncheck({question!r})", space
         )  # our own, from the source
     return said.getvalue().rstrip()
 

@@ -89,8 +89,8 @@ export function shownTexts(spec, seed) {
  */
 const verdict = (kind, says, turn) => ({ kind, says, turn });
 
-// {kind: "right" | "wrong" | "unread", says, turn}; of a known wrong turn the page itself says what
-// it is.
+// {kind: "right" | "wrong" | "unread", says, turn}; of a known misconception the page itself says
+// what it is.
 /**
  * @param {ProblemSpec} spec
  * @param {string} given

@@ -1,4 +1,4 @@
-// Problems on the page: draws numbers from a seed, checks answers, names wrong turns.
+// Problems on the page: draws numbers from a seed, checks answers, names misconceptions.
 //
 //   ?problem-ID=4711    the numbers of one problem; the link beside it holds them
 //

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from . import cgroup, sandbox_process, seccomp
-from .bubblewrap import ROOM, SandboxError, StartError, as_root, bubblewrap, shown
+from .bubblewrap import ROOM, SandboxError, StartError, as_root, bubblewrap, visible_paths
 from .protocol import (
     LONGEST_CODE,
     Answer,
@@ -31,7 +31,7 @@ from .protocol import (
     read,
     without_addresses,
 )
-from .sandbox_process import Room
+from .sandbox_process import Sandbox
 
 __all__ = [
     "Answer",
@@ -60,7 +60,7 @@ SAYS = {
 def ask(
     cells: Sequence[str],
     requests: Sequence[Mapping[str, object]],
-    given: Mapping[str, object] = {},
+    inputs: Mapping[str, object] = {},
     limits: Limits = LIMITS,
     library: bool = False,
 ) -> Outcome:
@@ -78,7 +78,7 @@ def ask(
     requests
         ``{"get": name}``, ``{"call": name, "arguments": {…}}`` or ``{"text": name}`` (text, or
         ``str()`` of what is there), each with ``"question": name`` where several belong together.
-    given
+    inputs
         The inputs that `handful_study.student` hands to the notebook; inside, it finds them as
         ``handful_room.given``.
     limits
@@ -98,49 +98,49 @@ def ask(
             "was run."
         )
         return Outcome((Answer("error", None, says),) * len(requests), (), "killed", says)
-    talk = _Talk(list(cells), list(requests), dict(given), limits)
+    session = _Session(list(cells), list(requests), dict(inputs), limits)
     for _ in range(limits.restarts + 1):
         begin = time.monotonic()
-        with _begun(limits, library) as room:
-            talk.until += time.monotonic() - begin  # the notebook does not pay for a slow start
-            stop = talk.hold(room)
-        if stop is None or stop == "total" or None not in talk.answers:
+        with _started(limits, library) as sandbox:
+            session.until += time.monotonic() - begin  # the notebook does not pay for a slow start
+            stop = session.use(sandbox)
+        if stop is None or stop == "total" or None not in session.answers:
             break
-    return talk.outcome()
+    return session.outcome()
 
 
 @contextmanager
-def _begun(limits: Limits, library: bool) -> Iterator[Room]:
+def _started(limits: Limits, library: bool) -> Iterator[Sandbox]:
     """Yield a running sandbox.
 
     Where others have started before and this one fails at once, a second one is tried.
     """
-    begin, room = time.monotonic(), Room(limits, library)
+    begin, sandbox = time.monotonic(), Sandbox(limits, library)
     try:
-        room.__enter__()
+        sandbox.__enter__()
     except StartError:
         if not sandbox_process.began or time.monotonic() - begin > AGAIN:
             raise
         time.sleep(0.5)
-        room = Room(limits, library)
-        room.__enter__()
+        sandbox = Sandbox(limits, library)
+        sandbox.__enter__()
     try:
-        yield room
+        yield sandbox
     finally:
-        room.__exit__()
+        sandbox.__exit__()
 
 
-class _Talk:
+class _Session:
     """The state of one notebook, over all the sandboxes that it is run in."""
 
     def __init__(
         self,
         cells: list[str],
         requests: list[Mapping[str, object]],
-        given: dict[str, object],
+        inputs: dict[str, object],
         limits: Limits,
     ) -> None:
-        self.cells, self.requests, self.given, self.limits = cells, requests, given, limits
+        self.cells, self.requests, self.inputs, self.limits = cells, requests, inputs, limits
         self.answers: list[Answer | None] = [None] * len(requests)
         self.spoilt: dict[int, CellError] = {}
         self.end, self.says = "whole", ""
@@ -169,36 +169,36 @@ class _Talk:
         return {
             "cells": self.cells,
             "skip": skip,
-            "given": self.given,
+            "inputs": self.inputs,
             "front": [ROOM],
-            "paths": list(shown()[2]),
+            "paths": list(visible_paths()[2]),
             "patience": limits.patience,
             "cell_seconds": limits.cell_seconds,
             "call_seconds": limits.call_seconds,
             "late": LATE,
         }
 
-    def hold(self, room: Room) -> str | None:
+    def use(self, sandbox: Sandbox) -> str | None:
         """Use one sandbox until all is answered (None) or it has to be stopped (the reason)."""
         self.at, why = None, ""
         try:
-            if not self.run(room):
-                stop = "memory" if room.overflowed() else "killed"
+            if not self.run(sandbox):
+                stop = "memory" if sandbox.overflowed() else "killed"
             elif None not in self.answers:
                 return None
         except TimeoutError:
             stop = "total" if time.monotonic() >= self.until else "timeout"
         except ProtocolError as error:
             stop, why = "forged", str(error)
-        self.stopped(stop, why)
+        self.record_stop(stop, why)
         return stop
 
-    def run(self, room: Room) -> bool:
+    def run(self, sandbox: Sandbox) -> bool:
         """Run the cells and put the requests; return False where the process ended early."""
-        room.send(self.document())
+        sandbox.send(self.document())
         last = -1
         while last < len(self.cells):
-            found = self.listen(room, self.limits.cell_seconds)
+            found = self.receive(sandbox, self.limits.cell_seconds)
             if found is None:
                 return False
             kind, number, error = found
@@ -211,10 +211,10 @@ class _Talk:
                 raise ProtocolError("it spoke of something that was not its turn.")
         for number in [number for number, answer in enumerate(self.answers) if answer is None]:
             self.at = ("request", number)
-            if not room.quiet():
+            if not sandbox.quiet():
                 raise ProtocolError("it answered before it was asked.")
-            room.send([number, self.requests[number]])
-            found = self.listen(room, self.limits.call_seconds)
+            sandbox.send([number, self.requests[number]])
+            found = self.receive(sandbox, self.limits.call_seconds)
             if found is None:
                 return False
             answer = found[2]
@@ -225,14 +225,16 @@ class _Talk:
             self.answers[number] = answer
         return True
 
-    def listen(
-        self, room: Room, seconds: float
+    def receive(
+        self, sandbox: Sandbox, seconds: float
     ) -> tuple[str, int, Answer | CellError | None] | None:
         """Return the next line, read within `seconds` of work; None where the process has ended."""
-        line = room.line(min(time.monotonic() + seconds * self.limits.patience + GRACE, self.until))
+        line = sandbox.line(
+            min(time.monotonic() + seconds * self.limits.patience + GRACE, self.until)
+        )
         return None if line is None else read(line)
 
-    def stopped(self, stop: str, why: str) -> None:
+    def record_stop(self, stop: str, why: str) -> None:
         """Record what the process was at, so that the next sandbox leaves it out."""
         at, waiting = self.at, self.answers.index(None) if None in self.answers else None
         status = "timeout" if stop in ("timeout", "total") else "killed"
