@@ -29,7 +29,8 @@ def test_it_gives_the_interval_of_uncertainty(explorer):
         number = explorer.numbers["result"]
         names = [n["name"] for n in explorer.data["uncertain"]]
         found = number.formula.uncertain(
-            explorer.known(explorer.state(**preset)), dict(zip(names, v["factors"], strict=True))
+            explorer.symbol_values(explorer.state(**preset)),
+            dict(zip(names, v["factors"], strict=True)),
         )
         assert (v["median"], v["low"], v["high"]) == pytest.approx(
             (found.median, found.low, found.high), rel=0.03

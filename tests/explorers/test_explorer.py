@@ -187,7 +187,7 @@ def test_bad_state(state):
 def test_values_are_the_formulas():
     explorer = make()
     v = explorer.values(context=1e5, batch=2000)
-    known = explorer.known(explorer.state(context=1e5))
+    known = explorer.symbol_values(explorer.state(context=1e5))
     assert known["context"] == 1e5
     np.testing.assert_allclose(
         v["curves"]["step"], latency.step_time(known, batch=v["x"]), rtol=1e-14
@@ -419,8 +419,8 @@ def test_bars_show_what_the_formulas_give():
     )
     v = bars.values(batch=512)
     assert v["values"] == [
-        latency.kv_time(bars.known(bars.state(batch=512))),
-        latency.compute_time(bars.known(bars.state(batch=512))),
+        latency.kv_time(bars.symbol_values(bars.state(batch=512))),
+        latency.compute_time(bars.symbol_values(bars.state(batch=512))),
     ]
     assert bars.alt_text().startswith("Read caches ") and len(bars.figure().axes[0].patches) == 2
     with pytest.raises(ExplorerError, match="did you mean batch"):

@@ -1,4 +1,4 @@
-"""Describe a curve in words, as ``web/describe.js`` does to the letter.
+"""Describe a plot of curves in words, as ``web/describe.js`` does to the letter.
 
 >>> xs = [2.0**i for i in range(17)]
 >>> describe(
@@ -10,9 +10,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from handful.symbolic.quantities import find
 from handful.units import UNITS, format_value
+
+if TYPE_CHECKING:
+    from .declare import Curve
+    from .explorer import Explorer
 
 FLAT = 0.1  # per cent per per cent: below it a curve is called flat
 SHORT = 0.05  # runs shorter than this share of the axis are not worth a clause
@@ -101,3 +107,53 @@ def describe(
     if last < len(ys):
         text += f"; above {x_name} {plain(float(xs[last - 1]), x_unit)} it is out of reach"
     return text
+
+
+def lower(text: str) -> str:
+    """Write the first letter small, unless the word is an abbreviation ("KV cache")."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
+def capital(text: str) -> str:
+    """Write the first letter large, and the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any]) -> str:
+    """Describe a plot of curves at a full state, whose values are `v`.
+
+    The words are the course of the leading curve, the values at the cursor, the bands and the
+    points.
+    """
+    shown = [curve for curve in explorer.curves if curve.id in v["curves"]]
+    if not shown:
+        return "No curve is shown."
+    x, unit = explorer.sweep, explorer.y_unit
+    lead = next((curve for curve in shown if curve.role == "total"), shown[0])
+    at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
+    each = "; ".join(f"{c.label} {format_value(v['at'][c.id], unit)}" for c in shown)
+    sentences = [f"{course(explorer, lead, v)}.", f"At {at}: {each}."]
+    for curve in shown:
+        (band, of), value = v["bands"][curve.id], v["at"][curve.id]
+        if of:
+            ends = " to ".join(format_value(value * end, unit, 2) for end in band or ())
+            sentences.append(capital(f"{curve.band_label} {ends}: {of}." if band else f"{of}."))
+    for group in explorer.points:
+        low, high = (format_value(end(p[1] for p in group.at), unit) for end in (min, max))
+        sentences.append(f"{capital(group.label)}: {len(group.at)} points from {low} to {high}.")
+    return " ".join(sentences)
+
+
+def course(explorer: Explorer, curve: Curve, v: Mapping[str, Any]) -> str:
+    """Describe the course of one curve; of a parametric plot, that of both axes."""
+
+    def along(ys: Sequence[float], unit: str) -> str:
+        x = explorer.sweep
+        return describe(v["x"], ys, lower(x.title), find(x.name).unit, unit, x.log)
+
+    y = along(v["curves"][curve.id], explorer.y_unit)
+    if not explorer.across:
+        return f"{capital(curve.label)} {y}"
+    formula, scale = explorer.across
+    x = along(v["across"][curve.id], scale.unit or formula.gives.unit)
+    return f"{scale.title} {x}. {explorer.scale.title} {y}"

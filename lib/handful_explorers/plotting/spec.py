@@ -182,7 +182,7 @@ def control(c: Control, e: Explorer) -> dict[str, Any]:
 
 def base_values(e: Explorer) -> dict[str, float]:
     """Return build-time values of the symbols in the trees, for a page without scenario rows."""
-    known = e.known(e.state())
+    known = e.symbol_values(e.state())
     wanted = e.symbols() | {c.name for c in e.controls if c.name in table}
     return {
         name: number(known[name])

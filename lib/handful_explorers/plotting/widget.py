@@ -5,9 +5,11 @@ ipywidgets drive an anywidget that draws with the page's own module.
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .explorer import Explorer
@@ -31,8 +33,23 @@ def bundle(suffix: str) -> Path:
     )
 
 
+def mimebundle(explorer: Explorer) -> dict[str, Any]:
+    """Return HTML for a page, and a widget view unless HANDFUL_STATIC is set.
+
+    HANDFUL_STATIC says that no kernel will answer the widget.
+    """
+    text = f"{explorer.title}. {explorer.alt_text()}"
+    bundle = {"text/html": explorer.html(), "text/plain": text}
+    if os.environ.get("HANDFUL_STATIC"):
+        return bundle
+    view = explorer.widget()._repr_mimebundle_()
+    data = view[0] if isinstance(view, tuple) else view
+    return {**bundle, **{k: v for k, v in (data or {}).items() if "widget-view" in k}}
+
+
+@functools.cache
 def build(explorer: Explorer):
-    """Return a VBox of the declared controls above the plot.
+    """Return a VBox of the declared controls above the plot; it is made once.
 
     ``.plot`` is the anywidget; its traits are the state.
     """

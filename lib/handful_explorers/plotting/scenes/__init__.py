@@ -45,5 +45,6 @@ def inputs(explorer, state) -> dict:
     """
     usual = {name: value for name, (_, _, value) in find(explorer.kind).INPUTS.items()}
     return usual | {
-        name: round(value) if explorer.whole(name) else value for name, value in state.items()
+        name: round(value) if explorer.takes_integers(name) else value
+        for name, value in state.items()
     }

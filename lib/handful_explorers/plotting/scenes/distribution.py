@@ -170,7 +170,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     import numpy as np
 
     number, rest = explorer.numbers["result"], explorer.numbers_at(state)
-    known = explorer.known(state, number.given, number.scenario)
+    known = explorer.symbol_values(state, number.given, number.scenario)
     names = explorer.data["uncertain"]
     factors = [float(inputs(explorer, state)[f"factor_{i}"]) for i in range(1, len(names) + 1)]
 

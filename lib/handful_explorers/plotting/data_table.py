@@ -1,0 +1,58 @@
+"""The data table under an explorer; ``web/compute.js`` makes the same in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from handful.symbolic.quantities import find
+from handful.units import format_value
+
+from .evaluation import symbol_values
+
+if TYPE_CHECKING:
+    from .explorer import Explorer
+
+
+def data_table(explorer: Explorer, state: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of a plot of curves at a full state, as text with units.
+
+    The curves have a row at each stop of the sweep, the measured points a row each.
+    """
+    shown = [curve for curve in explorer.curves if state.get(curve.id) is not False]
+    head = [
+        explorer.sweep.title,
+        *([explorer.across[1].title] if explorer.across else []),
+        *(curve.label for curve in shown),
+    ]
+    rows = [
+        curve_row(explorer, state, shown, stop) + [""] * len(explorer.points)
+        for stop in explorer.sweep.stops()
+    ]
+    unit = find(explorer.sweep.name).unit
+    for i, group in enumerate(explorer.points):
+        for x, y, *label in group.at:
+            cells = [""] * (len(head) + len(explorer.points))
+            cells[0] = ", ".join([format_value(x, unit), *label])
+            cells[len(head) + i] = format_value(y, explorer.y_unit)
+            rows.append(cells)
+    return head + [group.label for group in explorer.points], rows
+
+
+def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) -> list[str]:
+    """Return the values of the shown curves at one stop of the sweep."""
+    x = explorer.sweep
+    row = [format_value(stop, find(x.name).unit)]
+    known = [
+        symbol_values(explorer, state, curve.given, curve.scenario) | {x.name: stop}
+        for curve in shown
+    ]
+    if explorer.across:
+        formula, scale = explorer.across
+        value = formula(known[0] if known else {x.name: stop})
+        row.append(format_value(value, scale.unit or formula.gives.unit))
+    row += [
+        format_value(curve.formula(values), explorer.y_unit)
+        for curve, values in zip(shown, known, strict=True)
+    ]
+    return row
