@@ -17,6 +17,7 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from handful.symbolic.quantities import find
 from handful.units import axis_title, format_tick, format_value
 
 from . import labels, scenes
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from .declare import Scale
     from .explorer import Explorer
 
 
@@ -96,57 +98,54 @@ def _draw(explorer: Explorer, state: dict[str, Any], width: float, height: float
 
 
 def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
-    import numpy as np
+    """Draw a plot of curves: axes, curves, marks, dots, points, and names at the right."""
+    values = explorer.values(**state)
+    ends = _set_axes(axes, explorer, values)
+    lines, names = _draw_curves(axes, explorer, values, ends)
+    frame = tuple(axes.get_window_extent().extents * 72 / axes.figure.dpi)
+    taken = [
+        (x - 3, y - 3, x + 3, y + 3)
+        for place in [*values["dots"].values(), *_measured(explorer)]
+        for x, y in [_point(axes, *place)]
+    ]
+    _rules(axes, explorer, values["marks"], frame, taken, lines)
+    _dots(axes, explorer, values["dots"], frame, taken, lines)
+    for i, group in enumerate(explorer.points, len(explorer.curves)):
+        names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
+    _write_names(axes, names, frame)
 
-    from handful.symbolic.quantities import find
 
-    v = explorer.values(**state)
-    shown = [c for c in explorer.curves if c.id in v["curves"]]
-    x_unit, x_log = find(explorer.sweep.name).unit, explorer.sweep.log
-    ends = (explorer.sweep.low, explorer.sweep.high)
-    x_title = explorer.sweep.title
+def _measured(explorer: Explorer) -> list[tuple[float, float]]:
+    """Return (x, y) of every measured point."""
+    return [point[:2] for group in explorer.points for point in group.at]
+
+
+def _set_axes(axes, explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
+    """Set the ends, ticks and titles of both axes; return the ends of x."""
+    x, y, y_unit = explorer.sweep, explorer.scale, explorer.y_unit
+    x_title, x_unit, x_log, ends = x.title, find(x.name).unit, x.log, (x.low, x.high)
     if explorer.across:
         formula, scale = explorer.across
-        x_unit, x_log, x_title = scale.unit or formula.gives.unit, scale.log, scale.title
-        xs = np.concatenate(
-            [v["across"][c.id] for c in shown] + [[p[0] for p in v["dots"].values()]]
-        )
-        ends = extent(xs, x_log, scale.min, scale.max)
-    parts = [c for c in shown if c.role == "part"] if explorer.stack else []
-    total = sum((v["curves"][c.id] for c in parts), np.zeros(explorer.sweep.points))
-    spots = [p[1] for p in v["dots"].values()] + [
-        p[1] for group in explorer.points for p in group.at
-    ]
-    tops = [v["curves"][c.id] * v["bands"][c.id][0][1] for c in shown if v["bands"][c.id][0]]
-    everything = np.concatenate(
-        [v["curves"][c.id] for c in shown] + tops + [total[total > 0]] + [spots]
-    )
-    strong = [v["curves"][c.id] for c in shown if c.role != "part"]
-    lead = np.concatenate(strong) if strong else np.array([])
-    low, high = extent(
-        everything,
-        explorer.scale.log,
-        explorer.scale.min,
-        explorer.scale.max,
-        lead[np.isfinite(lead) & (lead > 0)],
-    )
+        x_title, x_unit, x_log = scale.title, scale.unit or formula.gives.unit, scale.log
+        ends = _across_ends(scale, values)
+    low, high = _heights(explorer, values)
     axes.set(
         xscale="log" if x_log else "linear",
-        yscale="log" if explorer.scale.log else "linear",
+        yscale="log" if y.log else "linear",
         xlim=ends,
         ylim=(low, high),
     )
-    for axis, lo, hi, log, unit in (
+    for axis, a, b, log, unit in (
         (axes.xaxis, *ends, x_log, x_unit),
-        (axes.yaxis, low, high, explorer.scale.log, explorer.y_unit),
+        (axes.yaxis, low, high, y.log, y_unit),
     ):
-        at = ticks(lo, hi, log, unit)
+        at = ticks(a, b, log, unit)
         axis.set_ticks(at, [format_tick(t, unit) for t in at])
         axis.set_ticks([], minor=True)
     # As in the browser: what the height means stands above it, to be read without turning the head.
     axes.set_xlabel(axis_title(x_title, x_unit), color=INK, fontsize=9.5, loc="right")
     axes.annotate(
-        axis_title(explorer.scale.title, explorer.y_unit),
+        axis_title(y.title, y_unit),
         (0, 1),
         xycoords=("figure fraction", "axes fraction"),
         xytext=(0, 9),
@@ -154,17 +153,64 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         color=INK,
         fontsize=9.5,
     )
-    base = np.zeros(explorer.sweep.points)
+    return ends
+
+
+def _across_ends(scale: Scale, values: dict[str, Any]) -> tuple[float, float]:
+    """Return the ends of a parametric plot's x axis."""
+    import numpy as np
+
+    dots = [x for x, _ in values["dots"].values()]
+    return extent(
+        np.concatenate([*values["across"].values(), dots]), scale.log, scale.min, scale.max
+    )
+
+
+def _stacked(explorer: Explorer, values: dict[str, Any]) -> list[str]:
+    """Return the ids of the curves that lie on each other as areas, lowest first."""
+    if not explorer.stack:
+        return []
+    return [c.id for c in explorer.curves if c.role == "part" and c.id in values["curves"]]
+
+
+def _heights(explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
+    """Return the ends of the y axis, between which lie curves, bands, areas, dots and points."""
+    import numpy as np
+
+    curves, scale = values["curves"], explorer.scale
+    total = sum(
+        (curves[key] for key in _stacked(explorer, values)), np.zeros(explorer.sweep.points)
+    )
+    bands = [curves[key] * band[1] for key, (band, _) in values["bands"].items() if band]
+    spots = [y for _, y in [*values["dots"].values(), *_measured(explorer)]]
+    everything = np.concatenate([*curves.values(), *bands, total[total > 0], spots])
+    strong = [curves[c.id] for c in explorer.curves if c.id in curves and c.role != "part"]
+    lead = np.concatenate([*strong, []])
+    return extent(everything, scale.log, scale.min, scale.max, lead[np.isfinite(lead) & (lead > 0)])
+
+
+def _draw_curves(
+    axes, explorer: Explorer, values: dict[str, Any], ends: tuple[float, float]
+) -> tuple[list, list[tuple[float, str, str]]]:
+    """Draw the curves with their bands and areas.
+
+    Return the lines, and (height, words, colour) of the name of each that ends within the frame;
+    lines and heights in points of the figure.
+    """
+    import numpy as np
+
+    low, high = axes.get_ylim()
+    stacked, base = _stacked(explorer, values), np.zeros(explorer.sweep.points)
     lines, names = [], []
     for i, curve in enumerate(explorer.curves):
-        if curve not in shown:
+        if curve.id not in values["curves"]:
             continue
         colour = SOFT if curve.role == "reference" else PALETTE[i % len(PALETTE)]
-        xs, ys = v["across"].get(curve.id, v["x"]), v["curves"][curve.id]
-        if curve in parts:
+        xs, ys = values["across"].get(curve.id, values["x"]), values["curves"][curve.id]
+        if curve.id in stacked:
             axes.fill_between(xs, base, base + ys, color=colour, alpha=0.22, linewidth=0)
             ys = base = base + ys
-        if band := v["bands"][curve.id][0]:
+        if band := values["bands"][curve.id][0]:
             axes.fill_between(xs, ys * band[0], ys * band[1], color=colour, alpha=0.14, linewidth=0)
         axes.plot(
             xs,
@@ -178,21 +224,13 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
             np.isfinite(ys) & (ys >= low) & (ys <= high) & (xs >= ends[0]) & (xs <= ends[1])
         )
         if inside.size:
-            names.append(
-                (_points(axes, xs[inside[-1:]], ys[inside[-1:]])[1][0], curve.label, colour)
-            )
-    frame = tuple(axes.get_window_extent().extents * 72 / axes.figure.dpi)
-    taken = []
-    for px, py in [
-        *v["dots"].values(),
-        *(point[:2] for group in explorer.points for point in group.at),
-    ]:
-        (x,), (y,) = _points(axes, np.array([px]), np.array([py]))
-        taken.append((x - 3, y - 3, x + 3, y + 3))
-    _rules(axes, explorer, v["marks"], frame, taken, lines)
-    _dots(axes, explorer, v["dots"], frame, taken, lines)
-    for i, group in enumerate(explorer.points, len(explorer.curves)):
-        names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
+            last = inside[-1]
+            names.append((_point(axes, xs[last], ys[last])[1], curve.label, colour))
+    return lines, names
+
+
+def _write_names(axes, names: list[tuple[float, str, str]], frame: labels.Box) -> None:
+    """Write names to the right of the frame, each near its height and none on another."""
     wrapped = [textwrap.wrap(label, 22) for _, label, _ in names]
     heights = [10.2 * len(rows) + 3.5 for rows in wrapped]
     # None of them beside the labels of the axis below.
@@ -211,6 +249,14 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
             linespacing=0.95,
             fontweight="bold",
         )
+
+
+def _point(axes, x: float, y: float) -> tuple[float, float]:
+    """Return a place of the plot in points of the figure."""
+    import numpy as np
+
+    (left,), (bottom,) = _points(axes, np.array([x]), np.array([y]))
+    return left, bottom
 
 
 def _points(axes, xs, ys):
@@ -273,8 +319,6 @@ def _dots(
 
     Where they crowd, some keep their names and the others are in the table.
     """
-    import numpy as np
-
     named: list[tuple[float, float, str, float, str]] = [
         (px, py, label, 8, INK) for label, (px, py) in dots.items()
     ]
@@ -292,7 +336,7 @@ def _dots(
         )
         named += [(px, py, name[0], 7.5, colour) for px, py, *name in group.at if name]
     for px, py, label, size, colour in named:
-        (x,), (y,) = _points(axes, np.array([px]), np.array([py]))
+        x, y = _point(axes, px, py)
         place = labels.choose(labels.by_a_dot(x, y, size), label, size, frame, taken, lines)
         if place is not None:
             taken.append(place.box(label, size))
