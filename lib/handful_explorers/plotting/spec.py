@@ -11,142 +11,161 @@ from typing import TYPE_CHECKING, Any
 from handful.symbolic.quantities import find, table
 
 from . import scenes
-from .declare import Control, Curve
+from .declare import Control, Curve, Dots, Mark, Preset, Readout, Scale, Sweep
 
 if TYPE_CHECKING:
+    from handful.symbolic.formula import Formula
+
     from .explorer import Explorer
 
 
 def spec(explorer: Explorer) -> dict[str, Any]:
     """Return version 1 of the spec, without the keys that would be empty."""
     e = explorer
-    out: dict[str, Any] = {
+    return {
         "version": 1,
         "kind": e.kind,
         "name": e.name,
         "title": e.title,
         "caption": e.caption,
+        **(scene(e) if e.scene else plot(e)),
+        **({"dots": dots(e.dots)} if e.dots else {}),
+        "given": dict(sorted(e.given.items())),
+        "controls": [control(c, e) for c in e.controls],
+        "readouts": [readout(r) for r in e.readouts],
+        "presets": [preset(p) for p in e.presets],
+        "stack": e.stack,
     }
-    if e.scene:
-        out["inputs"] = {name: value for name, (_, _, value) in scenes.find(e.kind).INPUTS.items()}
-        out["numbers"] = [
-            trimmed(
-                {
-                    "key": key,
-                    "label": n.label or n.formula.gives.label,
-                    "unit": n.formula.gives.unit,
-                    "digits": n.digits,
-                    "tree": n.formula.tree(),
-                    "given": dict(n.given),
-                    "scenario": dict(n.scenario),
-                }
-            )
-            for key, n in e.numbers.items()
-        ]
-        out["data"] = e.data
-        out["values"] = base_values(e)
-    else:
-        x, y, unit = e.sweep, e.scale, find(e.sweep.name).unit
-        out["x"] = {
-            "name": x.name,
-            "title": x.title,
-            "unit": unit,
-            "log": x.log,
-            "min": number(x.low),
-            "max": number(x.high),
-            "points": x.points,
-            "at": number(x.start),
-            "stops": [number(s) for s in x.stops()],
-            "whole": unit in ("sequence", "device", "token") and x.low >= 1,
+
+
+def scene(e: Explorer) -> dict[str, Any]:
+    """Return what a scene draws: its inputs, formulas and data."""
+    return {
+        "inputs": {name: value for name, (_, _, value) in scenes.find(e.kind).INPUTS.items()},
+        "numbers": [{"key": key, **readout(n)} for key, n in e.numbers.items()],
+        "data": e.data,
+        "values": base_values(e),
+    }
+
+
+def plot(e: Explorer) -> dict[str, Any]:
+    """Return what a plot draws: its axes, curves, marks and points."""
+    return {
+        "x": sweep(e.sweep),
+        "y": axis(e.scale, e.y_unit),
+        **({"across": across(*e.across)} if e.across else {}),
+        "curves": [curve(c) for c in e.curves],
+        "marks": [mark(m) for m in e.marks],
+        "points": [{"label": g.label, "at": [list(p) for p in g.at]} for g in e.points],
+        "values": base_values(e),
+    }
+
+
+def sweep(x: Sweep) -> dict[str, Any]:
+    """Return the entry of the swept symbol."""
+    unit = find(x.name).unit
+    return {
+        "name": x.name,
+        "title": x.title,
+        "unit": unit,
+        "log": x.log,
+        "min": number(x.low),
+        "max": number(x.high),
+        "points": x.points,
+        "at": number(x.start),
+        "stops": [number(s) for s in x.stops()],
+        "whole": unit in ("sequence", "device", "token") and x.low >= 1,
+    }
+
+
+def axis(scale: Scale, unit: str) -> dict[str, Any]:
+    """Return the entry of an axis in a unit."""
+    return {
+        "title": scale.title,
+        "unit": unit,
+        "log": scale.log,
+        "min": scale.min,
+        "max": scale.max,
+    }
+
+
+def across(formula: Formula, scale: Scale) -> dict[str, Any]:
+    """Return the entry of a parametric plot's x axis."""
+    return {**axis(scale, scale.unit or formula.gives.unit), "tree": formula.tree()}
+
+
+def curve(c: Curve) -> dict[str, Any]:
+    """Return the entry of a curve."""
+    return trimmed(
+        {
+            "id": c.id,
+            "label": c.label,
+            "role": c.role,
+            "tree": c.formula.tree(),
+            "band": c.band,
+            "band_label": c.band_label,
+            "bands": spec_bands(c),
+            **settings(c),
         }
-        out["y"] = {
-            "title": y.title,
-            "unit": e.y_unit,
-            "log": y.log,
-            "min": y.min,
-            "max": y.max,
+    )
+
+
+def mark(m: Mark) -> dict[str, Any]:
+    """Return the entry of a mark."""
+    return trimmed(
+        {
+            "axis": m.axis,
+            "label": m.label,
+            "tree": m.formula.tree(),
+            "unit": m.formula.gives.unit,
+            "band": m.band,
+            **settings(m),
         }
-        if e.across:
-            formula, scale = e.across
-            out["across"] = {
-                "title": scale.title,
-                "unit": scale.unit or formula.gives.unit,
-                "log": scale.log,
-                "min": scale.min,
-                "max": scale.max,
-                "tree": formula.tree(),
-            }
-        out["curves"] = [
-            trimmed(
-                {
-                    "id": c.id,
-                    "label": c.label,
-                    "role": c.role,
-                    "tree": c.formula.tree(),
-                    "band": c.band,
-                    "band_label": c.band_label,
-                    "bands": spec_bands(c),
-                    "given": dict(c.given),
-                    "scenario": dict(c.scenario),
-                }
-            )
-            for c in e.curves
-        ]
-        out["marks"] = [
-            trimmed(
-                {
-                    "axis": m.axis,
-                    "label": m.label,
-                    "tree": m.formula.tree(),
-                    "unit": m.formula.gives.unit,
-                    "band": m.band,
-                    "given": dict(m.given),
-                    "scenario": dict(m.scenario),
-                }
-            )
-            for m in e.marks
-        ]
-        out["points"] = [{"label": g.label, "at": [list(p) for p in g.at]} for g in e.points]
-        out["values"] = base_values(e)
-    if e.dots:
-        out["dots"] = trimmed(
-            {
-                "x": e.dots.x.tree(),
-                "y": e.dots.y.tree(),
-                "over": e.dots.over,
-                "rows": list(e.dots.rows) if e.dots.rows is not None else None,
-                "given": dict(e.dots.given),
-            }
-        )
-    out["given"] = dict(sorted(e.given.items()))
-    out["controls"] = [control(c, e) for c in e.controls]
-    out["readouts"] = [
-        trimmed(
-            {
-                "label": r.label or r.formula.gives.label,
-                "unit": r.formula.gives.unit,
-                "digits": r.digits,
-                "tree": r.formula.tree(),
-                "given": dict(r.given),
-                "scenario": dict(r.scenario),
-            }
-        )
-        for r in e.readouts
-    ]
-    out["presets"] = [
-        trimmed(
-            {
-                "label": p.label,
-                "set": {k: number(v) for k, v in p.set.items()},
-                "claim": p.claim,
-                "time": p.time,
-                "seconds": p.seconds,
-            }
-        )
-        for p in e.presets
-    ]
-    out["stack"] = e.stack
-    return out
+    )
+
+
+def dots(d: Dots) -> dict[str, Any]:
+    """Return the entry of the dots."""
+    return trimmed(
+        {
+            "x": d.x.tree(),
+            "y": d.y.tree(),
+            "over": d.over,
+            "rows": list(d.rows) if d.rows is not None else None,
+            "given": dict(d.given),
+        }
+    )
+
+
+def readout(r: Readout) -> dict[str, Any]:
+    """Return the entry of a readout, or of a formula that a scene draws."""
+    return trimmed(
+        {
+            "label": r.label or r.formula.gives.label,
+            "unit": r.formula.gives.unit,
+            "digits": r.digits,
+            "tree": r.formula.tree(),
+            **settings(r),
+        }
+    )
+
+
+def preset(p: Preset) -> dict[str, Any]:
+    """Return the entry of a preset."""
+    return trimmed(
+        {
+            "label": p.label,
+            "set": {k: number(v) for k, v in p.set.items()},
+            "claim": p.claim,
+            "time": p.time,
+            "seconds": p.seconds,
+        }
+    )
+
+
+def settings(part: Curve | Mark | Readout) -> dict[str, Any]:
+    """Return the symbols and the parts of the scenario that a part sets itself."""
+    return {"given": dict(part.given), "scenario": dict(part.scenario)}
 
 
 def spec_bands(c: Curve) -> list[dict[str, Any]]:
