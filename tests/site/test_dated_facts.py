@@ -26,7 +26,7 @@ for path in sorted(Path(sys.argv[1]).glob("*.md")):
     text, shown = path.read_text("utf-8"), {}
     for role, _, inside in re.findall(r"\\{(live|fact)\\}(`+)(.+?)\\2", text, flags=re.S):
         shown[f"{role} {inside}"] = getattr(roles, role)(" ".join(inside.split()))["text"]
-    imports = re.findall(r"^from handful\\.explorers\\.(\\w+) import (.+)$", text, flags=re.M)
+    imports = re.findall(r"^from handful_explorers\\.(\\w+) import (.+)$", text, flags=re.M)
     for module, names in imports:
         for name in re.split(r",\\s*", names):
             thing = getattr(importlib.import_module(f"handful_explorers.{module}"), name.strip())
@@ -43,7 +43,11 @@ def shown(library: Path) -> dict[str, dict[str, str]]:
         [sys.executable, "-P", "-c", SHOWN, str(ROOT / "book")],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(library), "PYTHONHASHSEED": "0"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(library), str(ROOT / "lib")]),
+            "PYTHONHASHSEED": "0",
+        },
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
