@@ -17,6 +17,7 @@ the same interval to three per cent.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from handful.symbolic.formula import Formula
@@ -83,83 +84,17 @@ def factor(i: int, value: float, label: str, most: float = 10) -> Control:
     )
 
 
-def normal(p: float) -> float:
-    """Return a quantile of the standard normal distribution to 1e-8 (Acklam's approximation).
+def draws(dimensions: int):
+    """Return standard normal draws, a row of an array for each input.
 
-    >>> round(normal(0.95), 6), normal(0.5)
-    (1.644854, 0.0)
+    >>> draws(5).shape == (5, DRAWS)
+    True
     """
-    if p > 0.5:
-        return -normal(1 - p)
-    if p < 0.02425:
-        q = math.sqrt(-2 * math.log(p))
-        x = (
-            (
-                (
-                    ((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838)
-                    * q
-                    - 2.549732539343734
-                )
-                * q
-                + 4.374664141464968
-            )
-            * q
-            + 2.938163982698783
-        ) / (
-            (
-                ((7.784695709041462e-03 * q + 3.224671290700398e-01) * q + 2.445134137142996) * q
-                + 3.754408661907416
-            )
-            * q
-            + 1
-        )
-    else:
-        q = p - 0.5
-        r = q * q
-        x = (
-            (
-                (
-                    (
-                        (
-                            (-3.969683028665376e01 * r + 2.209460984245205e02) * r
-                            - 2.759285104469687e02
-                        )
-                        * r
-                        + 1.383577518672690e02
-                    )
-                    * r
-                    - 3.066479806614716e01
-                )
-                * r
-                + 2.506628277459239
-            )
-            * q
-            / (
-                (
-                    (
-                        (
-                            (-5.447609879822406e01 * r + 1.615858368580409e02) * r
-                            - 1.556989798598866e02
-                        )
-                        * r
-                        + 6.680131188771972e01
-                    )
-                    * r
-                    - 1.328068155288572e01
-                )
-                * r
-                + 1
-            )
-        )
-    return x
+    import numpy as np
+    from scipy.special import ndtri
 
-
-def draws(dimensions: int) -> list[list[float]]:
-    """Return standard normal draws, a list for each input."""
-    return [
-        [normal((i * pow(STEP, j, DRAWS) % DRAWS + 0.5) / DRAWS) for i in range(DRAWS)]
-        for j in range(dimensions)
-    ]
+    steps = np.array([[pow(STEP, j, DRAWS)] for j in range(dimensions)])
+    return ndtri((np.arange(DRAWS) * steps % DRAWS + 0.5) / DRAWS)
 
 
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
@@ -181,10 +116,10 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         }
         return np.asarray(number.formula(known | moved), dtype=float)
 
-    z = np.array(draws(len(names)))
+    z = draws(len(names))
     sigma = np.array([math.log(f) / _Z90 for f in factors])
     results = np.broadcast_to(result(list(np.exp(z * sigma[:, None]))), DRAWS)
-    ordered = np.sort(results)
+    lowest, low, median, high, highest = np.quantile(results, [0.002, 0.05, 0.5, 0.95, 0.998])
     corners = [
         float(result([f if high >> k & 1 else 1 / f for k, f in enumerate(factors)]))
         for high in range(2 ** len(names))
@@ -198,13 +133,13 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         "label": number.label or number.formula.gives.label,
         "unit": number.formula.gives.unit,
         "digits": number.digits,
-        "median": _at(ordered, 0.5),
-        "low": _at(ordered, 0.05),
-        "high": _at(ordered, 0.95),
+        "median": float(median),
+        "low": float(low),
+        "high": float(high),
         "worst_low": min(corners),
         "worst_high": max(corners),
-        "rest": _ends(ordered),
-        "ordered": ordered.tolist(),
+        "rest": [float(lowest), float(highest)],
+        "draws": results.tolist(),
         "shares": [part / (sum(parts) or 1) for part in parts],
         "factors": factors,
         "names": [n["label"] for n in names],
@@ -216,18 +151,6 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
             if key != "result"
         ],
     }
-
-
-def _at(ordered, share: float) -> float:
-    place = share * (DRAWS - 1)
-    below = math.floor(place)
-    return float(
-        ordered[below] + (ordered[min(below + 1, DRAWS - 1)] - ordered[below]) * (place - below)
-    )
-
-
-def _ends(ordered) -> list[float]:
-    return [_at(ordered, 0.002), _at(ordered, 0.998)]
 
 
 def axis(v: dict[str, Any]) -> tuple[float, float]:
@@ -258,89 +181,126 @@ def ticks(low: float, high: float, most: float) -> list[float]:
     return found[:: math.ceil(len(found) / most)]
 
 
+@dataclass
+class Chart:
+    """Where the histogram stands, in pixels, and how words are written beside its lines."""
+
+    v: dict[str, Any]
+    width: float
+    left: float = 4
+
+    def __post_init__(self) -> None:
+        self.right = self.width - 8
+        self.low, self.high = axis(self.v)
+        self.span = math.log(self.high / self.low)
+        self.top = 24 + 17 * len(self.v["marks"])
+        self.bottom = self.top + HEIGHT
+
+    def at(self, x: float) -> float:
+        """Return the place of a value along the axis."""
+        inside = min(max(x, self.low), self.high)
+        return self.left + (self.right - self.left) * math.log(inside / self.low) / self.span
+
+    def value(self, x: float) -> str:
+        """Write a value of the result with its unit."""
+        return format_value(x, self.v["unit"], self.v["digits"])
+
+    def upright(self, x: float, y: float, words: str, line: str, label: str) -> list[dict]:
+        """Return a line at a value, and words beside it on the side that has room."""
+        at = self.at(x)
+        fits = at + 5 + GLYPH * len(words) < self.right
+        return [
+            shapes.line(at, y - 9, at, self.bottom, line),
+            shapes.text(at + 5, y, words, label)
+            if fits
+            else shapes.text(at - 5, y, words, label, "end"),
+        ]
+
+    def centred(self, at: float, y: float, words: str, c: str) -> dict:
+        """Return words in the middle of a place, moved so that they stay within the drawing."""
+        half = GLYPH * len(words) / 2
+        inside = min(max(at, self.left + half), max(self.right - half, self.left + half))
+        return shapes.text(inside, y, words, c, "middle")
+
+
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     """Draw the histogram with the interval, the worst case and the marks."""
-    low, high = axis(v)
-    left, right, span = 4, width - 8, math.log(high / low)
-    top = 24 + 17 * len(v["marks"])
-    bottom = top + HEIGHT
+    chart = Chart(v, width)
+    y = chart.bottom + 126
+    return y + 14 + ROW * len(v["names"]), [
+        *grid(chart),
+        *histogram(chart),
+        *uprights(chart),
+        *intervals(chart, chart.bottom + 38),
+        *shares(chart, y),
+    ]
+
+
+def grid(chart: Chart) -> list[dict]:
+    """Draw the ticks of the axis."""
     out = []
+    for x in ticks(chart.low, chart.high, math.floor((chart.right - chart.left) / 62)):
+        at = chart.at(x)
+        out.append(shapes.line(at, chart.top, at, chart.bottom, "grid"))
+        words = format_tick(x, chart.v["unit"])
+        out.append(chart.centred(at, chart.bottom + 17, words, "soft small"))
+    return out
 
-    def at(x: float) -> float:
-        return left + (right - left) * math.log(min(max(x, low), high) / low) / span
 
-    def shown(x: float) -> str:
-        return format_value(x, v["unit"], v["digits"])
-
-    def label(x: float, y: float, words: str, c: str) -> dict:
-        """Return a label beside an upright line, on the side that has room."""
-        return (
-            shapes.text(x + 5, y, words, c)
-            if x + 5 + GLYPH * len(words) < right
-            else shapes.text(x - 5, y, words, c, "end")
-        )
-
-    def centred(x: float, y: float, words: str, c: str) -> dict:
-        half = GLYPH * len(words) / 2
-        return shapes.text(
-            min(max(x, left + half), max(right - half, left + half)), y, words, c, "middle"
-        )
-
-    for x in ticks(low, high, math.floor((right - left) / 62)):
-        out.append(shapes.line(at(x), top, at(x), bottom, "grid"))
-        out.append(centred(at(x), bottom + 17, format_tick(x, v["unit"]), "soft small"))
+def histogram(chart: Chart) -> list[dict]:
+    """Draw the histogram on its base line; bars within the 90 % interval are strong."""
+    v, out = chart.v, []
     counts = [0] * BINS
-    for x in v["ordered"]:
-        if low <= x < high:
-            counts[math.floor(BINS * math.log(x / low) / span)] += 1
-    wide = (right - left) / BINS
+    for x in v["draws"]:
+        if chart.low <= x < chart.high:
+            counts[math.floor(BINS * math.log(x / chart.low) / chart.span)] += 1
+    wide = (chart.right - chart.left) / BINS
     for k, count in enumerate(counts):
-        middle = low * math.exp(span * (k + 0.5) / BINS)
+        middle = chart.low * math.exp(chart.span * (k + 0.5) / BINS)
         tall = (HEIGHT - 6) * count / max(counts)
-        out.append(
-            shapes.rect(
-                left + k * wide + 0.5,
-                bottom - tall,
-                wide - 1,
-                tall,
-                "c0" if v["low"] <= middle <= v["high"] else "c0 pale",
-            )
-        )
-    out.append(shapes.line(left, bottom, right, bottom, "soft"))
+        colour = "c0" if v["low"] <= middle <= v["high"] else "c0 pale"
+        left = chart.left + k * wide + 0.5
+        out.append(shapes.rect(left, chart.bottom - tall, wide - 1, tall, colour))
+    out.append(shapes.line(chart.left, chart.bottom, chart.right, chart.bottom, "soft"))
+    return out
+
+
+def uprights(chart: Chart) -> list[dict]:
+    """Draw the marks and, below their words, the median."""
+    v, out = chart.v, []
     for k, (words, value) in enumerate(v["marks"]):
-        y = 12 + 17 * k
-        out.append(shapes.line(at(value), y - 9, at(value), bottom, "c1 dash"))
-        out.append(label(at(value), y, f"{words} {shown(value)}", "c1"))
-    y = 12 + 17 * len(v["marks"])
-    out.append(shapes.line(at(v["median"]), y - 9, at(v["median"]), bottom, "ink"))
-    out.append(label(at(v["median"]), y, f"median {shown(v['median'])}", "ink strong"))
-    y = bottom + 38
-    for words, (a, b), c in (
+        label = f"{words} {chart.value(value)}"
+        out += chart.upright(value, 12 + 17 * k, label, "c1 dash", "c1")
+    label, y = f"median {chart.value(v['median'])}", 12 + 17 * len(v["marks"])
+    return out + chart.upright(v["median"], y, label, "ink", "ink strong")
+
+
+def intervals(chart: Chart, y: float) -> list[dict]:
+    """Draw the 90 % interval and the worst case as level lines."""
+    v, out = chart.v, []
+    for words, (low, high), c in (
         ("9 in 10", (v["low"], v["high"]), "c0 thick"),
         ("worst case", (v["worst_low"], v["worst_high"]), "soft"),
     ):
-        out.append(shapes.line(at(a), y, at(b), y, c))
-        for end in (a, b):
-            out.append(shapes.line(at(end), y - 5, at(end), y + 5, "soft"))
-        out.append(
-            centred((at(a) + at(b)) / 2, y + 18, f"{words}: {shown(a)} to {shown(b)}", "ink")
-        )
+        a, b = chart.at(low), chart.at(high)
+        out.append(shapes.line(a, y, b, y, c))
+        out += [shapes.line(end, y - 5, end, y + 5, "soft") for end in (a, b)]
+        label = f"{words}: {chart.value(low)} to {chart.value(high)}"
+        out.append(chart.centred((a + b) / 2, y + 18, label, "ink"))
         y += 42
-    y += 4
-    out.append(shapes.text(0, y, "Where the spread comes from", "soft"))
+    return out
+
+
+def shares(chart: Chart, y: float) -> list[dict]:
+    """Draw the share of each input in the spread."""
+    v = chart.v
+    out = [shapes.text(0, y, "Where the spread comes from", "soft")]
     for k, (name, share) in enumerate(zip(v["names"], v["shares"], strict=True)):
-        row = y + 10 + ROW * k
+        row, wide = y + 10 + ROW * k, max((chart.right - 60) * share, 1)
         out.append(shapes.text(0, row + 12, name, "ink"))
-        out.append(shapes.rect(0, row + 18, max((right - 60) * share, 1), 12, "c2"))
-        out.append(
-            shapes.text(
-                max((right - 60) * share, 1) + 6,
-                row + 29,
-                format_value(share, "%", 2),
-                "ink strong",
-            )
-        )
-    return y + 14 + ROW * len(v["names"]), out
+        out.append(shapes.rect(0, row + 18, wide, 12, "c2"))
+        out.append(shapes.text(wide + 6, row + 29, format_value(share, "%", 2), "ink strong"))
+    return out
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
