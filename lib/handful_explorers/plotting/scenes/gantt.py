@@ -74,6 +74,20 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     """Draw the chart with its legend and the time axis."""
+    words, top = legend(v, width)
+    row = 30 if v["stages"] <= 4 else 24
+    right, bottom = width - 2, top + row * v["stages"]
+    scale = (right - LEFT) / v["makespan"]
+    return bottom + 42, [
+        *words,
+        *floors(v, top, row, right),
+        *bars(v, top, row, scale),
+        *time_axis(v, bottom, right, scale),
+    ]
+
+
+def legend(v: dict[str, Any], width: float) -> tuple[list[dict], float]:
+    """Draw the kinds of passes that occur; return them with the height below them."""
     out: list[dict] = []
     used = {piece[0] for bar in v["bars"] for piece in bar[3]}
     x, y = 0.0, 12.0
@@ -84,60 +98,52 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
                 x, y = 0.0, y + 20
             out += [shapes.rect(x, y - 10, 12, 12, colour), shapes.text(x + 17, y, word, "ink")]
             x += wide
-    top, row = y + 14, 30 if v["stages"] <= 4 else 24
-    right, bottom = width - 2, top + row * v["stages"]
-    scale = (right - LEFT) / v["makespan"]
+    return out, y + 14
+
+
+def floors(v: dict[str, Any], top: float, row: float, right: float) -> list[dict]:
+    """Draw the number and the empty row of each device."""
+    out = []
     for device in range(v["stages"]):
         place = top + row * device
         out += [
             shapes.text(0, place + row / 2 + 4, str(device + 1), "soft"),
             shapes.rect(LEFT, place + 2, right - LEFT, row - 4, "grid"),
         ]
+    return out
+
+
+def bars(v: dict[str, Any], top: float, row: float, scale: float) -> list[dict]:
+    """Draw the passes, each with its micro-batch where there is room for the number."""
+    out = []
     for device, start, end, pieces in v["bars"]:
         high = (row - 4) / len(pieces)
+        at, wide = LEFT + start * scale, max((end - start) * scale - 1, 0.6)
         for i, (kind, stream, stage, number) in enumerate(pieces):
-            at, wide = LEFT + start * scale, max((end - start) * scale - 1, 0.6)
             second = stream == 1 or stage >= v["stages"]
             place = top + row * device + 2 + high * i
-            out.append(
-                shapes.rect(
-                    at,
-                    place,
-                    wide,
-                    high - (i < len(pieces) - 1),
-                    COLOUR[kind] + (" pale" if second else ""),
-                )
-            )
+            colour = COLOUR[kind] + (" pale" if second else "")
+            out.append(shapes.rect(at, place, wide, high - (i < len(pieces) - 1), colour))
             label = str(number + 1)
             if wide >= 5 + 6.5 * len(label) and high >= 12:
-                out.append(
-                    shapes.text(
-                        at + wide / 2,
-                        place + high / 2 + 4,
-                        label,
-                        ("ink" if second else "paper") + " small",
-                        "middle",
-                    )
-                )
+                ink = ("ink" if second else "paper") + " small"
+                out.append(shapes.text(at + wide / 2, place + high / 2 + 4, label, ink, "middle"))
+    return out
+
+
+def time_axis(v: dict[str, Any], bottom: float, right: float, scale: float) -> list[dict]:
+    """Draw the ticks below the rows and what they count."""
+    out = []
     step = next(m for m in (1, 2, 5, 10, 20, 50, 100, 200) if m * scale >= 34)
     for i in range(math.floor(v["makespan"] / step + 1e-9) + 1):
         tick = LEFT + i * step * scale
+        align = "end" if tick > right - 8 else "middle"
         out += [
             shapes.line(tick, bottom + 1, tick, bottom + 5),
-            shapes.text(
-                tick,
-                bottom + 18,
-                str(i * step),
-                "soft small",
-                "end" if tick > right - 8 else "middle",
-            ),
+            shapes.text(tick, bottom + 18, str(i * step), "soft small", align),
         ]
-    out.append(
-        shapes.text(
-            right, bottom + 36, "Time, in forward passes; rows are devices", "soft small", "end"
-        )
-    )
-    return bottom + 42, out
+    words = "Time, in forward passes; rows are devices"
+    return [*out, shapes.text(right, bottom + 36, words, "soft small", "end")]
 
 
 def plain(x: float) -> str:
